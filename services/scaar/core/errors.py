@@ -1,0 +1,111 @@
+"""The conditions that scaar reports, the same embedded and over gRPC.
+
+    ScaarError
+    ├── InvalidRequest       a field of the request is wrong: which, and the limit
+    ├── NotFound             an index, a model or a policy that is not there
+    ├── AlreadyExists        a thing of that name is there and would be overwritten
+    ├── CapabilityMissing    the engine cannot give what the policy needs
+    ├── DataCorrupt          an index or a model file that does not hold together
+    ├── Overloaded           no room now; when to come again
+    ├── DeadlineExceeded     the caller's time is used up, and at which stage
+    ├── BackendUnavailable   a service or server that does not answer
+    └── StreamIncomplete     an answer that ended before its end
+
+Foreign exceptions become one of these in the adapter that calls the library.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+class ScaarError(Exception):
+    """The root of every condition that scaar reports."""
+
+    reason: ClassVar[str] = "INTERNAL"
+    """UPPER_SNAKE, stable: clients may compare it."""
+
+    def __init__(self, message: str, **metadata: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.metadata: Mapping[str, str] = metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What is wrong with one field of a request, its name dotted as in the contract."""
+
+    field: str
+    description: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.description}"
+
+
+class InvalidRequest(ScaarError):
+    """Fields of the request are wrong. Raised before any work is done."""
+
+    reason = "INVALID_REQUEST"
+
+    def __init__(self, violations: Sequence[Violation]) -> None:
+        if not violations:
+            raise ValueError("an invalid request has at least one violation")
+        super().__init__("; ".join(str(violation) for violation in violations))
+        self.violations = tuple(violations)
+
+    @classmethod
+    def of(cls, field: str, description: str) -> "InvalidRequest":
+        """The error for a single field."""
+        return cls((Violation(field, description),))
+
+
+class NotFound(ScaarError):
+    """There is nothing of that name."""
+
+    reason = "NOT_FOUND"
+
+
+class AlreadyExists(ScaarError):
+    """There is something of that name already, and it is kept as it is."""
+
+    reason = "ALREADY_EXISTS"
+
+
+class CapabilityMissing(ScaarError):
+    """The engine behind a port cannot give what was asked, and will not be able to."""
+
+    reason = "CAPABILITY_MISSING"
+
+
+class DataCorrupt(ScaarError):
+    """Stored data is damaged or incomplete."""
+
+    reason = "DATA_CORRUPT"
+
+
+class Overloaded(ScaarError):
+    """There is no room for the call now."""
+
+    reason = "OVERLOADED"
+
+    def __init__(self, message: str, *, retry_after_s: float = 1.0, **metadata: str) -> None:
+        super().__init__(message, **metadata)
+        self.retry_after_s = retry_after_s
+
+
+class DeadlineExceeded(ScaarError):
+    """The time given for the call is used up."""
+
+    reason = "DEADLINE_EXCEEDED"
+
+
+class BackendUnavailable(ScaarError):
+    """A service or server does not answer; the call may be tried again."""
+
+    reason = "BACKEND_UNAVAILABLE"
+
+
+class StreamIncomplete(ScaarError):
+    """A stream ended before its end message."""
+
+    reason = "STREAM_INCOMPLETE"

@@ -1,0 +1,102 @@
+"""The ports: what the loop needs of the world, each implemented by an engine, by a client of a
+service over gRPC, and by a fake.
+
+Every method may raise any condition of :mod:`scaar.core.errors`. Whoever holds a port opened it
+in an ``async with`` and closes it; a port itself has no lifecycle.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterable, Sequence
+from typing import Protocol
+
+from scaar.core.types import (
+    AnswerEvent,
+    AnswerRequest,
+    AttendRequest,
+    Attention,
+    GenerateRequest,
+    GenerationEvent,
+    IndexDescription,
+    ModelDescription,
+    Passage,
+    Query,
+    QueryRequest,
+    RetrieveRequest,
+    RetrieveResult,
+    ScorerDescription,
+    ScoreRequest,
+)
+
+
+class Generator(Protocol):
+    """A language model that continues text, token by token."""
+
+    def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
+        """The tokens as they are made, then one :class:`GenerationEnd`.
+
+        Closing the generator stops the model within one token.
+        """
+        ...
+
+    async def attend(self, request: AttendRequest) -> Attention:
+        """Last-layer attention of a text; :class:`CapabilityMissing` from a black box."""
+        ...
+
+    async def describe_model(self) -> ModelDescription: ...
+
+
+class ContributionScorer(Protocol):
+    """A cross-encoder that says how much each word of a sentence contributes to its meaning."""
+
+    async def score_contributions(
+        self, requests: Sequence[ScoreRequest]
+    ) -> tuple[tuple[float, ...], ...]:
+        """The contribution r in [0, 1] of every word of every request (SCAAR Eq. 1)."""
+        ...
+
+    async def describe_model(self) -> ScorerDescription: ...
+
+
+class QueryBuilder(Protocol):
+    """Turns a judged sentence into a query."""
+
+    async def build_query(self, request: QueryRequest) -> Query: ...
+
+
+class Retriever(Protocol):
+    """Finds passages in named indexes, and keeps the indexes."""
+
+    async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
+        """At most ``top_k`` passages a query, best first, ties by passage id."""
+        ...
+
+    async def index_passages(
+        self, index: str, passages: AsyncIterable[Passage]
+    ) -> IndexDescription:
+        """Builds a new index of that name; it is there only when it is whole.
+
+        Raises:
+            AlreadyExists: there is an index of that name.
+            InvalidRequest: a passage without id or text, or with an id seen before.
+        """
+        ...
+
+    async def delete_passages(self, index: str, passage_ids: Sequence[str]) -> int:
+        """How many of the passages were there and are gone."""
+        ...
+
+    async def list_indexes(self) -> tuple[IndexDescription, ...]: ...
+
+    async def describe_index(self, index: str) -> IndexDescription: ...
+
+    async def drop_index(self, index: str) -> None: ...
+
+
+class Answerer(Protocol):
+    """Answers questions, telling every decision as it is made."""
+
+    def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
+        """The events of the answer; the last one is :class:`AnswerFinished`.
+
+        Closing the generator ends all work for it.
+        """
+        ...

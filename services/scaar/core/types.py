@@ -1,0 +1,553 @@
+"""The domain's values: frozen, and what crosses a port.
+
+Offsets and spans are in Unicode code points, half-open [start, end). Log-probabilities are
+natural logarithms, entropies are in nats, ranks count from 1, times are in milliseconds where
+the name ends in ``_ms``.
+"""
+
+import enum
+from dataclasses import dataclass
+
+# --- generator ------------------------------------------------------------------------------
+
+
+class Capability(enum.StrEnum):
+    """What an engine can give beside text."""
+
+    LOGPROBS = "logprobs"
+    ENTROPY = "entropy"
+    ATTENTION = "attention"
+    RESUME_BY_IDS = "resume_by_ids"
+    """The engine can go on from token ids, so that text is never tokenised twice."""
+
+
+class LogprobKind(enum.StrEnum):
+    """Whether log-probabilities are those of the model's own distribution."""
+
+    RAW = "raw"
+    PROCESSED = "processed"
+    UNKNOWN = "unknown"
+
+
+class FinishReason(enum.StrEnum):
+    """Why a generation ended."""
+
+    END_OF_SEQUENCE = "end_of_sequence"
+    LENGTH = "length"
+    STOP = "stop"
+
+
+@dataclass(frozen=True, slots=True)
+class TopToken:
+    """One of the likeliest tokens at a position."""
+
+    id: int
+    text: str
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One generated token and the span of generated text that it covers.
+
+    ``logprob`` is None where the engine gave none (null, NaN, -inf); ``entropy`` is of the
+    next-token distribution over the full vocabulary, None where the engine gives none. A token
+    of zero width is part of a character that a later token completes.
+    """
+
+    id: int
+    text: str
+    start: int
+    end: int
+    logprob: float | None = None
+    entropy: float | None = None
+    top: tuple[TopToken, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationEnd:
+    """The end of a generation: why, and what it cost."""
+
+    finish_reason: FinishReason
+    prompt_tokens: int
+    generated_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateRequest:
+    """Text to be continued, greedily.
+
+    ``prefix`` is what has been written after ``prompt`` so far; ``prefix_token_ids`` are its
+    tokens where they are known and cover it exactly, for engines that resume by ids. Spans of
+    the generated tokens count from the end of ``prefix``. A stop string ends the generation and
+    is not part of the text.
+    """
+
+    prompt: str
+    prefix: str = ""
+    prefix_token_ids: tuple[int, ...] = ()
+    max_tokens: int = 256
+    stop: tuple[str, ...] = ()
+    top_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AttendRequest:
+    """A text whose last-layer attention is wanted: ``prompt`` then ``text``."""
+
+    prompt: str
+    text: str
+    text_token_ids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """Last-layer attention, averaged over heads.
+
+    ``tokens`` are those of prompt and text (the first ``prompt_tokens`` are the prompt's; their
+    spans count from the start of the prompt). ``weights[i][j]`` is the attention paid by token
+    ``prompt_tokens + i`` to token j; a row has as many weights as tokens up to and with its own.
+    """
+
+    tokens: tuple[Token, ...]
+    prompt_tokens: int
+    weights: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendedSettings:
+    """What a model's keeper found to suit it, for one policy; None where the paper's value does."""
+
+    policy: str
+    theta: float | None = None
+    alpha: float | None = None
+    top_k: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDescription:
+    """Which language model answers, and what it can give."""
+
+    model: str
+    revision: str
+    engine: str
+    logprob_kind: LogprobKind
+    capabilities: frozenset[Capability]
+    max_total_tokens: int
+    prompt_profile: str
+    """The prompt profile that suits the model; a request may name another."""
+    recommended: tuple[RecommendedSettings, ...] = ()
+
+
+# --- scorer ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRequest:
+    """A sentence, as its words, whose contributions to (question, sentence) are wanted."""
+
+    question: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScorerDescription:
+    """Which cross-encoder scores."""
+
+    model: str
+    revision: str
+    engine: str
+    max_pair_tokens: int
+
+
+# --- judging --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A maximal run of non-space characters of a text, punctuation attached."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedWord:
+    """A drafted word held against its threshold.
+
+    ``probability`` is P' (SCAAR Eq. 4, 5), None where a token's log-probability is missing.
+    ``contribution`` is r (Eq. 1), None under a weighting that uses none. ``threshold`` is theta_i
+    (Eq. 3), ``capped`` says that the cap set it. ``uncertain``: the probability is below it.
+    """
+
+    text: str
+    start: int
+    end: int
+    probability: float | None
+    threshold: float
+    uncertain: bool
+    contribution: float | None = None
+    capped: bool = False
+
+
+# --- queries --------------------------------------------------------------------------------
+
+
+class Formulation(enum.StrEnum):
+    """What to ask the retriever."""
+
+    QUESTION = "question"
+    CURRENT_SENTENCE = "current_sentence"
+    LAST_SENTENCE = "last_sentence"
+    LAST_N_TOKENS = "last_n_tokens"
+    FULL_CONTEXT = "full_context"
+    PFQ = "pfq"
+
+
+class WordOrder(enum.StrEnum):
+    """In which order a percentile-filtered query names the kept words."""
+
+    TEXT = "text"
+    CONTRIBUTION = "contribution"
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySettings:
+    """How a query is formulated."""
+
+    formulation: Formulation
+    include_question: bool
+    alpha: float = 50.0
+    """Share of words kept by PFQ, in percent, (0, 100]."""
+    word_order: WordOrder = WordOrder.TEXT
+    last_n_tokens: int = 25
+    max_words: int = 64
+    """The most words of a query; the question is never cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRequest:
+    """What a query is built from.
+
+    ``words`` are the judged words of the drafted sentence (empty where none was drafted),
+    ``accepted`` the sentences accepted so far, ``recent_tokens`` the texts of the last tokens
+    written (for ``last_n_tokens``).
+    """
+
+    question: str
+    settings: QuerySettings
+    words: tuple[JudgedWord, ...] = ()
+    accepted: tuple[str, ...] = ()
+    recent_tokens: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What the retriever is asked, and how it came about.
+
+    ``kept`` are the positions of the drafted sentence's words that are in the query;
+    ``fell_back`` says that the formulation was empty and the question stands in its place.
+    """
+
+    text: str
+    formulation: Formulation
+    kept: tuple[int, ...] = ()
+    fell_back: bool = False
+
+
+# --- retriever ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage as it is indexed."""
+
+    id: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievedPassage:
+    """A passage found for a query."""
+
+    id: str
+    title: str
+    text: str
+    score: float
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class RetrieveRequest:
+    """Queries for one index."""
+
+    queries: tuple[str, ...]
+    top_k: int
+    index: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDescription:
+    """An index: ``version`` changes with its content."""
+
+    name: str
+    version: str
+    passages: int
+    engine: str
+    k1: float
+    b: float
+    created: str
+    """When it was built, RFC 3339 in UTC."""
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class RetrieveResult:
+    """The passages for each query, best first, and the version of the index that gave them."""
+
+    index: str
+    version: str
+    results: tuple[tuple[RetrievedPassage, ...], ...]
+
+
+# --- answers --------------------------------------------------------------------------------
+
+
+class Weighting(enum.StrEnum):
+    """How a word's contribution moves its threshold (SCAAR Eq. 3 and the project's modes)."""
+
+    NONE = "none"
+    EXP_RAW = "exp_raw"
+    SURPRISAL = "surprisal"
+
+
+class When(enum.StrEnum):
+    """When a policy retrieves."""
+
+    NEVER = "never"
+    ONCE = "once"
+    UNCERTAIN_WORD = "uncertain_word"
+
+
+class SettingSource(enum.StrEnum):
+    """Where the value of a setting came from."""
+
+    PAPER = "paper"
+    MODEL = "model"
+    REQUEST = "request"
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyOverrides:
+    """Settings that a request asks for in place of a policy's own; None leaves it as it is."""
+
+    theta: float | None = None
+    theta_cap: float | None = None
+    weighting: Weighting | None = None
+    query: Formulation | None = None
+    alpha: float | None = None
+    include_question: bool | None = None
+    word_order: WordOrder | None = None
+    last_n_tokens: int | None = None
+    top_k: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRequest:
+    """A policy by name, and what is to be different about it."""
+
+    name: str = "scaar"
+    overrides: PolicyOverrides = PolicyOverrides()
+
+
+@dataclass(frozen=True, slots=True)
+class EffectivePolicy:
+    """A policy as it was run: every setting, and where the ones that vary came from."""
+
+    name: str
+    when: When
+    weighting: Weighting
+    theta: float
+    theta_cap: float
+    query: QuerySettings
+    top_k: int
+    sources: tuple[tuple[str, SettingSource], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetLimits:
+    """The most that one answer may spend."""
+
+    max_sentences: int = 16
+    max_tokens: int = 512
+    """Generated tokens, drafts and regenerations together."""
+    max_retrievals: int = 16
+    timeout_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRequest:
+    """A question to be answered.
+
+    ``prompt_profile`` empty takes the model's own; ``request_id`` empty has one made.
+    """
+
+    question: str
+    policy: PolicyRequest = PolicyRequest()
+    index: str = "lab"
+    budget: BudgetLimits = BudgetLimits()
+    prompt_profile: str = ""
+    request_id: str = ""
+
+
+class AnswerEnd(enum.StrEnum):
+    """Why an answer ended."""
+
+    ANSWER_PHRASE = "answer_phrase"
+    END_OF_SEQUENCE = "end_of_sequence"
+    MAX_SENTENCES = "max_sentences"
+    MAX_TOKENS = "max_tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The bill of an answer. Token counts are of every call, drafts that were dropped too."""
+
+    retrievals: int
+    llm_calls: int
+    generated_tokens: int
+    prompt_tokens: int
+    latency_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedSentence:
+    """A sentence of the answer, and the ids of the passages that it was written from."""
+
+    text: str
+    passage_ids: tuple[str, ...] = ()
+    concluding: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What made an answer. ``scorer`` and ``index_version`` are empty where none was used."""
+
+    request_id: str
+    model: str
+    model_revision: str
+    engine: str
+    scorer: str
+    scorer_revision: str
+    index: str
+    index_version: str
+    prompt_profile: str
+    policy: EffectivePolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer: the short form, the whole text by sentences, the bill and the provenance."""
+
+    answer: str
+    sentences: tuple[AcceptedSentence, ...]
+    end: AnswerEnd
+    usage: Usage
+    provenance: Provenance
+
+    @property
+    def text(self) -> str:
+        """The whole text, exactly as it was written."""
+        return "".join(sentence.text for sentence in self.sentences)
+
+
+# --- events, in the order of an answer --------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerStarted:
+    """The first event: what will answer, and how."""
+
+    provenance: Provenance
+
+
+@dataclass(frozen=True, slots=True)
+class TokenDrafted:
+    """A token of the sentence being drafted. ``sentence`` counts from 0."""
+
+    sentence: int
+    token: Token
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceJudged:
+    """A drafted sentence with each word held against its threshold.
+
+    ``trigger`` is the position of the first uncertain word, None if there is none;
+    ``retrieving`` says whether passages will be retrieved (a spent budget forbids it).
+    """
+
+    sentence: int
+    text: str
+    words: tuple[JudgedWord, ...]
+    trigger: int | None
+    retrieving: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueryBuilt:
+    """The query for the sentence."""
+
+    sentence: int
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class PassagesRetrieved:
+    """The passages found for the query."""
+
+    sentence: int
+    index: str
+    index_version: str
+    passages: tuple[RetrievedPassage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceRegenerated:
+    """The sentence written again with the passages."""
+
+    sentence: int
+    draft: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceAccepted:
+    """A sentence that stands. Its span counts from the start of the answer's text."""
+
+    sentence: int
+    accepted: AcceptedSentence
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFinished:
+    """The last event."""
+
+    answer: Answer
+
+
+AnswerEvent = (
+    AnswerStarted
+    | TokenDrafted
+    | SentenceJudged
+    | QueryBuilt
+    | PassagesRetrieved
+    | SentenceRegenerated
+    | SentenceAccepted
+    | AnswerFinished
+)
+GenerationEvent = Token | GenerationEnd

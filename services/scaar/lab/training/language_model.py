@@ -1,0 +1,281 @@
+"""Trains ``lab-lm``: a decoder in the shape of Qwen2, begun from the circuit that reading needs.
+
+To read is to find in the passages what stands after the words just written. From an ordinary
+start a model this small learns to copy but not to look up. So layer 0 begins as "look one, two,
+three and four tokens back", layer 1 as "find where these last tokens stood before", and copies
+what followed there; everything is then trained.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from tokenizers import Tokenizer
+
+from scaar.lab.training.exercises import Exercise, ExerciseBook
+from scaar.lab.vocabulary import EOS_ID
+
+Params = dict[str, Any]
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DecoderShape:
+    """The sizes of the decoder, named as in a Hugging Face ``config.json``."""
+
+    vocab_size: int
+    hidden_size: int = 128
+    num_hidden_layers: int = 3
+    num_attention_heads: int = 4
+    intermediate_size: int = 256
+    rope_theta: float = 1e8
+    rms_norm_eps: float = 1e-6
+    max_position_embeddings: int = 2048
+
+    @property
+    def head_size(self) -> int:
+        return self.hidden_size // self.num_attention_heads
+
+    def frequencies(self) -> Array:
+        """The rotary frequencies, half the head's size of them."""
+        size = self.head_size
+        return np.asarray(self.rope_theta ** (-np.arange(0, size, 2) / size))
+
+
+@dataclass(frozen=True, slots=True)
+class DecoderTraining:
+    """How long and on what the decoder is trained."""
+
+    seed: int = 1
+    steps: int = 12000
+    rows: int = 10
+    row_tokens: int = 320
+    peak_rate: float = 2e-3
+    warm_up_steps: int = 200
+    prompt_weight: float = 0.1
+
+
+def initial_params(shape: DecoderShape, seed: int) -> Params:
+    """The structured start. Matrices map rows to columns: ``x @ w``."""
+    rng = np.random.default_rng(seed)
+    d, ff = shape.hidden_size, shape.intermediate_size
+    params: Params = {"embed": rng.normal(size=(shape.vocab_size, d)) * 0.1, "norm": np.ones(d)}
+    params["layers"] = [
+        {
+            "attention_norm": np.ones(d),
+            "feed_forward_norm": np.ones(d),
+            **{name: rng.normal(size=(d, d)) * 0.02 for name in "qkvo"},
+            **{f"{name}_bias": np.zeros(d) for name in "qkv"},
+            "gate": rng.normal(size=(d, ff)) * 0.05,
+            "up": rng.normal(size=(d, ff)) * 0.05,
+            "down": rng.normal(size=(ff, d)) * 0.02,
+        }
+        for _ in range(shape.num_hidden_layers)
+    ]
+    _begin_reading(params, shape, rng)
+    return dict(jax.tree.map(lambda x: jnp.asarray(x, jnp.float32), params))
+
+
+def _begin_reading(params: Params, shape: DecoderShape, rng: np.random.Generator) -> None:
+    d, size, heads = shape.hidden_size, shape.head_size, shape.num_attention_heads
+
+    def orthonormal(rows: int, columns: int) -> Array:
+        return np.linalg.qr(rng.normal(size=(max(rows, columns),) * 2))[0][:rows, :columns]
+
+    word = orthonormal(d, size)
+    slots = [orthonormal(d, size) for _ in range(heads)]
+    look_back, find = params["layers"][0], params["layers"][1]
+    frequencies = shape.frequencies()
+    fast = frequencies > 0.01
+    amplitude = math.sqrt(6 * math.sqrt(size))
+    for head in range(heads):
+        columns = slice(head * size, (head + 1) * size)
+        angle = frequencies * (head + 1)
+        look_back["q_bias"][columns] = np.concatenate([fast * amplitude, np.zeros(size // 2)])
+        look_back["k_bias"][columns] = amplitude * np.concatenate(
+            [fast * np.cos(angle), fast * np.sin(angle)]
+        )
+        look_back["v"][:, columns] = word * 0.35
+        look_back["o"][columns, :] = slots[head].T * 0.35
+    turn, second_turn = orthonormal(size, size), orthonormal(size, size)
+    copy = orthonormal(d, d)
+    for head in range(heads):
+        columns = slice(head * size, (head + 1) * size)
+        if head < heads - 1:
+            # Keys hold the tokens 1, 2 and 4 before the candidate; queries the current token and
+            # those 1 and 3 before it: equal runs meet, and the candidate is what followed.
+            find["k"][:, columns] += slots[0] + slots[1] @ turn + slots[3] @ second_turn
+            find["q"][:, columns] += word + slots[0] @ turn + slots[2] @ second_turn
+        find["v"][:, columns] += copy[:, columns] * 0.3
+        find["o"][columns, :] += copy[:, columns].T * 0.3
+
+
+def logits(shape: DecoderShape, params: Params, tokens: Array, segments: Array) -> jax.Array:
+    """Next-token logits [rows, tokens, vocabulary]; attention stays within a segment."""
+    rows, count = tokens.shape
+    heads, size = shape.num_attention_heads, shape.head_size
+    angles = np.arange(count)[:, None] * shape.frequencies()[None]
+    cos = jnp.asarray(np.tile(np.cos(angles), 2), jnp.float32)
+    sin = jnp.asarray(np.tile(np.sin(angles), 2), jnp.float32)
+    seen = jnp.tril(jnp.ones((count, count), bool)) & (
+        segments[:, None, :, None] == segments[:, None, None, :]
+    )
+
+    def norm(x: jax.Array, weight: jax.Array) -> jax.Array:
+        return x * jax.lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + shape.rms_norm_eps) * weight
+
+    def turn(x: jax.Array) -> jax.Array:
+        first, second = jnp.split(x, 2, -1)
+        return x * cos + jnp.concatenate([-second, first], -1) * sin
+
+    hidden = params["embed"][tokens]
+    for layer in params["layers"]:
+        z = norm(hidden, layer["attention_norm"])
+        q, k, v = (
+            (z @ layer[name] + layer[f"{name}_bias"])
+            .reshape(rows, count, heads, size)
+            .transpose(0, 2, 1, 3)
+            for name in "qkv"
+        )
+        scores = turn(q) @ turn(k).transpose(0, 1, 3, 2) / math.sqrt(size)
+        weights = jax.nn.softmax(jnp.where(seen, scores, -1e9), -1)
+        mixed = (weights @ v).transpose(0, 2, 1, 3).reshape(rows, count, -1)
+        hidden = hidden + mixed @ layer["o"]
+        z = norm(hidden, layer["feed_forward_norm"])
+        hidden = hidden + (jax.nn.silu(z @ layer["gate"]) * (z @ layer["up"])) @ layer["down"]
+    return norm(hidden, params["norm"]) @ params["embed"].T
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Exercises packed into rows: token ids, segment numbers (0 is padding), target weights."""
+
+    tokens: Array
+    segments: Array
+    weights: Array
+
+
+def batches(
+    book: ExerciseBook, tokenizer: Tokenizer, training: DecoderTraining
+) -> Iterator[Batch]:
+    """One batch a step; at first one or two shortened passages, later up to three whole ones."""
+    waiting: list[tuple[list[int], list[float]]] = []
+    for step in range(training.steps):
+        late = step >= 0.3 * training.steps
+        while len(waiting) < 8 * training.rows:
+            drawn = book.draw(most_passages=3 if late else 2, whole_passages=late)
+            encoded = _encode(drawn, tokenizer, training.prompt_weight)
+            if len(encoded[0]) <= training.row_tokens:
+                waiting.append(encoded)
+        yield _pack(waiting, training)
+
+
+def _encode(
+    exercise: Exercise, tokenizer: Tokenizer, prompt_weight: float
+) -> tuple[list[int], list[float]]:
+    prompt = tokenizer.encode(exercise.prompt).ids
+    answer = [*tokenizer.encode(exercise.answer, add_special_tokens=False).ids, EOS_ID]
+    weights = [0.0] + [prompt_weight] * (len(prompt) - 1) + [1.0] * len(answer)
+    return prompt + answer, weights
+
+
+def _pack(waiting: list[tuple[list[int], list[float]]], training: DecoderTraining) -> Batch:
+    size = (training.rows, training.row_tokens)
+    tokens, segments = np.zeros(size, np.int32), np.zeros(size, np.int32)
+    weights = np.zeros(size, np.float32)
+    for row in range(training.rows):
+        used = segment = 0
+        while True:
+            room = training.row_tokens - used
+            fitting = next((i for i, (ids, _) in enumerate(waiting) if len(ids) <= room), None)
+            if fitting is None:
+                break
+            ids, target_weights = waiting.pop(fitting)
+            segment += 1
+            place = slice(used, used + len(ids))
+            tokens[row, place], segments[row, place] = ids, segment
+            weights[row, place] = target_weights
+            used += len(ids)
+    return Batch(tokens, segments, weights)
+
+
+def loss(
+    shape: DecoderShape, params: Params, tokens: Array, segments: Array, weights: Array
+) -> tuple[jax.Array, jax.Array]:
+    """The weighted loss and the plain loss over answer tokens, both in nats a token."""
+    predicted = logits(shape, params, tokens[:, :-1], segments[:, :-1])
+    each = optax.softmax_cross_entropy_with_integer_labels(predicted, tokens[:, 1:])
+    weights = weights[:, 1:]
+    answers = weights >= 1
+    return (each * weights).sum() / weights.sum(), (each * answers).sum() / answers.sum()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a training stands: step, tokens seen so far, mean answer loss since the last one."""
+
+    step: int
+    tokens: int
+    loss: float
+
+
+def train(
+    shape: DecoderShape,
+    training: DecoderTraining,
+    book: ExerciseBook,
+    tokenizer: Tokenizer,
+    *,
+    every: int = 250,
+) -> Iterator[tuple[Progress, Params]]:
+    """Trains, yielding the progress and the parameters every so many steps and at the end."""
+    params = initial_params(shape, training.seed)
+    schedule = _rate(training)
+    optimizer = optax.chain(
+        optax.clip_by_global_norm(1.0),
+        optax.adamw(schedule, b1=0.9, b2=0.98, weight_decay=0.01),
+    )
+    state = optimizer.init(params)
+
+    @partial(jax.jit, donate_argnums=(0, 1))
+    def update(params: Params, state: Any, tokens: Array, segments: Array, weights: Array) -> Any:
+        gradient = jax.value_and_grad(partial(loss, shape), has_aux=True)
+        (_, answer_loss), slope = gradient(params, tokens, segments, weights)
+        change, state = optimizer.update(slope, state, params)
+        return optax.apply_updates(params, change), state, answer_loss
+
+    seen, losses = 0, []
+    for step, batch in enumerate(batches(book, tokenizer, training), 1):
+        params, state, answer_loss = update(
+            params, state, batch.tokens, batch.segments, batch.weights
+        )
+        seen += int((batch.segments > 0).sum())
+        losses.append(answer_loss)
+        if step % every == 0 or step == training.steps:
+            yield Progress(step, seen, float(np.mean([float(x) for x in losses]))), params
+            losses.clear()
+
+
+def _rate(training: DecoderTraining) -> optax.Schedule:
+    steps, peak = training.steps, training.peak_rate
+    return optax.join_schedules(
+        [
+            optax.linear_schedule(0.0, peak, training.warm_up_steps),
+            optax.constant_schedule(peak),
+            optax.linear_schedule(peak, 0.02 * peak, steps - int(0.6 * steps)),
+        ],
+        [training.warm_up_steps, int(0.6 * steps)],
+    )
+
+
+def draw_book(known: Any, seed: int) -> ExerciseBook:
+    """The exercises of a training seed (below 1,000, so that no report's world is among them)."""
+    if not 0 <= seed < 1000:
+        raise ValueError(f"a training seed must be 0 to 999, not {seed}")
+    return ExerciseBook(known, Random(f"exercises {seed}"))
