@@ -31,7 +31,8 @@ class Generator(Protocol):
     """A language model that continues text, token by token."""
 
     def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
-        """The tokens as they are made, then one :class:`GenerationEnd`.
+        """A :class:`GenerationStart` where the engine counts the prompt, the tokens as they are
+        made, then one :class:`GenerationEnd`.
 
         Closing the generator stops the model within one token.
         """

@@ -65,6 +65,14 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
+class GenerationStart:
+    """The prompt has been read. First, from engines that count it; so a generation that is closed
+    before its end can be billed all the same."""
+
+    prompt_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class GenerationEnd:
     """The end of a generation: why, and what it cost."""
 
@@ -550,4 +558,4 @@ AnswerEvent = (
     | SentenceAccepted
     | AnswerFinished
 )
-GenerationEvent = Token | GenerationEnd
+GenerationEvent = GenerationStart | Token | GenerationEnd

@@ -1,0 +1,14 @@
+"""The policies by name. A new one is a module beside these and a row in the table."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from scaar.core.policies.flare import FLARE
+from scaar.core.policies.no_retrieval import NO_RETRIEVAL
+from scaar.core.policies.preset import Preset
+from scaar.core.policies.scaar import SCAAR
+from scaar.core.policies.single_round import SINGLE_ROUND
+
+PRESETS: Mapping[str, Preset] = MappingProxyType(
+    {preset.name: preset for preset in (NO_RETRIEVAL, SINGLE_ROUND, FLARE, SCAAR)}
+)

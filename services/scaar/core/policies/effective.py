@@ -1,0 +1,140 @@
+"""From a policy's name, a request's overrides and a model's recommendations to what is run.
+
+A request's own value comes first, then the model's recommendation, then the paper's.
+"""
+
+from dataclasses import fields, replace
+from typing import TypeVar
+
+from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.policies import PRESETS
+from scaar.core.policies.preset import Preset
+from scaar.core.types import (
+    EffectivePolicy,
+    Formulation,
+    ModelDescription,
+    PolicyOverrides,
+    PolicyRequest,
+    RecommendedSettings,
+    SettingSource,
+    Weighting,
+)
+
+MAX_TOP_K = 100
+MAX_LAST_N_TOKENS = 1024
+RECOMMENDED = ("theta", "alpha", "top_k")
+"""The settings that a model may carry values for."""
+
+_T = TypeVar("_T")
+
+
+def check_policy(request: PolicyRequest) -> list[Violation]:
+    """Everything wrong with a policy request; nothing if it can be run."""
+    preset = PRESETS.get(request.name)
+    if preset is None:
+        known = ", ".join(PRESETS)
+        return [Violation("policy.name", f"there is no policy {request.name!r}; known: {known}")]
+    overrides = request.overrides
+    wrong = [
+        Violation(f"policy.{name}", f"policy {preset.name} has no such setting")
+        for name in _given(overrides)
+        if name not in preset.adjustable
+    ]
+    return wrong or [*_out_of_range(preset, overrides), *_without_effect(preset, overrides)]
+
+
+def effective_policy(request: PolicyRequest, model: ModelDescription) -> EffectivePolicy:
+    """The policy as it will be run on a model, with the source of every setting that varies.
+
+    Raises:
+        InvalidRequest: the policy is unknown, or an override is out of its range or idle.
+    """
+    if wrong := check_policy(request):
+        raise InvalidRequest(wrong)
+    preset, asked = PRESETS[request.name], request.overrides
+    found = next((each for each in model.recommended if each.policy == preset.name), None)
+    found = found or RecommendedSettings(preset.name)
+    sources: list[tuple[str, SettingSource]] = []
+
+    def choose(name: str, requested: _T | None, paper: _T) -> _T:
+        recommended: _T | None = getattr(found, name) if name in RECOMMENDED else None
+        if name not in preset.adjustable:
+            return paper
+        for value, source in (
+            (requested, SettingSource.REQUEST),
+            (recommended, SettingSource.MODEL),
+            (paper, SettingSource.PAPER),
+        ):
+            if value is not None:
+                sources.append((name, source))
+                return value
+        raise AssertionError("the paper's value is never None")
+
+    formulation = choose("query", asked.query, preset.query.formulation)
+    with_question = (
+        preset.query.include_question
+        if formulation is preset.query.formulation
+        else formulation is Formulation.PFQ
+    )
+    query = replace(
+        preset.query,
+        formulation=formulation,
+        include_question=choose("include_question", asked.include_question, with_question),
+        alpha=choose("alpha", asked.alpha, preset.query.alpha),
+        word_order=choose("word_order", asked.word_order, preset.query.word_order),
+        last_n_tokens=choose("last_n_tokens", asked.last_n_tokens, preset.query.last_n_tokens),
+    )
+    return EffectivePolicy(
+        name=preset.name,
+        when=preset.when,
+        weighting=choose("weighting", asked.weighting, preset.weighting),
+        theta=choose("theta", asked.theta, preset.theta),
+        theta_cap=choose("theta_cap", asked.theta_cap, preset.theta_cap),
+        query=query,
+        top_k=choose("top_k", asked.top_k, preset.top_k),
+        sources=tuple(sources),
+    )
+
+
+def _given(overrides: PolicyOverrides) -> list[str]:
+    return [each.name for each in fields(overrides) if getattr(overrides, each.name) is not None]
+
+
+def _out_of_range(preset: Preset, asked: PolicyOverrides) -> list[Violation]:
+    wrong = []
+
+    def require(name: str, value: float | None, fits: bool, limit: str) -> None:
+        if value is not None and not fits:
+            text = f"must be {limit} for policy {preset.name}, not {value:g}"
+            wrong.append(Violation(f"policy.{name}", text))
+
+    theta, cap, alpha = asked.theta, asked.theta_cap, asked.alpha
+    top_k, tokens = asked.top_k, asked.last_n_tokens
+    require("theta", theta, theta is not None and 0 < theta <= 1, "in (0, 1]")
+    require("theta_cap", cap, cap is not None and 0 < cap <= 1, "in (0, 1]")
+    require("alpha", alpha, alpha is not None and 0 < alpha <= 100, "in (0, 100]")
+    require("top_k", top_k, top_k is not None and 1 <= top_k <= MAX_TOP_K, f"1 to {MAX_TOP_K}")
+    require(
+        "last_n_tokens",
+        tokens,
+        tokens is not None and 1 <= tokens <= MAX_LAST_N_TOKENS,
+        f"1 to {MAX_LAST_N_TOKENS}",
+    )
+    return wrong
+
+
+def _without_effect(preset: Preset, asked: PolicyOverrides) -> list[Violation]:
+    formulation = asked.query or preset.query.formulation
+    weighting = asked.weighting or preset.weighting
+    idle = {
+        "theta_cap": weighting is not Weighting.EXP_RAW and f"weighting {weighting.value}",
+        "alpha": formulation is not Formulation.PFQ and f"query {formulation.value}",
+        "word_order": formulation is not Formulation.PFQ and f"query {formulation.value}",
+        "last_n_tokens": formulation is not Formulation.LAST_N_TOKENS
+        and f"query {formulation.value}",
+    }
+    return [
+        Violation(f"policy.{name}", f"has no effect with {idle[name]}")
+        for name in _given(asked)
+        if idle.get(name)
+    ]

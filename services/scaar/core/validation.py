@@ -1,0 +1,83 @@
+"""What a question and its request must be like, checked before any work."""
+
+import unicodedata
+
+from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.policies.effective import check_policy
+from scaar.core.types import AnswerRequest, BudgetLimits
+
+MAX_QUESTION_WORDS = 500
+MAX_QUESTION_CHARACTERS = 8_000
+MAX_REQUEST_ID_CHARACTERS = 128
+MAX_SENTENCES = 100
+MAX_TOKENS = 8_192
+MAX_RETRIEVALS = 100
+MAX_TIMEOUT_S = 3_600.0
+
+
+def validate(request: AnswerRequest) -> None:
+    """Passes a request that can be run.
+
+    Raises:
+        InvalidRequest: naming every wrong field and its limit.
+    """
+    wrong = [
+        *check_text("question", request.question),
+        *_check_length(request.question),
+        *check_policy(request.policy),
+        *_check_budget(request.budget),
+        *_check_request_id(request.request_id),
+    ]
+    if not request.index:
+        wrong.append(Violation("index", "must name an index"))
+    if wrong:
+        raise InvalidRequest(wrong)
+
+
+def check_text(field: str, text: str) -> list[Violation]:
+    """A text of a caller's: not empty, no control characters but white space, no half pairs."""
+    if not text.strip():
+        return [Violation(field, "must not be empty")]
+    for position, character in enumerate(text):
+        if unicodedata.category(character) in ("Cc", "Cs") and character not in "\t\n\r":
+            code = f"U+{ord(character):04X}"
+            return [Violation(field, f"holds the control character {code} at {position}")]
+    return []
+
+
+def _check_length(question: str) -> list[Violation]:
+    words, characters = len(question.split()), len(question)
+    if words > MAX_QUESTION_WORDS:
+        limit = f"must have at most {MAX_QUESTION_WORDS} words, not {words}"
+        return [Violation("question", limit)]
+    if characters > MAX_QUESTION_CHARACTERS:
+        limit = f"must have at most {MAX_QUESTION_CHARACTERS} characters, not {characters}"
+        return [Violation("question", limit)]
+    return []
+
+
+def _check_budget(limits: BudgetLimits) -> list[Violation]:
+    checks = (
+        ("max_sentences", limits.max_sentences, 1 <= limits.max_sentences <= MAX_SENTENCES),
+        ("max_tokens", limits.max_tokens, 1 <= limits.max_tokens <= MAX_TOKENS),
+        ("max_retrievals", limits.max_retrievals, 0 <= limits.max_retrievals <= MAX_RETRIEVALS),
+        ("timeout_s", limits.timeout_s, 0 < limits.timeout_s <= MAX_TIMEOUT_S),
+    )
+    ranges = {
+        "max_sentences": f"1 to {MAX_SENTENCES}",
+        "max_tokens": f"1 to {MAX_TOKENS}",
+        "max_retrievals": f"0 to {MAX_RETRIEVALS}",
+        "timeout_s": f"in (0, {MAX_TIMEOUT_S:g}]",
+    }
+    return [
+        Violation(f"budget.{name}", f"must be {ranges[name]}, not {value:g}")
+        for name, value, fits in checks
+        if not fits
+    ]
+
+
+def _check_request_id(request_id: str) -> list[Violation]:
+    if len(request_id) > MAX_REQUEST_ID_CHARACTERS or not request_id.isascii():
+        limit = f"must be at most {MAX_REQUEST_ID_CHARACTERS} ASCII characters"
+        return [Violation("request_id", limit)]
+    return []
