@@ -1,0 +1,1 @@
+"""The contract as code, generated from proto/scaar/v1 by `make proto`; never edited."""
