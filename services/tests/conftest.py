@@ -1,0 +1,42 @@
+"""What every test shares: the tests that read real data sets are left out aloud."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+_LEFT_OUT = pytest.StashKey[int]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a SCAAR_TEST_DATA that is not a folder, rather than test nothing."""
+    folder = os.environ.get("SCAAR_TEST_DATA")
+    if folder and not Path(folder).is_dir():
+        raise pytest.UsageError(f"SCAAR_TEST_DATA is not a folder: {folder}")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect, and count, the tests that need SCAAR_TEST_DATA when it is unset."""
+    if os.environ.get("SCAAR_TEST_DATA"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("real_data")]
+    if left_out:
+        config.stash[_LEFT_OUT] = len(left_out)
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say how many tests were left out, and what would bring them in."""
+    if left_out := config.stash.get(_LEFT_OUT, 0):
+        terminalreporter.write_line(
+            f"{left_out} tests of real data left out: set SCAAR_TEST_DATA to run them", yellow=True
+        )
+
+
+@pytest.fixture
+def real_data() -> Path:
+    """The folder of the real data sets, for tests marked `real_data`."""
+    return Path(os.environ["SCAAR_TEST_DATA"])
