@@ -1,0 +1,62 @@
+# Two commands matter: `make demo` shows the main job, `make test` runs the tests.
+.DEFAULT_GOAL := help
+.PHONY: help demo test check proto lab-models clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# What an environment is made from; newer than its stamp means install again.
+PINS := pyproject.toml deploy/constraints.txt
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint deploy/constraints.txt
+
+help: ## show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+demo: $(VENV)/.app ## set up and answer a question with adaptive retrieval
+	@$(BIN)/scaar demo
+
+test: $(VENV)/.dev ## set up and run the unit and contract tests
+	@$(BIN)/python -m pytest
+
+check: $(VENV)/.dev ## format, lint, types, import contracts, the gRPC contract
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy --strict services/scaar
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/buf lint proto
+	proto/generate.sh --check $(BIN)
+
+proto: $(VENV)/.dev ## generate services/scaar/v1 from proto/
+	@proto/generate.sh $(BIN)
+
+lab-models: $(VENV)/.train ## train the lab models again from nothing (about 75 minutes)
+	@$(BIN)/python -m scaar.lab.training
+
+clean: ## remove the environment and every cache
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist
+	find services proto -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo 'scaar needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ...' >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "$(PYTHON) has no venv module; on Debian: apt-get install python3-venv" >&2; exit 1; }
+	@echo 'Making the environment $(VENV)'
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.app: $(VENV)/.made $(PINS)
+	@echo 'Installing scaar and its services into $(VENV)'
+	@$(INSTALL) --editable '.[all]'
+	@touch $@
+
+$(VENV)/.train: $(VENV)/.made $(PINS)
+	@echo 'Installing scaar and the training libraries into $(VENV)'
+	@$(INSTALL) --editable '.[all,train]'
+	@touch $@
+
+# The tests hold the exported models against the training code, so they need both.
+$(VENV)/.dev: $(VENV)/.made $(PINS)
+	@echo 'Installing scaar, the training libraries and the development tools into $(VENV)'
+	@$(INSTALL) --editable '.[all,train,dev]'
+	@touch $(VENV)/.app $(VENV)/.train $@
