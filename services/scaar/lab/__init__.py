@@ -1,1 +1,1 @@
-"""The closed world: facts, questions and passages made from a seed, and the models trained on them."""
+"""The closed world: facts, questions and passages from a seed, and the models trained on them."""
