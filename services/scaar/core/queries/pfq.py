@@ -1,0 +1,36 @@
+"""The percentile-filtered query (SCAAR Algorithm 1).
+
+Line 7 as printed compares a contribution with the threshold of a probability, and r > r_alpha
+would keep the top (100 - alpha)%; the prose and Fig. 4 keep the confident words among the top
+alpha% by contribution, and so does this.
+"""
+
+import math
+from fractions import Fraction
+
+from scaar.core.errors import InvalidRequest
+from scaar.core.queries.formulated import Formulated, by_contribution, of_draft
+from scaar.core.types import QueryRequest, WordOrder
+
+
+def formulate(request: QueryRequest, room: int) -> Formulated:
+    """The draft's confident words among its top alpha percent by contribution.
+
+    Raises:
+        InvalidRequest: a word without contribution.
+    """
+    words = request.words
+    for position, word in enumerate(words):
+        if word.contribution is None or math.isnan(word.contribution):
+            raise InvalidRequest.of(
+                f"words[{position}].contribution",
+                "pfq needs a contribution in [0, 1] of every word",
+            )
+    ranked = by_contribution(words, range(len(words)))
+    # Read as the decimal that was asked for: 1.1 * 1000 / 100 is a hair over 11 in floats.
+    share = Fraction(str(request.settings.alpha)) / 100
+    top = ranked[: max(1, math.ceil(share * len(words)))]
+    confident = [position for position in top if not words[position].uncertain]
+    if request.settings.word_order is WordOrder.TEXT:
+        confident.sort()
+    return of_draft(words, confident, room)

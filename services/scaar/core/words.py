@@ -1,0 +1,70 @@
+"""Words of a text, and how sure the model was of each (SCAAR Eq. 4, 5)."""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import TypeGuard
+
+from scaar.core.types import Token, Word
+
+NO_LOGPROB = -9999.0
+"""At or below this a log-probability is a server's way of saying that it has none."""
+
+_WORD = re.compile(r"\S+")
+
+
+def split_words(text: str) -> tuple[Word, ...]:
+    """The maximal runs of non-space characters, with their spans; space as ``str.isspace``."""
+    return tuple(Word(match[0], match.start(), match.end()) for match in _WORD.finditer(text))
+
+
+def word_probabilities(words: Sequence[Word], tokens: Sequence[Token]) -> tuple[float | None, ...]:
+    """P' of every word: the geometric mean of the probabilities of its tokens (SCAAR Eq. 5).
+
+    A word's tokens are those whose span overlaps it, so that a token over two words counts in
+    both and one of white space alone in none. A token of zero width belongs to the next one of
+    some width, at the end to the last. None where a token's log-probability is missing, or where
+    no token covers the word. Words and tokens are in text order, their spans of the same text.
+    """
+    spans = list(_spans(tokens))
+    probabilities: list[float | None] = []
+    first = 0
+    for word in words:
+        while first < len(spans) and spans[first][1] <= word.start:
+            first += 1
+        logprobs: list[float | None] = []
+        for start, _, logprob in spans[first:]:
+            if start >= word.end:
+                break
+            logprobs.append(logprob)
+        probabilities.append(_geometric_mean(logprobs))
+    return tuple(probabilities)
+
+
+def _spans(tokens: Sequence[Token]) -> Iterator[tuple[int, int, float | None]]:
+    """Start, end and log-probability of every token, zero-width ones with their owner's span."""
+    partial: list[float | None] = []
+    start, end = 0, 0
+    for token in tokens:
+        if token.end <= token.start:
+            partial.append(token.logprob)
+            continue
+        start, end = token.start, token.end
+        for logprob in (*partial, token.logprob):
+            yield start, end, logprob
+        partial.clear()
+    if end > start:
+        for logprob in partial:
+            yield start, end, logprob
+
+
+def _geometric_mean(logprobs: Sequence[float | None]) -> float | None:
+    known = [logprob for logprob in logprobs if _is_known(logprob)]
+    if not known or len(known) < len(logprobs):
+        return None
+    # Rounding can leave a log-probability a hair above 0.
+    return math.exp(min(0.0, math.fsum(known) / len(known)))
+
+
+def _is_known(logprob: float | None) -> TypeGuard[float]:
+    return logprob is not None and not math.isnan(logprob) and logprob > NO_LOGPROB
