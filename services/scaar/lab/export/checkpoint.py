@@ -1,0 +1,61 @@
+"""Checkpoint folders, written whole or not at all."""
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from scaar.lab.export.hugging_face import Files, cross_encoder_files, language_model_files
+from scaar.lab.export.onnx_decoder import decoder_graph
+from scaar.lab.export.onnx_encoder import encoder_graph
+from scaar.lab.training.cross_encoder import EncoderShape
+from scaar.lab.training.language_model import DecoderShape
+
+REPORT = "training_report.json"
+ADVICE = "scaar.json"
+"""What the model's keeper recommends; kept as it is when a model is exported again."""
+
+
+def export_language_model(
+    params: dict[str, Any], shape: DecoderShape, folder: Path, report: Mapping[str, Any]
+) -> None:
+    """Writes the language model: Hugging Face files, ``model.onnx``, the report with digests."""
+    files = language_model_files(params, shape)
+    files["model.onnx"] = decoder_graph(params, shape)
+    _write(folder, files, report, {ADVICE: b'{\n  "prompt_profile": "lab"\n}\n'})
+
+
+def export_cross_encoder(
+    params: dict[str, Any], shape: EncoderShape, folder: Path, report: Mapping[str, Any]
+) -> None:
+    """Writes the cross-encoder: Hugging Face files, ``model.onnx``, the report with digests."""
+    files = cross_encoder_files(params, shape)
+    files["model.onnx"] = encoder_graph(params, shape)
+    _write(folder, files, report, {})
+
+
+def _write(folder: Path, files: Files, report: Mapping[str, Any], first_time: Files) -> None:
+    """Puts the files in place of the folder's; files that are none of ours stay.
+
+    The new folder is made beside the old one and takes its name when it is complete. The report's
+    ``files`` holds the SHA-256 of each of the files, which the engines check when they open it.
+    """
+    digests = {name: hashlib.sha256(files[name]).hexdigest() for name in sorted(files)}
+    text = json.dumps({**report, "files": digests}, indent=2, ensure_ascii=False)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as work:
+        new, old = Path(work, "new"), Path(work, "old")
+        if folder.exists():
+            shutil.copytree(folder, new)
+        new.mkdir(exist_ok=True)
+        for name, content in first_time.items():
+            if not (new / name).exists():
+                (new / name).write_bytes(content)
+        for name, content in {**files, REPORT: (text + "\n").encode()}.items():
+            (new / name).write_bytes(content)
+        if folder.exists():
+            folder.replace(old)
+        new.replace(folder)
