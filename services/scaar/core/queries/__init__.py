@@ -51,7 +51,7 @@ def build_query(request: QueryRequest) -> Query:
     return Query(
         text=" ".join((*included, *formulated.words)),
         formulation=settings.formulation,
-        kept=formulated.kept,
+        kept=tuple(sorted(formulated.kept)),
         fell_back=not formulated.words and settings.formulation is not Formulation.QUESTION,
     )
 

@@ -1,0 +1,15 @@
+"""The layout of DRAGIN: examples first, then passages and a reminder, then the question."""
+
+from collections.abc import Sequence
+
+from scaar.core.prompts.exemplars import exemplars
+from scaar.core.prompts.lab import numbered
+from scaar.core.prompts.profile import PromptProfile
+
+
+def _layout(question: str, passages: Sequence[str]) -> str:
+    reminder = "Answer in the same format as before.\n" if passages else ""
+    return f"{exemplars()}{numbered(passages)}{reminder}Question: {question}\nAnswer:"
+
+
+DRAGIN = PromptProfile("dragin", 1, _layout)

@@ -1,0 +1,20 @@
+"""The lab's layout, the shortest: numbered passages, the question (:mod:`scaar.lab.layout`)."""
+
+from collections.abc import Sequence
+
+from scaar.core.prompts.profile import PromptProfile
+
+
+def numbered(passages: Sequence[str]) -> str:
+    """The passages under their heading, a line each, numbered from 1; nothing for none."""
+    if not passages:
+        return ""
+    lines = "".join(f"[{number}] {text}\n" for number, text in enumerate(passages, 1))
+    return f"Context:\n{lines}"
+
+
+def _layout(question: str, passages: Sequence[str]) -> str:
+    return f"{numbered(passages)}Question: {question}\nAnswer:"
+
+
+LAB = PromptProfile("lab", 1, _layout)

@@ -1,0 +1,24 @@
+"""The layout of SCAAR: instruction and passages first, then examples, then the question."""
+
+from collections.abc import Sequence
+
+from scaar.core.prompts.exemplars import exemplars
+from scaar.core.prompts.lab import numbered
+from scaar.core.prompts.profile import PromptProfile
+
+_WITH_PASSAGES = (
+    "Answer the last question in steps, one fact a sentence, from what the passages below say "
+    "where they help, and end with the answer as the examples do.\n"
+)
+_WITHOUT_PASSAGES = (
+    "Answer the last question in steps, one fact a sentence, and end with the answer as the "
+    "examples do.\n"
+)
+
+
+def _layout(question: str, passages: Sequence[str]) -> str:
+    instruction = _WITH_PASSAGES if passages else _WITHOUT_PASSAGES
+    return f"{instruction}{numbered(passages)}\n{exemplars()}Question: {question}\nAnswer:"
+
+
+SCAAR = PromptProfile("scaar", 1, _layout, with_titles=True)

@@ -1,0 +1,78 @@
+"""Text that is not ours, made safe to stand in a prompt.
+
+A passage may hold anything, and must not end or steer the loop. So its text becomes one line,
+is cut to ``MAX_PASSAGE_CHARACTERS``, and what would read as part of the prompt is written
+otherwise, with nothing taken from its sense:
+
+    Question:  Answer:  Context:  Facts:   ->  Question -  Answer -  Context -  Facts -
+    [2]                                    ->  (2)
+    the answer is                          ->  the answer - is
+    <s>  </s>  <|end|>  [INST]             ->  < s>  < /s>  < |end| >  (INST)
+
+The markers are met wherever they stand; those of a word with a colon only when capitalised.
+Ordinary text stays as it is.
+"""
+
+import re
+
+MAX_PASSAGE_CHARACTERS = 2_000
+"""A longer passage is cut at the last word that fits, before anything is written otherwise."""
+
+# Zero-width and direction marks that hide a marker from a reader or from the patterns below.
+# The joiners U+200C and U+200D stay: words of Persian and families of emoji need them.
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
+
+_CONTROL_TOKEN = re.compile(
+    r"<(?=/?(?:s|pad|unk|bos|eos|mask|sep|cls|start_of_turn|end_of_turn|endoftext)>|\||<SYS>|</SYS>)",
+    re.IGNORECASE,
+)
+_CONTROL_TOKEN_END = re.compile(r"\|(?=>)")
+_INSTRUCTION = re.compile(r"\[(/?INST)\]", re.IGNORECASE)
+_HEADING = re.compile(r"\b(Question|Answer|Context|Facts)\s?[:：]", re.IGNORECASE)
+_NUMBER = re.compile(r"[\[［]\s?(\d+)\s?[\]］]")
+_ANSWER_PHRASE = re.compile(r"\b(the answer)(?= is\b)", re.IGNORECASE)
+
+
+def one_line(text: str) -> str:
+    """The text with every run of white space and control characters made a single space.
+
+    Invisible characters go, and half pairs of UTF-16, which no encoder takes.
+    """
+    return _BLANK.sub(" ", _INVISIBLE.sub("", text)).strip()
+
+
+def without_control_tokens(text: str) -> str:
+    """The text with what a tokenizer may read as a token of its own written otherwise."""
+    text = _CONTROL_TOKEN.sub("< ", text)
+    text = _CONTROL_TOKEN_END.sub("| ", text)
+    return _INSTRUCTION.sub(r"(\1)", text)
+
+
+def safe_question(text: str) -> str:
+    """A question as it stands in a prompt: one line, free of control tokens."""
+    return without_control_tokens(one_line(text))
+
+
+def safe_passage(text: str) -> str:
+    """A passage as it stands in a prompt: one line, cut to length, free of markers."""
+    text = without_control_tokens(cut(one_line(text), MAX_PASSAGE_CHARACTERS))
+    text = _HEADING.sub(_without_colon, text)
+    text = _NUMBER.sub(r"(\1)", text)
+    return _ANSWER_PHRASE.sub(r"\1 -", text)
+
+
+def cut(text: str, limit: int) -> str:
+    """The text if it fits, else its longest beginning of whole words that does.
+
+    A first word that is longer than the limit is cut itself.
+    """
+    if len(text) <= limit:
+        return text
+    end = text.rfind(" ", 0, limit + 1)
+    return text[: end if end > 0 else limit]
+
+
+def _without_colon(heading: re.Match[str]) -> str:
+    word = heading[1]
+    return f"{word} -" if word[0].isupper() else heading[0]

@@ -1,0 +1,117 @@
+"""Where a sentence ends: the rules, each of which looks no further than it must.
+
+A verdict depends on the sentence so far and on what was read up to its deciding character alone,
+so that it is the same however the text came.
+"""
+
+import enum
+import re
+
+from scaar.core.abbreviations import AMBIGUOUS, NEVER_LAST, NUMBERING, SENTENCE_STARTERS
+
+WINDOW = 40
+"""How many characters before a full stop may matter; no abbreviation is as long."""
+
+_CLOSERS = "\"'”’»)]}>」』）】》*_`\\"
+_OPENERS = _CLOSERS + "“‘«([{<「『（【《¿¡"
+_UNSPACED = "。！？｡।"
+"""Full stops that need no space after them."""
+
+CANDIDATE = re.compile(rf"([.!?…؟۔{_UNSPACED}]+)(?:[{re.escape(_CLOSERS)}]|\[\d{{1,3}}\])*|\n")
+"""Full stops, with the quotes, brackets and citations that close after them, and newlines."""
+
+_UNFINISHED_CITATION = re.compile(r"\[\d{0,3}\Z")
+_GAP = re.compile(rf"\s+[{re.escape(_OPENERS)}\s]*")
+_SPACE = re.compile(r"\s+")
+_LAST_WORD = re.compile(r"[^\s/–—-]*\Z")
+_LETTERS = re.compile(r"[^\W\d_]{1,20}")
+_INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")
+_LIST_MARKER = re.compile(r"\d{1,2}|[^\W\d_]|[ivx]{1,4}", re.IGNORECASE)
+_GOES_ON = frozenset(".,;:!?…&+=/%|~–—-")
+
+
+class Verdict(enum.Enum):
+    """Whether a sentence ends at a candidate; undecided where more must be read."""
+
+    END = enum.auto()
+    NO_END = enum.auto()
+    UNDECIDED = enum.auto()
+
+
+def judge_newline(text: str, start: int, at: int, *, held: bool) -> tuple[Verdict, int, int]:
+    """Whether the white space around the newline ``at`` is a blank line: that ends a sentence.
+
+    Gives the verdict, where the sentence would end, and where the white space does.
+    """
+    space = _SPACE.match(text, at)
+    assert space is not None
+    end = at
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if space.end() == len(text):
+        return Verdict.UNDECIDED, end, space.end()
+    ends = space[0].count("\n") > 1 and (held or end > start)
+    return Verdict.END if ends else Verdict.NO_END, end, space.end()
+
+
+def judge_stop(text: str, start: int, stop: re.Match[str], *, held: bool) -> Verdict:
+    """Whether the sentence from ``start`` ends with a full stop.
+
+    It does where space and then the start of a sentence follow, and the word before it is no
+    abbreviation. ``held`` says that the sentence began before ``start``, out of sight.
+    """
+    if stop.end() == len(text) or _UNFINISHED_CITATION.match(text, stop.end()):
+        return Verdict.UNDECIDED
+    gap = _GAP.match(text, stop.end())
+    unspaced = stop[1][-1] in _UNSPACED
+    if gap is None:
+        return Verdict.END if unspaced else Verdict.NO_END
+    if gap.end() == len(text):
+        return Verdict.UNDECIDED
+    if unspaced:
+        return Verdict.END
+    following = text[gap.end()]
+    if following.islower() or (following.isdigit() and "(" in gap[0]):
+        return Verdict.NO_END
+    if following in _GOES_ON and "\n" not in gap[0]:
+        return Verdict.NO_END
+    if stop[1] != ".":
+        return Verdict.END
+    first = max(start, stop.start() - WINDOW)
+    before = text[first : stop.start()].rstrip(_CLOSERS)
+    found = _LAST_WORD.search(before)
+    assert found is not None
+    word = found[0].strip(_OPENERS)
+    if _LIST_MARKER.fullmatch(word) and _begins_item(
+        before[: found.start()], word, begins_sentence=first == start and not held
+    ):
+        return Verdict.NO_END
+    return _judge_word(word, text, gap.end())
+
+
+def _begins_item(before: str, word: str, *, begins_sentence: bool) -> bool:
+    """Whether a word such as ``1`` or ``a`` numbers an item of a list, by what stands before."""
+    rest = before.rstrip(" \t" + _OPENERS)
+    if not rest:
+        return begins_sentence
+    return rest.endswith("\n") or (rest.endswith(":") and word.isdigit())
+
+
+def _judge_word(word: str, text: str, following: int) -> Verdict:
+    """Whether a sentence ends with ``word`` and its full stop, by the word that follows."""
+    folded = word.casefold()
+    if folded in NEVER_LAST:
+        return Verdict.NO_END
+    if folded in NUMBERING:
+        return Verdict.NO_END if text[following].isdigit() else Verdict.END
+    if folded not in AMBIGUOUS and not _INITIALS.fullmatch(word):
+        return Verdict.END
+    letters = _LETTERS.match(text, following)
+    if letters is None:
+        return Verdict.NO_END
+    if letters.end() == len(text):
+        return Verdict.UNDECIDED
+    # "J. I. Packer": a starter that is an initial itself starts nothing.
+    starts = letters[0].casefold() in SENTENCE_STARTERS and text[letters.end()] != "."
+    caseless = not letters[0][0].isupper() and not letters[0][0].istitle()
+    return Verdict.END if starts or caseless else Verdict.NO_END
