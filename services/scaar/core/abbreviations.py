@@ -1,4 +1,7 @@
-"""Words whose full stop need not end a sentence, in lower case and without that full stop."""
+"""Words whose full stop need not end a sentence, in lower case and without that full stop.
+
+Written in capitals throughout they are other words: "Oakland, CA. The mayor".
+"""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -8,18 +11,18 @@ def _words(text: str) -> frozenset[str]:
 NEVER_LAST = _words(
     """
     mr mrs ms mx dr prof mt ft messrs mme mlle msgr fr rev hon gen col lt capt cpt sgt maj cmdr
-    cdr adm cpl pvt brig gov sen rep pres supt insp ste sra
-    e.g i.e eg cf viz vs approx ca vol vols fig figs nr ed eds dept
+    cdr adm cpl pvt brig gov rep pres supt insp ste sra smt asst
+    e.g i.e eg cf viz v vs approx ca vol vols fig figs nr eds dept
     """
 )
 """What always goes on: titles before a name, and words that lead to an example or a number."""
 
-NUMBERING = _words("no nos art op ch sec pt ep p pp ver")
+NUMBERING = _words("no nos art op ch sec pt ep pp ver")
 """What goes on where a number follows, and may otherwise be a word at the end of a sentence."""
 
 AMBIGUOUS = _words(
     """
-    st jr sr inc ltd co cos corp bros llc plc gmbh ave blvd rd hwy esq univ est etc al
+    st sen jr sr inc ltd co cos corp bros plc gmbh ave blvd rd hwy esq univ est etc al chas wm
     ph.d m.phil jan feb mar apr jun jul aug sep sept oct nov dec
     """
 )

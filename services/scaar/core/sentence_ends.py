@@ -6,6 +6,7 @@ so that it is the same however the text came.
 
 import enum
 import re
+from collections.abc import Sequence
 
 from scaar.core.abbreviations import AMBIGUOUS, NEVER_LAST, NUMBERING, SENTENCE_STARTERS
 
@@ -24,6 +25,7 @@ _UNFINISHED_CITATION = re.compile(r"\[\d{0,3}\Z")
 _GAP = re.compile(rf"\s+[{re.escape(_OPENERS)}\s]*")
 _SPACE = re.compile(r"\s+")
 _LAST_WORD = re.compile(r"[^\s/–—-]*\Z")
+_WORD = re.compile(r"[^\W\d_]+")
 _LETTERS = re.compile(r"[^\W\d_]{1,20}")
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")
 _LIST_MARKER = re.compile(r"\d{1,2}|[^\W\d_]|[ivx]{1,4}", re.IGNORECASE)
@@ -75,7 +77,7 @@ def judge_stop(text: str, start: int, stop: re.Match[str], *, held: bool) -> Ver
         return Verdict.NO_END
     if following in _GOES_ON and "\n" not in gap[0]:
         return Verdict.NO_END
-    if stop[1] != ".":
+    if "!" in stop[1] or "?" in stop[1] or "؟" in stop[1]:
         return Verdict.END
     first = max(start, stop.start() - WINDOW)
     before = text[first : stop.start()].rstrip(_CLOSERS)
@@ -86,7 +88,8 @@ def judge_stop(text: str, start: int, stop: re.Match[str], *, held: bool) -> Ver
         before[: found.start()], word, begins_sentence=first == start and not held
     ):
         return Verdict.NO_END
-    return _judge_word(word, text, gap.end())
+    names = _WORD.findall(before[: found.start()])
+    return _judge_next(_standing(word, stop[1]), names, text, gap.end())
 
 
 def _begins_item(before: str, word: str, *, begins_sentence: bool) -> bool:
@@ -97,21 +100,50 @@ def _begins_item(before: str, word: str, *, begins_sentence: bool) -> bool:
     return rest.endswith("\n") or (rest.endswith(":") and word.isdigit())
 
 
-def _judge_word(word: str, text: str, following: int) -> Verdict:
-    """Whether a sentence ends with ``word`` and its full stop, by the word that follows."""
+class _Standing(enum.Enum):
+    """What a full stop may mean by the word that it stands on."""
+
+    PLAIN = enum.auto()
+    NEVER_LAST = enum.auto()
+    BEFORE_NUMBERS = enum.auto()
+    AMBIGUOUS = enum.auto()
+    INITIALS = enum.auto()
+
+
+def _standing(word: str, stop: str) -> _Standing:
     folded = word.casefold()
+    if "…" in stop or "..." in stop:
+        return _Standing.AMBIGUOUS
+    if _INITIALS.fullmatch(word):
+        return _Standing.NEVER_LAST if folded in NEVER_LAST else _Standing.INITIALS
+    if len(word) > 1 and word.isupper():
+        return _Standing.PLAIN
     if folded in NEVER_LAST:
-        return Verdict.NO_END
+        return _Standing.NEVER_LAST
     if folded in NUMBERING:
-        return Verdict.NO_END if text[following].isdigit() else Verdict.END
-    if folded not in AMBIGUOUS and not _INITIALS.fullmatch(word):
-        return Verdict.END
+        return _Standing.BEFORE_NUMBERS
+    return _Standing.AMBIGUOUS if folded in AMBIGUOUS else _Standing.PLAIN
+
+
+def _judge_next(standing: _Standing, names: Sequence[str], text: str, following: int) -> Verdict:
+    """Whether what follows begins a sentence; ``names`` are the words before that of the stop."""
+    match standing:
+        case _Standing.PLAIN:
+            return Verdict.END
+        case _Standing.NEVER_LAST:
+            return Verdict.NO_END
+        case _Standing.BEFORE_NUMBERS:
+            return Verdict.NO_END if text[following].isdigit() else Verdict.END
     letters = _LETTERS.match(text, following)
     if letters is None:
         return Verdict.NO_END
     if letters.end() == len(text):
         return Verdict.UNDECIDED
+    word = letters[0]
     # "J. I. Packer": a starter that is an initial itself starts nothing.
-    starts = letters[0].casefold() in SENTENCE_STARTERS and text[letters.end()] != "."
-    caseless = not letters[0][0].isupper() and not letters[0][0].istitle()
-    return Verdict.END if starts or caseless else Verdict.NO_END
+    starts = word.casefold() in SENTENCE_STARTERS and text[letters.end()] != "."
+    # "owned by Mars, Inc. Mars was founded": chains of thought take up a name again. But in
+    # "Carroll, better known as E.J. Carroll" initials go on, unless they stand after the name.
+    repeats = word in (names[-1:] if standing is _Standing.INITIALS else names)
+    caseless = not word[0].isupper() and not word[0].istitle()
+    return Verdict.END if starts or repeats or caseless else Verdict.NO_END
