@@ -63,8 +63,9 @@ class GeneratorServiceServicer:
     """
 
     def Generate(self, request, context):
-        """Generate streams the tokens as they are made, then one end message. Cancelling the call stops
-        the model within one token. A stream without an end message was cut off.
+        """Generate streams a start message where the engine counts the prompt, the tokens as they are
+        made, then one end message. Cancelling the call stops the model within one token. A stream
+        without an end message was cut off.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

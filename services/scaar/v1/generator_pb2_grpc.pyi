@@ -21,8 +21,9 @@ class GeneratorServiceStub:
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Generate: _aio.UnaryStreamMultiCallable[_generator_pb2.GenerateRequest, _generator_pb2.GenerateResponse]
-    """Generate streams the tokens as they are made, then one end message. Cancelling the call stops
-    the model within one token. A stream without an end message was cut off.
+    """Generate streams a start message where the engine counts the prompt, the tokens as they are
+    made, then one end message. Cancelling the call stops the model within one token. A stream
+    without an end message was cut off.
     """
     Attend: _aio.UnaryUnaryMultiCallable[_generator_pb2.AttendRequest, _generator_pb2.AttendResponse]
     """Attend gives the last layer's attention over a text. FAILED_PRECONDITION from an engine that
@@ -44,8 +45,9 @@ class GeneratorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _generator_pb2.GenerateRequest,
         context: _aio.ServicerContext[_generator_pb2.GenerateRequest, _abc.AsyncIterator[_generator_pb2.GenerateResponse]],
     ) -> _abc.AsyncIterator[_generator_pb2.GenerateResponse]:
-        """Generate streams the tokens as they are made, then one end message. Cancelling the call stops
-        the model within one token. A stream without an end message was cut off.
+        """Generate streams a start message where the engine counts the prompt, the tokens as they are
+        made, then one end message. Cancelling the call stops the model within one token. A stream
+        without an end message was cut off.
         """
 
     @_abc_1.abstractmethod

@@ -1,0 +1,6 @@
+"""The ports over gRPC: the only importer of the generated contract.
+
+One module a port, each with a servicer that serves any implementation of the port and a
+``Remote<Port>`` that is the port over a channel; ``messages`` holds the conversions, ``status``
+the one table between conditions and status codes.
+"""

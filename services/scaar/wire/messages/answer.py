@@ -1,0 +1,146 @@
+"""Requests for answers, and answers."""
+
+from typing import TypeVar
+
+from scaar.core.types import (
+    AcceptedSentence,
+    Answer,
+    AnswerRequest,
+    BudgetLimits,
+    PolicyRequest,
+    Provenance,
+    Usage,
+)
+from scaar.v1 import answer_pb2 as pb
+from scaar.v1 import orchestrator_pb2
+from scaar.wire.messages.enums import ANSWER_END
+from scaar.wire.messages.fields import carried_int, carried_text, finite, required
+from scaar.wire.messages.policy import (
+    effective_policy_from_pb,
+    effective_policy_to_pb,
+    policy_request_from_pb,
+    policy_request_to_pb,
+)
+
+_Request = TypeVar("_Request", orchestrator_pb2.AnswerRequest, orchestrator_pb2.StreamAnswerRequest)
+_BUDGET = BudgetLimits()
+_INDEX = AnswerRequest("").index
+
+
+def answer_request_to_pb(request: AnswerRequest, message: type[_Request]) -> _Request:
+    """The request as the message of one of the two calls; their fields are the same."""
+    return message(
+        question=carried_text("question", request.question),
+        policy=policy_request_to_pb(request.policy),
+        index=carried_text("index", request.index),
+        budget=orchestrator_pb2.Budget(
+            max_sentences=carried_int("budget.max_sentences", request.budget.max_sentences),
+            max_tokens=carried_int("budget.max_tokens", request.budget.max_tokens),
+            max_retrievals=carried_int("budget.max_retrievals", request.budget.max_retrievals),
+            timeout_s=request.budget.timeout_s,
+        ),
+        prompt_profile=carried_text("prompt_profile", request.prompt_profile),
+        request_id=carried_text("request_id", request.request_id),
+    )
+
+
+def answer_request_from_pb(
+    message: orchestrator_pb2.AnswerRequest | orchestrator_pb2.StreamAnswerRequest,
+) -> AnswerRequest:
+    has_policy = message.HasField("policy")
+    return AnswerRequest(
+        question=message.question,
+        policy=policy_request_from_pb(message.policy) if has_policy else PolicyRequest(),
+        index=message.index if message.HasField("index") else _INDEX,
+        budget=_budget_from_pb(message.budget),
+        prompt_profile=message.prompt_profile,
+        request_id=message.request_id,
+    )
+
+
+def _budget_from_pb(message: orchestrator_pb2.Budget) -> BudgetLimits:
+    sentences, tokens = _BUDGET.max_sentences, _BUDGET.max_tokens
+    retrievals, timeout_s = _BUDGET.max_retrievals, _BUDGET.timeout_s
+    if message.HasField("timeout_s"):
+        timeout_s = finite("budget.timeout_s", message.timeout_s)
+    return BudgetLimits(
+        max_sentences=message.max_sentences if message.HasField("max_sentences") else sentences,
+        max_tokens=message.max_tokens if message.HasField("max_tokens") else tokens,
+        max_retrievals=message.max_retrievals if message.HasField("max_retrievals") else retrievals,
+        timeout_s=timeout_s,
+    )
+
+
+def answer_to_pb(answer: Answer) -> pb.Answer:
+    usage = answer.usage
+    return pb.Answer(
+        answer=answer.answer,
+        sentences=[accepted_to_pb(sentence) for sentence in answer.sentences],
+        end=ANSWER_END.to_pb(answer.end),
+        usage=pb.Usage(
+            retrievals=usage.retrievals,
+            llm_calls=usage.llm_calls,
+            generated_tokens=usage.generated_tokens,
+            prompt_tokens=usage.prompt_tokens,
+            latency_ms=usage.latency_ms,
+        ),
+        provenance=provenance_to_pb(answer.provenance),
+    )
+
+
+def answer_from_pb(message: pb.Answer) -> Answer:
+    usage = message.usage
+    return Answer(
+        answer=message.answer,
+        sentences=tuple(accepted_from_pb(sentence) for sentence in message.sentences),
+        end=ANSWER_END.from_pb(message.end, "answer.end"),
+        usage=Usage(
+            retrievals=usage.retrievals,
+            llm_calls=usage.llm_calls,
+            generated_tokens=usage.generated_tokens,
+            prompt_tokens=usage.prompt_tokens,
+            latency_ms=finite("answer.usage.latency_ms", usage.latency_ms),
+        ),
+        provenance=provenance_from_pb(message.provenance),
+    )
+
+
+def accepted_to_pb(sentence: AcceptedSentence) -> pb.AcceptedSentence:
+    return pb.AcceptedSentence(
+        text=sentence.text, passage_ids=sentence.passage_ids, concluding=sentence.concluding
+    )
+
+
+def accepted_from_pb(message: pb.AcceptedSentence) -> AcceptedSentence:
+    return AcceptedSentence(message.text, tuple(message.passage_ids), message.concluding)
+
+
+def provenance_to_pb(provenance: Provenance) -> pb.Provenance:
+    return pb.Provenance(
+        request_id=provenance.request_id,
+        model=provenance.model,
+        model_revision=provenance.model_revision,
+        engine=provenance.engine,
+        scorer=provenance.scorer,
+        scorer_revision=provenance.scorer_revision,
+        index=provenance.index,
+        index_version=provenance.index_version,
+        prompt_profile=provenance.prompt_profile,
+        policy=effective_policy_to_pb(provenance.policy),
+    )
+
+
+def provenance_from_pb(message: pb.Provenance) -> Provenance:
+    required("provenance.policy", message.HasField("policy"))
+    return Provenance(
+        request_id=message.request_id,
+        model=message.model,
+        model_revision=message.model_revision,
+        engine=message.engine,
+        scorer=message.scorer,
+        scorer_revision=message.scorer_revision,
+        index=message.index,
+        index_version=message.index_version,
+        prompt_profile=message.prompt_profile,
+        policy=effective_policy_from_pb(message.policy),
+    )

@@ -1,0 +1,61 @@
+"""The domain's enums beside those of the contract; members go by the same names."""
+
+import re
+from enum import StrEnum
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from scaar.core.errors import InvalidRequest
+from scaar.core.types import (
+    AnswerEnd,
+    Capability,
+    FinishReason,
+    Formulation,
+    LogprobKind,
+    SettingSource,
+    Weighting,
+    When,
+    WordOrder,
+)
+from scaar.v1 import answer_pb2, generator_pb2, policy_pb2, query_builder_pb2
+
+if TYPE_CHECKING:
+    from google.protobuf.internal.enum_type_wrapper import _EnumTypeWrapper
+
+_Domain = TypeVar("_Domain", bound=StrEnum)
+_Wire = TypeVar("_Wire", bound=int)
+
+
+class EnumPair(Generic[_Domain, _Wire]):
+    """A domain enum and its counterpart, whose values are prefixed by the enum's name."""
+
+    def __init__(self, domain: type[_Domain], wire: "_EnumTypeWrapper[_Wire]") -> None:
+        prefix = re.sub(r"(?<!^)(?=[A-Z])", "_", domain.__name__).upper()
+        self._to_pb = {member: wire.Value(f"{prefix}_{member.name}") for member in domain}
+        self._from_pb = {int(value): member for member, value in self._to_pb.items()}
+
+    def to_pb(self, member: _Domain) -> _Wire:
+        return self._to_pb[member]
+
+    def from_pb(self, value: int, field: str) -> _Domain:
+        """The member.
+
+        Raises:
+            InvalidRequest: the value is unspecified or not known.
+        """
+        try:
+            return self._from_pb[int(value)]
+        except KeyError:
+            known = ", ".join(member.value for member in self._to_pb)
+            text = f"must be one of {known}; {int(value)} is not" if value else "must be specified"
+            raise InvalidRequest.of(field, text) from None
+
+
+ANSWER_END = EnumPair(AnswerEnd, answer_pb2.AnswerEnd)
+CAPABILITY = EnumPair(Capability, generator_pb2.Capability)
+FINISH_REASON = EnumPair(FinishReason, generator_pb2.FinishReason)
+FORMULATION = EnumPair(Formulation, query_builder_pb2.Formulation)
+LOGPROB_KIND = EnumPair(LogprobKind, generator_pb2.LogprobKind)
+SETTING_SOURCE = EnumPair(SettingSource, policy_pb2.SettingSource)
+WEIGHTING = EnumPair(Weighting, policy_pb2.Weighting)
+WHEN = EnumPair(When, policy_pb2.When)
+WORD_ORDER = EnumPair(WordOrder, query_builder_pb2.WordOrder)

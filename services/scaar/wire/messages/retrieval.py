@@ -1,0 +1,104 @@
+"""What crosses the retriever's port."""
+
+from scaar.core.types import (
+    IndexDescription,
+    Passage,
+    RetrievedPassage,
+    RetrieveRequest,
+    RetrieveResult,
+)
+from scaar.v1 import retriever_pb2 as pb
+from scaar.wire.messages.fields import carried_int, carried_text, finite, required
+
+
+def retrieve_request_to_pb(request: RetrieveRequest) -> pb.RetrieveRequest:
+    return pb.RetrieveRequest(
+        queries=[carried_text("queries", query) for query in request.queries],
+        top_k=carried_int("top_k", request.top_k),
+        index=carried_text("index", request.index),
+    )
+
+
+def retrieve_request_from_pb(message: pb.RetrieveRequest) -> RetrieveRequest:
+    return RetrieveRequest(tuple(message.queries), message.top_k, message.index)
+
+
+def retrieve_result_to_pb(result: RetrieveResult) -> pb.RetrieveResponse:
+    return pb.RetrieveResponse(
+        index=result.index,
+        version=result.version,
+        results=[
+            pb.QueryResult(passages=[retrieved_to_pb(passage) for passage in passages])
+            for passages in result.results
+        ],
+    )
+
+
+def retrieve_result_from_pb(message: pb.RetrieveResponse) -> RetrieveResult:
+    return RetrieveResult(
+        index=message.index,
+        version=message.version,
+        results=tuple(
+            tuple(retrieved_from_pb(passage) for passage in result.passages)
+            for result in message.results
+        ),
+    )
+
+
+def retrieved_to_pb(passage: RetrievedPassage) -> pb.RetrievedPassage:
+    return pb.RetrievedPassage(
+        id=passage.id,
+        title=passage.title,
+        text=passage.text,
+        score=passage.score,
+        rank=passage.rank,
+    )
+
+
+def retrieved_from_pb(message: pb.RetrievedPassage) -> RetrievedPassage:
+    return RetrievedPassage(
+        id=message.id,
+        title=message.title,
+        text=message.text,
+        score=finite("passages.score", message.score),
+        rank=message.rank,
+    )
+
+
+def passage_to_pb(passage: Passage) -> pb.Passage:
+    return pb.Passage(
+        id=carried_text("passages.id", passage.id),
+        title=carried_text("passages.title", passage.title),
+        text=carried_text("passages.text", passage.text),
+    )
+
+
+def passage_from_pb(message: pb.Passage) -> Passage:
+    return Passage(message.id, message.title, message.text)
+
+
+def index_to_pb(index: IndexDescription) -> pb.IndexDescription:
+    return pb.IndexDescription(
+        name=index.name,
+        version=index.version,
+        passages=index.passages,
+        engine=index.engine,
+        k1=index.k1,
+        b=index.b,
+        created=index.created,
+        size_bytes=index.size_bytes,
+    )
+
+
+def index_from_pb(message: pb.IndexDescription) -> IndexDescription:
+    required("index", bool(message.name))
+    return IndexDescription(
+        name=message.name,
+        version=message.version,
+        passages=message.passages,
+        engine=message.engine,
+        k1=finite("index.k1", message.k1),
+        b=finite("index.b", message.b),
+        created=message.created,
+        size_bytes=message.size_bytes,
+    )

@@ -1,0 +1,176 @@
+"""The retriever's port over gRPC."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Sequence
+from contextlib import aclosing
+from typing import Any
+
+import grpc
+
+from scaar.core.errors import InvalidRequest
+from scaar.core.ports import Retriever
+from scaar.core.types import IndexDescription, Passage, RetrieveRequest, RetrieveResult
+from scaar.v1 import retriever_pb2 as pb
+from scaar.v1 import retriever_pb2_grpc as pb_grpc
+from scaar.wire.calls import answered
+from scaar.wire.messages.fields import carried_text
+from scaar.wire.messages.retrieval import (
+    index_from_pb,
+    index_to_pb,
+    passage_from_pb,
+    passage_to_pb,
+    retrieve_request_from_pb,
+    retrieve_request_to_pb,
+    retrieve_result_from_pb,
+    retrieve_result_to_pb,
+)
+
+SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["RetrieverService"].full_name
+
+# Passages go in messages of about this size, far from the limit of a message.
+_MESSAGE_CHARACTERS = 100_000
+
+
+class RetrieverServicer(pb_grpc.RetrieverServiceServicer):
+    """Serves any retriever."""
+
+    service_name = SERVICE_NAME
+
+    def __init__(self, retriever: Retriever) -> None:
+        self._retriever = retriever
+
+    def add_to(self, server: grpc.aio.Server) -> None:
+        """Registers the service."""
+        pb_grpc.add_RetrieverServiceServicer_to_server(self, server)
+
+    async def Retrieve(
+        self, request: pb.RetrieveRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> pb.RetrieveResponse:
+        result = await self._retriever.retrieve(retrieve_request_from_pb(request))
+        return retrieve_result_to_pb(result)
+
+    async def IndexPassages(
+        self,
+        request_iterator: AsyncIterator[pb.IndexPassagesRequest],
+        context: grpc.aio.ServicerContext[Any, Any],
+    ) -> pb.IndexPassagesResponse:
+        first = await anext(request_iterator, pb.IndexPassagesRequest())
+        async with aclosing(_passages(first, request_iterator)) as passages:
+            index = await self._retriever.index_passages(first.index, passages)
+        return pb.IndexPassagesResponse(index=index_to_pb(index))
+
+    async def DeletePassages(
+        self, request: pb.DeletePassagesRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> pb.DeletePassagesResponse:
+        ids = tuple(request.passage_ids)
+        deleted = await self._retriever.delete_passages(request.index, ids)
+        return pb.DeletePassagesResponse(deleted=deleted)
+
+    async def ListIndexes(
+        self, request: pb.ListIndexesRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> pb.ListIndexesResponse:
+        indexes = await self._retriever.list_indexes()
+        return pb.ListIndexesResponse(indexes=[index_to_pb(index) for index in indexes])
+
+    async def DescribeIndex(
+        self, request: pb.DescribeIndexRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> pb.DescribeIndexResponse:
+        index = await self._retriever.describe_index(request.index)
+        return pb.DescribeIndexResponse(index=index_to_pb(index))
+
+    async def DropIndex(
+        self, request: pb.DropIndexRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> pb.DropIndexResponse:
+        await self._retriever.drop_index(request.index)
+        return pb.DropIndexResponse()
+
+
+async def _passages(
+    first: pb.IndexPassagesRequest, later: AsyncIterator[pb.IndexPassagesRequest]
+) -> AsyncGenerator[Passage, None]:
+    for passage in first.passages:
+        yield passage_from_pb(passage)
+    async for message in later:
+        if message.index not in ("", first.index):
+            text = f"must stay {first.index!r} or empty, not {message.index!r}"
+            raise InvalidRequest.of("index", text)
+        for passage in message.passages:
+            yield passage_from_pb(passage)
+
+
+class RemoteRetriever:
+    """A retriever behind a channel; each call is bounded, the building of an index for itself."""
+
+    def __init__(
+        self,
+        channel: grpc.aio.Channel,
+        target: str,
+        *,
+        timeout_s: float = 10.0,
+        index_timeout_s: float = 3600.0,
+    ) -> None:
+        self._stub = pb_grpc.RetrieverServiceStub(channel)
+        self._target = target
+        self._timeout_s = timeout_s
+        self._index_timeout_s = index_timeout_s
+
+    async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
+        call = self._stub.Retrieve(retrieve_request_to_pb(request), timeout=self._timeout_s)
+        return await answered(call, retrieve_result_from_pb, self._target)
+
+    async def index_passages(
+        self, index: str, passages: AsyncIterable[Passage]
+    ) -> IndexDescription:
+        """Builds the index; an error of ``passages`` cancels the call and goes on to the caller."""
+        name = carried_text("index", index)
+        call = self._stub.IndexPassages(timeout=self._index_timeout_s)
+        try:
+            await _send(call, name, passages)
+            return await answered(call, lambda built: index_from_pb(built.index), self._target)
+        finally:
+            call.cancel()
+
+    async def delete_passages(self, index: str, passage_ids: Sequence[str]) -> int:
+        message = pb.DeletePassagesRequest(
+            index=carried_text("index", index),
+            passage_ids=[carried_text("passage_ids", each) for each in passage_ids],
+        )
+        call = self._stub.DeletePassages(message, timeout=self._timeout_s)
+        return await answered(call, lambda done: done.deleted, self._target)
+
+    async def list_indexes(self) -> tuple[IndexDescription, ...]:
+        call = self._stub.ListIndexes(pb.ListIndexesRequest(), timeout=self._timeout_s)
+        return await answered(
+            call, lambda found: tuple(index_from_pb(each) for each in found.indexes), self._target
+        )
+
+    async def describe_index(self, index: str) -> IndexDescription:
+        message = pb.DescribeIndexRequest(index=carried_text("index", index))
+        call = self._stub.DescribeIndex(message, timeout=self._timeout_s)
+        return await answered(call, lambda found: index_from_pb(found.index), self._target)
+
+    async def drop_index(self, index: str) -> None:
+        message = pb.DropIndexRequest(index=carried_text("index", index))
+        call = self._stub.DropIndex(message, timeout=self._timeout_s)
+        await answered(call, lambda _: None, self._target)
+
+
+async def _send(
+    call: grpc.aio.StreamUnaryCall[pb.IndexPassagesRequest, pb.IndexPassagesResponse],
+    index: str,
+    passages: AsyncIterable[Passage],
+) -> None:
+    """Sends the passages; stops early, without an error, when the call is over."""
+    message, characters = pb.IndexPassagesRequest(index=index), 0
+    try:
+        async for passage in passages:
+            message.passages.append(passage_to_pb(passage))
+            characters += len(passage.text) + len(passage.title)
+            if characters >= _MESSAGE_CHARACTERS:
+                await call.write(message)
+                message, characters = pb.IndexPassagesRequest(), 0
+        await call.write(message)
+        await call.done_writing()
+    except (asyncio.InvalidStateError, grpc.aio.AioRpcError):
+        # Whoever awaits the call is told why it is over.
+        return
