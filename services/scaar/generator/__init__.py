@@ -1,0 +1,1 @@
+"""The generator: a language model that continues text, token by token."""

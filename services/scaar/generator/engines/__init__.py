@@ -1,0 +1,1 @@
+"""The generator's engines, one module each."""

@@ -1,0 +1,90 @@
+"""One generation: a text being continued, one step of the model at a time."""
+
+from scaar.core.types import FinishReason, GenerateRequest, Token
+from scaar.generator.engines.language_model import LanguageModel
+from scaar.generator.engines.next_token import choose, likeliest
+from scaar.generator.engines.stop_strings import StopStrings
+from scaar.generator.engines.token_text import TokenText
+from scaar.generator.validation import check_room
+
+
+class Continuation:
+    """Reads the prompt, then writes greedily; holds the key-value cache as long as it lives.
+
+    Every method blocks while it computes, and each runs the model at most once.
+    """
+
+    def __init__(self, model: LanguageModel, request: GenerateRequest) -> None:
+        """Turns the prompt into tokens.
+
+        Raises:
+            InvalidRequest: prompt and prefix leave no room in the model's context.
+        """
+        self._model = model
+        self._request = request
+        ids, self._text = _read(model, request)
+        check_room("prompt", len(ids), model.max_total_tokens - 1)
+        self._stop = StopStrings(request.stop)
+        self._end = 0
+        self._next = ids
+        self._cache = model.decoder.begin()
+        self.prompt_tokens = len(ids)
+        self.generated_tokens = 0
+        self.finished: FinishReason | None = None
+
+    def step(self) -> list[Token]:
+        """Runs the model once: the tokens that are now known to be text.
+
+        ``finished`` is set with the last of them. The token that ends a text is counted, and not
+        among the tokens.
+        """
+        logits, self._cache = self._model.decoder.step(self._next, self._cache)
+        chosen = choose(logits)
+        self.generated_tokens += 1
+        self._next = [chosen.id]
+        if chosen.id in self._model.end_ids:
+            self.finished = FinishReason.END_OF_SEQUENCE
+            return self._flush()
+        top = likeliest(chosen.logprobs, self._request.top_tokens, self._text.preview)
+        text = self._text.feed(chosen.id)
+        start, self._end = self._end, self._end + len(text)
+        token = Token(chosen.id, text, start, self._end, chosen.logprob, chosen.entropy, top)
+        released = self._stop.feed(token, complete=self._text.complete)
+        if self._stop.met:
+            self.finished = FinishReason.STOP
+        elif self._is_full():
+            self.finished = FinishReason.LENGTH
+            released += self._flush()
+        return released
+
+    def _is_full(self) -> bool:
+        total = self.prompt_tokens + self.generated_tokens
+        return (
+            self.generated_tokens >= self._request.max_tokens
+            or total >= self._model.max_total_tokens
+        )
+
+    def _flush(self) -> list[Token]:
+        """What was held back, at the end of the text; a stop string may yet be in it."""
+        released = self._stop.flush(self._text.flush())
+        if self._stop.met:
+            self.finished = FinishReason.STOP
+        return released
+
+
+def _read(model: LanguageModel, request: GenerateRequest) -> tuple[list[int], TokenText]:
+    """The tokens of prompt and prefix, and the text decoder that goes on after them.
+
+    The prefix is the truth: its tokens are used where they give exactly its text; else prompt and
+    prefix are turned into tokens together.
+    """
+    if request.prefix_token_ids:
+        prompt = model.encode(request.prompt)
+        text = TokenText(model.tokenizer, prompt)
+        given = "".join(map(text.feed, request.prefix_token_ids))
+        if given != request.prefix:
+            given += text.flush()
+        if given == request.prefix:
+            return [*prompt, *request.prefix_token_ids], text
+    ids = model.encode(request.prompt + request.prefix)
+    return ids, TokenText(model.tokenizer, ids)

@@ -1,0 +1,112 @@
+"""A causal language model from its checkpoint folder: decoder, tokenizer, and what they say."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer
+
+from scaar.core.errors import DataCorrupt
+from scaar.core.types import RecommendedSettings
+from scaar.generator.engines.decoder_session import DecoderSession
+from scaar.runtime.checkpoint import Checkpoint, JsonFile, read_checkpoint
+
+DEFAULT_PROFILE = "scaar"
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageModel:
+    """An open model. ``end_ids`` are the tokens that end a text."""
+
+    name: str
+    revision: str
+    decoder: DecoderSession
+    tokenizer: Tokenizer
+    vocabulary: int
+    max_total_tokens: int
+    end_ids: frozenset[int]
+    prompt_profile: str
+    recommended: tuple[RecommendedSettings, ...]
+
+    def encode(self, text: str) -> list[int]:
+        """The tokens of a text as the model reads it, with the token that begins one.
+
+        What looks like a special token in the text is read as ordinary text.
+        """
+        return list(self.tokenizer.encode(text).ids)
+
+    def encode_more(self, text: str) -> list[int]:
+        """The tokens of a text that stands after another."""
+        return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def open_language_model(folder: Path, *, threads: int) -> LanguageModel:
+    """Opens a model; blocks while it reads the files.
+
+    Raises:
+        NotFound: the folder, or a file that is needed, is not there.
+        DataCorrupt: a file is damaged, or not of a model that can be run.
+    """
+    checkpoint = read_checkpoint(folder)
+    tokenizer = _tokenizer(checkpoint.tokenizer)
+    return LanguageModel(
+        name=checkpoint.name,
+        revision=checkpoint.revision,
+        decoder=DecoderSession(checkpoint.model, threads=threads),
+        tokenizer=tokenizer,
+        vocabulary=checkpoint.config.whole_number("vocab_size", default=tokenizer.get_vocab_size()),
+        max_total_tokens=checkpoint.config.whole_number("max_position_embeddings", "n_positions"),
+        end_ids=_end_ids(checkpoint),
+        prompt_profile=_profile(checkpoint.advice),
+        recommended=_recommended(checkpoint.advice),
+    )
+
+
+def _tokenizer(path: Path) -> Tokenizer:
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises nothing narrower
+        raise DataCorrupt(f"{path}: is not a tokenizer: {error}") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    tokenizer.encode_special_tokens = True
+    return tokenizer
+
+
+def _end_ids(checkpoint: Checkpoint) -> frozenset[int]:
+    """Generation settings may name one id or a list; they stand before the model's own."""
+    for file in (checkpoint.generation_config, checkpoint.config):
+        value = file.content.get("eos_token_id")
+        if value is None:
+            continue
+        ids = value if isinstance(value, list) else [value]
+        if all(isinstance(each, int) for each in ids):
+            return frozenset(ids)
+        raise DataCorrupt(f"{file.path}: eos_token_id must be ids of tokens, not {value!r}")
+    return frozenset()
+
+
+def _profile(advice: JsonFile) -> str:
+    profile = advice.content.get("prompt_profile", DEFAULT_PROFILE)
+    if not isinstance(profile, str):
+        raise DataCorrupt(f"{advice.path}: prompt_profile must be a name, not {profile!r}")
+    return profile
+
+
+def _recommended(advice: JsonFile) -> tuple[RecommendedSettings, ...]:
+    policies = advice.content.get("recommended", {})
+    if not isinstance(policies, dict) or not all(
+        isinstance(values, dict) for values in policies.values()
+    ):
+        raise DataCorrupt(f"{advice.path}: recommended must map policies to their settings")
+    return tuple(_settings(advice.path, name, values) for name, values in policies.items())
+
+
+def _settings(path: Path, policy: str, values: dict[str, Any]) -> RecommendedSettings:
+    kinds = {"theta": (int, float), "alpha": (int, float), "top_k": (int,)}
+    for name, value in values.items():
+        fits = isinstance(value, kinds.get(name, ())) and not isinstance(value, bool)
+        if not fits or not math.isfinite(value):
+            raise DataCorrupt(f"{path}: recommended.{policy}.{name} cannot be {value!r}")
+    return RecommendedSettings(policy, **values)

@@ -1,0 +1,29 @@
+"""The generator's settings, from ``SCAAR_GENERATOR_*``."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class GeneratorSettings(BaseSettings):
+    """Which engine runs which model, and how much of the machine it may take."""
+
+    model_config = SettingsConfigDict(env_prefix="SCAAR_GENERATOR_", frozen=True)
+
+    engine: Literal["onnx"] = "onnx"
+    """``onnx``: a decoder exported with its key-value cache, in ONNX Runtime on the CPU."""
+
+    model: Path | None = None
+    """The model's checkpoint folder."""
+
+    threads: int = Field(default=1, ge=1, le=256)
+    """Threads for the arithmetic of one step. A small model is fastest with 1, a large one with
+    as many as there are cores."""
+
+    workers: int = Field(default=2, ge=1, le=256)
+    """Steps of different generations that are computed at the same time."""
+
+    max_concurrent: int = Field(default=32, ge=1, le=10_000)
+    """Generations under way at a time; one more is refused as overload."""

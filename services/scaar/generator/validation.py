@@ -1,0 +1,94 @@
+"""What a request to continue text must be like, checked before any work."""
+
+from collections.abc import Sequence
+
+from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.types import AttendRequest, GenerateRequest
+
+MAX_NEW_TOKENS = 1024
+MAX_STOP_STRINGS = 16
+MAX_STOP_CHARACTERS = 256
+MAX_TOP_TOKENS = 20
+
+
+def check_generate(request: GenerateRequest, *, vocabulary: int) -> None:
+    """Passes a request that can be run, its length in tokens aside.
+
+    Raises:
+        InvalidRequest: naming every wrong field and its limit.
+    """
+    wrong = [
+        *_check_text("prompt", request.prompt),
+        *_check_text("prefix", request.prefix),
+        *_check_ids("prefix_token_ids", request.prefix_token_ids, vocabulary),
+        *_check_range("max_tokens", request.max_tokens, 1, MAX_NEW_TOKENS),
+        *_check_stop(request.stop),
+        *_check_range("top_tokens", request.top_tokens, 0, MAX_TOP_TOKENS),
+    ]
+    if not request.prompt and not request.prefix:
+        wrong.append(Violation("prompt", "must not be empty where prefix is"))
+    if wrong:
+        raise InvalidRequest(wrong)
+
+
+def check_attend(request: AttendRequest, *, vocabulary: int) -> None:
+    """Passes a request that can be run, its length in tokens aside.
+
+    Raises:
+        InvalidRequest: naming every wrong field and its limit.
+    """
+    wrong = [
+        *_check_text("prompt", request.prompt),
+        *_check_text("text", request.text),
+        *_check_ids("text_token_ids", request.text_token_ids, vocabulary),
+    ]
+    if not request.text:
+        wrong.append(Violation("text", "must not be empty"))
+    if wrong:
+        raise InvalidRequest(wrong)
+
+
+def check_room(field: str, tokens: int, limit: int) -> None:
+    """Passes a text that the model's context can hold.
+
+    Raises:
+        InvalidRequest: naming the field and the limit.
+    """
+    if tokens > limit:
+        raise InvalidRequest.of(
+            field, f"must be at most {limit} tokens with what follows it, not {tokens}"
+        )
+
+
+def _check_text(field: str, text: str) -> list[Violation]:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        code = f"U+{ord(text[error.start]):04X}"
+        return [Violation(field, f"holds half a surrogate pair, {code} at {error.start}")]
+    return []
+
+
+def _check_ids(field: str, ids: Sequence[int], vocabulary: int) -> list[Violation]:
+    for position, token in enumerate(ids):
+        if not 0 <= token < vocabulary:
+            limit = f"must be ids from 0 to {vocabulary - 1}, not {token} at {position}"
+            return [Violation(field, limit)]
+    return []
+
+
+def _check_range(field: str, value: int, least: int, most: int) -> list[Violation]:
+    if least <= value <= most:
+        return []
+    return [Violation(field, f"must be {least} to {most}, not {value}")]
+
+
+def _check_stop(stop: Sequence[str]) -> list[Violation]:
+    if len(stop) > MAX_STOP_STRINGS:
+        limit = f"must be at most {MAX_STOP_STRINGS} strings, not {len(stop)}"
+        return [Violation("stop", limit)]
+    for text in stop:
+        if not 1 <= len(text) <= MAX_STOP_CHARACTERS:
+            limit = f"must be strings of 1 to {MAX_STOP_CHARACTERS} characters, not {len(text)}"
+            return [Violation("stop", limit)]
+    return []

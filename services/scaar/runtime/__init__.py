@@ -1,0 +1,1 @@
+"""What every process needs to run: servers, channels, health, settings, model files."""
