@@ -112,7 +112,7 @@ class AdaptiveLoop:
             scorer_revision=scorer.revision if scorer else "",
             index=index.name if index else "",
             index_version=index.version if index else "",
-            prompt_profile=profile.name,
+            prompt_profile=profile.label,
             policy=policy,
         )
 

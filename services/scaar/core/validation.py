@@ -77,7 +77,8 @@ def _check_budget(limits: BudgetLimits) -> list[Violation]:
 
 
 def _check_request_id(request_id: str) -> list[Violation]:
-    if len(request_id) > MAX_REQUEST_ID_CHARACTERS or not request_id.isascii():
-        limit = f"must be at most {MAX_REQUEST_ID_CHARACTERS} ASCII characters"
+    fits = request_id.isascii() and (request_id.isprintable() or not request_id)
+    if len(request_id) > MAX_REQUEST_ID_CHARACTERS or not fits:
+        limit = f"must be at most {MAX_REQUEST_ID_CHARACTERS} printable ASCII characters"
         return [Violation("request_id", limit)]
     return []

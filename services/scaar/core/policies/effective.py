@@ -84,15 +84,17 @@ def effective_policy(request: PolicyRequest, model: ModelDescription) -> Effecti
         word_order=choose("word_order", asked.word_order, preset.query.word_order),
         last_n_tokens=choose("last_n_tokens", asked.last_n_tokens, preset.query.last_n_tokens),
     )
+    weighting = choose("weighting", asked.weighting, preset.weighting)
+    idle = _idle(formulation, weighting)
     return EffectivePolicy(
         name=preset.name,
         when=preset.when,
-        weighting=choose("weighting", asked.weighting, preset.weighting),
+        weighting=weighting,
         theta=choose("theta", asked.theta, preset.theta),
         theta_cap=choose("theta_cap", asked.theta_cap, preset.theta_cap),
         query=query,
         top_k=choose("top_k", asked.top_k, preset.top_k),
-        sources=tuple(sources),
+        sources=tuple(each for each in sources if each[0] not in idle),
     )
 
 
@@ -124,17 +126,23 @@ def _out_of_range(preset: Preset, asked: PolicyOverrides) -> list[Violation]:
 
 
 def _without_effect(preset: Preset, asked: PolicyOverrides) -> list[Violation]:
-    formulation = asked.query or preset.query.formulation
-    weighting = asked.weighting or preset.weighting
-    idle = {
-        "theta_cap": weighting is not Weighting.EXP_RAW and f"weighting {weighting.value}",
-        "alpha": formulation is not Formulation.PFQ and f"query {formulation.value}",
-        "word_order": formulation is not Formulation.PFQ and f"query {formulation.value}",
-        "last_n_tokens": formulation is not Formulation.LAST_N_TOKENS
-        and f"query {formulation.value}",
-    }
+    idle = _idle(asked.query or preset.query.formulation, asked.weighting or preset.weighting)
     return [
         Violation(f"policy.{name}", f"has no effect with {idle[name]}")
         for name in _given(asked)
-        if idle.get(name)
+        if name in idle
     ]
+
+
+def _idle(formulation: Formulation, weighting: Weighting) -> dict[str, str]:
+    """The settings that mean nothing to this query and weighting, and which of the two it is."""
+    idle = {}
+    if weighting is not Weighting.EXP_RAW:
+        idle["theta_cap"] = f"weighting {weighting}"
+    if formulation is not Formulation.PFQ:
+        idle |= {"alpha": f"query {formulation}", "word_order": f"query {formulation}"}
+    if formulation is not Formulation.LAST_N_TOKENS:
+        idle["last_n_tokens"] = f"query {formulation}"
+    if formulation is Formulation.QUESTION:
+        idle["include_question"] = f"query {formulation}"
+    return idle

@@ -1,0 +1,11 @@
+"""Measures of an answer against the true ones, by name. Every score is in [0, 1]."""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+
+from scaar.core.measures.exact_match import exact_match
+from scaar.core.measures.f1 import f1
+
+Measure = Callable[[str, Sequence[str]], float]
+
+MEASURES: Mapping[str, Measure] = MappingProxyType({"exact_match": exact_match, "f1": f1})

@@ -1,0 +1,13 @@
+"""Exact match: whether the normalised prediction is one of the answers.
+
+Rajpurkar et al., "SQuAD: 100,000+ Questions for Machine Comprehension of Text", EMNLP 2016.
+"""
+
+from collections.abc import Sequence
+
+from scaar.core.measures.normalisation import normalised
+
+
+def exact_match(prediction: str, answers: Sequence[str]) -> float:
+    """1 if the prediction is one of the answers, else 0."""
+    return float(any(normalised(prediction) == normalised(answer) for answer in answers))

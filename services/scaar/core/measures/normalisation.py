@@ -1,0 +1,13 @@
+"""The normalisation of answers that SQuAD and HotpotQA share."""
+
+import re
+import string
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normalised(answer: str) -> str:
+    """Lower case, without ASCII punctuation and articles, single spaces (in this order)."""
+    bare = answer.lower().translate(_PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", bare).split())
