@@ -1,0 +1,1 @@
+"""The scorer's engines, one module each."""

@@ -1,0 +1,42 @@
+"""What a request to score words must be like, checked before any work."""
+
+from collections.abc import Sequence
+
+from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.types import ScoreRequest
+
+MAX_WORDS = 256
+
+
+def check_requests(requests: Sequence[ScoreRequest]) -> None:
+    """Passes requests that can be scored, their length in tokens aside.
+
+    Raises:
+        InvalidRequest: naming every wrong field and its limit.
+    """
+    wrong: list[Violation] = []
+    for number, request in enumerate(requests):
+        at = f"sentences[{number}]"
+        if not request.question.strip():
+            wrong.append(Violation(f"{at}.question", "must not be empty"))
+        elif not _is_unicode(request.question):
+            wrong.append(Violation(f"{at}.question", "holds half a surrogate pair"))
+        wrong += _check_words(f"{at}.words", request.words)
+    if wrong:
+        raise InvalidRequest(wrong)
+
+
+def _check_words(field: str, words: Sequence[str]) -> list[Violation]:
+    if not 1 <= len(words) <= MAX_WORDS:
+        return [Violation(field, f"must be 1 to {MAX_WORDS} words, not {len(words)}")]
+    for position, word in enumerate(words):
+        if word.split() != [word]:
+            limit = f"must be words without white space, not {word!r} at {position}"
+            return [Violation(field, limit)]
+        if not _is_unicode(word):
+            return [Violation(field, f"holds half a surrogate pair at word {position}")]
+    return []
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
