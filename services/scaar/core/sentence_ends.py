@@ -108,12 +108,13 @@ class _Standing(enum.Enum):
     BEFORE_NUMBERS = enum.auto()
     AMBIGUOUS = enum.auto()
     INITIALS = enum.auto()
+    ELLIPSIS = enum.auto()
 
 
 def _standing(word: str, stop: str) -> _Standing:
     folded = word.casefold()
     if "…" in stop or "..." in stop:
-        return _Standing.AMBIGUOUS
+        return _Standing.ELLIPSIS
     if _INITIALS.fullmatch(word):
         return _Standing.NEVER_LAST if folded in NEVER_LAST else _Standing.INITIALS
     if len(word) > 1 and word.isupper():
@@ -144,6 +145,7 @@ def _judge_next(standing: _Standing, names: Sequence[str], text: str, following:
     starts = word.casefold() in SENTENCE_STARTERS and text[letters.end()] != "."
     # "owned by Mars, Inc. Mars was founded": chains of thought take up a name again. But in
     # "Carroll, better known as E.J. Carroll" initials go on, unless they stand after the name.
-    repeats = word in (names[-1:] if standing is _Standing.INITIALS else names)
+    taken_up = {_Standing.AMBIGUOUS: names, _Standing.INITIALS: names[-1:]}
+    repeats = len(word) > 1 and word in taken_up.get(standing, ())
     caseless = not word[0].isupper() and not word[0].istitle()
     return Verdict.END if starts or repeats or caseless else Verdict.NO_END
