@@ -1,0 +1,1 @@
+"""The retriever: passages for queries from named indexes."""

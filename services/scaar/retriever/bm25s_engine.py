@@ -1,0 +1,109 @@
+"""The retriever on bm25s: indexes as files, searched in threads."""
+
+import threading
+from collections.abc import AsyncIterable, Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from scaar.core.types import (
+    IndexDescription,
+    Passage,
+    RetrievedPassage,
+    RetrieveRequest,
+    RetrieveResult,
+)
+from scaar.retriever.analysis import EnglishAnalyzer
+from scaar.retriever.index_building import IndexBuilding
+from scaar.retriever.index_cache import IndexCache
+from scaar.retriever.index_files import IndexFiles
+from scaar.retriever.index_listing import describe, list_descriptions
+from scaar.retriever.settings import RetrieverSettings
+from scaar.retriever.validation import check_index_name, check_request
+from scaar.retriever.workers import Workers
+
+
+def utc_now() -> datetime:
+    """The time."""
+    return datetime.now(UTC)
+
+
+class Bm25sRetriever:
+    """A :class:`scaar.core.ports.Retriever` over the indexes of one folder."""
+
+    def __init__(
+        self, root: Path, settings: RetrieverSettings, *, now: Callable[[], datetime] = utc_now
+    ) -> None:
+        self._files = IndexFiles(root)
+        self._analyzer = EnglishAnalyzer()
+        self._preload = settings.preload
+        self._cache = IndexCache(
+            self._files, capacity=settings.open_indexes, checksums=settings.checksums
+        )
+        self._building = IndexBuilding(self._files, self._analyzer, settings, now)
+        self._workers = Workers(settings.threads, "scaar-retrieve")
+
+    async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
+        """At most ``top_k`` passages with a score over 0 for each query, ties by passage id."""
+        check_request(request)
+        abandoned = threading.Event()
+        try:
+            return await self._workers.run(self._search, request, abandoned)
+        finally:
+            abandoned.set()
+
+    async def index_passages(
+        self, index: str, passages: AsyncIterable[Passage], *, replace: bool = False
+    ) -> IndexDescription:
+        """Builds an index; with ``replace`` it takes the place of the one there is, if any.
+
+        Searches see the old one until the new one is whole.
+
+        Raises:
+            AlreadyExists: there is an index of that name, and ``replace`` was not asked for.
+            InvalidRequest: a wrong name or passage, an id seen before, or no passage at all.
+        """
+        check_index_name(index)
+        return await self._building.build(index, passages, replace=replace)
+
+    async def delete_passages(self, index: str, passage_ids: Sequence[str]) -> int:
+        """Builds the index again without the passages; says how many of them were there.
+
+        Raises:
+            InvalidRequest: nothing would be left; an index is dropped as a whole.
+        """
+        check_index_name(index)
+        return await self._building.build_without(index, frozenset(passage_ids), self._cache)
+
+    async def list_indexes(self) -> tuple[IndexDescription, ...]:
+        """Every index that can be read, by name; a damaged one is told to the log."""
+        return await self._workers.run(list_descriptions, self._files)
+
+    async def describe_index(self, index: str) -> IndexDescription:
+        """One index, its files' sizes compared with its manifest."""
+        check_index_name(index)
+        return await self._workers.run(describe, self._files, index)
+
+    async def drop_index(self, index: str) -> None:
+        """Takes an index away, damaged or not."""
+        check_index_name(index)
+        await self._workers.run(self._files.drop, index)
+
+    async def preload(self) -> None:
+        """Opens the indexes that the settings name, so that a damaged one is found now."""
+        for name in self._preload:
+            check_index_name(name)
+            await self._workers.run(self._cache.get, name)
+
+    def close(self) -> None:
+        """Waits for the work in hand; no more may be asked for."""
+        self._workers.close()
+        self._building.close()
+
+    def _search(self, request: RetrieveRequest, abandoned: threading.Event) -> RetrieveResult:
+        index = self._cache.get(request.index)
+        results: list[tuple[RetrievedPassage, ...]] = []
+        for query in request.queries:
+            if abandoned.is_set():
+                break
+            results.append(index.search(query, request.top_k, self._analyzer))
+        return RetrieveResult(request.index, index.manifest.version, tuple(results))

@@ -1,0 +1,118 @@
+"""Passages from a file: JSON lines with ``id``, ``title`` and ``text``, plain or gzip.
+
+BEIR's ``_id`` is taken where there is no ``id``; a missing title is an empty one; further fields
+are passed over. Lines of white space alone are passed over too.
+"""
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.types import Passage
+from scaar.retriever.validation import wrong_fields
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+"""Bounds what is held of a file at once: a passage of the greatest length, escaped."""
+
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+class CorpusFile:
+    """A file of passages, read once from its start to its end.
+
+    ``read_bytes`` of ``size_bytes`` are read so far, and ``passages`` of them given.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.passages = 0
+        self.read_bytes = 0
+        self.size_bytes = 0
+        self._lines: dict[str, int] = {}
+
+    def __iter__(self) -> Iterator[Passage]:
+        """The passages in order.
+
+        Raises:
+            InvalidRequest: the file cannot be read, or a line of it is no passage or has the id
+                of an earlier one; naming file, line and field.
+        """
+        try:
+            with self.path.open("rb") as raw:
+                self.size_bytes = self.path.stat().st_size
+                yield from self._passages_of(raw)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise InvalidRequest.of("corpus", f"{self.path} cannot be read: {reason}") from error
+        if not self.passages:
+            raise InvalidRequest.of("corpus", f"{self.path} holds no passage")
+
+    def _passages_of(self, raw: BinaryIO) -> Iterator[Passage]:
+        for number, line in self._lines_of(raw):
+            self.read_bytes = raw.tell()
+            if line.isspace():
+                continue
+            passage = self._passage(number, line)
+            first = self._lines.setdefault(passage.id, number)
+            if first != number:
+                raise self._wrong(number, "id", f"{passage.id!r} is the id of line {first} already")
+            self.passages += 1
+            yield passage
+
+    def _lines_of(self, raw: BinaryIO) -> Iterator[tuple[int, bytes]]:
+        packed = raw.read(2) == _GZIP_MAGIC
+        raw.seek(0)
+        if not packed and self.path.suffix == ".gz" and self.size_bytes:
+            raise InvalidRequest.of("corpus", f"{self.path} is not a gzip file, whatever its name")
+        file = gzip.GzipFile(fileobj=raw) if packed else raw
+        number = 1
+        try:
+            while line := file.readline(MAX_LINE_BYTES + 1):
+                if len(line) > MAX_LINE_BYTES:
+                    raise self._wrong(number, "", f"must have at most {MAX_LINE_BYTES:,} bytes")
+                yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+                number += 1
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise self._wrong(number, "", f"the gzip file breaks off here: {error}") from error
+
+    def _passage(self, number: int, line: bytes) -> Passage:
+        try:
+            record = json.loads(line.decode())
+        except UnicodeDecodeError as error:
+            raise self._wrong(number, "", f"is not UTF-8 at byte {error.start}") from error
+        except json.JSONDecodeError as error:
+            raise self._wrong(number, "", f"is not JSON: {error.msg} at {error.pos}") from error
+        except (ValueError, RecursionError) as error:
+            raise self._wrong(number, "", "is not JSON of a passage") from error
+        if not isinstance(record, dict):
+            raise self._wrong(number, "", "is not a JSON object")
+        passage = Passage(
+            id=self._text(number, "id", record.get("id", record.get("_id"))),
+            title=self._text(
+                number, "title", "" if (title := record.get("title")) is None else title
+            ),
+            text=self._text(number, "text", record.get("text")),
+        )
+        if wrong := wrong_fields(passage):
+            raise InvalidRequest(
+                [Violation(self._field(number, each.field), each.description) for each in wrong]
+            )
+        return passage
+
+    def _text(self, number: int, field: str, value: object) -> str:
+        if value is None:
+            raise self._wrong(number, field, "is missing")
+        if not isinstance(value, str):
+            raise self._wrong(number, field, f"must be a string, not {type(value).__name__}")
+        return value
+
+    def _wrong(self, number: int, field: str, description: str) -> InvalidRequest:
+        return InvalidRequest.of(self._field(number, field), description)
+
+    def _field(self, number: int, field: str) -> str:
+        place = f"{self.path.name} line {number}"
+        return f"{place}, {field}" if field else place

@@ -1,0 +1,73 @@
+"""Indexes held open, and opened again when they have changed on disk."""
+
+import threading
+from collections import OrderedDict, defaultdict
+
+from scaar.core.errors import DataCorrupt
+from scaar.retriever.index_files import IndexFiles
+from scaar.retriever.loaded_index import LoadedIndex, open_index
+
+
+class IndexCache:
+    """Gives indexes as they are on disk now. For several threads at once.
+
+    An index that is replaced or dropped while it is searched stays readable to whom it was given.
+    """
+
+    def __init__(self, files: IndexFiles, *, capacity: int, checksums: bool) -> None:
+        self._files = files
+        self._capacity = capacity
+        self._checksums = checksums
+        self._open: OrderedDict[str, tuple[tuple[int, int], LoadedIndex]] = OrderedDict()
+        self._guard = threading.Lock()
+        self._opening: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+    def get(self, name: str) -> LoadedIndex:
+        """The index of that name.
+
+        Raises:
+            NotFound: there is none.
+            DataCorrupt: it is damaged.
+        """
+        if found := self._current(name):
+            return found
+        if self._files.stamp(name) is None:
+            self._files.read_manifest(name)  # says what is wrong
+        with self._guard:
+            opening = self._opening[name]
+        with opening:
+            return self._current(name) or self._load(name)
+
+    def _current(self, name: str) -> LoadedIndex | None:
+        stamp = self._files.stamp(name)
+        with self._guard:
+            held = self._open.get(name)
+            if held is None:
+                return None
+            if held[0] != stamp:
+                del self._open[name]
+                return None
+            self._open.move_to_end(name)
+            return held[1]
+
+    def _load(self, name: str) -> LoadedIndex:
+        while True:
+            stamp = self._files.stamp(name)
+            try:
+                manifest = self._files.read_manifest(name)
+                folder = self._files.root / name / manifest.folder
+                index = open_index(folder, manifest, checksums=self._checksums)
+            except (DataCorrupt, FileNotFoundError):
+                # Replaced under our hands, its files went while they were read: read the new one.
+                if stamp == self._files.stamp(name):
+                    raise
+            else:
+                if stamp is not None:
+                    self._keep(name, stamp, index)
+                return index
+
+    def _keep(self, name: str, stamp: tuple[int, int], index: LoadedIndex) -> None:
+        with self._guard:
+            self._open[name] = (stamp, index)
+            while len(self._open) > self._capacity:
+                self._open.popitem(last=False)

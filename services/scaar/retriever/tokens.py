@@ -1,0 +1,61 @@
+"""Words of a text as Unicode's UAX #29 and Lucene's standard tokenizer see them.
+
+The classes of characters are taken from their general categories, which differ from the
+``Word_Break`` property in rare characters only. Ideographs and Hiragana are one word each,
+Katakana and the scripts without spaces (Thai, Lao, Khmer, Myanmar) one word a run.
+"""
+
+import functools
+import re
+from collections.abc import Iterator
+
+from scaar.retriever import characters
+
+MAX_TOKEN_CHARACTERS = 255
+"""Longer words are cut into pieces of this length, as the standard tokenizer does."""
+
+
+def words_of(text: str) -> Iterator[str]:
+    """The words of a text in order, as they are written."""
+    pattern, only_joiners = _patterns()
+    for word in pattern.findall(text):
+        if only_joiners.fullmatch(word):
+            continue
+        if len(word) <= MAX_TOKEN_CHARACTERS:
+            yield word
+        else:
+            for start in range(0, len(word), MAX_TOKEN_CHARACTERS):
+                yield word[start : start + MAX_TOKEN_CHARACTERS]
+
+
+@functools.cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    # Possessive quantifiers: the time is linear in the text, whatever it holds.
+    after = f"[{characters.continuations()}]*+"
+    joiners = f"(?:[{characters.joiners()}]{after})"
+    letter = f"[{characters.letters()}]{after}"
+    digit = f"[{characters.digits()}]{after}"
+    katakana = f"[{characters.KATAKANA}]{after}"
+    hebrew_end = f"(?:(?<=[{characters.HEBREW}])(?:\"(?=[{characters.HEBREW}])|'))?+"
+
+    letter_run = (
+        f"{letter}(?:(?:{joiners}*+|[{characters.MID_LETTER}]{after}){letter})*+{hebrew_end}"
+    )
+    digit_run = f"{digit}(?:(?:{joiners}*+|[{characters.MID_NUMBER}]{after}){digit})*+"
+    katakana_run = f"{katakana}(?:{joiners}*+{katakana})*+"
+    run = f"(?:{katakana_run}|(?:{letter_run}|{digit_run})++)"
+    joined = f"{run}(?:{joiners}++{run})*+{joiners}*+"
+
+    pictograph = f"[{characters.EMOJI}][{characters.EMOJI_MODIFIERS}]*+"
+    alternatives = (
+        # The common case of the next one, to be quick: what follows cannot join a further word.
+        r"[A-Za-z]++(?=\.?+,?+[ )\n])",
+        joined,
+        # Joiners alone are found too, and left out later: they are read once only.
+        f"{joiners}++(?:{joined})?+",
+        f"[{characters.SOUTH_EAST_ASIAN}]++{after}",
+        f"[{characters.HAN}{characters.HIRAGANA}]{after}",
+        f"[{characters.REGIONAL_INDICATORS}]{{2}}",
+        f"{pictograph}(?:\u200d{pictograph})*+",
+    )
+    return re.compile("|".join(alternatives)), re.compile(f"{joiners}++")
