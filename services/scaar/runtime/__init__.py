@@ -1,1 +1,1 @@
-"""What every process needs to run: servers, channels, health, settings, model files."""
+"""Servers, channels, health and settings: knows gRPC, and nothing of question answering."""

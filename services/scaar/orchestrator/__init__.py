@@ -1,0 +1,1 @@
+"""The orchestrator: the adaptive loop as a service."""

@@ -1,0 +1,37 @@
+"""The orchestrator's settings, from ``SCAAR_ORCHESTRATOR_*``."""
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class OrchestratorSettings(BaseSettings):
+    """Where the four ports are, and how long a call of each may take.
+
+    A target is ``embedded`` or the gRPC target of a running service, ``dns:///host:port``.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="SCAAR_ORCHESTRATOR_", frozen=True)
+
+    generator_target: str = "embedded"
+    """The language model."""
+
+    scorer_target: str = "embedded"
+    """The contribution scorer."""
+
+    query_builder_target: str = "embedded"
+    """The query builder."""
+
+    retriever_target: str = "embedded"
+    """The retriever."""
+
+    generator_timeout_s: float = Field(default=60.0, gt=0)
+    """The longest that one generation may take, in seconds. A call never outlives its answer."""
+
+    scorer_timeout_s: float = Field(default=10.0, gt=0)
+    """The longest that scoring one sentence may take, in seconds."""
+
+    query_builder_timeout_s: float = Field(default=5.0, gt=0)
+    """The longest that building one query may take, in seconds."""
+
+    retriever_timeout_s: float = Field(default=10.0, gt=0)
+    """The longest that one retrieval may take, in seconds."""

@@ -1,0 +1,1 @@
+"""The query builder: turns a judged sentence into a query."""

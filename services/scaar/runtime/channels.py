@@ -1,0 +1,72 @@
+"""Channels to other services."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import grpc
+
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+"""The largest message, either way."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelSettings:
+    """How a channel calls."""
+
+    attempts: int = 3
+    """How often a call that finds the service unavailable is made before its first message came,
+    the first time included; 1 for a service that itself retries what it depends on."""
+    keepalive_s: float = 60.0
+    """Seconds between the pings of a channel with calls under way."""
+    keepalive_timeout_s: float = 20.0
+    """Seconds without an answer to a ping after which a connection is given up."""
+
+
+@asynccontextmanager
+async def open_channel(
+    target: str, *, service: str = "", settings: ChannelSettings | None = None
+) -> AsyncIterator[grpc.aio.Channel]:
+    """A channel to ``dns:///host:port`` and the like, its calls spread over all addresses.
+
+    Addresses whose ``service`` does not report SERVING are left out. Nothing is connected yet: a
+    call to a target that cannot be reached fails as UNAVAILABLE at once. A proxy named in the
+    environment is not used.
+    """
+    options = channel_options(settings or ChannelSettings(), service)
+    async with grpc.aio.insecure_channel(target, options=options) as channel:
+        yield channel
+
+
+def channel_options(settings: ChannelSettings, service: str = "") -> tuple[tuple[str, object], ...]:
+    """The options of a channel, its service config among them."""
+    return (
+        ("grpc.service_config", json.dumps(_service_config(settings, service))),
+        ("grpc.enable_retries", 1),
+        ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+        ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+        ("grpc.keepalive_time_ms", round(settings.keepalive_s * 1000)),
+        ("grpc.keepalive_timeout_ms", round(settings.keepalive_timeout_s * 1000)),
+        ("grpc.keepalive_permit_without_calls", 0),
+        ("grpc.dns_min_time_between_resolutions_ms", 10_000),
+        ("grpc.enable_http_proxy", 0),
+    )
+
+
+def _service_config(settings: ChannelSettings, service: str) -> dict[str, object]:
+    config: dict[str, object] = {"loadBalancingConfig": [{"round_robin": {}}]}
+    if service:
+        config["healthCheckConfig"] = {"serviceName": service}
+    if settings.attempts > 1:
+        retry = {
+            "maxAttempts": settings.attempts,
+            "initialBackoff": "0.1s",
+            "maxBackoff": "1s",
+            "backoffMultiplier": 2,
+            "retryableStatusCodes": ["UNAVAILABLE"],
+        }
+        config["methodConfig"] = [{"name": [{}], "retryPolicy": retry}]
+        # The documented 10 tokens starve after one failure.
+        config["retryThrottling"] = {"maxTokens": 100, "tokenRatio": 0.1}
+    return config

@@ -1,0 +1,133 @@
+"""The one way to run a server."""
+
+import asyncio
+import errno
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from scaar.core.errors import AlreadyExists, InvalidRequest
+from scaar.runtime.channels import MAX_MESSAGE_BYTES
+from scaar.runtime.health import HealthServicer
+from scaar.runtime.interceptors import DeadlineInterceptor, ErrorInterceptor, StatusOf
+from scaar.runtime.settings import ServerSettings
+
+_OPTIONS = (
+    # On by default, and then two servers share a port without a word.
+    ("grpc.so_reuseport", 0),
+    ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.http2.min_ping_interval_without_data_ms", 30_000),
+    # Channels resolve names again only when a connection ends.
+    ("grpc.max_connection_age_ms", 300_000),
+)
+
+
+class Servicer(Protocol):
+    """A service that can be added to a server."""
+
+    @property
+    def service_name(self) -> str:
+        """Its full name in the contract."""
+        ...
+
+    def add_to(self, server: grpc.aio.Server) -> None:
+        """Registers it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    """A server that serves until its context is left."""
+
+    address: str
+    """Where it listens, with the port that it got."""
+    server: grpc.aio.Server
+    health: HealthServicer
+
+    @property
+    def target(self) -> str:
+        """Where a client on the same machine finds it."""
+        host, _, port = self.address.rpartition(":")
+        return f"127.0.0.1:{port}" if host in ("0.0.0.0", "[::]") else self.address
+
+    async def wait(self) -> None:
+        """Returns when the server has stopped."""
+        await self.server.wait_for_termination()
+
+
+@asynccontextmanager
+async def open_server(
+    servicers: Sequence[Servicer],
+    address: str,
+    settings: ServerSettings,
+    *,
+    status_of: StatusOf,
+) -> AsyncIterator[RunningServer]:
+    """Serves until the context is left, then drains and stops as the settings say.
+
+    Health is served for ``""`` and for every service by name, reflection if the settings say so.
+    ``status_of`` tells the status of an error.
+
+    Raises:
+        AlreadyExists: something listens at the address.
+        InvalidRequest: the address cannot be listened at.
+    """
+    _check_free(address)
+    interceptors = (ErrorInterceptor(status_of), DeadlineInterceptor(settings.max_call_s))
+    age_grace = ("grpc.max_connection_age_grace_ms", round(settings.max_call_s * 1000) + 1000)
+    server = grpc.aio.server(interceptors=interceptors, options=(*_OPTIONS, age_grace))
+    names = [servicer.service_name for servicer in servicers]
+    for servicer in servicers:
+        servicer.add_to(server)
+    health = HealthServicer(names)
+    health_pb2_grpc.add_HealthServicer_to_server(health, server)
+    if settings.reflection:
+        health_name = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
+        told = (*names, health_name, reflection.SERVICE_NAME)
+        reflection.enable_server_reflection(told, server)
+    running = RunningServer(_bound(server, address), server, health)
+    await server.start()
+    try:
+        yield running
+    finally:
+        for name in names:
+            health.set_serving(name, False)
+        await asyncio.sleep(settings.drain_s)
+        health.end()
+        await server.stop(settings.stop_grace_s)
+
+
+def _bound(server: grpc.aio.Server, address: str) -> str:
+    try:
+        port = server.add_insecure_port(address)
+    except RuntimeError as error:
+        raise InvalidRequest.of("address", f"cannot listen at {address!r}") from error
+    host, separator, asked = address.rpartition(":")
+    return f"{host}{separator}{port}" if asked.isdigit() else address
+
+
+def _check_free(address: str) -> None:
+    """Refuses an address that is taken, before gRPC does without saying why."""
+    if address.startswith("unix:"):
+        return
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit() or int(port) > 65_535:
+        raise InvalidRequest.of("address", f"must be host:port, not {address!r}")
+    host = host.strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, int(port)))
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                text = f"something listens at {address} already"
+                raise AlreadyExists(text, address=address) from error
+            # gRPC may have a way where this has none; it says so if not.
