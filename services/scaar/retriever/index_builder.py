@@ -140,7 +140,7 @@ class IndexBuilder:
 class _Terms:
     """Term ids of every passage, read from disk on each pass, in the shape bm25s takes."""
 
-    def __init__(self, path: Path, lengths: array[int], vocabulary: dict[str, int]) -> None:
+    def __init__(self, path: Path, lengths: "array[int]", vocabulary: dict[str, int]) -> None:
         self._path, self._lengths = path, lengths
         self.vocab = vocabulary
 
