@@ -1,0 +1,207 @@
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scaar.core.errors import InvalidRequest
+from scaar.core.queries import FORMULATIONS, build_query
+from scaar.core.types import (
+    Formulation,
+    JudgedWord,
+    Query,
+    QueryRequest,
+    QuerySettings,
+    WordOrder,
+)
+
+QUESTION = "Who directed Nosferatu?"
+DRAFT = (
+    ("Nosferatu", 0.30, False),
+    ("was", 0.01, False),
+    ("directed", 0.20, False),
+    ("by", 0.05, False),
+    ("Fritz", 0.40, True),
+    ("Lang.", 0.25, True),
+)
+
+
+def words_of(*words: tuple[str, float | None, bool]) -> tuple[JudgedWord, ...]:
+    return tuple(
+        JudgedWord(text, 0, len(text), None, 0.8, uncertain=uncertain, contribution=contribution)
+        for text, contribution, uncertain in words
+    )
+
+
+def request(
+    formulation: Formulation, include_question: bool = False, **settings: Any
+) -> QueryRequest:
+    return QueryRequest(
+        question=QUESTION,
+        settings=replace(QuerySettings(formulation, include_question), **settings),
+        words=words_of(*DRAFT),
+        accepted=("It is a film.", " It is\n old."),
+        recent_tokens=("It", " is", "\n old", ".", " Nos", "feratu"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("formulation", "expected", "kept"),
+    [
+        (Formulation.QUESTION, QUESTION, ()),
+        (Formulation.CURRENT_SENTENCE, "Nosferatu was directed by", (0, 1, 2, 3)),
+        (Formulation.LAST_SENTENCE, "It is old.", ()),
+        (Formulation.LAST_N_TOKENS, "It is old. Nosferatu", ()),
+        (Formulation.FULL_CONTEXT, "It is a film. It is old.", ()),
+        (Formulation.PFQ, "Nosferatu", (0,)),
+    ],
+)
+def test_each_formulation_asks_for_its_own_words(
+    formulation: Formulation, expected: str, kept: tuple[int, ...]
+) -> None:
+    assert build_query(request(formulation)) == Query(expected, formulation, kept)
+
+
+@pytest.mark.parametrize("formulation", list(Formulation))
+def test_the_question_stands_first_once_where_it_is_included(formulation: Formulation) -> None:
+    alone = build_query(request(formulation)).text
+    included = build_query(request(formulation, include_question=True)).text
+    expected = QUESTION if formulation is Formulation.QUESTION else f"{QUESTION} {alone}"
+    assert included == expected
+
+
+def test_every_formulation_is_in_the_table() -> None:
+    assert set(FORMULATIONS) == set(Formulation)
+
+
+def test_pfq_keeps_the_confident_words_among_the_top_alpha_percent() -> None:
+    # The top 67% of six words are five: Fritz, Nosferatu, Lang., directed, by.
+    query = build_query(request(Formulation.PFQ, alpha=67.0))
+    assert (query.text, query.kept) == ("Nosferatu directed by", (0, 2, 3))
+
+
+def test_pfq_can_name_words_by_contribution_and_still_tells_positions_ascending() -> None:
+    asked = request(Formulation.PFQ, alpha=100.0, word_order=WordOrder.CONTRIBUTION)
+    asked = replace(asked, words=words_of(("a", 0.1, False), ("b", 0.3, False), ("c", 0.2, False)))
+    query = build_query(asked)
+    assert (query.text, query.kept) == ("b c a", (0, 1, 2))
+
+
+def test_pfq_breaks_ties_by_position() -> None:
+    tied = words_of(("a", 0.2, False), ("b", 0.2, False), ("c", 0.2, False))
+    query = build_query(replace(request(Formulation.PFQ, alpha=34.0), words=tied))
+    assert query.kept == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "count", "kept"),
+    [(0.001, 5, 1), (20, 5, 1), (20.1, 5, 2), (1.1, 1000, 11), (7, 100, 7)],
+)
+def test_pfq_rounds_the_share_up_from_the_decimal_that_was_asked_for(
+    alpha: float, count: int, kept: int
+) -> None:
+    words = words_of(*[("w", 0.5, False)] * count)
+    asked = replace(request(Formulation.PFQ, alpha=alpha, max_words=5000), words=words)
+    assert len(build_query(asked).kept) == kept
+
+
+@given(
+    st.lists(st.tuples(st.text("ab", min_size=1), st.floats(0, 1), st.booleans()), max_size=12),
+    st.floats(0.01, 100.0),
+)
+def test_pfq_never_keeps_an_uncertain_word_nor_more_than_its_share(
+    words: list[tuple[str, float, bool]], alpha: float
+) -> None:
+    asked = replace(request(Formulation.PFQ, alpha=alpha), words=words_of(*words))
+    query = build_query(asked)
+    assert not any(words[position][2] for position in query.kept)
+    assert len(query.kept) <= max(1, math.ceil(alpha * len(words) / 100))
+    assert query.fell_back == (not query.kept)
+
+
+def test_pfq_refuses_words_without_contribution() -> None:
+    for unknown in (None, math.nan):
+        asked = replace(
+            request(Formulation.PFQ), words=words_of(("a", 0.5, False), ("b", unknown, False))
+        )
+        with pytest.raises(InvalidRequest, match=r"words\[1\]\.contribution: pfq needs"):
+            build_query(asked)
+
+
+@pytest.mark.parametrize(
+    "formulation",
+    [
+        Formulation.CURRENT_SENTENCE,
+        Formulation.LAST_SENTENCE,
+        Formulation.LAST_N_TOKENS,
+        Formulation.FULL_CONTEXT,
+        Formulation.PFQ,
+    ],
+)
+@pytest.mark.parametrize("include_question", [True, False])
+def test_a_formulation_without_words_falls_back_to_the_question(
+    formulation: Formulation, include_question: bool
+) -> None:
+    settings = QuerySettings(formulation, include_question)
+    query = build_query(QueryRequest(QUESTION, settings))
+    assert query == Query(QUESTION, formulation, (), fell_back=True)
+
+
+def test_a_draft_of_uncertain_words_alone_falls_back_to_the_question() -> None:
+    for formulation in (Formulation.CURRENT_SENTENCE, Formulation.PFQ):
+        asked = replace(request(formulation), words=words_of(("Lang.", 0.9, True)))
+        assert build_query(asked).fell_back
+
+
+def test_last_n_tokens_takes_no_more_than_it_is_told() -> None:
+    assert build_query(request(Formulation.LAST_N_TOKENS, last_n_tokens=1)).text == "feratu"
+    assert build_query(request(Formulation.LAST_N_TOKENS, last_n_tokens=3)).text == ". Nosferatu"
+
+
+def test_the_cap_drops_the_kept_words_of_least_contribution() -> None:
+    query = build_query(request(Formulation.CURRENT_SENTENCE, max_words=2))
+    assert (query.text, query.kept) == ("Nosferatu directed", (0, 2))
+
+
+def test_the_cap_drops_the_earliest_of_what_stands_already() -> None:
+    assert build_query(request(Formulation.FULL_CONTEXT, max_words=3)).text == "It is old."
+
+
+def test_the_cap_counts_the_question_but_never_cuts_it() -> None:
+    asked = request(Formulation.CURRENT_SENTENCE, include_question=True, max_words=4)
+    assert build_query(asked).text == f"{QUESTION} Nosferatu"
+    asked = request(Formulation.CURRENT_SENTENCE, include_question=True, max_words=1)
+    assert build_query(asked) == Query(QUESTION, Formulation.CURRENT_SENTENCE, (), fell_back=True)
+
+
+def test_white_space_of_the_question_becomes_single_spaces() -> None:
+    asked = replace(request(Formulation.QUESTION), question="  Who\n\tis it? ")
+    assert build_query(asked).text == "Who is it?"
+
+
+@pytest.mark.parametrize(
+    ("settings", "field", "limit"),
+    [
+        ({"alpha": 0.0}, "settings.alpha", "100"),
+        ({"alpha": 100.1}, "settings.alpha", "100"),
+        ({"alpha": math.nan}, "settings.alpha", "100"),
+        ({"max_words": 0}, "settings.max_words", "1"),
+        ({"last_n_tokens": 0}, "settings.last_n_tokens", "1"),
+    ],
+)
+def test_a_setting_out_of_range_is_refused_by_name_and_limit(
+    settings: dict[str, Any], field: str, limit: str
+) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        build_query(request(Formulation.PFQ, **settings))
+    (violation,) = refused.value.violations
+    assert violation.field == field
+    assert limit in violation.description
+
+
+def test_an_empty_question_is_refused_with_all_else_that_is_wrong() -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        build_query(replace(request(Formulation.QUESTION, max_words=0), question=" \n"))
+    assert [wrong.field for wrong in refused.value.violations] == ["question", "settings.max_words"]
