@@ -4,13 +4,14 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from scaar.runtime.settings import ServiceSettings, settings_of
 
 
-class GeneratorSettings(BaseSettings):
+class GeneratorSettings(ServiceSettings):
     """Which engine runs which model, and how much of the machine it may take."""
 
-    model_config = SettingsConfigDict(env_prefix="SCAAR_GENERATOR_", frozen=True)
+    model_config = settings_of("generator")
 
     engine: Literal["onnx"] = "onnx"
     """``onnx``: a decoder exported with its key-value cache, in ONNX Runtime on the CPU."""

@@ -1,16 +1,17 @@
 """The orchestrator's settings, from ``SCAAR_ORCHESTRATOR_*``."""
 
 from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from scaar.runtime.settings import ServiceSettings, settings_of
 
 
-class OrchestratorSettings(BaseSettings):
+class OrchestratorSettings(ServiceSettings):
     """Where the four ports are, and how long a call of each may take.
 
     A target is ``embedded`` or the gRPC target of a running service, ``dns:///host:port``.
     """
 
-    model_config = SettingsConfigDict(env_prefix="SCAAR_ORCHESTRATOR_", frozen=True)
+    model_config = settings_of("orchestrator")
 
     generator_target: str = "embedded"
     """The language model."""

@@ -1,17 +1,23 @@
-"""From settings to a query builder."""
+"""From settings to an open query builder."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import assert_never
 
 from scaar.core.ports import QueryBuilder
 from scaar.query_builder.settings import QueryBuilderSettings
 
 
-def build_query_builder(settings: QueryBuilderSettings) -> QueryBuilder:
-    """The query builder that the settings name; it holds nothing that needs closing."""
+@asynccontextmanager
+async def open_query_builder(
+    settings: QueryBuilderSettings | None = None,
+) -> AsyncIterator[QueryBuilder]:
+    """The query builder that the settings name."""
+    settings = settings or QueryBuilderSettings.read()
     match settings.engine:
         case "local":
             from scaar.query_builder.local import LocalQueryBuilder
 
-            return LocalQueryBuilder()
+            yield LocalQueryBuilder()
         case _:
             assert_never(settings.engine)

@@ -2,13 +2,13 @@
 
 from typing import Literal
 
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from scaar.runtime.settings import ServiceSettings, settings_of
 
 
-class QueryBuilderSettings(BaseSettings):
+class QueryBuilderSettings(ServiceSettings):
     """Which engine builds queries."""
 
-    model_config = SettingsConfigDict(env_prefix="SCAAR_QUERY_BUILDER_", frozen=True)
+    model_config = settings_of("query_builder")
 
     engine: Literal["local"] = "local"
     """``local``: the formulations of the core; it needs nothing."""

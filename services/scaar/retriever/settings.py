@@ -4,13 +4,14 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from scaar.runtime.settings import ServiceSettings, settings_of
 
 
-class RetrieverSettings(BaseSettings):
+class RetrieverSettings(ServiceSettings):
     """Which engine finds passages, and where its indexes are."""
 
-    model_config = SettingsConfigDict(env_prefix="SCAAR_RETRIEVER_", frozen=True)
+    model_config = settings_of("retriever")
 
     engine: Literal["bm25s"] = "bm25s"
     """``bm25s``: BM25 with Lucene's scoring, indexes as files, memory-mapped."""

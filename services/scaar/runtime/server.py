@@ -16,7 +16,7 @@ from scaar.core.errors import AlreadyExists, InvalidRequest
 from scaar.runtime.channels import MAX_MESSAGE_BYTES
 from scaar.runtime.health import HealthServicer
 from scaar.runtime.interceptors import DeadlineInterceptor, ErrorInterceptor, StatusOf
-from scaar.runtime.settings import ServerSettings
+from scaar.runtime.settings import ServiceSettings
 
 _OPTIONS = (
     # On by default, and then two servers share a port without a word.
@@ -66,7 +66,7 @@ class RunningServer:
 async def open_server(
     servicers: Sequence[Servicer],
     address: str,
-    settings: ServerSettings,
+    settings: ServiceSettings,
     *,
     status_of: StatusOf,
 ) -> AsyncIterator[RunningServer]:

@@ -1,20 +1,27 @@
 """Settings: flags over the environment over a configuration file over defaults."""
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Self
 
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 
 from scaar.core.errors import InvalidRequest, Violation
 
-_Settings = TypeVar("_Settings", bound=BaseSettings)
+
+def settings_of(service: str) -> SettingsConfigDict:
+    """Frozen settings, read from ``SCAAR_<SERVICE>_<FIELD>``."""
+    return SettingsConfigDict(frozen=True, extra="forbid", env_prefix=f"SCAAR_{service.upper()}_")
 
 
-class ServerSettings(BaseSettings):
-    """How a service is served, read from ``SCAAR_<SERVICE>_<FIELD>`` beside its own settings."""
+class ServiceSettings(BaseSettings):
+    """How a service is served. A service's own settings derive from these.
 
-    model_config = SettingsConfigDict(frozen=True)
+    The derived class names its environment: ``model_config = settings_of("generator")`` reads
+    ``SCAAR_GENERATOR_ADDRESS`` and so on.
+    """
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid")
 
     address: str = "127.0.0.1:0"
     """Where to listen, ``host:port`` or ``unix:/path``; port 0 takes a free one."""
@@ -32,37 +39,27 @@ class ServerSettings(BaseSettings):
     stop_grace_s: float = Field(default=5.0, ge=0)
     """How long calls may go on when the service stops, in seconds."""
 
+    @classmethod
+    def read(cls, file_values: Mapping[str, object] | None = None, **flags: object) -> Self:
+        """The settings of flags, environment and file; a flag that is None was not given.
 
-def read_server_settings(
-    service: str, file_values: Mapping[str, object] | None = None, **flags: object
-) -> ServerSettings:
-    """The server settings of a service, such as ``generator``; see :func:`read_settings`."""
-    prefix = f"SCAAR_{service.upper().replace('-', '_')}_"
-    return read_settings(ServerSettings, file_values, prefix=prefix, **flags)
+        Raises:
+            InvalidRequest: naming each setting that is unknown or out of its range.
+        """
+        given = {name: value for name, value in flags.items() if value is not None}
+        try:
+            environment = EnvSettingsSource(cls)()
+            return cls.model_validate({**(file_values or {}), **environment, **given})
+        except ValueError as error:
+            raise InvalidRequest(_violations(cls, error)) from error
 
 
-def read_settings(
-    kind: type[_Settings],
-    file_values: Mapping[str, object] | None = None,
-    *,
-    prefix: str | None = None,
-    **flags: object,
-) -> _Settings:
-    """The settings of flags, environment and file; a flag that is None was not given.
-
-    ``prefix`` stands in for the environment prefix of the class.
-
-    Raises:
-        InvalidRequest: naming each setting that is unknown or out of its range.
-    """
-    prefix = kind.model_config.get("env_prefix", "") if prefix is None else prefix
-    given = {name: value for name, value in flags.items() if value is not None}
-    environment = EnvSettingsSource(kind, env_prefix=prefix)()
-    try:
-        return kind.model_validate({**(file_values or {}), **environment, **given})
-    except ValidationError as error:
-        wrong = [
-            Violation(prefix + "_".join(str(part) for part in each["loc"]).upper(), each["msg"])
-            for each in error.errors(include_url=False, include_input=False)
-        ]
-        raise InvalidRequest(wrong) from error
+def _violations(cls: type[ServiceSettings], error: ValueError) -> tuple[Violation, ...]:
+    prefix = cls.model_config.get("env_prefix") or ""
+    if not isinstance(error, ValidationError):
+        # A value of the environment that is not the JSON that its field takes.
+        return (Violation(prefix + "*", str(error)),)
+    return tuple(
+        Violation(prefix + "_".join(str(part) for part in each["loc"]).upper(), each["msg"])
+        for each in error.errors(include_url=False, include_input=False)
+    )

@@ -4,13 +4,14 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from scaar.runtime.settings import ServiceSettings, settings_of
 
 
-class ScorerSettings(BaseSettings):
+class ScorerSettings(ServiceSettings):
     """Which engine runs which cross-encoder, and how much of the machine it may take."""
 
-    model_config = SettingsConfigDict(env_prefix="SCAAR_SCORER_", frozen=True)
+    model_config = settings_of("scorer")
 
     engine: Literal["onnx"] = "onnx"
     """``onnx``: an exported cross-encoder with one logit, in ONNX Runtime on the CPU."""
