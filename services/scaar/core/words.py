@@ -32,12 +32,10 @@ def word_probabilities(words: Sequence[Word], tokens: Sequence[Token]) -> tuple[
     for word in words:
         while first < len(spans) and spans[first][1] <= word.start:
             first += 1
-        logprobs: list[float | None] = []
-        for start, _, logprob in spans[first:]:
-            if start >= word.end:
-                break
-            logprobs.append(logprob)
-        probabilities.append(_geometric_mean(logprobs))
+        last = first
+        while last < len(spans) and spans[last][0] < word.end:
+            last += 1
+        probabilities.append(_geometric_mean([logprob for _, _, logprob in spans[first:last]]))
     return tuple(probabilities)
 
 
