@@ -5,6 +5,7 @@ from collections.abc import AsyncIterable, Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from scaar.core.errors import Overloaded
 from scaar.core.types import (
     IndexDescription,
     Passage,
@@ -36,6 +37,7 @@ class Bm25sRetriever:
         self._files = IndexFiles(root)
         self._analyzer = EnglishAnalyzer()
         self._preload = settings.preload
+        self._max_concurrent, self._under_way = settings.max_concurrent, 0
         self._cache = IndexCache(
             self._files, capacity=settings.open_indexes, checksums=settings.checksums
         )
@@ -43,12 +45,22 @@ class Bm25sRetriever:
         self._workers = Workers(settings.threads, "scaar-retrieve")
 
     async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
-        """At most ``top_k`` passages with a score over 0 for each query, ties by passage id."""
+        """At most ``top_k`` passages with a score over 0 for each query, ties by passage id.
+
+        Raises:
+            InvalidRequest: naming each wrong field and its limit.
+            NotFound, DataCorrupt: the index is not there, or is damaged.
+            Overloaded: too many requests are under way.
+        """
         check_request(request)
+        if self._under_way >= self._max_concurrent:
+            raise Overloaded(f"{self._under_way} requests are under way, the most that may be")
         abandoned = threading.Event()
+        self._under_way += 1
         try:
             return await self._workers.run(self._search, request, abandoned)
         finally:
+            self._under_way -= 1
             abandoned.set()
 
     async def index_passages(

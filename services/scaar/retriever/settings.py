@@ -1,4 +1,4 @@
-"""The retriever's settings, read from the environment: ``SCAAR_RETRIEVER_<FIELD>``."""
+"""The retriever's settings, from ``SCAAR_RETRIEVER_*``."""
 
 from pathlib import Path
 from typing import Literal
@@ -33,8 +33,11 @@ class RetrieverSettings(ServiceSettings):
     counts are compared: for indexes of many gigabytes on storage that is trusted."""
 
     threads: int = Field(default=4, ge=1, le=64)
-    """How many requests are worked on at once; further ones wait. Indexes are built by one more
-    thread, one at a time."""
+    """How many requests are worked on at once; further ones wait. One more thread builds
+    indexes."""
+
+    max_concurrent: int = Field(default=64, ge=1, le=10_000)
+    """Requests under way and waiting at a time; one more is refused as overload."""
 
     open_indexes: int = Field(default=16, ge=1)
     """How many indexes are held open; the one unused for longest is closed for another."""

@@ -1,0 +1,72 @@
+"""``scaar lab``: the closed world of any seed as JSON lines."""
+
+import enum
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from scaar.cli.json_lines import print_json_lines
+from scaar.compose import LAB_SEED
+from scaar.core.errors import InvalidRequest
+from scaar.lab.passages import passages_of
+from scaar.lab.questions import draw_questions, passage_ids
+from scaar.lab.world import World, build_world
+
+app = typer.Typer(help="Print the closed world of a seed as JSON lines.", no_args_is_help=True)
+
+MAX_SEED = 2**31
+Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Which world.")]
+
+
+class Split(enum.StrEnum):
+    """Films that the model knows more or less, or films that it has never seen."""
+
+    HEAD = "head"
+    TAIL = "tail"
+
+
+@app.command("world")
+def world(seed: Seed = LAB_SEED) -> None:
+    """One line a film: the known ones with their rank by popularity, then the tail."""
+    print_json_lines(_films(build_world(seed)))
+
+
+@app.command("questions")
+def questions(
+    seed: Seed = LAB_SEED,
+    count: Annotated[int, typer.Option(min=0, help="How many.")] = 100,
+    split: Annotated[
+        Split | None,
+        typer.Option(
+            help="About known films or tail films only; else in turns.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """One line a question, with its answers and the passages that support them."""
+    try:
+        drawn = draw_questions(build_world(seed), count=count, split=split and split.value)
+    except ValueError as error:
+        raise InvalidRequest.of("--count", str(error)) from error
+    print_json_lines(asdict(question) for question in drawn)
+
+
+@app.command("passages")
+def passages(seed: Seed = LAB_SEED) -> None:
+    """One line a passage, as `scaar index build` takes them."""
+    print_json_lines(asdict(passage) for passage in passages_of(build_world(seed)))
+
+
+def _films(of: World) -> Iterator[dict[str, object]]:
+    for position, film in enumerate(of.films):
+        known = position < len(of.known)
+        yield {
+            "id": passage_ids(position)[0],
+            "title": film.title,
+            "known": known,
+            "rank": position + 1 if known else None,
+            "released": film.released,
+            "star": film.star,
+            "director": asdict(film.director),
+        }
