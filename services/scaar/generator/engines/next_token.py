@@ -33,8 +33,10 @@ def choose(logits: Array) -> NextToken:
     chosen = int(scores.argmax())
     probabilities = np.exp(logprobs)
     # A probability of 0 adds nothing, though its logarithm is no number.
-    terms = np.multiply(probabilities, logprobs, where=probabilities > 0, out=np.zeros_like(scores))
-    return NextToken(chosen, _finite(logprobs[chosen]), _finite(-terms.sum()), logprobs)
+    terms = np.multiply(
+        probabilities, logprobs, where=probabilities != 0, out=np.zeros_like(scores)
+    )
+    return NextToken(chosen, _finite(logprobs[chosen]), _finite(0.0 - terms.sum()), logprobs)
 
 
 def likeliest(logprobs: Array, count: int, text_of: Callable[[int], str]) -> tuple[TopToken, ...]:

@@ -1,0 +1,54 @@
+"""A decoder that writes what it is told: the real engine over a graph made for the test."""
+
+import json
+
+import numpy as np
+import pytest
+
+from scaar.generator.engines.onnx import open_onnx_generator
+from scaar.generator.settings import GeneratorSettings
+from scaar.lab.export.onnx_graph import FLOAT, INT64, OnnxGraph
+from scaar.lab.vocabulary import EOS_ID, build_tokenizer
+
+PROMPT = "Question:"
+PROMPT_TOKENS = 3
+POSITIONS = 64
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Opens a generator that continues PROMPT with these tokens, then ends its text."""
+
+    def open_writer(ids, **settings):
+        folder = tmp_path / "scripted"
+        folder.mkdir()
+        tokenizer = build_tokenizer()
+        assert len(tokenizer.encode(PROMPT).ids) == PROMPT_TOKENS
+        (folder / "model.onnx").write_bytes(_scripted(list(ids), tokenizer.get_vocab_size()))
+        (folder / "tokenizer.json").write_text(tokenizer.to_str())
+        config = {"max_position_embeddings": POSITIONS, "eos_token_id": EOS_ID}
+        (folder / "config.json").write_text(json.dumps(config))
+        return open_onnx_generator(GeneratorSettings(model=folder, **settings))
+
+    return open_writer
+
+
+def _scripted(ids, vocabulary):
+    script = np.full(POSITIONS, EOS_ID)
+    script[PROMPT_TOKENS - 1 :][: len(ids)] = ids
+    logits = np.zeros((POSITIONS, vocabulary))
+    logits[np.arange(POSITIONS), script] = 9
+    graph = OnnxGraph("scripted")
+    graph.input("input_ids", INT64, ["b", "n"])
+    positions = graph.input("position_ids", INT64, ["b", "n"])
+    past = [
+        graph.input(f"past_key_values.0.{part}", FLOAT, ["b", 1, "p", 1])
+        for part in ("key", "value")
+    ]
+    graph.output("logits", FLOAT, ["b", "n", vocabulary])
+    graph.do("Gather", graph.weight("script", logits), positions, name="logits")
+    new = graph.do("Unsqueeze", graph.do("Cast", positions, to=FLOAT), graph.integers(1, 3))
+    for part, before in zip(("key", "value"), past, strict=True):
+        graph.output(f"present.0.{part}", FLOAT, ["b", 1, "t", 1])
+        graph.do("Concat", before, new, axis=2, name=f"present.0.{part}")
+    return graph.to_bytes()

@@ -1,0 +1,115 @@
+"""Opening a generator: missing, damaged and foreign files are named."""
+
+import json
+import shutil
+
+import pytest
+
+from scaar.core.errors import DataCorrupt, NotFound
+from scaar.core.types import RecommendedSettings
+from scaar.generator.factory import open_generator
+from scaar.generator.settings import GeneratorSettings
+
+
+@pytest.fixture
+def folder(language_model_folder, tmp_path):
+    return shutil.copytree(language_model_folder, tmp_path / "lm")
+
+
+async def described(folder):
+    async with open_generator(GeneratorSettings(model=folder)) as generator:
+        return await generator.describe_model()
+
+
+def without_report(folder):
+    (folder / "training_report.json").unlink()
+
+
+async def test_no_model_set_says_what_to_set():
+    with pytest.raises(NotFound, match="SCAAR_GENERATOR_MODEL"):
+        await described(None)
+
+
+async def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(NotFound, match="nowhere"):
+        await described(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "config.json", "tokenizer.json"])
+async def test_a_missing_file_is_named(folder, name):
+    (folder / name).unlink()
+    with pytest.raises(NotFound, match=name):
+        await described(folder)
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "config.json", "tokenizer.json"])
+@pytest.mark.parametrize("kept", [0, 100, -1])
+async def test_a_truncated_file_is_told_by_its_digest(folder, name, kept):
+    (folder / name).write_bytes((folder / name).read_bytes()[:kept])
+    with pytest.raises(DataCorrupt, match=name):
+        await described(folder)
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "config.json", "tokenizer.json"])
+@pytest.mark.parametrize("content", [b"", b"no such thing", b"[]"])
+async def test_a_foreign_file_is_told_without_a_digest_too(folder, name, content):
+    without_report(folder)
+    (folder / name).write_bytes(content)
+    with pytest.raises(DataCorrupt, match=name):
+        await described(folder)
+
+
+async def test_half_a_model_file_is_told_without_a_digest_too(folder):
+    without_report(folder)
+    whole = (folder / "model.onnx").read_bytes()
+    (folder / "model.onnx").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataCorrupt, match=r"model\.onnx"):
+        await described(folder)
+
+
+async def test_a_model_of_another_kind_is_refused(folder, cross_encoder_folder):
+    without_report(folder)
+    shutil.copy(cross_encoder_folder / "model.onnx", folder / "model.onnx")
+    with pytest.raises(DataCorrupt, match="not a decoder with a key-value cache"):
+        await described(folder)
+
+
+async def test_a_model_in_optimums_other_place_is_found(folder):
+    without_report(folder)
+    (folder / "onnx").mkdir()
+    (folder / "model.onnx").rename(folder / "onnx" / "model.onnx")
+    assert (await described(folder)).model == "lm"
+
+
+async def test_recommended_settings_and_profile_are_the_folders(folder):
+    advice = {"prompt_profile": "lab", "recommended": {"scaar": {"theta": 0.2, "alpha": 40}}}
+    (folder / "scaar.json").write_text(json.dumps(advice))
+    model = await described(folder)
+    assert model.recommended == (RecommendedSettings("scaar", theta=0.2, alpha=40),)
+    (folder / "scaar.json").unlink()
+    assert (await described(folder)).prompt_profile == "scaar"
+
+
+@pytest.mark.parametrize(
+    "advice",
+    [
+        [],
+        {"prompt_profile": 1},
+        {"recommended": []},
+        {"recommended": {"scaar": 1}},
+        {"recommended": {"scaar": {"theta": "high"}}},
+        {"recommended": {"scaar": {"zeta": 1}}},
+        {"recommended": {"scaar": {"top_k": 1.5}}},
+    ],
+)
+async def test_advice_that_makes_no_sense_is_named(folder, advice):
+    (folder / "scaar.json").write_text(json.dumps(advice))
+    with pytest.raises(DataCorrupt, match=r"scaar\.json"):
+        await described(folder)
+
+
+async def test_the_revision_is_that_of_the_model_file(folder, language_model_folder):
+    import hashlib
+
+    digest = hashlib.sha256((folder / "model.onnx").read_bytes()).hexdigest()
+    assert (await described(folder)).revision == digest[:12]

@@ -1,0 +1,32 @@
+import math
+
+import numpy as np
+import pytest
+
+from scaar.generator.engines.next_token import choose, likeliest
+
+
+def test_logprob_and_entropy_are_those_of_the_distribution():
+    probabilities = np.array([0.5, 0.25, 0.125, 0.125])
+    chosen = choose(np.log(probabilities).astype(np.float32) + 700)
+    assert chosen.id == 0
+    assert chosen.logprob == pytest.approx(math.log(0.5), abs=1e-4)
+    assert chosen.entropy == pytest.approx(1.75 * math.log(2), abs=1e-4)
+
+
+def test_an_impossible_token_adds_nothing_to_the_entropy():
+    chosen = choose(np.array([0.0, -np.inf, 0.0], np.float32))
+    assert chosen.entropy == pytest.approx(math.log(2))
+
+
+def test_a_broken_distribution_has_no_numbers():
+    chosen = choose(np.array([0.0, np.nan], np.float32))
+    assert (chosen.logprob, chosen.entropy) == (None, None)
+
+
+def test_equals_are_told_apart_by_id():
+    logits = np.array([1, 3, 2, 3], np.float32)
+    chosen = choose(logits)
+    assert chosen.id == 1
+    assert [top.id for top in likeliest(chosen.logprobs, 3, str)] == [1, 3, 2]
+    assert likeliest(chosen.logprobs, 0, str) == ()

@@ -1,0 +1,52 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scaar.generator.engines.token_text import TokenText
+from scaar.lab.vocabulary import EOS_ID, build_tokenizer
+
+TOKENIZER = build_tokenizer()
+# Tokens 3 to 258 are the bytes, in the order of the characters that stand for them.
+BYTE_IDS = st.integers(3, 258)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+
+
+def pieces(ids, context=()):
+    text = TokenText(TOKENIZER, context)
+    return [*(text.feed(each) for each in ids), text.flush()]
+
+
+@given(TEXTS, TEXTS)
+def test_the_pieces_of_any_text_make_the_text(before, text):
+    context = TOKENIZER.encode(before).ids
+    ids = TOKENIZER.encode(text, add_special_tokens=False).ids
+    assert "".join(pieces(ids, context)) == text
+
+
+@given(st.lists(BYTE_IDS, max_size=30))
+def test_the_pieces_of_any_bytes_are_what_the_tokenizer_decodes(ids):
+    assert "".join(pieces(ids)) == TOKENIZER.decode(ids)
+
+
+def test_a_character_is_added_by_the_token_that_completes_it():
+    ids = TOKENIZER.encode("a🙂é", add_special_tokens=False).ids
+    assert pieces(ids) == ["a", "", "", "", "🙂", "", "é", ""]
+
+
+def test_a_byte_that_is_no_character_becomes_a_replacement_character():
+    stray, letter = TOKENIZER.encode("🙂a", add_special_tokens=False).ids[1::3]
+    assert pieces([stray, letter]) == ["", "�a", ""]
+    assert pieces([letter, stray]) == ["a", "", "�"]
+
+
+def test_special_tokens_add_nothing():
+    word = TOKENIZER.token_to_id("Ġfilm")
+    assert pieces([word, EOS_ID, word]) == [" film", "", " film", ""]
+
+
+def test_a_preview_changes_nothing():
+    text = TokenText(TOKENIZER)
+    first, second, third = TOKENIZER.encode("é🙂", add_special_tokens=False).ids[:3]
+    assert text.feed(first) == ""
+    assert text.preview(second) == "é"
+    assert text.preview(third) == "��"
+    assert text.feed(second) == "é"

@@ -1,0 +1,153 @@
+"""The scorer over a random cross-encoder, held to the training code."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from scaar.core.contribution import leave_one_out
+from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound, Overloaded
+from scaar.core.types import ScoreRequest
+from scaar.lab.training.cross_encoder import logits, pad
+from scaar.lab.vocabulary import build_tokenizer
+from scaar.scorer.factory import open_scorer
+from scaar.scorer.settings import ScorerSettings
+
+TOKENIZER = build_tokenizer(pairs=True)
+FILM = ScoreRequest("Who made it?", tuple(" The film was directed by Ann 🙂.".split()))
+SHORT = ScoreRequest("When?", ("Ann", "died", "died"))
+
+
+@pytest.fixture
+async def scorer(cross_encoder_folder):
+    async with open_scorer(ScorerSettings(model=cross_encoder_folder)) as scorer:
+        yield scorer
+
+
+def by_training_code(encoder, question, words):
+    shape, params = encoder
+    whole, altered = leave_one_out(question, words)
+    encodings = TOKENIZER.encode_batch([(whole, other) for other in altered])
+    batch = pad(encodings, max(len(each.ids) for each in encodings))
+    return 1 - 1 / (1 + np.exp(-np.asarray(logits(shape, params, *batch), np.float64)))
+
+
+async def test_contributions_are_those_of_the_training_code(scorer, encoder):
+    found = await scorer.score_contributions([FILM, SHORT])
+    for request, contributions in zip((FILM, SHORT), found, strict=True):
+        expected = by_training_code(encoder, request.question, request.words)
+        np.testing.assert_allclose(contributions, expected, atol=1e-5)
+        assert all(0 <= each <= 1 for each in contributions)
+
+
+@pytest.mark.parametrize("max_pairs", [1, 4, 1000])
+async def test_batches_of_any_size_give_the_same(cross_encoder_folder, scorer, max_pairs):
+    settings = ScorerSettings(model=cross_encoder_folder, max_pairs=max_pairs)
+    async with open_scorer(settings) as other:
+        found = await other.score_contributions([FILM, SHORT, FILM])
+    (film,), (short,) = [await scorer.score_contributions([each]) for each in (FILM, SHORT)]
+    for contributions, alone in zip(found, (film, short, film), strict=True):
+        np.testing.assert_allclose(contributions, alone, atol=1e-6)
+
+
+async def test_no_sentences_give_no_contributions(scorer):
+    assert await scorer.score_contributions([]) == ()
+
+
+async def test_a_question_too_long_for_the_model_is_shortened_from_its_front(scorer, encoder):
+    long = ScoreRequest(f"{'x' * 40} {'y' * 50} b c", SHORT.words)
+    (found,) = await scorer.score_contributions([long])
+    np.testing.assert_allclose(found, by_training_code(encoder, "b c", SHORT.words), atol=1e-5)
+
+
+async def test_a_question_of_one_endless_word_is_left_out(scorer, encoder):
+    (found,) = await scorer.score_contributions([ScoreRequest("x" * 8000, SHORT.words)])
+    assert len(found) == 3
+
+
+async def test_a_sentence_too_long_for_the_model_names_the_limit(scorer):
+    with pytest.raises(InvalidRequest, match="at most 96 tokens") as refused:
+        await scorer.score_contributions([SHORT, ScoreRequest("When?", ("x" * 60, "y"))])
+    assert refused.value.violations[0].field == "sentences[1].words"
+
+
+@pytest.mark.parametrize(
+    ("request_", "field", "limit"),
+    [
+        (ScoreRequest(" ", ("a",)), "question", "empty"),
+        (ScoreRequest("\ud800", ("a",)), "question", "surrogate"),
+        (ScoreRequest("q", ()), "words", "1 to 256"),
+        (ScoreRequest("q", ("a",) * 257), "words", "1 to 256"),
+        (ScoreRequest("q", ("a", "")), "words", "white space"),
+        (ScoreRequest("q", ("a b",)), "words", "white space"),
+        (ScoreRequest("q", ("\udc00",)), "words", "surrogate"),
+    ],
+)
+async def test_a_wrong_field_is_named_with_its_limit(scorer, request_, field, limit):
+    with pytest.raises(InvalidRequest, match=limit) as refused:
+        await scorer.score_contributions([SHORT, request_])
+    assert refused.value.violations[0].field == f"sentences[1].{field}"
+
+
+async def test_one_call_too_many_is_refused(cross_encoder_folder):
+    import asyncio
+
+    settings = ScorerSettings(model=cross_encoder_folder, max_concurrent=1)
+    async with open_scorer(settings) as scorer:
+        calls = [scorer.score_contributions([SHORT]) for _ in range(2)]
+        first, second = await asyncio.gather(*calls, return_exceptions=True)
+        assert len(first[0]) == 3
+        assert isinstance(second, Overloaded)
+        assert len((await scorer.score_contributions([SHORT]))[0]) == 3
+
+
+async def test_the_model_is_described(scorer):
+    described = await scorer.describe_model()
+    assert (described.model, described.engine) == ("random-ce", "onnx")
+    assert described.max_pair_tokens == 96
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(cross_encoder_folder, tmp_path):
+    return shutil.copytree(cross_encoder_folder, tmp_path / "ce")
+
+
+async def opened(folder):
+    async with open_scorer(ScorerSettings(model=folder)) as scorer:
+        return await scorer.describe_model()
+
+
+async def test_no_model_set_says_what_to_set():
+    with pytest.raises(NotFound, match="SCAAR_SCORER_MODEL"):
+        await opened(None)
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "config.json", "tokenizer.json"])
+async def test_missing_and_truncated_files_are_named(folder, name):
+    content = (folder / name).read_bytes()
+    (folder / name).write_bytes(content[:-1])
+    with pytest.raises(DataCorrupt, match=name):
+        await opened(folder)
+    (folder / name).unlink()
+    with pytest.raises(NotFound, match=name):
+        await opened(folder)
+
+
+async def test_a_model_of_another_kind_is_refused(folder, language_model_folder):
+    (folder / "training_report.json").unlink()
+    shutil.copy(language_model_folder / "model.onnx", folder / "model.onnx")
+    with pytest.raises(DataCorrupt, match="not a cross-encoder with one logit"):
+        await opened(folder)
+
+
+async def test_positions_of_a_roberta_begin_after_its_padding(folder):
+    import json
+
+    (folder / "training_report.json").unlink()
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"model_type": "roberta", "pad_token_id": 1}
+    (folder / "config.json").write_text(json.dumps(config))
+    assert (await opened(folder)).max_pair_tokens == 94
