@@ -36,7 +36,10 @@ def build(
         bool, typer.Option("--replace", help="Take the place of an index of that name.")
     ] = False,
 ) -> None:
-    """Build an index from a file of passages; it is there only when it is whole."""
+    """Build an index from a file of passages.
+
+    It is there when it is whole, and not before.
+    """
     started = time.monotonic()
     built = asyncio.run(build_from_file(corpus, index, replace=replace))
     seconds = time.monotonic() - started
@@ -91,17 +94,15 @@ async def _drop(name: str) -> None:
 
 def _show(found: tuple[IndexDescription, ...]) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0))
-    for heading in ("index", "passages", "size", "engine", "k1", "b", "built", "version"):
-        numeric = heading in ("passages", "size", "k1", "b")
+    for heading in ("index", "passages", "size", "engine", "built", "version"):
+        numeric = heading in ("passages", "size")
         table.add_column(heading, justify="right" if numeric else "left", no_wrap=True)
     for each in found:
-        numbers = (f"{each.k1:g}", f"{each.b:g}")
         table.add_row(
             each.name,
             f"{each.passages:,}",
             _megabytes(each),
             each.engine,
-            *numbers,
             each.created,
             each.version[:12],
         )

@@ -29,7 +29,7 @@ class Split(enum.StrEnum):
 
 @app.command("world")
 def world(seed: Seed = LAB_SEED) -> None:
-    """One line a film: the known ones with their rank by popularity, then the tail."""
+    """Print the films, the known ones by rank, then the tail."""
     print_json_lines(_films(build_world(seed)))
 
 
@@ -44,17 +44,17 @@ def questions(
         ),
     ] = None,
 ) -> None:
-    """One line a question, with its answers and the passages that support them."""
+    """Print questions with their answers and supports."""
     try:
         drawn = draw_questions(build_world(seed), count=count, split=split and split.value)
     except ValueError as error:
-        raise InvalidRequest.of("--count", str(error)) from error
+        raise InvalidRequest.of("--count", str(error).removeprefix("count ")) from error
     print_json_lines(asdict(question) for question in drawn)
 
 
 @app.command("passages")
 def passages(seed: Seed = LAB_SEED) -> None:
-    """One line a passage, as `scaar index build` takes them."""
+    """Print the passages, as `scaar index build` takes them."""
     print_json_lines(asdict(passage) for passage in passages_of(build_world(seed)))
 
 
