@@ -16,7 +16,7 @@ from scaar.core.types import (
 )
 from scaar.v1 import generator_pb2 as pb
 from scaar.wire.messages.enums import CAPABILITY, FINISH_REASON, LOGPROB_KIND
-from scaar.wire.messages.fields import carried_int, carried_text, finite, finite_or_none, required
+from scaar.wire.messages.fields import carried_int, carried_text, finite, finite_or_none
 
 _MAX_TOKENS = GenerateRequest("").max_tokens
 
@@ -151,7 +151,6 @@ def model_to_pb(model: ModelDescription) -> pb.ModelDescription:
 
 
 def model_from_pb(message: pb.ModelDescription) -> ModelDescription:
-    required("model", bool(message.model))
     return ModelDescription(
         model=message.model,
         revision=message.revision,

@@ -8,7 +8,7 @@ from scaar.core.types import (
     RetrieveResult,
 )
 from scaar.v1 import retriever_pb2 as pb
-from scaar.wire.messages.fields import carried_int, carried_text, finite, required
+from scaar.wire.messages.fields import carried_int, carried_text, finite
 
 
 def retrieve_request_to_pb(request: RetrieveRequest) -> pb.RetrieveRequest:
@@ -91,7 +91,6 @@ def index_to_pb(index: IndexDescription) -> pb.IndexDescription:
 
 
 def index_from_pb(message: pb.IndexDescription) -> IndexDescription:
-    required("index", bool(message.name))
     return IndexDescription(
         name=message.name,
         version=message.version,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from scaar.core.types import ScorerDescription, ScoreRequest
 from scaar.v1 import scorer_pb2 as pb
-from scaar.wire.messages.fields import carried_text, finite, required
+from scaar.wire.messages.fields import carried_text, finite
 
 
 def score_requests_to_pb(requests: Sequence[ScoreRequest]) -> pb.ScoreContributionsRequest:
@@ -50,7 +50,6 @@ def scorer_to_pb(scorer: ScorerDescription) -> pb.ScorerDescription:
 
 
 def scorer_from_pb(message: pb.ScorerDescription) -> ScorerDescription:
-    required("model", bool(message.model))
     return ScorerDescription(
         message.model, message.revision, message.engine, message.max_pair_tokens
     )

@@ -1,0 +1,294 @@
+"""Fakes of the ports: they answer by script, and remember what they were asked."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from scaar.core.errors import AlreadyExists, CapabilityMissing, InvalidRequest, NotFound
+from scaar.core.types import (
+    AnswerEvent,
+    AnswerRequest,
+    AttendRequest,
+    Attention,
+    Capability,
+    FinishReason,
+    GenerateRequest,
+    GenerationEnd,
+    GenerationEvent,
+    GenerationStart,
+    IndexDescription,
+    LogprobKind,
+    ModelDescription,
+    Passage,
+    RetrievedPassage,
+    RetrieveRequest,
+    RetrieveResult,
+    ScorerDescription,
+    ScoreRequest,
+    Token,
+    TopToken,
+)
+from scaar.core.validation import validate
+
+Piece = tuple[str, float | None]
+"""The text of a token and its log-probability."""
+
+GenerationScript = (
+    Callable[[GenerateRequest], Iterable[Piece | Exception]]
+    | Mapping[str, Sequence[Piece | Exception]]
+)
+"""What follows the prefix of a request: by a function, or by the text so far (prompt + prefix).
+An exception among the pieces is raised when its turn comes."""
+
+SCRIPTED_MODEL = ModelDescription(
+    model="scripted",
+    revision="1",
+    engine="fake",
+    logprob_kind=LogprobKind.RAW,
+    capabilities=frozenset({Capability.LOGPROBS, Capability.RESUME_BY_IDS}),
+    max_total_tokens=4096,
+    prompt_profile="lab",
+)
+
+
+class ScriptedGenerator:
+    """A generator that writes what the script says, one token a piece.
+
+    ``delay_s`` passes before each token. ``requests`` are the generations asked for, ``opened``
+    and ``closed`` count those begun and those over, however they ended.
+    """
+
+    def __init__(
+        self,
+        script: GenerationScript,
+        *,
+        model: ModelDescription = SCRIPTED_MODEL,
+        attention: Callable[[AttendRequest], Attention] | None = None,
+        delay_s: float = 0.0,
+    ) -> None:
+        self._script = script
+        self._model = model
+        self._attention = attention
+        self._delay_s = delay_s
+        self._ids: dict[str, int] = {}
+        self.requests: list[GenerateRequest] = []
+        self.opened = 0
+        self.closed = 0
+
+    async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
+        """The script's pieces as tokens, up to a stop string or ``max_tokens``."""
+        if request.max_tokens < 1:
+            raise InvalidRequest.of("max_tokens", f"must be at least 1, not {request.max_tokens}")
+        if not request.prompt and not request.prefix:
+            raise InvalidRequest.of("prompt", "must not be empty where prefix is")
+        self.requests.append(request)
+        self.opened += 1
+        try:
+            prompt_tokens = len((request.prompt + request.prefix).split())
+            yield GenerationStart(prompt_tokens)
+            text, count, reason = "", 0, FinishReason.END_OF_SEQUENCE
+            stop_at = self._stop_at(request)
+            for piece in self._pieces(request):
+                await asyncio.sleep(self._delay_s)
+                if isinstance(piece, Exception):
+                    raise piece
+                written, logprob = piece
+                count += 1
+                stopped = stop_at is not None and len(text) + len(written) > stop_at
+                shown = written[: stop_at - len(text)] if stopped and stop_at else written
+                if shown and not (stopped and stop_at == len(text)):
+                    yield self._token(request, shown, len(text), logprob)
+                    text += shown
+                if stopped or count == request.max_tokens:
+                    reason = FinishReason.STOP if stopped else FinishReason.LENGTH
+                    break
+            yield GenerationEnd(reason, prompt_tokens, count)
+        finally:
+            self.closed += 1
+
+    async def attend(self, request: AttendRequest) -> Attention:
+        if self._attention is None:
+            raise CapabilityMissing(f"{self._model.model} gives no attention")
+        return self._attention(request)
+
+    async def describe_model(self) -> ModelDescription:
+        return self._model
+
+    def _pieces(self, request: GenerateRequest) -> Iterable[Piece | Exception]:
+        if callable(self._script):
+            return self._script(request)
+        so_far = request.prompt + request.prefix
+        if so_far not in self._script:
+            raise LookupError(f"the script has nothing to follow {so_far!r}")
+        return self._script[so_far]
+
+    def _stop_at(self, request: GenerateRequest) -> int | None:
+        """Where the first stop string starts in what the script writes."""
+        text = ""
+        for piece, _ in zip(self._pieces(request), range(request.max_tokens), strict=False):
+            if isinstance(piece, Exception):
+                break
+            text += piece[0]
+        found = [at for stop in request.stop if (at := text.find(stop)) >= 0]
+        return min(found, default=None)
+
+    def _token(
+        self, request: GenerateRequest, text: str, start: int, logprob: float | None
+    ) -> Token:
+        number = self._ids.setdefault(text, len(self._ids))
+        top = (TopToken(number, text, logprob or 0.0),) if request.top_tokens else ()
+        return Token(number, text, start, start + len(text), logprob, top=top)
+
+
+class ScriptedScorer:
+    """A scorer by a function of the sentence, or by word (0 for others)."""
+
+    def __init__(
+        self, script: Callable[[ScoreRequest], Sequence[float]] | Mapping[str, float]
+    ) -> None:
+        self._script = script
+        self.requests: list[ScoreRequest] = []
+
+    async def score_contributions(
+        self, requests: Sequence[ScoreRequest]
+    ) -> tuple[tuple[float, ...], ...]:
+        for position, request in enumerate(requests):
+            if any(word.split() != [word] for word in request.words):
+                field = f"sentences[{position}].words"
+                raise InvalidRequest.of(field, "must be words without white space")
+        self.requests.extend(requests)
+        return tuple(self._score(request) for request in requests)
+
+    async def describe_model(self) -> ScorerDescription:
+        return ScorerDescription("scripted", "1", "fake", max_pair_tokens=512)
+
+    def _score(self, request: ScoreRequest) -> tuple[float, ...]:
+        if callable(self._script):
+            return tuple(self._script(request))
+        return tuple(self._script.get(word, 0.0) for word in request.words)
+
+
+class ScriptedAnswerer:
+    """An answerer that tells the events it is given, after the checks that every answerer makes.
+
+    ``delay_s`` passes before each event; an exception among them is raised when its turn comes.
+    """
+
+    def __init__(
+        self,
+        script: Callable[[AnswerRequest], Iterable[AnswerEvent | Exception]],
+        *,
+        delay_s: float = 0.0,
+    ) -> None:
+        self._script = script
+        self._delay_s = delay_s
+        self.requests: list[AnswerRequest] = []
+        self.opened = 0
+        self.closed = 0
+
+    async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
+        """The script's events."""
+        validate(request)
+        self.requests.append(request)
+        self.opened += 1
+        try:
+            for event in self._script(request):
+                await asyncio.sleep(self._delay_s)
+                if isinstance(event, Exception):
+                    raise event
+                yield event
+        finally:
+            self.closed += 1
+
+
+class InMemoryRetriever:
+    """A retriever in memory: a passage scores the number of the query's words that it has."""
+
+    def __init__(self, indexes: Mapping[str, Sequence[Passage]] | None = None) -> None:
+        self._indexes = {name: list(passages) for name, passages in (indexes or {}).items()}
+        self.requests: list[RetrieveRequest] = []
+
+    async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
+        for position, query in enumerate(request.queries):
+            if not query.strip():
+                raise InvalidRequest.of(f"queries[{position}]", "must not be empty")
+        if not 1 <= request.top_k <= 100:
+            raise InvalidRequest.of("top_k", f"must be 1 to 100, not {request.top_k}")
+        passages = self._passages(request.index)
+        self.requests.append(request)
+        return RetrieveResult(
+            request.index,
+            _version(passages),
+            tuple(_best(query, passages)[: request.top_k] for query in request.queries),
+        )
+
+    async def index_passages(
+        self, index: str, passages: AsyncIterable[Passage]
+    ) -> IndexDescription:
+        if not index:
+            raise InvalidRequest.of("index", "must name an index")
+        if index in self._indexes:
+            raise AlreadyExists(f"there is an index {index!r}", index=index)
+        found: dict[str, Passage] = {}
+        async for passage in passages:
+            for field in ("id", "text"):
+                if not getattr(passage, field).strip():
+                    raise InvalidRequest.of(f"passages[{len(found)}].{field}", "must not be empty")
+            if passage.id in found:
+                text = f"{passage.id!r} was seen before"
+                raise InvalidRequest.of(f"passages[{len(found)}].id", text)
+            found[passage.id] = passage
+        if not found:
+            raise InvalidRequest.of("passages", "must be at least one")
+        self._indexes[index] = list(found.values())
+        return await self.describe_index(index)
+
+    async def delete_passages(self, index: str, passage_ids: Sequence[str]) -> int:
+        before = self._passages(index)
+        self._indexes[index] = [each for each in before if each.id not in passage_ids]
+        return len(before) - len(self._indexes[index])
+
+    async def list_indexes(self) -> tuple[IndexDescription, ...]:
+        return tuple([await self.describe_index(name) for name in sorted(self._indexes)])
+
+    async def describe_index(self, index: str) -> IndexDescription:
+        passages = self._passages(index)
+        return IndexDescription(
+            name=index,
+            version=_version(passages),
+            passages=len(passages),
+            engine="in_memory",
+            k1=0.0,
+            b=0.0,
+            created="1970-01-01T00:00:00Z",
+            size_bytes=sum(len(passage.text.encode()) for passage in passages),
+        )
+
+    async def drop_index(self, index: str) -> None:
+        self._passages(index)
+        del self._indexes[index]
+
+    def _passages(self, index: str) -> list[Passage]:
+        if index not in self._indexes:
+            raise NotFound(f"there is no index {index!r}", index=index)
+        return self._indexes[index]
+
+
+def _version(passages: Sequence[Passage]) -> str:
+    return hashlib.sha256(repr(passages).encode()).hexdigest()[:12]
+
+
+def _best(query: str, passages: Sequence[Passage]) -> tuple[RetrievedPassage, ...]:
+    wanted = _words(query)
+    found = [
+        RetrievedPassage(each.id, each.title, each.text, float(score), rank=0)
+        for each in passages
+        if (score := len(wanted & _words(f"{each.title} {each.text}")))
+    ]
+    found.sort(key=lambda each: (-each.score, each.id))
+    return tuple(replace(each, rank=rank) for rank, each in enumerate(found, start=1))
+
+
+def _words(text: str) -> set[str]:
+    return {word.strip(".,;:!?\"'()").casefold() for word in text.split()} - {""}

@@ -1,0 +1,89 @@
+"""Ports over real gRPC sockets on loopback, and the same ports embedded.
+
+``transport`` is one of :data:`TRANSPORTS`, so that a test runs the same either way.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import grpc
+
+from scaar.core.ports import Answerer, ContributionScorer, Generator, QueryBuilder, Retriever
+from scaar.runtime.channels import ChannelSettings, open_channel
+from scaar.runtime.server import Servicer, open_server
+from scaar.runtime.settings import ServiceSettings
+from scaar.wire.generator import GeneratorServicer, RemoteGenerator
+from scaar.wire.orchestrator import OrchestratorServicer, RemoteAnswerer
+from scaar.wire.query_builder import QueryBuilderServicer, RemoteQueryBuilder
+from scaar.wire.retriever import RemoteRetriever, RetrieverServicer
+from scaar.wire.scorer import RemoteScorer, ScorerServicer
+from scaar.wire.status import status_of
+
+TRANSPORTS = ("embedded", "grpc")
+
+
+@asynccontextmanager
+async def serving(
+    servicer: Servicer, settings: ServiceSettings | None = None
+) -> AsyncIterator[tuple[grpc.aio.Channel, str]]:
+    """A server with the servicer on a free port of loopback: a channel to it, and its target."""
+    settings = settings or ServiceSettings(stop_grace_s=0.0)
+    async with (
+        open_server([servicer], "127.0.0.1:0", settings, status_of=status_of) as server,
+        open_channel(server.target, settings=ChannelSettings(attempts=1)) as channel,
+    ):
+        yield channel, server.target
+
+
+@asynccontextmanager
+async def generator_by(transport: str, generator: Generator) -> AsyncIterator[Generator]:
+    """The generator itself, or as it is seen over gRPC."""
+    if transport == "embedded":
+        yield generator
+        return
+    async with serving(GeneratorServicer(generator)) as (channel, target):
+        yield RemoteGenerator(channel, target)
+
+
+@asynccontextmanager
+async def scorer_by(
+    transport: str, scorer: ContributionScorer
+) -> AsyncIterator[ContributionScorer]:
+    """The scorer itself, or as it is seen over gRPC."""
+    if transport == "embedded":
+        yield scorer
+        return
+    async with serving(ScorerServicer(scorer)) as (channel, target):
+        yield RemoteScorer(channel, target)
+
+
+@asynccontextmanager
+async def query_builder_by(
+    transport: str, query_builder: QueryBuilder
+) -> AsyncIterator[QueryBuilder]:
+    """The query builder itself, or as it is seen over gRPC."""
+    if transport == "embedded":
+        yield query_builder
+        return
+    async with serving(QueryBuilderServicer(query_builder)) as (channel, target):
+        yield RemoteQueryBuilder(channel, target)
+
+
+@asynccontextmanager
+async def retriever_by(transport: str, retriever: Retriever) -> AsyncIterator[Retriever]:
+    """The retriever itself, or as it is seen over gRPC."""
+    if transport == "embedded":
+        yield retriever
+        return
+    async with serving(RetrieverServicer(retriever)) as (channel, target):
+        yield RemoteRetriever(channel, target)
+
+
+@asynccontextmanager
+async def answerer_by(transport: str, answerer: Answerer) -> AsyncIterator[Answerer]:
+    """The answerer itself, or as it is seen over gRPC."""
+    if transport == "embedded":
+        yield answerer
+        return
+    async with serving(OrchestratorServicer(answerer)) as (channel, target):
+        yield RemoteAnswerer(channel, target)

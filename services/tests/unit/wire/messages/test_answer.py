@@ -1,0 +1,53 @@
+import pytest
+
+from scaar.core.errors import InvalidRequest
+from scaar.core.types import AnswerRequest, BudgetLimits
+from scaar.v1 import orchestrator_pb2 as pb
+from scaar.wire.messages.answer import answer_request_from_pb, answer_request_to_pb
+from scaar.wire.messages.events import answer_event_from_pb
+
+
+@pytest.mark.parametrize("message", [pb.AnswerRequest, pb.StreamAnswerRequest])
+def test_a_question_alone_is_asked_with_the_domains_defaults(
+    message: type[pb.AnswerRequest] | type[pb.StreamAnswerRequest],
+) -> None:
+    assert answer_request_from_pb(message(question="Who?")) == AnswerRequest("Who?")
+
+
+def test_the_two_requests_have_the_same_fields() -> None:
+    def shape(message: type[pb.AnswerRequest] | type[pb.StreamAnswerRequest]) -> list[object]:
+        return [(field.name, field.number, field.type) for field in message.DESCRIPTOR.fields]
+
+    assert shape(pb.AnswerRequest) == shape(pb.StreamAnswerRequest)
+
+
+def test_zero_retrievals_are_not_the_default() -> None:
+    message = pb.AnswerRequest(question="Who?", budget=pb.Budget(max_retrievals=0))
+    assert answer_request_from_pb(message).budget == BudgetLimits(max_retrievals=0)
+
+
+@pytest.mark.parametrize(
+    ("request_", "field"),
+    [
+        (AnswerRequest("\ud800"), "question"),
+        (AnswerRequest("Who?", request_id="\udc00"), "request_id"),
+        (AnswerRequest("Who?", budget=BudgetLimits(max_tokens=2**31)), "budget.max_tokens"),
+    ],
+)
+def test_what_the_contract_cannot_carry_is_refused_by_name(
+    request_: AnswerRequest, field: str
+) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        answer_request_to_pb(request_, pb.AnswerRequest)
+    assert [violation.field for violation in caught.value.violations] == [field]
+
+
+def test_a_budget_of_no_number_is_refused_by_name() -> None:
+    message = pb.AnswerRequest(question="Who?", budget=pb.Budget(timeout_s=float("nan")))
+    with pytest.raises(InvalidRequest) as caught:
+        answer_request_from_pb(message)
+    assert [violation.field for violation in caught.value.violations] == ["budget.timeout_s"]
+
+
+def test_an_event_of_a_later_version_is_passed_over() -> None:
+    assert answer_event_from_pb(pb.StreamAnswerResponse().event) is None
