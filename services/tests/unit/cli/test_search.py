@@ -1,0 +1,86 @@
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from scaar.cli.index import app as index_app
+from scaar.cli.search import search
+from scaar.core.errors import BackendUnavailable, InvalidRequest, NotFound
+
+app = typer.Typer()
+app.command()(search)
+
+
+def run(*arguments: str) -> Result:
+    result = CliRunner().invoke(app, list(arguments), catch_exceptions=False, env={"COLUMNS": "60"})
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def index(folder: Path, *passages: dict[str, str]) -> None:
+    path = folder / "passages.jsonl"
+    path.write_text("\n".join(map(json.dumps, passages)))
+    CliRunner().invoke(index_app, ["build", "--corpus", str(path), "--index", "geo"])
+
+
+def test_the_lab_is_indexed_at_its_first_search(home: Path) -> None:
+    found = run("The Wandering Forest of Kaville", "--top-k", "2")
+    assert found.stdout.splitlines()[0].endswith("film-0000  The Wandering Forest of Kaville")
+    assert (home / "indexes" / "lab").is_dir()
+    assert run("The Wandering Forest of Kaville", "--top-k", "2").stdout == found.stdout
+
+
+def test_json_is_a_passage_a_line_whole(home: Path, tmp_path: Path) -> None:
+    text = "A volcano. " * 20
+    index(tmp_path, {"id": "a", "title": "Etna", "text": text}, {"id": "b", "text": "A river."})
+    (line,) = run("volcano", "--index", "geo", "--json").stdout.splitlines()
+    found = json.loads(line)
+    assert found.pop("score") > 0
+    assert found == {"rank": 1, "id": "a", "title": "Etna", "text": text}
+
+
+def test_a_passage_is_shown_on_two_lines_of_the_terminal(home: Path, tmp_path: Path) -> None:
+    index(tmp_path, {"id": "a", "title": "[red]Etna[/]", "text": "A\nvolcano. " * 20})
+    head, text = run("volcano", "--index", "geo").stdout.splitlines()
+    assert head.startswith("1  0.")
+    assert head.endswith("  a  [red]Etna[/]")
+    assert text.startswith("   A volcano. A volcano.")
+    assert text.endswith("…")
+    assert len(text) == 60
+
+
+def test_nothing_found_is_told_beside_the_output(home: Path, tmp_path: Path) -> None:
+    index(tmp_path, {"id": "a", "text": "volcano"})
+    found = run("zebra", "--index", "geo")
+    assert found.stdout == ""
+    assert "No passage of geo" in found.stderr
+    assert run("zebra", "--index", "geo", "--json").output == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([""], r"queries\[0\]: must not be empty"),
+        (["x" * 32_769], r"queries\[0\]: must have at most 32,768 characters"),
+        (["x", "--top-k", "0"], "top_k: must be 1 to 100, not 0"),
+        (["x", "--top-k", "101"], "top_k: must be 1 to 100, not 101"),
+        (["x", "--index", "../lab"], "index: must be"),
+    ],
+)
+def test_a_mistake_is_told_before_any_work(home: Path, arguments: list[str], message: str) -> None:
+    with pytest.raises(InvalidRequest, match=message):
+        run(*arguments)
+    assert not home.exists()
+
+
+def test_an_index_that_is_not_there_is_told(home: Path) -> None:
+    with pytest.raises(NotFound, match="no index 'geo'"):
+        run("x", "--index", "geo")
+
+
+def test_a_target_that_does_not_answer_is_told(home: Path) -> None:
+    with pytest.raises(BackendUnavailable, match=r"dns:///127\.0\.0\.1:1"):
+        run("x", "--target", "dns:///127.0.0.1:1")
+    assert not home.exists()

@@ -1,0 +1,98 @@
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from scaar.core.errors import InvalidRequest
+from scaar.core.types import Passage
+from scaar.retriever.corpus import MAX_LINE_BYTES, CorpusFile
+
+GOOD = b'{"id": "a", "title": "T", "text": "x"}\n'
+
+
+def write(folder: Path, *lines: bytes, name: str = "c.jsonl") -> CorpusFile:
+    path = folder / name
+    path.write_bytes(b"".join(lines))
+    return CorpusFile(path)
+
+
+def test_passages_come_in_order_and_are_counted(tmp_path: Path) -> None:
+    corpus = write(tmp_path, GOOD, b"\n", '{"id": "b", "text": "ü", "more": [1]}'.encode())
+    assert list(corpus) == [Passage("a", "T", "x"), Passage("b", "", "ü")]
+    assert corpus.passages == 2
+    assert corpus.read_bytes == corpus.size_bytes > 0
+
+
+def test_gzip_is_known_by_its_content(tmp_path: Path) -> None:
+    corpus = write(tmp_path, gzip.compress(GOOD), name="c.jsonl")
+    assert list(corpus) == [Passage("a", "T", "x")]
+
+
+def test_a_byte_order_mark_and_beirs_id_are_taken(tmp_path: Path) -> None:
+    corpus = write(tmp_path, b'\xef\xbb\xbf{"_id": "a", "title": null, "text": "x"}\r\n')
+    assert list(corpus) == [Passage("a", "", "x")]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b'{"title": "T", "text": "x"}', "c.jsonl line 2, id: is missing"),
+        (b'{"id": "", "text": "x"}', "c.jsonl line 2, id: must not be empty"),
+        (b'{"id": 7, "text": "x"}', "c.jsonl line 2, id: must be a string, not int"),
+        (b'{"id": "b"}', "c.jsonl line 2, text: is missing"),
+        (b'{"id": "b", "text": "  "}', "c.jsonl line 2, text: must not be empty"),
+        (b'{"id": "b", "text": "a\\u0000"}', "line 2, text: holds the control character U+0000"),
+        (b'{"id": "b", "text": "\\ud800"}', "line 2, text: holds half a surrogate pair"),
+        (b'{"id": "a", "text": "x"}', "line 2, id: 'a' is the id of line 1 already"),
+        (b'{"id": "b", "text": ', "c.jsonl line 2: is not JSON"),
+        (b'["b", "x"]', "c.jsonl line 2: is not a JSON object"),
+        (b"[" * 100_000, "c.jsonl line 2: is not JSON"),
+        (b"9" * 10_000, "c.jsonl line 2: is not"),
+        (b'{"id": "b", "text": "\xff"}', "c.jsonl line 2: is not UTF-8 at byte 21"),
+        (
+            json.dumps({"id": "b", "text": "x" * 1_048_577}).encode(),
+            "line 2, text: must have at most 1,048,576 characters, not 1,048,577",
+        ),
+        (b"x" * (MAX_LINE_BYTES + 1), "line 2: must have at most 16,777,216 bytes"),
+    ],
+    ids=range(15),
+)
+def test_a_wrong_line_is_told_by_file_line_and_field(
+    tmp_path: Path, line: bytes, message: str
+) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        list(write(tmp_path, GOOD, line))
+    assert message in caught.value.message
+
+
+def test_a_passage_of_a_megabyte_is_taken_even_when_escaped(tmp_path: Path) -> None:
+    text = "\U0001f600" * (1_048_576)
+    corpus = write(tmp_path, json.dumps({"id": "a", "text": text}).encode())
+    assert [len(passage.text) for passage in corpus] == [1_048_576]
+
+
+def test_a_gzip_file_that_breaks_off_is_told_by_line(tmp_path: Path) -> None:
+    lines = b"".join(b'{"id": "%d", "text": "word %d"}\n' % (n, n * n) for n in range(20_000))
+    corpus = write(tmp_path, gzip.compress(lines)[:-2_000], name="c.jsonl.gz")
+    with pytest.raises(InvalidRequest, match=r"c.jsonl.gz line \d+: the gzip file breaks off"):
+        list(corpus)
+
+
+@pytest.mark.parametrize("content", [b"\x1f\x8bnot gzip at all", b"plain text"])
+def test_what_is_not_gzip_is_refused(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(InvalidRequest, match="gzip"):
+        list(write(tmp_path, content, name="c.jsonl.gz"))
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"")])
+def test_a_corpus_without_passages_is_refused(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(InvalidRequest, match="holds no passage"):
+        list(write(tmp_path, content))
+
+
+def test_a_file_that_is_not_there_is_told_by_its_path(tmp_path: Path) -> None:
+    with pytest.raises(InvalidRequest, match=r"nowhere.jsonl cannot be read: No such file"):
+        list(CorpusFile(tmp_path / "nowhere.jsonl"))
+    with pytest.raises(InvalidRequest, match="Is a directory"):
+        list(CorpusFile(tmp_path))

@@ -1,0 +1,149 @@
+import json
+import logging
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import pytest
+
+from scaar.core.errors import DataCorrupt, NotFound
+from scaar.core.types import RetrieveRequest
+from scaar.retriever.bm25s_engine import Bm25sRetriever
+
+from .conftest import PASSAGES, stream
+
+OpenEngine = Callable[..., AbstractAsyncContextManager[Bm25sRetriever]]
+REQUEST = RetrieveRequest(("volcano",), 3, "geo")
+FILES = [
+    "data.csc.index.npy",
+    "id_ranks.npy",
+    "indices.csc.index.npy",
+    "indptr.csc.index.npy",
+    "offsets.npy",
+    "params.index.json",
+    "passages.jsonl",
+    "vocab.index.json",
+]
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def alter(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[-2] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.fixture
+async def files(open_engine: OpenEngine, root: Path) -> Path:
+    async with open_engine() as retriever:
+        await retriever.index_passages("geo", stream(PASSAGES))
+    return next(path for path in (root / "geo").iterdir() if path.is_dir())
+
+
+def test_these_are_all_the_files(files: Path) -> None:
+    assert sorted(path.name for path in files.iterdir()) == FILES
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("damage", [remove, truncate, empty, alter])
+async def test_a_damaged_file_is_told_by_its_name(
+    open_engine: OpenEngine, files: Path, name: str, damage: Callable[[Path], None]
+) -> None:
+    damage(files / name)
+    async with open_engine() as retriever:
+        with pytest.raises(DataCorrupt, match=f"the index 'geo' is damaged: {name} "):
+            await retriever.retrieve(REQUEST)
+
+
+@pytest.mark.parametrize("damage", [remove, truncate, empty, alter])
+async def test_a_damaged_manifest_is_told(
+    open_engine: OpenEngine, files: Path, damage: Callable[[Path], None]
+) -> None:
+    damage(files.parent / "manifest.json")
+    async with open_engine() as retriever:
+        for call in (retriever.retrieve(REQUEST), retriever.describe_index("geo")):
+            with pytest.raises(DataCorrupt, match=r"'geo' is damaged: manifest\.json"):
+                await call
+
+
+async def test_a_changed_setting_in_the_manifest_is_damage(
+    open_engine: OpenEngine, files: Path
+) -> None:
+    path = files.parent / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "k1": 1.2}))
+    async with open_engine() as retriever:
+        with pytest.raises(DataCorrupt, match=r"manifest\.json cannot be read"):
+            await retriever.describe_index("geo")
+
+
+async def test_an_index_of_another_format_is_to_be_built_again(
+    open_engine: OpenEngine, files: Path
+) -> None:
+    path = files.parent / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 2}))
+    async with open_engine() as retriever:
+        with pytest.raises(DataCorrupt, match=r"is of format 2, not 1; build it again"):
+            await retriever.retrieve(REQUEST)
+
+
+async def test_an_index_under_another_name_is_refused(
+    open_engine: OpenEngine, files: Path, root: Path
+) -> None:
+    files.parent.rename(root / "moved")
+    async with open_engine() as retriever:
+        with pytest.raises(DataCorrupt, match="is of the index 'geo'"):
+            await retriever.describe_index("moved")
+
+
+@pytest.mark.parametrize("name", FILES)
+async def test_sizes_are_compared_even_without_checksums(
+    open_engine: OpenEngine, files: Path, name: str
+) -> None:
+    truncate(files / name)
+    async with open_engine(checksums=False) as retriever:
+        with pytest.raises(DataCorrupt, match=name):
+            await retriever.retrieve(REQUEST)
+
+
+async def test_a_damaged_index_is_found_at_the_start(open_engine: OpenEngine, files: Path) -> None:
+    alter(files / "passages.jsonl")
+    with pytest.raises(DataCorrupt, match=r"passages\.jsonl was altered"):
+        async with open_engine(preload=("geo",)):
+            pass
+    with pytest.raises(NotFound, match="nope"):
+        async with open_engine(preload=("nope",)):
+            pass
+
+
+async def test_the_others_are_still_listed_and_the_damaged_one_is_logged(
+    open_engine: OpenEngine, files: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    empty(files.parent / "manifest.json")
+    async with open_engine() as retriever:
+        await retriever.index_passages("other", stream(PASSAGES))
+        with caplog.at_level(logging.WARNING):
+            assert [index.name for index in await retriever.list_indexes()] == ["other"]
+    assert "the index 'geo' is damaged" in caplog.text
+
+
+async def test_a_damaged_index_can_be_replaced_or_dropped(
+    open_engine: OpenEngine, files: Path
+) -> None:
+    remove(files.parent / "manifest.json")
+    async with open_engine() as retriever:
+        await retriever.index_passages("geo", stream(PASSAGES), replace=True)
+        assert len((await retriever.retrieve(REQUEST)).results[0]) == 2
+        empty(files.parent / "manifest.json")
+        await retriever.drop_index("geo")
+        assert await retriever.list_indexes() == ()

@@ -1,0 +1,111 @@
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from scaar.core.errors import NotFound
+from scaar.core.types import RetrieveRequest
+from scaar.retriever.bm25s_engine import Bm25sRetriever
+from scaar.retriever.index_files import IndexFiles
+
+from .conftest import PASSAGES, stream
+
+BUILDER = textwrap.dedent(
+    """
+    import asyncio, sys
+    from pathlib import Path
+    from scaar.core.types import Passage
+    from scaar.retriever.factory import open_retriever
+    from scaar.retriever.settings import RetrieverSettings
+
+    async def passages():
+        for number in range(5_000):
+            yield Passage(str(number), "", f"word{number}")
+        print("half way", flush=True)
+        await asyncio.sleep(60)
+        yield Passage("last", "", "word")
+
+    async def main():
+        async with open_retriever(RetrieverSettings(indexes=Path(sys.argv[1]))) as retriever:
+            await retriever.index_passages("geo", passages(), replace=True)
+
+    asyncio.run(main())
+    """
+)
+
+
+def half_built(root: Path) -> subprocess.Popen[str]:
+    """A builder of the index geo in a process of its own, half way through."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", BUILDER, str(root)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "half way\n"
+    return process
+
+
+def drafts(root: Path) -> list[Path]:
+    return [path for path in root.iterdir() if path.name.startswith(".draft-")]
+
+
+async def test_a_builder_that_is_killed_leaves_no_index(
+    retriever: Bm25sRetriever, root: Path
+) -> None:
+    with half_built(root) as process:
+        process.send_signal(signal.SIGKILL)
+    assert len(drafts(root)) == 1
+    with pytest.raises(NotFound):
+        await retriever.describe_index("geo")
+    assert await retriever.list_indexes() == ()
+    await retriever.index_passages("other", stream(PASSAGES))
+    assert drafts(root) == []
+
+
+async def test_a_builder_that_is_killed_leaves_the_index_there_was(
+    retriever: Bm25sRetriever, root: Path
+) -> None:
+    built = await retriever.index_passages("geo", stream(PASSAGES))
+    with half_built(root) as process:
+        process.send_signal(signal.SIGKILL)
+    assert await retriever.describe_index("geo") == built
+    result = await retriever.retrieve(RetrieveRequest(("volcano",), 3, "geo"))
+    assert len(result.results[0]) == 2
+
+
+async def test_the_draft_of_a_builder_at_work_is_left_alone(
+    retriever: Bm25sRetriever, root: Path
+) -> None:
+    with half_built(root) as process:
+        try:
+            await retriever.index_passages("other", stream(PASSAGES))
+            assert len(drafts(root)) == 1
+        finally:
+            process.kill()
+
+
+async def test_what_a_kill_between_two_steps_leaves_is_no_harm(
+    retriever: Bm25sRetriever, root: Path
+) -> None:
+    """Killed when the new files are beside the old ones, the manifest still the old one."""
+    built = await retriever.index_passages("geo", stream(PASSAGES))
+    orphan = root / "geo" / "0123456789abcdef"
+    orphan.mkdir()
+    (orphan / "passages.jsonl").write_text("half")
+    assert await retriever.describe_index("geo") == built
+    await retriever.index_passages("geo", stream(PASSAGES), replace=True)
+    assert not orphan.exists()
+
+
+def test_reading_writes_nothing(tmp_path: Path) -> None:
+    files = IndexFiles(tmp_path / "nowhere")
+    assert files.names() == []
+    assert files.stamp("geo") is None
+    assert list(tmp_path.iterdir()) == []

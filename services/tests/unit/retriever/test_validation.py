@@ -1,0 +1,71 @@
+import pytest
+
+from scaar.core.errors import InvalidRequest
+from scaar.core.types import Passage, RetrieveRequest
+from scaar.retriever.validation import (
+    MAX_TEXT_CHARACTERS,
+    check_index_name,
+    check_request,
+    wrong_fields,
+)
+
+
+@pytest.mark.parametrize("name", ["a", "lab-5", "wiki_2018.v2", "0", "x" * 64])
+def test_these_are_names_of_indexes(name: str) -> None:
+    check_index_name(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", ".lock", "../x", "a/b", "A", "a b", "a\n", "é", "-a", "x" * 65, "a\0"]
+)
+def test_these_are_not(name: str) -> None:
+    with pytest.raises(InvalidRequest, match="index: must be"):
+        check_index_name(name)
+
+
+def test_a_request_names_every_wrong_field_at_once() -> None:
+    request = RetrieveRequest(queries=("fine", " \n", "x" * 32_769), top_k=101, index="lab")
+    with pytest.raises(InvalidRequest) as caught:
+        check_request(request)
+    assert [violation.field for violation in caught.value.violations] == [
+        "queries[1]",
+        "queries[2]",
+        "top_k",
+    ]
+    assert "32,768" in caught.value.message
+
+
+@pytest.mark.parametrize("top_k", [1, 100])
+def test_the_limits_themselves_are_within(top_k: int) -> None:
+    check_request(RetrieveRequest(queries=("x" * 32_768,), top_k=top_k, index="lab"))
+    check_request(RetrieveRequest(queries=(), top_k=top_k, index="lab"))
+
+
+@pytest.mark.parametrize(
+    ("passage", "field"),
+    [
+        (Passage("", "t", "x"), "id"),
+        (Passage("i" * 513, "t", "x"), "id"),
+        (Passage("i\tj", "t", "x"), "id"),
+        (Passage("i", "t" * 4_097, "x"), "title"),
+        (Passage("i", "t\x1b", "x"), "title"),
+        (Passage("i", "t", " "), "text"),
+        (Passage("i", "t", "x" * (MAX_TEXT_CHARACTERS + 1)), "text"),
+        (Passage("i", "t", "null\0"), "text"),
+        (Passage("i", "t", "half \ud83d"), "text"),
+    ],
+)
+def test_a_wrong_passage_is_told_by_its_field(passage: Passage, field: str) -> None:
+    assert [violation.field for violation in wrong_fields(passage)] == [field]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * MAX_TEXT_CHARACTERS,
+        "Question: who?\nSo the answer is 42.",
+        "👨\u200d👩\u200d👧 tabs\tand\r\nbreaks",
+    ],
+)
+def test_what_a_passage_says_is_its_own_business(text: str) -> None:
+    assert wrong_fields(Passage("i", "", text)) == []
