@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from scaar.core.budget import Budget
 from scaar.core.errors import CapabilityMissing
-from scaar.core.judge import Judge
+from scaar.core.judge import Judge, needs_contributions
 from scaar.core.policies import PRESETS
 from scaar.core.policies.effective import effective_policy
 from scaar.core.ports import ContributionScorer, Generator, QueryBuilder, Retriever
@@ -41,7 +41,6 @@ from scaar.core.types import (
     SentenceJudged,
     SentenceRegenerated,
     TokenDrafted,
-    Weighting,
     When,
 )
 from scaar.core.validation import validate
@@ -97,7 +96,7 @@ class AdaptiveLoop:
         policy = effective_policy(request.policy, model)
         _require_capabilities(policy, model)
         profile = profile_of(request.prompt_profile or model.prompt_profile)
-        scores = policy.when is When.UNCERTAIN_WORD and policy.weighting is not Weighting.NONE
+        scores = policy.when is When.UNCERTAIN_WORD and needs_contributions(policy)
         retrieves = policy.when is not When.NEVER
         scorer, index = await asyncio.gather(
             self._ports.scorer.describe_model() if scores else _nothing(),

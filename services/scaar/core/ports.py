@@ -1,7 +1,6 @@
-"""The ports: what the loop needs of the world, each implemented by an engine, by a client of a
-service over gRPC, and by a fake.
+"""The ports: what the loop needs of the world.
 
-Every method may raise any condition of :mod:`scaar.core.errors`. Whoever holds a port opened it
+Each is implemented by an engine, by a client of a service over gRPC, and by a fake. Every method may raise any condition of :mod:`scaar.core.errors`. Whoever holds a port opened it
 in an ``async with`` and closes it; a port itself has no lifecycle.
 """
 
@@ -31,10 +30,9 @@ class Generator(Protocol):
     """A language model that continues text, token by token."""
 
     def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
-        """A :class:`GenerationStart` where the engine counts the prompt, the tokens as they are
-        made, then one :class:`GenerationEnd`.
+        """The tokens as they are made, then one :class:`GenerationEnd`.
 
-        Closing the generator stops the model within one token.
+        An engine that counts the prompt begins with a :class:`GenerationStart`. Closing the generator stops the model within one token.
         """
         ...
 

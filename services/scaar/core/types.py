@@ -66,8 +66,11 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class GenerationStart:
-    """The prompt has been read. First, from engines that count it; so a generation that is closed
-    before its end can be billed all the same."""
+    """The prompt has been read.
+
+    Comes first, from engines that count it, so that a generation that is closed before its end
+    can be billed all the same.
+    """
 
     prompt_tokens: int
 
@@ -185,8 +188,9 @@ class JudgedWord:
     """A drafted word held against its threshold.
 
     ``probability`` is P' (SCAAR Eq. 4, 5), None where a token's log-probability is missing.
-    ``contribution`` is r (Eq. 1), None under a weighting that uses none. ``threshold`` is theta_i
-    (Eq. 3), ``capped`` says that the cap set it. ``uncertain``: the probability is below it.
+    ``contribution`` is r (Eq. 1), None where neither weighting nor query uses it. ``threshold``
+    is theta_i (Eq. 3), ``capped`` says that the cap set it. ``uncertain``: the probability is
+    below it.
     """
 
     text: str

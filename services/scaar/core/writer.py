@@ -16,6 +16,7 @@ from scaar.core.types import (
     Token,
 )
 
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """A sentence with its tokens; ``last`` says that the model ended its text with it.
@@ -111,15 +112,14 @@ class SentenceWriter:
             last=ended in (FinishReason.END_OF_SEQUENCE, FinishReason.STOP),
         )
 
-    async def write(
-        self, prompt: str, so_far: Writing, *, stage: str, max_tokens: int
-    ) -> Sentence:
+    async def write(self, prompt: str, so_far: Writing, *, stage: str, max_tokens: int) -> Sentence:
         """The next sentence, without showing its tokens."""
-        drafted: Token | Sentence | None = None
+        written: Sentence | None = None
         async with aclosing(
             self.draft(prompt, so_far, stage=stage, max_tokens=max_tokens)
         ) as parts:
-            async for drafted in parts:
-                pass
-        assert isinstance(drafted, Sentence)
-        return drafted
+            async for part in parts:
+                if isinstance(part, Sentence):
+                    written = part
+        assert written is not None, "a draft ends with its sentence or raises"
+        return written

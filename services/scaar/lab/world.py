@@ -113,7 +113,9 @@ def build_world(seed: int, *, tail_films: int = TAIL_FILMS) -> World:
     titles: set[str] = set()
     directors: set[str] = set()
     known = tuple(
-        itertools.islice(_unique_films(Random(f"known {KNOWN_SEED}"), titles, directors), KNOWN_FILMS)
+        itertools.islice(
+            _unique_films(Random(f"known {KNOWN_SEED}"), titles, directors), KNOWN_FILMS
+        )
     )
     tail = tuple(
         itertools.islice(_unique_films(Random(f"tail {seed}"), titles, directors), tail_films)
@@ -154,10 +156,12 @@ def draw_person(random: Random, name: str | None = None) -> Person:
 
 
 def draw_name(random: Random) -> str:
+    """A first and a last name."""
     return f"{random.choice(names.FIRST_NAMES)} {random.choice(names.LAST_NAMES)}"
 
 
 def draw_title(random: Random) -> str:
+    """A film's title."""
     adjective = random.choice(names.TITLE_ADJECTIVES)
     noun = random.choice(names.TITLE_NOUNS)
     return f"The {adjective} {noun} of {random.choice(names.PLACES)}"

@@ -1,0 +1,1 @@
+"""Training the lab's two models from nothing, in JAX."""

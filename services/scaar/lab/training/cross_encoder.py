@@ -6,7 +6,7 @@ leaves nothing where both halves agree. From an ordinary start it learns far mor
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -100,11 +100,14 @@ def logits(
 
     def norm(x: jax.Array, p: Params) -> jax.Array:
         centred = x - jnp.mean(x, -1, keepdims=True)
-        spread = jnp.mean(centred * centred, -1, keepdims=True)
-        return centred * jax.lax.rsqrt(spread + shape.layer_norm_eps) * p["scale"] + p["bias"]
+        spread = jnp.mean(centred * centred, -1, keepdims=True) + shape.layer_norm_eps
+        normed: jax.Array = centred * jax.lax.rsqrt(spread) * p["scale"] + p["bias"]
+        return normed
 
     hidden = norm(
-        params["word_embed"][tokens] + params["position_embed"][:count] + params["type_embed"][types],
+        params["word_embed"][tokens]
+        + params["position_embed"][:count]
+        + params["type_embed"][types],
         params["embed_norm"],
     )
     for layer in params["layers"]:
@@ -121,7 +124,8 @@ def logits(
         inner = jax.nn.gelu(hidden @ layer["up"] + layer["up_bias"], approximate=False)
         hidden = norm(hidden + inner @ layer["down"] + layer["down_bias"], layer["output_norm"])
     pooled = jnp.tanh(hidden[:, 0] @ params["pooler"] + params["pooler_bias"])
-    return (pooled @ params["classifier"] + params["classifier_bias"])[:, 0]
+    found: jax.Array = (pooled @ params["classifier"] + params["classifier_bias"])[:, 0]
+    return found
 
 
 def pad(encodings: list[Encoding], length: int) -> tuple[Array, Array, Array]:
@@ -143,9 +147,14 @@ class Progress:
 
 
 def train(
-    shape: EncoderShape, training: EncoderTraining, tokenizer: Tokenizer, *, every: int = 500
-) -> Iterator[tuple[Progress, Params]]:
-    """Trains, yielding the progress and the parameters every so many steps and at the end."""
+    shape: EncoderShape,
+    training: EncoderTraining,
+    tokenizer: Tokenizer,
+    *,
+    tell: Callable[[Progress], None],
+    every: int = 500,
+) -> Params:
+    """The trained parameters; ``tell`` hears of the progress every so many steps."""
     params = initial_params(shape, training.seed)
     random = Random(f"pairs {training.seed}")
     decay = training.steps - int(0.6 * training.steps)
@@ -184,5 +193,6 @@ def train(
         params, state, error = update(params, state, *batch)
         errors.append(error)
         if step % every == 0 or step == training.steps:
-            yield Progress(step, float(np.mean([float(x) for x in errors]))), params
+            tell(Progress(step, float(np.mean([float(x) for x in errors]))))
             errors.clear()
+    return params

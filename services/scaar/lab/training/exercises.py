@@ -124,7 +124,9 @@ class ExerciseBook:
         if random.random() < 0.5:
             other = draw_film(random)
             if near:
-                other = Film(_near_title(film.title, random), other.director, other.released, other.star)
+                other = Film(
+                    _near_title(film.title, random), other.director, other.released, other.star
+                )
             return other.facts()
         return draw_person(random, _near_name(film.director, random) if near else None).facts()
 

@@ -7,7 +7,7 @@ what followed there; everything is then trained.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -129,7 +129,8 @@ def logits(shape: DecoderShape, params: Params, tokens: Array, segments: Array) 
     )
 
     def norm(x: jax.Array, weight: jax.Array) -> jax.Array:
-        return x * jax.lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + shape.rms_norm_eps) * weight
+        scale = jax.lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + shape.rms_norm_eps)
+        return x * scale * weight
 
     def turn(x: jax.Array) -> jax.Array:
         first, second = jnp.split(x, 2, -1)
@@ -150,7 +151,8 @@ def logits(shape: DecoderShape, params: Params, tokens: Array, segments: Array) 
         hidden = hidden + mixed @ layer["o"]
         z = norm(hidden, layer["feed_forward_norm"])
         hidden = hidden + (jax.nn.silu(z @ layer["gate"]) * (z @ layer["up"])) @ layer["down"]
-    return norm(hidden, params["norm"]) @ params["embed"].T
+    found: jax.Array = norm(hidden, params["norm"]) @ params["embed"].T
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +164,7 @@ class Batch:
     weights: Array
 
 
-def batches(
-    book: ExerciseBook, tokenizer: Tokenizer, training: DecoderTraining
-) -> Iterator[Batch]:
+def batches(book: ExerciseBook, tokenizer: Tokenizer, training: DecoderTraining) -> Iterator[Batch]:
     """One batch a step; at first one or two shortened passages, later up to three whole ones."""
     waiting: list[tuple[list[int], list[float]]] = []
     for step in range(training.steps):
@@ -232,9 +232,10 @@ def train(
     book: ExerciseBook,
     tokenizer: Tokenizer,
     *,
+    tell: Callable[[Progress], None],
     every: int = 250,
-) -> Iterator[tuple[Progress, Params]]:
-    """Trains, yielding the progress and the parameters every so many steps and at the end."""
+) -> Params:
+    """The trained parameters; ``tell`` hears of the progress every so many steps."""
     params = initial_params(shape, training.seed)
     schedule = _rate(training)
     optimizer = optax.chain(
@@ -258,8 +259,9 @@ def train(
         seen += int((batch.segments > 0).sum())
         losses.append(answer_loss)
         if step % every == 0 or step == training.steps:
-            yield Progress(step, seen, float(np.mean([float(x) for x in losses]))), params
+            tell(Progress(step, seen, float(np.mean([float(x) for x in losses]))))
             losses.clear()
+    return params
 
 
 def _rate(training: DecoderTraining) -> optax.Schedule:

@@ -63,7 +63,8 @@ def test_a_request_comes_before_the_model_and_the_model_before_the_paper() -> No
 
 
 def test_recommendations_are_for_the_policy_they_name() -> None:
-    policy = effective_policy(PolicyRequest("flare"), model(RecommendedSettings("scaar", theta=0.2)))
+    for_another = RecommendedSettings("scaar", theta=0.2)
+    policy = effective_policy(PolicyRequest("flare"), model(for_another))
     assert policy.theta == 0.8
 
 

@@ -1,0 +1,70 @@
+"""``scaar ask``: a question answered, every decision told as it is made."""
+
+import asyncio
+from contextlib import aclosing
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from scaar.cli.event_json import event_line
+from scaar.cli.overrides import parse_overrides
+from scaar.cli.trace import TracePrinter
+from scaar.compose import EMBEDDED, open_answerer
+from scaar.core.policies import PRESETS
+from scaar.core.ports import Answerer
+from scaar.core.types import Answer, AnswerFinished, AnswerRequest, PolicyRequest
+from scaar.core.validation import validate
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="The question.", show_default=False)],
+    policy: Annotated[
+        str, typer.Option(help=f"When to retrieve and what to ask: {', '.join(PRESETS)}.")
+    ] = "scaar",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="A setting of the policy, such as theta=0.2."
+        ),
+    ] = None,
+    index: Annotated[str, typer.Option(help="The index to retrieve from.")] = "lab",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One event a line, the last with answer and bill.")
+    ] = False,
+    target: Annotated[
+        str, typer.Option(help="A running orchestrator (dns:///host:port), or embedded.")
+    ] = EMBEDDED,
+) -> None:
+    """Answer a question with adaptive retrieval."""
+    request = AnswerRequest(
+        question=question,
+        policy=PolicyRequest(policy, parse_overrides(settings or [])),
+        index=index,
+    )
+    # A mistake is told before anything is loaded.
+    validate(request)
+    asyncio.run(_ask(request, target, as_json))
+
+
+async def _ask(request: AnswerRequest, target: str, as_json: bool) -> None:
+    async with open_answerer(target) as answerer:
+        if as_json:
+            async with aclosing(answerer.stream_answer(request)) as events:
+                async for event in events:
+                    print(event_line(event), flush=True)
+        else:
+            await answer_with_trace(answerer, request, Console())
+
+
+async def answer_with_trace(answerer: Answerer, request: AnswerRequest, console: Console) -> Answer:
+    """Asks, prints the live trace, and gives back the answer."""
+    trace = TracePrinter(console)
+    answer: Answer | None = None
+    async with aclosing(answerer.stream_answer(request)) as events:
+        async for event in events:
+            trace.show(event)
+            if isinstance(event, AnswerFinished):
+                answer = event.answer
+    assert answer is not None, "an answerer ends with AnswerFinished or raises"
+    return answer

@@ -1,0 +1,39 @@
+"""Events as JSON, one a line; the last one holds the answer and the bill side by side."""
+
+import dataclasses
+import json
+import re
+from typing import Any
+
+from scaar.core.types import AnswerEvent, AnswerFinished, EffectivePolicy
+
+# JSON is where values leave the typed world.
+Json = Any
+
+
+def event_line(event: AnswerEvent) -> str:
+    """An event as one line of JSON; ``event`` names it."""
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(event).__name__).lower()
+    if isinstance(event, AnswerFinished):
+        answer = _plain(event.answer)
+        usage = answer.pop("usage")
+        content = {"answer": answer.pop("answer"), "text": event.answer.text, **usage, **answer}
+    else:
+        content = _plain(event)
+    return json.dumps({"event": name, **content}, ensure_ascii=False)
+
+
+def _plain(value: Json) -> Json:
+    match value:
+        case EffectivePolicy():
+            return {**_fields(value), "sources": dict(value.sources)}
+        case _ if dataclasses.is_dataclass(value):
+            return _fields(value)
+        case tuple() | list():
+            return [_plain(each) for each in value]
+        case _:
+            return value
+
+
+def _fields(value: Json) -> dict[str, Json]:
+    return {each.name: _plain(getattr(value, each.name)) for each in dataclasses.fields(value)}

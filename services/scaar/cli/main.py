@@ -1,0 +1,78 @@
+"""The command line: ``scaar``."""
+
+import os
+import sys
+
+import click
+import typer
+
+from scaar import __version__
+from scaar.cli.ask import ask
+from scaar.cli.demo import demo
+from scaar.cli.index import app as index_app
+from scaar.cli.lab import app as lab_app
+from scaar.cli.lab_evaluate import evaluate
+from scaar.cli.models import models
+from scaar.cli.search import search
+from scaar.cli.serve import serve
+from scaar.cli.up import up
+from scaar.core.errors import InvalidRequest, ScaarError
+
+USAGE_ERROR, FAILURE, INTERRUPTED = 2, 1, 130
+
+app = typer.Typer(
+    name="scaar",
+    help="Answers questions, looking things up exactly when the model is unsure of what matters.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(ask)
+app.command()(search)
+app.add_typer(index_app, name="index")
+app.command()(up)
+app.command()(serve)
+app.command()(models)
+lab_app.command()(evaluate)
+app.add_typer(lab_app, name="lab")
+app.command()(demo)
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+) -> None:
+    if version:
+        print(f"scaar {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Runs the command line; a user's mistake is one line and status 2, a failure one and 1."""
+    sys.exit(_run())
+
+
+def _run() -> int:
+    try:
+        status = app(standalone_mode=False)
+    except click.UsageError as error:
+        return _fail(error.format_message(), USAGE_ERROR)
+    except click.ClickException as error:
+        return _fail(error.format_message(), FAILURE)
+    except InvalidRequest as error:
+        return _fail(error.message, USAGE_ERROR)
+    except ScaarError as error:
+        return _fail(error.message, FAILURE)
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone, as `| head` does; nothing more can be told.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status if isinstance(status, int) else 0
+
+
+def _fail(message: str, status: int) -> int:
+    print(f"scaar: {' '.join(message.split())}", file=sys.stderr)
+    return status

@@ -1,0 +1,129 @@
+"""``scaar serve``: one service, until it is told to stop."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Annotated, assert_never
+
+import typer
+
+from scaar import compose
+from scaar.cli.services import ServiceName, default_address
+from scaar.core.errors import InvalidRequest
+from scaar.core.loop import AdaptiveLoop
+from scaar.orchestrator.settings import OrchestratorSettings
+from scaar.runtime.server import Servicer, open_server
+from scaar.runtime.settings import ServiceSettings
+from scaar.wire.generator import GeneratorServicer
+from scaar.wire.orchestrator import OrchestratorServicer
+from scaar.wire.query_builder import QueryBuilderServicer
+from scaar.wire.retriever import RetrieverServicer
+from scaar.wire.scorer import ScorerServicer
+from scaar.wire.status import status_of
+
+_Target = Annotated[
+    str | None,
+    typer.Option(
+        help="For the orchestrator: where that service is, dns:///host:port or embedded.",
+        show_default=False,
+    ),
+]
+
+
+def serve(
+    service: Annotated[ServiceName, typer.Argument(help="Which service.", show_default=False)],
+    address: Annotated[
+        str | None,
+        typer.Option(
+            help="Where to listen, host:port; port 0 takes a free one.", show_default=False
+        ),
+    ] = None,
+    generator: _Target = None,
+    scorer: _Target = None,
+    query_builder: _Target = None,
+    retriever: _Target = None,
+) -> None:
+    """Run one service until it is told to stop."""
+    targets = {
+        "generator_target": generator,
+        "scorer_target": scorer,
+        "query_builder_target": query_builder,
+        "retriever_target": retriever,
+    }
+    given = {name: target for name, target in targets.items() if target is not None}
+    if given and service is not ServiceName.ORCHESTRATOR:
+        option = next(iter(given)).removesuffix("_target").replace("_", "-")
+        raise InvalidRequest.of(f"--{option}", "is for the orchestrator only")
+    asyncio.run(_serve(service, {"address": address, **given}))
+
+
+async def _serve(service: ServiceName, flags: Mapping[str, str | None]) -> None:
+    stopping = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    settings = _settings(service, flags)
+    async with (
+        _open_servicer(service, settings) as servicer,
+        open_server([servicer], settings.address, settings, status_of=status_of) as server,
+    ):
+        print(f"{service} serving on {server.address}", file=sys.stderr, flush=True)
+        await stopping.wait()
+
+
+def _settings(service: ServiceName, flags: Mapping[str, str | None]) -> ServiceSettings:
+    settings = _settings_of(service).read(None, **flags)
+    if "address" in settings.model_fields_set:
+        return settings
+    return settings.model_copy(update={"address": default_address(service)})
+
+
+def _settings_of(service: ServiceName) -> type[ServiceSettings]:
+    match service:
+        case ServiceName.GENERATOR:
+            from scaar.generator.settings import GeneratorSettings
+
+            return GeneratorSettings
+        case ServiceName.SCORER:
+            from scaar.scorer.settings import ScorerSettings
+
+            return ScorerSettings
+        case ServiceName.QUERY_BUILDER:
+            from scaar.query_builder.settings import QueryBuilderSettings
+
+            return QueryBuilderSettings
+        case ServiceName.RETRIEVER:
+            from scaar.retriever.settings import RetrieverSettings
+
+            return RetrieverSettings
+        case ServiceName.ORCHESTRATOR:
+            return OrchestratorSettings
+        case _:
+            assert_never(service)
+
+
+@asynccontextmanager
+async def _open_servicer(
+    service: ServiceName, settings: ServiceSettings
+) -> AsyncIterator[Servicer]:
+    match service:
+        case ServiceName.GENERATOR:
+            async with compose.open_generator() as generator:
+                yield GeneratorServicer(generator)
+        case ServiceName.SCORER:
+            async with compose.open_scorer() as scorer:
+                yield ScorerServicer(scorer)
+        case ServiceName.QUERY_BUILDER:
+            async with compose.open_query_builder() as query_builder:
+                yield QueryBuilderServicer(query_builder)
+        case ServiceName.RETRIEVER:
+            async with compose.open_retriever() as retriever:
+                await compose.ensure_lab_index(retriever)
+                yield RetrieverServicer(retriever)
+        case ServiceName.ORCHESTRATOR:
+            assert isinstance(settings, OrchestratorSettings)
+            async with compose.open_ports(settings) as ports:
+                yield OrchestratorServicer(AdaptiveLoop(ports))
+        case _:
+            assert_never(service)

@@ -1,0 +1,189 @@
+"""The loop, live, for people: every drafted word with its probability against its threshold.
+
+Nothing is told by colour alone: an uncertain word carries a mark and stands against ``<``.
+"""
+
+from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+
+from scaar.core.types import (
+    Answer,
+    AnswerEvent,
+    AnswerFinished,
+    AnswerStarted,
+    EffectivePolicy,
+    JudgedWord,
+    PassagesRetrieved,
+    QueryBuilt,
+    RetrievedPassage,
+    SentenceAccepted,
+    SentenceJudged,
+    SentenceRegenerated,
+    SettingSource,
+    TokenDrafted,
+    Usage,
+    When,
+)
+
+LABEL_WIDTH = 11
+MARK = "▲"
+
+
+class TracePrinter:
+    """Prints the events of one answer as they come."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._drafting = -1
+
+    def show(self, event: AnswerEvent) -> None:
+        """Prints one event."""
+        if not isinstance(event, TokenDrafted):
+            self._end_draft()
+        match event:
+            case AnswerStarted():
+                self._started(event)
+            case TokenDrafted():
+                self._token(event)
+            case SentenceJudged():
+                self._judged(event)
+            case QueryBuilt():
+                fell_back = " (nothing to ask: the question)" if event.query.fell_back else ""
+                self._labelled("query", f"[cyan]{escape(event.query.text)}[/]{fell_back}")
+            case PassagesRetrieved():
+                self._passages(event.passages)
+            case SentenceRegenerated():
+                self._labelled("again", f"[green]{escape(event.text.strip())}[/]")
+            case SentenceAccepted():
+                pass
+            case AnswerFinished():
+                self._finished(event.answer)
+
+    def _started(self, event: AnswerStarted) -> None:
+        made = event.provenance
+        parts = [f"model {made.model}"]
+        if made.scorer:
+            parts.append(f"scorer {made.scorer}")
+        if made.index:
+            parts.append(f"index {made.index}")
+        self._labelled("policy", f"[bold]{escape(_policy_text(made.policy))}[/]")
+        self._labelled("with", f"[dim]{escape(', '.join(parts))}[/]")
+
+    def _token(self, event: TokenDrafted) -> None:
+        text = event.token.text
+        if self._drafting != event.sentence:
+            self._drafting = event.sentence
+            self._console.print()
+            self._console.print(_label(f"draft {event.sentence + 1}"), end="")
+            text = text.lstrip()
+        self._console.print(Text(text, style="italic"), end="", soft_wrap=True)
+
+    def _end_draft(self) -> None:
+        if self._drafting >= 0:
+            self._console.print()
+            self._drafting = -1
+
+    def _judged(self, event: SentenceJudged) -> None:
+        for line in _word_rows(event.words, self._console.width - LABEL_WIDTH):
+            self._console.print(Text(" " * LABEL_WIDTH) + line)
+        if event.trigger is None:
+            self._labelled("", "[dim]every word is sure enough: accepted[/]")
+            return
+        word = event.words[event.trigger]
+        then = "retrieve" if event.retrieving else "but no retrieval is left: accepted"
+        self._labelled(
+            f"{MARK} trigger",
+            f"[bold red]{escape(word.text)}[/] has probability {_number(word.probability)}, "
+            f"below its threshold {word.threshold:.2f}: {then}",
+        )
+
+    def _passages(self, passages: tuple[RetrievedPassage, ...]) -> None:
+        if not passages:
+            self._labelled("passages", "[dim]none found[/]")
+        for passage in passages:
+            label = "passages" if passage.rank == 1 else ""
+            room = max(20, self._console.width - LABEL_WIDTH - len(passage.id) - 5)
+            text = " ".join(passage.text.split())
+            short = text if len(text) <= room else f"{text[: room - 1]}…"
+            self._labelled(label, f"[{passage.rank}] [dim]{escape(passage.id)}[/] {escape(short)}")
+
+    def _finished(self, answer: Answer) -> None:
+        self._console.print()
+        self._labelled("answer", f"[bold]{escape(answer.answer) or '(none)'}[/]")
+        self._labelled("bill", bill_text(answer.usage))
+
+    def _labelled(self, label: str, markup: str) -> None:
+        body = Text.from_markup(markup)
+        lines = body.wrap(self._console, max(20, self._console.width - LABEL_WIDTH))
+        for number, line in enumerate(lines):
+            self._console.print(_label(label if number == 0 else "") + line)
+
+
+def bill_text(usage: Usage) -> str:
+    """What an answer cost, in one line."""
+    return (
+        f"{_count(usage.retrievals, 'retrieval')}, {_count(usage.llm_calls, 'model call')}, "
+        f"{_count(usage.generated_tokens, 'generated token')}, "
+        f"{_count(usage.prompt_tokens, 'prompt token')}, {usage.latency_ms:.0f} ms"
+    )
+
+
+def _policy_text(policy: EffectivePolicy) -> str:
+    sources = dict(policy.sources)
+    names = {SettingSource.MODEL: " (the model's)", SettingSource.REQUEST: " (asked for)"}
+
+    def said(name: str, value: str) -> str:
+        return f"{name} {value}{names.get(sources.get(name, SettingSource.PAPER), '')}"
+
+    match policy.when:
+        case When.NEVER:
+            return policy.name
+        case When.ONCE:
+            return f"{policy.name}: {said('top_k', str(policy.top_k))}"
+        case _:
+            parts = [said("theta", f"{policy.theta:g}"), said("weighting", policy.weighting)]
+            parts.append(said("query", policy.query.formulation))
+            if policy.query.formulation == "pfq":
+                parts.append(said("alpha", f"{policy.query.alpha:g}"))
+            return f"{policy.name}: {', '.join([*parts, said('top_k', str(policy.top_k))])}"
+
+
+def _label(text: str) -> Text:
+    return Text(text.rjust(LABEL_WIDTH - 2) + "  ", style="bold blue" if text else "")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _number(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.2f}"
+
+
+def _word_rows(words: tuple[JudgedWord, ...], width: int) -> list[Text]:
+    """The words in columns, each over its probability and its threshold, wrapped to the width."""
+    rows: list[Text] = []
+    line: list[tuple[JudgedWord, int]] = []
+    used = 0
+    for word in words:
+        column = max(len(word.text) + 2 * word.uncertain, len("≥ 0.00")) + 2
+        if line and used + column > width:
+            rows += _columns(line)
+            line, used = [], 0
+        line.append((word, column))
+        used += column
+    return rows + (_columns(line) if line else [])
+
+
+def _columns(line: list[tuple[JudgedWord, int]]) -> list[Text]:
+    texts, probabilities, thresholds = Text(), Text(), Text()
+    for word, width in line:
+        style = "bold red" if word.uncertain else ""
+        sign = "<" if word.uncertain else "≥"
+        mark = f" {MARK}" if word.uncertain else ""
+        probability = "?" if word.probability is None else f"{word.probability:.2f}"
+        texts.append(f"{word.text}{mark}".ljust(width), style=style or "bold")
+        probabilities.append(f"  {probability}".ljust(width), style=style or "green")
+        thresholds.append(f"{sign} {word.threshold:.2f}".ljust(width), style=style or "dim")
+    return [texts, probabilities, thresholds]

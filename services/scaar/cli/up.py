@@ -1,0 +1,130 @@
+"""``scaar up``: the five services as processes on loopback, until Ctrl-C."""
+
+import asyncio
+import signal
+import sys
+from asyncio.subprocess import Process
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from scaar.cli.services import BACK_ENDS, BASE_PORT, ServiceName, default_address, full_name
+from scaar.core.errors import BackendUnavailable, InvalidRequest
+from scaar.runtime.health import wait_until_serving
+
+READY_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 10.0
+HIGHEST_PORT = 65_535
+
+
+def up(
+    base_port: Annotated[
+        int, typer.Option(help="The orchestrator's port; the other services take the next four.")
+    ] = BASE_PORT,
+) -> None:
+    """Run the five services as processes on this machine, until Ctrl-C."""
+    highest = HIGHEST_PORT - len(ServiceName) + 1
+    if not 1 <= base_port <= highest:
+        raise InvalidRequest.of("--base-port", f"must be 1 to {highest}, not {base_port}")
+    asyncio.run(_up(base_port))
+
+
+async def _up(base_port: int) -> None:
+    console = Console(stderr=True)
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopping.set)
+    addresses = {name: default_address(name, base_port) for name in ServiceName}
+    processes: dict[ServiceName, Process] = {}
+    stopped = asyncio.create_task(stopping.wait())
+    try:
+        with console.status("starting the services"):
+            # The orchestrator comes last: it asks the others what they are.
+            for names in (BACK_ENDS, (ServiceName.ORCHESTRATOR,)):
+                for name in names:
+                    processes[name] = await _start(name, addresses)
+                ready = asyncio.create_task(_until_ready(names, addresses, processes))
+                await asyncio.wait({ready, stopped}, return_when=asyncio.FIRST_COMPLETED)
+                if stopped.done():
+                    ready.cancel()
+                    return
+                await ready
+        console.print(_table(addresses))
+        target = f"dns:///{addresses[ServiceName.ORCHESTRATOR]}"
+        console.print(f'Ask: scaar ask "QUESTION" --target {target}    Stop: Ctrl-C')
+        fallen = asyncio.create_task(_first_to_end(processes))
+        await asyncio.wait({fallen, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        if not stopped.done():
+            name = await fallen
+            status = processes[name].returncode
+            raise BackendUnavailable(f"{name} ended by itself with status {status}; all stopped")
+        fallen.cancel()
+    finally:
+        stopped.cancel()
+        await _stop(processes.values())
+        console.print("stopped")
+
+
+async def _start(name: ServiceName, addresses: dict[ServiceName, str]) -> Process:
+    command = [sys.executable, "-m", "scaar.cli", "serve", name, "--address", addresses[name]]
+    if name is ServiceName.ORCHESTRATOR:
+        for other in BACK_ENDS:
+            command += [f"--{other}", f"dns:///{addresses[other]}"]
+    # A session of its own: Ctrl-C reaches only us, and we stop the services in order.
+    return await asyncio.create_subprocess_exec(*command, start_new_session=True)
+
+
+async def _until_ready(
+    names: Iterable[ServiceName],
+    addresses: dict[ServiceName, str],
+    processes: dict[ServiceName, Process],
+) -> None:
+    async def ready(name: ServiceName) -> None:
+        waiting = asyncio.create_task(
+            wait_until_serving(
+                f"dns:///{addresses[name]}", full_name(name), timeout_s=READY_TIMEOUT_S
+            )
+        )
+        ended = asyncio.create_task(processes[name].wait())
+        await asyncio.wait({waiting, ended}, return_when=asyncio.FIRST_COMPLETED)
+        if not waiting.done():
+            waiting.cancel()
+            raise BackendUnavailable(f"{name} did not start on {addresses[name]}; see above")
+        ended.cancel()
+        await waiting
+
+    await asyncio.gather(*(ready(name) for name in names))
+
+
+async def _first_to_end(processes: dict[ServiceName, Process]) -> ServiceName:
+    waits = {asyncio.create_task(process.wait()): name for name, process in processes.items()}
+    done, pending = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    for wait in pending:
+        wait.cancel()
+    return waits[next(iter(done))]
+
+
+async def _stop(processes: Iterable[Process]) -> None:
+    running = [process for process in processes if process.returncode is None]
+    for process in running:
+        with suppress(ProcessLookupError):
+            process.terminate()
+    waits = [asyncio.create_task(process.wait()) for process in running]
+    if waits:
+        _, late = await asyncio.wait(waits, timeout=STOP_TIMEOUT_S)
+        for process, wait in zip(running, waits, strict=True):
+            if wait in late:
+                process.kill()
+                await wait
+
+
+def _table(addresses: dict[ServiceName, str]) -> Table:
+    table = Table("service", "target", "status")
+    for name, address in addresses.items():
+        table.add_row(name, f"dns:///{address}", "SERVING")
+    return table

@@ -1,0 +1,162 @@
+"""The composition root: targets to open ports, open ports to the loop.
+
+A target is ``embedded`` or the gRPC target of a running service (``dns:///host:port``). The
+laptop and the orchestrator's process differ in targets only. An engine is imported where it is
+opened, so that a process needs the libraries of its own engines and no others.
+"""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
+
+from scaar.core.errors import AlreadyExists, NotFound
+from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.ports import Answerer, ContributionScorer, Generator, QueryBuilder, Retriever
+from scaar.core.types import Passage
+from scaar.lab.models import LAB_CROSS_ENCODER, LAB_LM, model_folder
+from scaar.lab.passages import passages_of
+from scaar.lab.world import build_world
+from scaar.orchestrator.settings import OrchestratorSettings
+from scaar.runtime.channels import open_channel
+from scaar.wire import generator, orchestrator, query_builder, retriever, scorer
+
+EMBEDDED = "embedded"
+LAB_SEED = 2000
+"""The seed of the world that the index ``lab`` is of."""
+
+
+def scaar_home() -> Path:
+    """Where data live: ``SCAAR_HOME``, else the user's data folder."""
+    if home := os.environ.get("SCAAR_HOME"):
+        return Path(home).expanduser()
+    from platformdirs import user_data_path
+
+    return user_data_path("scaar", appauthor=False)
+
+
+@asynccontextmanager
+async def open_generator(
+    target: str = EMBEDDED, *, timeout_s: float = 60.0
+) -> AsyncIterator[Generator]:
+    """The generator at a target; embedded, the lab's model unless the settings name another."""
+    if target != EMBEDDED:
+        async with open_channel(target, service=generator.SERVICE_NAME) as channel:
+            yield generator.RemoteGenerator(channel, target, timeout_s=timeout_s)
+        return
+    from scaar.generator.factory import open_generator as open_engine
+    from scaar.generator.settings import GeneratorSettings
+
+    settings = GeneratorSettings.read()
+    folder = settings.model or model_folder(LAB_LM)
+    async with open_engine(settings.model_copy(update={"model": folder})) as engine:
+        yield engine
+
+
+@asynccontextmanager
+async def open_scorer(
+    target: str = EMBEDDED, *, timeout_s: float = 60.0
+) -> AsyncIterator[ContributionScorer]:
+    """The scorer at a target; embedded, the lab's model unless the settings name another."""
+    if target != EMBEDDED:
+        async with open_channel(target, service=scorer.SERVICE_NAME) as channel:
+            yield scorer.RemoteScorer(channel, target, timeout_s=timeout_s)
+        return
+    from scaar.scorer.factory import open_scorer as open_engine
+    from scaar.scorer.settings import ScorerSettings
+
+    settings = ScorerSettings.read()
+    folder = settings.model or model_folder(LAB_CROSS_ENCODER)
+    async with open_engine(settings.model_copy(update={"model": folder})) as engine:
+        yield engine
+
+
+@asynccontextmanager
+async def open_query_builder(
+    target: str = EMBEDDED, *, timeout_s: float = 60.0
+) -> AsyncIterator[QueryBuilder]:
+    """The query builder at a target."""
+    if target != EMBEDDED:
+        async with open_channel(target, service=query_builder.SERVICE_NAME) as channel:
+            yield query_builder.RemoteQueryBuilder(channel, target, timeout_s=timeout_s)
+        return
+    from scaar.query_builder.factory import open_query_builder as open_engine
+
+    async with open_engine() as engine:
+        yield engine
+
+
+@asynccontextmanager
+async def open_retriever(
+    target: str = EMBEDDED, *, timeout_s: float = 60.0
+) -> AsyncIterator[Retriever]:
+    """The retriever at a target; embedded, over the indexes of :func:`scaar_home`."""
+    if target != EMBEDDED:
+        async with open_channel(target, service=retriever.SERVICE_NAME) as channel:
+            yield retriever.RemoteRetriever(channel, target, timeout_s=timeout_s)
+        return
+    from scaar.retriever.factory import open_retriever as open_engine
+    from scaar.retriever.settings import RetrieverSettings
+
+    settings = RetrieverSettings.read()
+    folder = settings.indexes or scaar_home() / "indexes"
+    async with open_engine(settings.model_copy(update={"indexes": folder})) as engine:
+        yield engine
+
+
+@asynccontextmanager
+async def open_ports(settings: OrchestratorSettings) -> AsyncIterator[Ports]:
+    """The four ports that the loop works through."""
+    async with AsyncExitStack() as stack:
+        enter = stack.enter_async_context
+        yield Ports(
+            generator=await enter(
+                open_generator(settings.generator_target, timeout_s=settings.generator_timeout_s)
+            ),
+            scorer=await enter(
+                open_scorer(settings.scorer_target, timeout_s=settings.scorer_timeout_s)
+            ),
+            query_builder=await enter(
+                open_query_builder(
+                    settings.query_builder_target, timeout_s=settings.query_builder_timeout_s
+                )
+            ),
+            retriever=await enter(
+                open_retriever(settings.retriever_target, timeout_s=settings.retriever_timeout_s)
+            ),
+        )
+
+
+@asynccontextmanager
+async def open_answerer(target: str = EMBEDDED) -> AsyncIterator[Answerer]:
+    """A running orchestrator, or the loop with everything embedded and the lab's index at hand."""
+    if target != EMBEDDED:
+        async with open_channel(target, service=orchestrator.SERVICE_NAME) as channel:
+            yield orchestrator.RemoteAnswerer(channel, target)
+        return
+    settings = OrchestratorSettings.read()
+    async with open_ports(settings) as ports:
+        if settings.retriever_target == EMBEDDED:
+            await ensure_lab_index(ports.retriever)
+        yield AdaptiveLoop(ports)
+
+
+def lab_index_name(seed: int) -> str:
+    """The name of the index of a lab world's passages."""
+    return "lab" if seed == LAB_SEED else f"lab-{seed}"
+
+
+async def ensure_lab_index(target: Retriever, seed: int = LAB_SEED) -> None:
+    """Builds the index of a lab world's passages if it is not there."""
+    name = lab_index_name(seed)
+    try:
+        await target.describe_index(name)
+    except NotFound:
+
+        async def passages() -> AsyncIterator[Passage]:
+            for passage in passages_of(build_world(seed)):
+                yield Passage(passage.id, passage.title, passage.text)
+
+        # Another process may have been faster; its index is the same.
+        with suppress(AlreadyExists):
+            await target.index_passages(name, passages())

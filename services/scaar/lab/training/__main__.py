@@ -1,0 +1,60 @@
+"""Trains the lab's models from nothing: ``python -m scaar.lab.training [lm] [cross-encoder]``."""
+
+import sys
+from pathlib import Path
+
+from scaar.lab.export import export_cross_encoder, export_language_model
+from scaar.lab.models import LAB_CROSS_ENCODER, LAB_LM, model_folder
+from scaar.lab.training import acceptance, cross_encoder, language_model
+from scaar.lab.training.report import TrainingLog
+from scaar.lab.vocabulary import build_tokenizer
+from scaar.lab.world import build_world
+
+COMMAND = "make lab-models"
+REPORT_SEED = 2000
+
+
+def train_language_model(folder: Path, training: language_model.DecoderTraining) -> None:
+    """Trains ``lab-lm`` and writes its checkpoint, ONNX graph and report."""
+    tokenizer = build_tokenizer()
+    shape = language_model.DecoderShape(tokenizer.get_vocab_size())
+    book = language_model.draw_book(build_world(training.seed), training.seed)
+    log = TrainingLog(COMMAND, training.seed)
+
+    def tell(progress: language_model.Progress) -> None:
+        log.add(progress)
+        print(f"{folder.name} {progress.step}/{training.steps}: loss {progress.loss:.4f}")
+
+    params = language_model.train(shape, training, book, tokenizer, tell=tell)
+    measured = acceptance.measure_language_model(shape, params, tokenizer, seed=REPORT_SEED)
+    export_language_model(params, shape, folder, log.report(shape, training, measured))
+
+
+def train_cross_encoder(folder: Path, training: cross_encoder.EncoderTraining) -> None:
+    """Trains ``lab-cross-encoder`` and writes its checkpoint, ONNX graph and report."""
+    tokenizer = build_tokenizer(pairs=True)
+    shape = cross_encoder.EncoderShape(tokenizer.get_vocab_size())
+    log = TrainingLog(COMMAND, training.seed)
+
+    def tell(progress: cross_encoder.Progress) -> None:
+        log.add(progress)
+        print(f"{folder.name} {progress.step}/{training.steps}: error {progress.error:.4f}")
+
+    params = cross_encoder.train(shape, training, tokenizer, tell=tell)
+    measured = acceptance.measure_cross_encoder(shape, params, tokenizer, seed=REPORT_SEED)
+    export_cross_encoder(params, shape, folder, log.report(shape, training, measured))
+
+
+def main(names: list[str]) -> None:
+    """Trains the models named, or both."""
+    known = {"lm", "cross-encoder"}
+    if not set(names) <= known:
+        sys.exit(f"unknown model; known: {', '.join(sorted(known))}")
+    if not names or "lm" in names:
+        train_language_model(model_folder(LAB_LM), language_model.DecoderTraining())
+    if not names or "cross-encoder" in names:
+        train_cross_encoder(model_folder(LAB_CROSS_ENCODER), cross_encoder.EncoderTraining())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
