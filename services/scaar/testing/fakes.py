@@ -125,6 +125,8 @@ class ScriptedGenerator:
 
     def _stop_at(self, request: GenerateRequest) -> int | None:
         """Where the first stop string starts in what the script writes."""
+        if not request.stop:
+            return None
         text = ""
         for piece, _ in zip(self._pieces(request), range(request.max_tokens), strict=False):
             if isinstance(piece, Exception):

@@ -126,11 +126,9 @@ class GenerateRequest(_message.Message):
     prefix: _builtins.str
     """What has been written after the prompt so far; may be empty."""
     max_tokens: _builtins.int
-    """The most tokens to generate, from 1; 256 where unset. INVALID_ARGUMENT below 1."""
+    """The most tokens to generate, 1 to 1,024; 256 where unset. INVALID_ARGUMENT outside."""
     top_tokens: _builtins.int
-    """How many of the likeliest tokens to give at each position, from 0. INVALID_ARGUMENT below 0 or
-    above the engine's limit.
-    """
+    """How many of the likeliest tokens to give at each position, 0 to 20. INVALID_ARGUMENT outside."""
     @_builtins.property
     def prefix_token_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """The tokens of the prefix, where they are known and cover it exactly; used by engines with
@@ -139,8 +137,8 @@ class GenerateRequest(_message.Message):
 
     @_builtins.property
     def stop(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Strings that end the generation and are not part of the text. INVALID_ARGUMENT for an empty
-        one.
+        """Strings that end the generation and are not part of the text, at most 16 of 1 to 256
+        characters. INVALID_ARGUMENT otherwise.
         """
 
     def __init__(

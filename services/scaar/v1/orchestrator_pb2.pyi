@@ -31,7 +31,9 @@ class AnswerRequest(_message.Message):
     PROMPT_PROFILE_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     question: _builtins.str
-    """The question. INVALID_ARGUMENT when empty, too long, or with control characters."""
+    """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT when empty, longer, or
+    with control characters.
+    """
     index: _builtins.str
     """The index to retrieve from; "lab" where unset. INVALID_ARGUMENT when not a name, NOT_FOUND
     when not there.
@@ -39,8 +41,8 @@ class AnswerRequest(_message.Message):
     prompt_profile: _builtins.str
     """The prompt profile; the model's own where empty. INVALID_ARGUMENT when unknown."""
     request_id: _builtins.str
-    """An id to find the request by; one is made where empty. INVALID_ARGUMENT when too long or with
-    characters other than printable ASCII.
+    """An id to find the request by, at most 128 characters of printable ASCII; one is made where
+    empty. INVALID_ARGUMENT otherwise.
     """
     @_builtins.property
     def policy(self) -> _policy_pb2.Policy:
@@ -109,7 +111,9 @@ class StreamAnswerRequest(_message.Message):
     PROMPT_PROFILE_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     question: _builtins.str
-    """The question. INVALID_ARGUMENT when empty, too long, or with control characters."""
+    """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT when empty, longer, or
+    with control characters.
+    """
     index: _builtins.str
     """The index to retrieve from; "lab" where unset. INVALID_ARGUMENT when not a name, NOT_FOUND
     when not there.
@@ -117,8 +121,8 @@ class StreamAnswerRequest(_message.Message):
     prompt_profile: _builtins.str
     """The prompt profile; the model's own where empty. INVALID_ARGUMENT when unknown."""
     request_id: _builtins.str
-    """An id to find the request by; one is made where empty. INVALID_ARGUMENT when too long or with
-    characters other than printable ASCII.
+    """An id to find the request by, at most 128 characters of printable ASCII; one is made where
+    empty. INVALID_ARGUMENT otherwise.
     """
     @_builtins.property
     def policy(self) -> _policy_pb2.Policy:
@@ -185,16 +189,16 @@ class Budget(_message.Message):
     MAX_RETRIEVALS_FIELD_NUMBER: _builtins.int
     TIMEOUT_S_FIELD_NUMBER: _builtins.int
     max_sentences: _builtins.int
-    """Sentences, from 1; 16 where unset. INVALID_ARGUMENT outside the service's limit."""
+    """Sentences, 1 to 100; 16 where unset. INVALID_ARGUMENT outside."""
     max_tokens: _builtins.int
-    """Generated tokens, drafts and regenerations together, from 1; 512 where unset.
-    INVALID_ARGUMENT outside the service's limit.
+    """Generated tokens, drafts and regenerations together, 1 to 8,192; 512 where unset.
+    INVALID_ARGUMENT outside.
     """
     max_retrievals: _builtins.int
-    """Calls of the retriever, from 0; 16 where unset. INVALID_ARGUMENT outside the service's limit."""
+    """Calls of the retriever, 0 to 100; 16 where unset. INVALID_ARGUMENT outside."""
     timeout_s: _builtins.float
-    """Time, in seconds, above 0; 60 where unset; the call's deadline where that is sooner.
-    INVALID_ARGUMENT outside the service's limit, DEADLINE_EXCEEDED when it is used up.
+    """Time, in seconds, (0, 3600]; 60 where unset; the call's deadline where that is sooner.
+    INVALID_ARGUMENT outside, DEADLINE_EXCEEDED, naming the stage, when it is used up.
     """
     def __init__(
         self,

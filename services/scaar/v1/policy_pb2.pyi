@@ -274,7 +274,7 @@ Global___ScaarPolicy: _TypeAlias = ScaarPolicy  # noqa: Y015
 @_typing.final
 class PolicyOverrides(_message.Message):
     """Settings in place of a policy's own. Any trigger combines with any query formulation. A setting
-    that the policy does not have is INVALID_ARGUMENT.
+    that the policy does not have, or that has no effect beside the others, is INVALID_ARGUMENT.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -297,7 +297,7 @@ class PolicyOverrides(_message.Message):
     word_order: _query_builder_pb2.WordOrder.ValueType
     """The order of the kept words of FORMULATION_PFQ."""
     last_n_tokens: _builtins.int
-    """Tokens of FORMULATION_LAST_N_TOKENS, from 1. INVALID_ARGUMENT below 1."""
+    """Tokens of FORMULATION_LAST_N_TOKENS, 1 to 1,024. INVALID_ARGUMENT outside."""
     top_k: _builtins.int
     """Passages a query, 1 to 100. INVALID_ARGUMENT outside."""
     theta: _builtins.float

@@ -33,7 +33,9 @@ class RetrieveRequest(_message.Message):
     """The index's name. INVALID_ARGUMENT when empty or not a name, NOT_FOUND when not there."""
     @_builtins.property
     def queries(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The queries; none gives none. INVALID_ARGUMENT for an empty one."""
+        """The queries, each of at most 32,768 characters; none gives none. INVALID_ARGUMENT for an empty
+        or longer one.
+        """
 
     def __init__(
         self,
@@ -154,11 +156,11 @@ class Passage(_message.Message):
     TITLE_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
-    """Its id, not empty, once in an index. INVALID_ARGUMENT otherwise."""
+    """Its id, 1 to 512 characters on one line, once in an index. INVALID_ARGUMENT otherwise."""
     title: _builtins.str
-    """Its title; may be empty."""
+    """Its title, at most 4,096 characters; may be empty. INVALID_ARGUMENT when longer."""
     text: _builtins.str
-    """Its text. INVALID_ARGUMENT when empty."""
+    """Its text, at most 1,048,576 characters. INVALID_ARGUMENT when empty or longer."""
     def __init__(
         self,
         *,
@@ -183,8 +185,8 @@ class IndexPassagesRequest(_message.Message):
     INDEX_FIELD_NUMBER: _builtins.int
     PASSAGES_FIELD_NUMBER: _builtins.int
     index: _builtins.str
-    """The new index's name, in the first message; empty or the same in later ones.
-    INVALID_ARGUMENT when empty in the first, not a name, or another one later.
+    """The new index's name, in the first message: 1 to 64 of a-z, 0-9, '.', '_' and '-', a letter or
+    digit first; empty or the same in later ones. INVALID_ARGUMENT otherwise.
     """
     @_builtins.property
     def passages(self) -> _containers.RepeatedCompositeFieldContainer[Global___Passage]:

@@ -51,11 +51,13 @@ class SentenceToScore(_message.Message):
     QUESTION_FIELD_NUMBER: _builtins.int
     WORDS_FIELD_NUMBER: _builtins.int
     question: _builtins.str
-    """The question. INVALID_ARGUMENT when it and the sentence exceed the model's context."""
+    """The question. INVALID_ARGUMENT when empty, or when it and the sentence exceed the model's
+    context.
+    """
     @_builtins.property
     def words(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The words in text order, punctuation attached. INVALID_ARGUMENT for an empty word or one with
-        white space.
+        """The words in text order, punctuation attached, 1 to 256. INVALID_ARGUMENT for more or none,
+        for an empty word or one with white space.
         """
 
     def __init__(

@@ -29,6 +29,6 @@ def script(request: GenerateRequest) -> list[Piece]:
 @pytest.mark.parametrize("transport", TRANSPORTS, scope="class")
 class TestScriptedGenerator(GeneratorConformance):
     @pytest.fixture
-    async def generator(self, transport: str) -> AsyncIterator[Generator]:  # type: ignore[override]
+    async def generator(self, transport: str) -> AsyncIterator[Generator]:
         async with generator_by(transport, ScriptedGenerator(script)) as generator:
             yield generator

@@ -11,7 +11,7 @@ from scaar.testing.sockets import TRANSPORTS, query_builder_by
 @pytest.mark.parametrize("transport", TRANSPORTS, scope="class")
 class TestLocalQueryBuilder(QueryBuilderConformance):
     @pytest.fixture
-    async def query_builder(self, transport: str) -> AsyncIterator[QueryBuilder]:  # type: ignore[override]
+    async def query_builder(self, transport: str) -> AsyncIterator[QueryBuilder]:
         async with (
             open_query_builder() as local,
             query_builder_by(transport, local) as query_builder,

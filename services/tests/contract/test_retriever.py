@@ -11,6 +11,6 @@ from scaar.testing.sockets import TRANSPORTS, retriever_by
 @pytest.mark.parametrize("transport", TRANSPORTS, scope="class")
 class TestInMemoryRetriever(RetrieverConformance):
     @pytest.fixture
-    async def retriever(self, transport: str) -> AsyncIterator[Retriever]:  # type: ignore[override]
+    async def retriever(self, transport: str) -> AsyncIterator[Retriever]:
         async with retriever_by(transport, InMemoryRetriever()) as retriever:
             yield retriever

@@ -11,7 +11,7 @@ from scaar.testing.sockets import TRANSPORTS, scorer_by
 @pytest.mark.parametrize("transport", TRANSPORTS, scope="class")
 class TestScriptedScorer(ScorerConformance):
     @pytest.fixture
-    async def scorer(self, transport: str) -> AsyncIterator[ContributionScorer]:  # type: ignore[override]
+    async def scorer(self, transport: str) -> AsyncIterator[ContributionScorer]:
         scripted = ScriptedScorer({"London.": 1 / 3, "Ada": 1.0})
         async with scorer_by(transport, scripted) as scorer:
             yield scorer

@@ -1,11 +1,12 @@
 import json
+from typing import Any
 
 from scaar.runtime.channels import ChannelSettings, channel_options
 
 
-def service_config(settings: ChannelSettings, service: str = "") -> dict[str, object]:
+def service_config(settings: ChannelSettings, service: str = "") -> dict[str, Any]:
     options = dict(channel_options(settings, service))
-    config: dict[str, object] = json.loads(str(options["grpc.service_config"]))
+    config: dict[str, Any] = json.loads(str(options["grpc.service_config"]))
     return config
 
 
@@ -16,7 +17,7 @@ def test_calls_are_spread_over_the_addresses_that_serve() -> None:
 
 
 def test_only_unavailability_is_tried_again() -> None:
-    (method,) = service_config(ChannelSettings(attempts=3))["methodConfig"]  # type: ignore[misc]
+    (method,) = service_config(ChannelSettings(attempts=3))["methodConfig"]
     assert method["retryPolicy"]["maxAttempts"] == 3
     assert method["retryPolicy"]["retryableStatusCodes"] == ["UNAVAILABLE"]
     assert "timeout" not in method

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
@@ -12,7 +14,7 @@ class ExampleSettings(ServiceSettings):
     names: tuple[str, ...] = ()
 
 
-def refused(**flags: object) -> str:
+def refused(**flags: Any) -> str:
     with pytest.raises(InvalidRequest) as caught:
         ExampleSettings.read(**flags)
     return str(caught.value)
@@ -35,7 +37,7 @@ def test_what_was_given_can_be_told_from_defaults() -> None:
 
 def test_settings_are_frozen() -> None:
     with pytest.raises(ValidationError):
-        ExampleSettings().threads = 3  # type: ignore[misc]
+        ExampleSettings().threads = 3
 
 
 def test_a_wrong_setting_is_named_as_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
