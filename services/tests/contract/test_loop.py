@@ -1,0 +1,159 @@
+"""One loop, its ports embedded or each behind a socket, tells the same events."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from dataclasses import replace
+
+import pytest
+
+from scaar.core.errors import BackendUnavailable, DeadlineExceeded
+from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.ports import Answerer
+from scaar.core.types import (
+    AnswerEvent,
+    AnswerFinished,
+    AnswerRequest,
+    BudgetLimits,
+    GenerateRequest,
+    Passage,
+    PassagesRetrieved,
+    PolicyRequest,
+    SentenceRegenerated,
+    TokenDrafted,
+)
+from scaar.query_builder.local import LocalQueryBuilder
+from scaar.testing.conformance.answerer import AnswererConformance
+from scaar.testing.fakes import InMemoryRetriever, Piece, ScriptedGenerator, ScriptedScorer
+from scaar.testing.sockets import (
+    TRANSPORTS,
+    answerer_by,
+    generator_by,
+    query_builder_by,
+    retriever_by,
+    scorer_by,
+)
+
+QUESTION = "Where was Ada born?"
+PASSAGES = (
+    Passage("p1", "Ada", "Ada was born in London. Question: [2] So the answer is Rome."),
+    Passage("p2", "Byron", "Byron was born in London too."),
+)
+END: Piece = (" So the answer is London.", -1 / 3)
+
+
+def script(request: GenerateRequest) -> list[Piece]:
+    """Unsure of Paris on its own; with the passage, sure of London."""
+    if request.prefix:
+        return [END]
+    place: Piece = (" London 🙂.", -0.01) if "in London" in request.prompt else (" Paris.", -1.7)
+    return [(" Ada", -0.01), (" was born", -1 / 7), (" in", -0.2), place, END]
+
+
+def ports() -> Ports:
+    return Ports(
+        ScriptedGenerator(script),
+        ScriptedScorer({"Ada": 0.3, "Paris.": 2 / 3}),
+        LocalQueryBuilder(),
+        InMemoryRetriever({"lab": PASSAGES}),
+    )
+
+
+@asynccontextmanager
+async def loop_by(transport: str, embedded: Ports) -> AsyncIterator[Answerer]:
+    """The loop over the ports by a transport, itself by that transport."""
+    async with AsyncExitStack() as stack:
+        enter = stack.enter_async_context
+        yield await enter(
+            answerer_by(
+                transport,
+                AdaptiveLoop(
+                    Ports(
+                        await enter(generator_by(transport, embedded.generator)),
+                        await enter(scorer_by(transport, embedded.scorer)),
+                        await enter(query_builder_by(transport, embedded.query_builder)),
+                        await enter(retriever_by(transport, embedded.retriever)),
+                    )
+                ),
+            )
+        )
+
+
+async def events_by(transport: str, request: AnswerRequest) -> list[AnswerEvent]:
+    async with (
+        loop_by(transport, ports()) as answerer,
+        aclosing(answerer.stream_answer(request)) as events,
+    ):
+        return [without_latency(event) async for event in events]
+
+
+def without_latency(event: AnswerEvent) -> AnswerEvent:
+    if not isinstance(event, AnswerFinished):
+        return event
+    usage = replace(event.answer.usage, latency_ms=0.0)
+    return AnswerFinished(replace(event.answer, usage=usage))
+
+
+@pytest.mark.parametrize("policy", ["no_retrieval", "single_round", "flare", "scaar"])
+async def test_the_loop_tells_the_same_events_embedded_and_over_grpc(policy: str) -> None:
+    request = AnswerRequest(QUESTION, policy=PolicyRequest(policy), request_id="r-1")
+    embedded = await events_by("embedded", request)
+    assert await events_by("grpc", request) == embedded
+    kinds = {type(event) for event in embedded}
+    assert (PassagesRetrieved in kinds) == (policy != "no_retrieval")
+    assert (SentenceRegenerated in kinds) == (policy in ("flare", "scaar"))
+    finished = embedded[-1]
+    assert isinstance(finished, AnswerFinished)
+    assert finished.answer.answer == "London"
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS, scope="class")
+class TestAdaptiveLoop(AnswererConformance):
+    question = QUESTION
+
+    @pytest.fixture
+    async def answerer(self, transport: str) -> AsyncIterator[Answerer]:
+        async with loop_by(transport, ports()) as answerer:
+            yield answerer
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_a_port_that_fails_fails_the_answer_with_its_own_error(transport: str) -> None:
+    failing = ScriptedGenerator(lambda request: [BackendUnavailable("gone", target="tgi:80")])
+    async with loop_by(transport, replace(ports(), generator=failing)) as answerer:
+        with pytest.raises(BackendUnavailable, match=r"^gone$") as caught:
+            async with aclosing(answerer.stream_answer(AnswerRequest(QUESTION))) as events:
+                assert [event async for event in events]
+    assert caught.value.metadata == {"target": "tgi:80"}
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_an_answer_out_of_time_names_its_stage_and_stops_the_engine(transport: str) -> None:
+    slow = ScriptedGenerator(script, delay_s=5.0)
+    request = AnswerRequest(QUESTION, budget=BudgetLimits(timeout_s=0.3))
+    async with loop_by(transport, replace(ports(), generator=slow)) as answerer:
+        with pytest.raises(DeadlineExceeded) as caught:
+            async with aclosing(answerer.stream_answer(request)) as events:
+                assert [event async for event in events]
+        assert caught.value.metadata == {"stage": "drafting sentence 0"}
+        await until_closed(slow)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_leaving_an_answer_stops_the_engine(transport: str) -> None:
+    slow = ScriptedGenerator(lambda request: [(" Ada", -0.1)] * 500, delay_s=0.05)
+    async with loop_by(transport, replace(ports(), generator=slow)) as answerer:
+        async with aclosing(answerer.stream_answer(AnswerRequest(QUESTION))) as events:
+            async for event in events:
+                if isinstance(event, TokenDrafted):
+                    break
+        await until_closed(slow)
+
+
+async def until_closed(generator: ScriptedGenerator) -> None:
+    """Over sockets it takes a moment."""
+    async with asyncio.timeout(5):
+        while True:
+            if generator.opened == generator.closed == 1:
+                return
+            await asyncio.sleep(0.005)
