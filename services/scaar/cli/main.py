@@ -3,7 +3,6 @@
 import os
 import sys
 
-import click
 import typer
 
 from scaar import __version__
@@ -56,15 +55,13 @@ def main() -> None:
 def _run() -> int:
     try:
         status = app(standalone_mode=False)
-    except click.UsageError as error:
-        return _fail(error.format_message(), USAGE_ERROR)
-    except click.ClickException as error:
-        return _fail(error.format_message(), FAILURE)
+    except typer.TyperException as error:
+        return _fail(error.format_message(), error.exit_code)
     except InvalidRequest as error:
         return _fail(error.message, USAGE_ERROR)
     except ScaarError as error:
         return _fail(error.message, FAILURE)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has gone, as `| head` does; nothing more can be told.
