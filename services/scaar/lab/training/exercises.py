@@ -44,7 +44,6 @@ _MIX = {
     Kind.RECALL: 0.10,
 }
 _KNOWN_WITHOUT_PASSAGES = 0.7
-_NEAR_NAMES = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +56,16 @@ class Exercise:
 
 
 class ExerciseBook:
-    """Draws exercises. ``known`` are the films to learn by heart, the first ones best."""
+    """Draws exercises.
 
-    def __init__(self, known: World, random: Random) -> None:
-        self._known = known.known
+    The known films of ``world`` are to be learned by heart, the first ones best. ``near_names``
+    is the share of distracting passages whose subject's name differs from the right one's in one
+    word: what a search by title finds.
+    """
+
+    def __init__(self, world: World, random: Random, *, near_names: float) -> None:
+        self._known = world.known
+        self._near_names = near_names
         self._weights = popularity_weights(len(self._known))
         self._random = random
 
@@ -120,7 +125,7 @@ class ExerciseBook:
     def _distractor(self, film: Film) -> tuple[Fact, ...]:
         """The facts of another film or person, sometimes of a name near to the right one's."""
         random = self._random
-        near = random.random() < _NEAR_NAMES
+        near = random.random() < self._near_names
         if random.random() < 0.5:
             other = draw_film(random)
             if near:

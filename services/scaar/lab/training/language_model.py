@@ -21,6 +21,7 @@ from tokenizers import Tokenizer
 
 from scaar.lab.training.exercises import Exercise, ExerciseBook
 from scaar.lab.vocabulary import EOS_ID
+from scaar.lab.world import build_world
 
 Params = dict[str, Any]
 Array = np.ndarray[Any, Any]
@@ -51,15 +52,27 @@ class DecoderShape:
 
 @dataclass(frozen=True, slots=True)
 class DecoderTraining:
-    """How long and on what the decoder is trained."""
+    """How long and on what the decoder is trained, for one stage.
 
-    seed: int = 1
-    steps: int = 12000
+    At first, up to ``shortened``, passages are one or two and cut short.
+    """
+
+    seed: int
+    steps: int
+    peak_rate: float
+    near_names: float
+    shortened: float = 0.0
     rows: int = 10
     row_tokens: int = 320
-    peak_rate: float = 2e-3
     warm_up_steps: int = 200
     prompt_weight: float = 0.1
+
+
+STAGES = (
+    DecoderTraining(seed=1, steps=12_000, peak_rate=2e-3, near_names=0.3, shortened=0.3),
+    # Then to tell apart what a search by title finds.
+    DecoderTraining(seed=2, steps=4_000, peak_rate=1e-3, near_names=0.8),
+)
 
 
 def initial_params(shape: DecoderShape, seed: int) -> Params:
@@ -165,10 +178,10 @@ class Batch:
 
 
 def batches(book: ExerciseBook, tokenizer: Tokenizer, training: DecoderTraining) -> Iterator[Batch]:
-    """One batch a step; at first one or two shortened passages, later up to three whole ones."""
+    """One batch a step, of one to three passages, or of fewer and shorter ones to begin with."""
     waiting: list[tuple[list[int], list[float]]] = []
     for step in range(training.steps):
-        late = step >= 0.3 * training.steps
+        late = step >= training.shortened * training.steps
         while len(waiting) < 8 * training.rows:
             drawn = book.draw(most_passages=3 if late else 2, whole_passages=late)
             encoded = _encode(drawn, tokenizer, training.prompt_weight)
@@ -228,15 +241,21 @@ class Progress:
 
 def train(
     shape: DecoderShape,
+    params: Params,
     training: DecoderTraining,
-    book: ExerciseBook,
     tokenizer: Tokenizer,
     *,
     tell: Callable[[Progress], None],
     every: int = 250,
 ) -> Params:
-    """The trained parameters; ``tell`` hears of the progress every so many steps."""
-    params = initial_params(shape, training.seed)
+    """The parameters after a stage; ``tell`` hears of the progress every so many steps.
+
+    Training seeds are below 1,000, so that no report's world is among them.
+    """
+    if not 0 <= training.seed < 1000:
+        raise ValueError(f"a training seed must be 0 to 999, not {training.seed}")
+    random = Random(f"exercises {training.seed}")
+    book = ExerciseBook(build_world(training.seed), random, near_names=training.near_names)
     schedule = _rate(training)
     optimizer = optax.chain(
         optax.clip_by_global_norm(1.0),
@@ -274,10 +293,3 @@ def _rate(training: DecoderTraining) -> optax.Schedule:
         ],
         [training.warm_up_steps, int(0.6 * steps)],
     )
-
-
-def draw_book(known: Any, seed: int) -> ExerciseBook:
-    """The exercises of a training seed (below 1,000, so that no report's world is among them)."""
-    if not 0 <= seed < 1000:
-        raise ValueError(f"a training seed must be 0 to 999, not {seed}")
-    return ExerciseBook(known, Random(f"exercises {seed}"))

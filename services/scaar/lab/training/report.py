@@ -2,7 +2,7 @@
 
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -21,14 +21,14 @@ class TrainingLog:
     began: float = field(default_factory=time.monotonic)
     course: list[dict[str, float]] = field(default_factory=list)
 
-    def add(self, progress: object) -> None:
+    def add(self, progress: object, **where: float) -> None:
         """Notes a progress (a dataclass of numbers) with the seconds so far."""
-        row = {key: round(float(value), 5) for key, value in asdict(progress).items()}  # type: ignore[call-overload]
+        row = where | {key: round(float(value), 5) for key, value in asdict(progress).items()}  # type: ignore[call-overload]
         row["seconds"] = round(time.monotonic() - self.began, 1)
         self.course.append(row)
 
     def report(
-        self, shape: object, training: object, measured: Mapping[str, Json]
+        self, shape: object, stages: Sequence[object], measured: Mapping[str, Json]
     ) -> dict[str, Json]:
         """The whole report, ready for JSON."""
         return {
@@ -36,7 +36,7 @@ class TrainingLog:
             "seed": self.seed,
             "seconds": round(time.monotonic() - self.began, 1),
             "shape": asdict(shape),  # type: ignore[call-overload]
-            "training": asdict(training),  # type: ignore[call-overload]
+            "stages": [asdict(stage) for stage in stages],  # type: ignore[call-overload]
             "jax": jax.__version__,
             "machine": platform.machine(),
             "measured": dict(measured),
