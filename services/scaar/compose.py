@@ -13,12 +13,12 @@ from pathlib import Path
 from scaar.core.errors import AlreadyExists, NotFound
 from scaar.core.loop import AdaptiveLoop, Ports
 from scaar.core.ports import Answerer, ContributionScorer, Generator, QueryBuilder, Retriever
-from scaar.core.types import Passage
+from scaar.core.types import IndexDescription, Passage
 from scaar.lab.models import LAB_CROSS_ENCODER, LAB_LM, model_folder
 from scaar.lab.passages import passages_of
 from scaar.lab.world import build_world
 from scaar.orchestrator.settings import OrchestratorSettings
-from scaar.runtime.channels import open_channel
+from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.wire import generator, orchestrator, query_builder, retriever, scorer
 
 EMBEDDED = "embedded"
@@ -131,7 +131,11 @@ async def open_ports(settings: OrchestratorSettings) -> AsyncIterator[Ports]:
 async def open_answerer(target: str = EMBEDDED) -> AsyncIterator[Answerer]:
     """A running orchestrator, or the loop with everything embedded and the lab's index at hand."""
     if target != EMBEDDED:
-        async with open_channel(target, service=orchestrator.SERVICE_NAME) as channel:
+        # The orchestrator itself tries again what it depends on: retries have one layer.
+        once = ChannelSettings(attempts=1)
+        async with open_channel(
+            target, service=orchestrator.SERVICE_NAME, settings=once
+        ) as channel:
             yield orchestrator.RemoteAnswerer(channel, target)
         return
     settings = OrchestratorSettings.read()
@@ -146,11 +150,11 @@ def lab_index_name(seed: int) -> str:
     return "lab" if seed == LAB_SEED else f"lab-{seed}"
 
 
-async def ensure_lab_index(target: Retriever, seed: int = LAB_SEED) -> None:
-    """Builds the index of a lab world's passages if it is not there."""
+async def ensure_lab_index(target: Retriever, seed: int = LAB_SEED) -> IndexDescription:
+    """The index of a lab world's passages, built if it is not there."""
     name = lab_index_name(seed)
     try:
-        await target.describe_index(name)
+        return await target.describe_index(name)
     except NotFound:
 
         async def passages() -> AsyncIterator[Passage]:
@@ -159,4 +163,5 @@ async def ensure_lab_index(target: Retriever, seed: int = LAB_SEED) -> None:
 
         # Another process may have been faster; its index is the same.
         with suppress(AlreadyExists):
-            await target.index_passages(name, passages())
+            return await target.index_passages(name, passages())
+        return await target.describe_index(name)

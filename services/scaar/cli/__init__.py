@@ -1,1 +1,6 @@
 """The command line."""
+
+import os
+
+# gRPC reads this when it is first imported: its own log lines would stand among the answers.
+os.environ.setdefault("GRPC_VERBOSITY", "ERROR")

@@ -8,10 +8,12 @@ from rich.console import Console
 from rich.rule import Rule
 
 from scaar.cli.ask import answer_with_trace
-from scaar.compose import LAB_SEED, open_answerer
+from scaar.compose import LAB_SEED, ensure_lab_index, open_ports
+from scaar.core.loop import AdaptiveLoop
 from scaar.core.types import Answer, AnswerRequest, PolicyRequest
 from scaar.lab.questions import Question, draw_questions
 from scaar.lab.world import build_world
+from scaar.orchestrator.settings import OrchestratorSettings
 
 DEMO_QUESTION = 0
 """Which of the world's tail questions is asked."""
@@ -36,7 +38,13 @@ async def _demo(console: Console) -> None:
         "This question is about a film it has never seen:"
     )
     console.print(f"\n  [bold]{question.question}[/]\n")
-    async with open_answerer() as answerer:
+    async with open_ports(OrchestratorSettings.read()) as ports:
+        with console.status("indexing the lab's passages"):
+            index = await ensure_lab_index(ports.retriever)
+        console.print(
+            f"Index [bold]{index.name}[/]: {index.passages:,} passages to look it up in.\n"
+        )
+        answerer = AdaptiveLoop(ports)
         answers: list[Answer] = []
         for policy, title in (
             ("scaar", "with adaptive retrieval"),

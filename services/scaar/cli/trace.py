@@ -3,6 +3,8 @@
 Nothing is told by colour alone: an uncertain word carries a mark and stands against ``<``.
 """
 
+import textwrap
+
 from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
@@ -28,6 +30,8 @@ from scaar.core.types import (
 
 LABEL_WIDTH = 11
 MARK = "▲"
+PASSAGE_CHARACTERS = 200
+"""How much of a passage is shown."""
 
 
 class TracePrinter:
@@ -94,8 +98,7 @@ class TracePrinter:
         then = "retrieve" if event.retrieving else "but no retrieval is left: accepted"
         self._labelled(
             f"{MARK} trigger",
-            f"[bold red]{escape(word.text)}[/] has probability {_number(word.probability)}, "
-            f"below its threshold {word.threshold:.2f}: {then}",
+            f"[bold red]{escape(word.text)}[/] {_comparison(word)}: {then}",
         )
 
     def _passages(self, passages: tuple[RetrievedPassage, ...]) -> None:
@@ -103,10 +106,9 @@ class TracePrinter:
             self._labelled("passages", "[dim]none found[/]")
         for passage in passages:
             label = "passages" if passage.rank == 1 else ""
-            room = max(20, self._console.width - LABEL_WIDTH - len(passage.id) - 5)
-            text = " ".join(passage.text.split())
-            short = text if len(text) <= room else f"{text[: room - 1]}…"
-            self._labelled(label, f"[{passage.rank}] [dim]{escape(passage.id)}[/] {escape(short)}")
+            text = textwrap.shorten(passage.text, PASSAGE_CHARACTERS, placeholder=" …")
+            head = f"[{passage.rank}] [bold]{escape(passage.title or passage.id)}[/]"
+            self._labelled(label, f"{head}  [dim]{escape(text)}[/]")
 
     def _finished(self, answer: Answer) -> None:
         self._console.print()
@@ -157,8 +159,19 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _number(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.2f}"
+def _comparison(word: JudgedWord) -> str:
+    if word.probability is None:
+        return "has no known probability, which counts as 0"
+    # As many decimals as tell the two apart.
+    for decimals in (2, 4, 6):
+        probability, threshold = (
+            f"{word.probability:.{decimals}f}",
+            f"{word.threshold:.{decimals}f}",
+        )
+        if probability != threshold:
+            break
+    capped = ", the cap" if word.capped else ""
+    return f"has probability {probability}, below its threshold {threshold}{capped}"
 
 
 def _word_rows(words: tuple[JudgedWord, ...], width: int) -> list[Text]:

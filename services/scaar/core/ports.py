@@ -1,7 +1,8 @@
 """The ports: what the loop needs of the world.
 
-Each is implemented by an engine, by a client of a service over gRPC, and by a fake. Every method may raise any condition of :mod:`scaar.core.errors`. Whoever holds a port opened it
-in an ``async with`` and closes it; a port itself has no lifecycle.
+Each is implemented by an engine, by a client of a service over gRPC, and by a fake. Every method
+may raise any condition of :mod:`scaar.core.errors`. Whoever holds a port opened it in an
+``async with`` and closes it; a port itself has no lifecycle.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterable, Sequence
@@ -32,7 +33,8 @@ class Generator(Protocol):
     def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
         """The tokens as they are made, then one :class:`GenerationEnd`.
 
-        An engine that counts the prompt begins with a :class:`GenerationStart`. Closing the generator stops the model within one token.
+        An engine that counts the prompt begins with a :class:`GenerationStart`. Closing the
+        generator stops the model within one token.
         """
         ...
 
