@@ -58,11 +58,14 @@ class Budget:
         Raises:
             DeadlineExceeded: the time is used up; the message names the stage.
         """
+        limit = asyncio.timeout(max(0.0, self.seconds_left))
         try:
-            async with asyncio.timeout(max(0.0, self.seconds_left)):
+            async with limit:
                 yield
         except TimeoutError as error:
-            limit = self._limits.timeout_s
+            if not limit.expired():
+                raise
+            given = self._limits.timeout_s
             raise DeadlineExceeded(
-                f"the answer's time of {limit:g} s was used up while {stage}", stage=stage
+                f"the answer's time of {given:g} s was used up while {stage}", stage=stage
             ) from error
