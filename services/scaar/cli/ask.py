@@ -54,7 +54,7 @@ async def _ask(request: AnswerRequest, target: str, as_json: bool) -> None:
                 async for event in events:
                     print(event_line(event), flush=True)
         else:
-            await answer_with_trace(answerer, request, Console())
+            await answer_with_trace(answerer, request, Console(highlight=False))
 
 
 async def answer_with_trace(answerer: Answerer, request: AnswerRequest, console: Console) -> Answer:

@@ -1,9 +1,11 @@
 """``scaar demo``: the main job on the lab's world, then the same question without retrieval."""
 
 import asyncio
+import re
 from typing import Annotated
 
 import typer
+from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.rule import Rule
 
@@ -15,6 +17,8 @@ from scaar.lab.questions import Question, draw_questions
 from scaar.lab.world import build_world
 from scaar.orchestrator.settings import OrchestratorSettings
 
+# The picture uses the fonts of whoever looks at it; rich's own format fetches one.
+_SVG_FORMAT = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
 DEMO_QUESTION = 0
 """Which of the world's tail questions is asked."""
 
@@ -25,10 +29,10 @@ def demo(
     ] = "",
 ) -> None:
     """Ask a question that the lab's model cannot answer alone, with and without retrieval."""
-    console = Console(record=bool(svg), width=100 if svg else None)
+    console = Console(highlight=False, record=bool(svg), width=100 if svg else None)
     asyncio.run(_demo(console))
     if svg:
-        console.save_svg(svg, title="scaar demo")
+        console.save_svg(svg, title="scaar demo", code_format=_SVG_FORMAT)
 
 
 async def _demo(console: Console) -> None:

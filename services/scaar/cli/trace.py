@@ -90,7 +90,7 @@ class TracePrinter:
 
     def _judged(self, event: SentenceJudged) -> None:
         for line in _word_rows(event.words, self._console.width - LABEL_WIDTH):
-            self._console.print(Text(" " * LABEL_WIDTH) + line)
+            self._console.print(Text.assemble(" " * LABEL_WIDTH, line))
         if event.trigger is None:
             self._labelled("", "[dim]every word is sure enough: accepted[/]")
             return
@@ -119,7 +119,7 @@ class TracePrinter:
         body = Text.from_markup(markup)
         lines = body.wrap(self._console, max(20, self._console.width - LABEL_WIDTH))
         for number, line in enumerate(lines):
-            self._console.print(_label(label if number == 0 else "") + line)
+            self._console.print(Text.assemble(_label(label if number == 0 else ""), line))
 
 
 def bill_text(usage: Usage) -> str:
