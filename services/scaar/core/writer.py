@@ -40,8 +40,11 @@ class Writing:
     token_texts: list[str] = field(default_factory=list)
 
     def accept(self, sentence: Sentence) -> None:
-        known = self.token_ids is not None and sentence.token_ids is not None
-        self.token_ids = (*self.token_ids, *sentence.token_ids) if known else None  # type: ignore[misc]
+        """Adds a sentence; the ids stay known while those of every sentence are."""
+        if self.token_ids is None or sentence.token_ids is None:
+            self.token_ids = None
+        else:
+            self.token_ids = (*self.token_ids, *sentence.token_ids)
         self.text += sentence.text
         self.token_texts += (token.text for token in sentence.tokens)
 

@@ -1,5 +1,6 @@
 """Questions about a world, in the shapes of 2WikiMultihopQA, with answers and supports."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
@@ -99,12 +100,13 @@ def _most(world: World, splits: tuple[str, ...]) -> int:
     return min(films[name] for name in splits) * len(RELATIONS) // 2 * len(splits)
 
 
-def _stream(world: World, split: str):  # type: ignore[no-untyped-def]
+def _stream(world: World, split: str) -> Iterator[Question]:
+    """Distinct questions of a split, until every one has been drawn."""
     random = Random(f"questions {world.seed} {split}")
     offset, films = (0, world.known) if split == "head" else (len(world.known), world.tail)
     weights = popularity_weights(len(films)) if split == "head" else None
     seen: set[tuple[int, Relation]] = set()
-    while True:
+    while len(seen) < len(films) * len(RELATIONS):
         index = random.choices(range(len(films)), weights)[0]
         relation = random.choice(RELATIONS)
         if (index, relation) in seen:

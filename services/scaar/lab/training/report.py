@@ -4,9 +4,12 @@ import platform
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 # A report is JSON.
 Json = Any
@@ -21,22 +24,25 @@ class TrainingLog:
     began: float = field(default_factory=time.monotonic)
     course: list[dict[str, float]] = field(default_factory=list)
 
-    def add(self, progress: object, **where: float) -> None:
+    def add(self, progress: "DataclassInstance", **where: float) -> None:
         """Notes a progress (a dataclass of numbers) with the seconds so far."""
-        row = where | {key: round(float(value), 5) for key, value in asdict(progress).items()}  # type: ignore[call-overload]
+        row = where | {key: round(float(value), 5) for key, value in asdict(progress).items()}
         row["seconds"] = round(time.monotonic() - self.began, 1)
         self.course.append(row)
 
     def report(
-        self, shape: object, stages: Sequence[object], measured: Mapping[str, Json]
+        self,
+        shape: "DataclassInstance",
+        stages: Sequence["DataclassInstance"],
+        measured: Mapping[str, Json],
     ) -> dict[str, Json]:
         """The whole report, ready for JSON."""
         return {
             "command": self.command,
             "seed": self.seed,
             "seconds": round(time.monotonic() - self.began, 1),
-            "shape": asdict(shape),  # type: ignore[call-overload]
-            "stages": [asdict(stage) for stage in stages],  # type: ignore[call-overload]
+            "shape": asdict(shape),
+            "stages": [asdict(stage) for stage in stages],
             "jax": jax.__version__,
             "machine": platform.machine(),
             "measured": dict(measured),
