@@ -54,8 +54,8 @@ class GreedyWriter:
         self._params, self._tokenizer = params, tokenizer
 
         def step(params: Any, tokens: Any, segments: Any, at: Any) -> jax.Array:
-            scores = language_model.logits(shape, params, tokens, segments)
-            return jax.nn.log_softmax(scores[np.arange(ROWS), at])
+            hidden = language_model.hidden_states(shape, params, tokens, segments)
+            return jax.nn.log_softmax(hidden[np.arange(ROWS), at] @ params["embed"].T)
 
         self._step = jax.jit(step)
 

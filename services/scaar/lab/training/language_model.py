@@ -132,6 +132,12 @@ def _begin_reading(params: Params, shape: DecoderShape, rng: np.random.Generator
 
 def logits(shape: DecoderShape, params: Params, tokens: Array, segments: Array) -> jax.Array:
     """Next-token logits [rows, tokens, vocabulary]; attention stays within a segment."""
+    found: jax.Array = hidden_states(shape, params, tokens, segments) @ params["embed"].T
+    return found
+
+
+def hidden_states(shape: DecoderShape, params: Params, tokens: Array, segments: Array) -> jax.Array:
+    """What the logits are made from, after the last norm [rows, tokens, hidden size]."""
     rows, count = tokens.shape
     heads, size = shape.num_attention_heads, shape.head_size
     angles = np.arange(count)[:, None] * shape.frequencies()[None]
@@ -164,8 +170,7 @@ def logits(shape: DecoderShape, params: Params, tokens: Array, segments: Array) 
         hidden = hidden + mixed @ layer["o"]
         z = norm(hidden, layer["feed_forward_norm"])
         hidden = hidden + (jax.nn.silu(z @ layer["gate"]) * (z @ layer["up"])) @ layer["down"]
-    found: jax.Array = norm(hidden, params["norm"]) @ params["embed"].T
-    return found
+    return norm(hidden, params["norm"])
 
 
 @dataclass(frozen=True, slots=True)
