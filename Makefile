@@ -1,22 +1,28 @@
 # Two commands matter: `make demo` shows the main job, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check proto lab-models clean
+.PHONY: help demo test test-transformers check proto lab-models clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# PyTorch is 5 GB on disk, so the tests that need it have an environment of their own.
+TRANSFORMERS := .venv-transformers
 # What an environment is made from; newer than its stamp means install again.
 PINS := pyproject.toml deploy/constraints.txt
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint deploy/constraints.txt
+# Installs into the environment in which the target stands.
+INSTALL = $(@D)/bin/python -m pip install --quiet --disable-pip-version-check --constraint deploy/constraints.txt
 
 help: ## show this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
 demo: $(VENV)/.app ## set up and answer a question with adaptive retrieval
 	@$(BIN)/scaar demo
 
 test: $(VENV)/.dev ## set up and run the unit and contract tests
 	@$(BIN)/python -m pytest
+
+test-transformers: $(TRANSFORMERS)/.test ## hold the lab models to transformers (6 GB to install)
+	@$(TRANSFORMERS)/bin/python -m pytest integration_tests/transformers
 
 check: $(VENV)/.dev ## format, lint, types, import contracts, the gRPC contract
 	$(BIN)/ruff format --check .
@@ -32,17 +38,17 @@ proto: $(VENV)/.dev ## generate services/scaar/v1 from proto/
 lab-models: $(VENV)/.train ## train the lab models again from nothing (about 75 minutes)
 	@$(BIN)/python -m scaar.lab.training
 
-clean: ## remove the environment and every cache
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist
+clean: ## remove the environments and every cache
+	rm -rf $(VENV) $(TRANSFORMERS) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist
 	find services proto -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/.made:
+%/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo 'scaar needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ...' >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "$(PYTHON) has no venv module; on Debian: apt-get install python3-venv" >&2; exit 1; }
-	@echo 'Making the environment $(VENV)'
-	@$(PYTHON) -m venv $(VENV)
+	@echo 'Making the environment $*'
+	@$(PYTHON) -m venv $*
 	@touch $@
 
 $(VENV)/.app: $(VENV)/.made $(PINS)
@@ -60,3 +66,8 @@ $(VENV)/.dev: $(VENV)/.made $(PINS)
 	@echo 'Installing scaar, the training libraries and the development tools into $(VENV)'
 	@$(INSTALL) --editable '.[all,train,dev]'
 	@touch $(VENV)/.app $(VENV)/.train $@
+
+$(TRANSFORMERS)/.test: $(TRANSFORMERS)/.made $(PINS)
+	@echo 'Installing scaar, transformers and PyTorch into $(TRANSFORMERS)'
+	@$(INSTALL) --editable '.[all,train,transformers,test]'
+	@touch $@

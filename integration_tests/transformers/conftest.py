@@ -3,12 +3,19 @@
 import os
 
 import pytest
+import torch
 
 from scaar.generator.engines.language_model import open_language_model
 from scaar.lab.models import LAB_CROSS_ENCODER, LAB_LM, model_folder
 from scaar.scorer.engines.cross_encoder import open_cross_encoder
 
 os.environ["HF_HUB_OFFLINE"] = "1"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread():
+    """The models are small: threads would cost more than they give."""
+    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

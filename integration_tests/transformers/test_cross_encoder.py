@@ -1,5 +1,7 @@
 """lab-cross-encoder as a BertForSequenceClassification: transformers says what the scorer says."""
 
+from random import Random
+
 import numpy as np
 import pytest
 import torch
@@ -11,7 +13,10 @@ from transformers import (
 
 from scaar.core.contribution import leave_one_out
 from scaar.lab.models import LAB_CROSS_ENCODER, model_folder
+from scaar.lab.training.pairs import draw_pair
 
+RANDOM = Random(2000)
+PAIRS = [(pair.text, pair.altered) for pair in (draw_pair(RANDOM) for _ in range(200))]
 WORDS = "The film The Crimson Desert of Zaport was directed by Roric Kelford.".split()
 WHOLE, ALTERED = leave_one_out("Who directed the film The Crimson Desert of Zaport?", WORDS)
 
@@ -24,8 +29,17 @@ def loaded():
 
 
 @pytest.fixture(scope="module")
-def tokenizer():
-    return AutoTokenizer.from_pretrained(model_folder(LAB_CROSS_ENCODER))
+def expected_logits(loaded):
+    """The logits that transformers gives for a batch of pairs of texts, padded."""
+    model = loaded[0].eval()
+    tokenizer = AutoTokenizer.from_pretrained(model_folder(LAB_CROSS_ENCODER))
+
+    def logits(pairs):
+        batch = tokenizer(*map(list, zip(*pairs, strict=True)), padding=True, return_tensors="pt")
+        with torch.no_grad():
+            return model(**batch).logits[:, 0].double().numpy()
+
+    return logits
 
 
 def test_every_tensor_is_taken_and_none_is_missing(loaded):
@@ -35,19 +49,14 @@ def test_every_tensor_is_taken_and_none_is_missing(loaded):
     assert not any(told.values())
 
 
-def test_the_tokenizers_frame_pairs_alike(tokenizer, cross_encoder):
-    for other, ours in zip(
-        ALTERED, cross_encoder.encode([(WHOLE, other) for other in ALTERED]), strict=True
-    ):
-        theirs = tokenizer(WHOLE, other)
-        assert theirs["input_ids"] == ours.ids
-        assert theirs["token_type_ids"] == ours.type_ids
+def test_the_logits_of_200_pairs_agree(expected_logits, cross_encoder):
+    likeness = cross_encoder.likeness(cross_encoder.encode(PAIRS))
+    logits = np.log(likeness / (1 - likeness))
+    np.testing.assert_allclose(logits, expected_logits(PAIRS), atol=1e-4)
 
 
-def test_likeness_agrees_over_a_padded_batch(loaded, tokenizer, cross_encoder):
-    model = loaded[0].eval()
-    batch = tokenizer([WHOLE] * len(ALTERED), list(ALTERED), padding=True, return_tensors="pt")
-    with torch.no_grad():
-        expected = torch.sigmoid(model(**batch).logits[:, 0])
-    pairs = cross_encoder.encode([(WHOLE, other) for other in ALTERED])
-    np.testing.assert_allclose(cross_encoder.likeness(pairs), expected, atol=1e-5)
+def test_a_sentence_without_each_of_its_words_is_as_like(expected_logits, cross_encoder):
+    pairs = [(WHOLE, other) for other in ALTERED]
+    expected = torch.sigmoid(torch.tensor(expected_logits(pairs)))
+    likeness = cross_encoder.likeness(cross_encoder.encode(pairs))
+    np.testing.assert_allclose(likeness, expected, atol=1e-5)
