@@ -6,7 +6,6 @@ accept that; otherwise accept the draft. The passages of a sentence are dropped 
 concluding sentence, which holds the answer phrase, is never judged.
 """
 
-import asyncio
 import time
 import uuid
 from collections.abc import AsyncGenerator, Callable
@@ -98,10 +97,8 @@ class AdaptiveLoop:
         profile = profile_of(request.prompt_profile or model.prompt_profile)
         scores = policy.when is When.UNCERTAIN_WORD and needs_contributions(policy)
         retrieves = policy.when is not When.NEVER
-        scorer, index = await asyncio.gather(
-            self._ports.scorer.describe_model() if scores else _nothing(),
-            self._ports.retriever.describe_index(request.index) if retrieves else _nothing(),
-        )
+        index = await self._ports.retriever.describe_index(request.index) if retrieves else None
+        scorer = await self._ports.scorer.describe_model() if scores else None
         return Provenance(
             request_id=request.request_id or self._new_request_id(),
             model=model.model,
@@ -114,10 +111,6 @@ class AdaptiveLoop:
             prompt_profile=profile.label,
             policy=policy,
         )
-
-
-async def _nothing() -> None:
-    return None
 
 
 def _require_capabilities(policy: EffectivePolicy, model: ModelDescription) -> None:
@@ -190,7 +183,7 @@ class _Run:
                             yield event
                             if isinstance(event, PassagesRetrieved):
                                 found = event.passages
-                    if found and self.budget.tokens_left > 0:
+                    if found:
                         regenerated = await self._regenerate(writer, found)
                         yield SentenceRegenerated(self.index, draft.text, regenerated.text)
                         # A model that has nothing to say from the passages leaves its draft.
@@ -225,11 +218,14 @@ class _Run:
 
     def _is_judged(self, draft: Sentence) -> bool:
         concluding = self.profile.concludes(draft.text)
-        return self.policy.when is When.UNCERTAIN_WORD and bool(draft.text) and not concluding
+        written = bool(draft.text.strip())
+        return self.policy.when is When.UNCERTAIN_WORD and written and not concluding
 
     def _judged(self, draft: Sentence, words: tuple[JudgedWord, ...]) -> SentenceJudged:
         trigger = next((at for at, word in enumerate(words) if word.uncertain), None)
-        retrieving = trigger is not None and self.budget.retrievals_left > 0
+        # Without tokens left nothing could be written from the passages.
+        affordable = self.budget.retrievals_left > 0 and self.budget.tokens_left > 0
+        retrieving = trigger is not None and affordable
         return SentenceJudged(self.index, draft.text, words, trigger, retrieving)
 
     async def _retrieve(

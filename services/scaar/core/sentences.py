@@ -37,6 +37,15 @@ class SentenceSplitter:
         """The text that is not yet known to be of a complete sentence."""
         return "".join((*self._held, self._tail))
 
+    @property
+    def certain(self) -> int:
+        """How many characters of the pending text are of its sentence, however the text goes on.
+
+        Those up to an undecided end, or to the white space that may lead to the next sentence.
+        """
+        held = sum(len(text) for text in self._held)
+        return held + len(self._tail[: self._scanned + 1].rstrip())
+
     def feed(self, text: str) -> tuple[str, ...]:
         """The sentences now known to be complete, in order."""
         self._tail += text

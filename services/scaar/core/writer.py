@@ -95,11 +95,9 @@ class SentenceWriter:
                             if complete := splitter.feed(event.text):
                                 text = complete[0]
                                 break
-                            # Space and punctuation may yet belong to the sentence after this.
-                            if any(character.isalnum() for character in event.text):
-                                for token in tokens[shown:]:
-                                    yield token
-                                shown = len(tokens)
+                            while shown < len(tokens) and tokens[shown].start < splitter.certain:
+                                yield tokens[shown]
+                                shown += 1
         finally:
             self._budget.count_call(prompt_tokens=prompt_tokens, generated_tokens=generated_tokens)
         if not text:

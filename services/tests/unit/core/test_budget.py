@@ -1,0 +1,92 @@
+import asyncio
+
+import pytest
+
+from scaar.core.budget import Budget
+from scaar.core.errors import DeadlineExceeded
+from scaar.core.types import BudgetLimits, Usage
+
+
+class Clock:
+    """A clock that is set."""
+
+    def __init__(self, now: float) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+LIMITS = BudgetLimits(max_sentences=2, max_tokens=10, max_retrievals=2, timeout_s=3.0)
+
+
+def test_a_new_budget_has_everything_left() -> None:
+    budget = Budget(LIMITS, Clock(100.0))
+    assert (budget.tokens_left, budget.retrievals_left, budget.seconds_left) == (10, 2, 3.0)
+    assert budget.usage() == Usage(0, 0, 0, 0, 0.0)
+
+
+def test_what_is_counted_is_no_longer_left_and_on_the_bill() -> None:
+    clock = Clock(100.0)
+    budget = Budget(LIMITS, clock)
+    budget.count_retrieval()
+    budget.count_call(prompt_tokens=7, generated_tokens=4)
+    budget.count_call(prompt_tokens=9, generated_tokens=0)
+    clock.now = 101.25
+    assert (budget.tokens_left, budget.retrievals_left, budget.seconds_left) == (6, 1, 1.75)
+    assert budget.usage() == Usage(1, 2, 4, 16, 1250.0)
+
+
+def test_prompt_tokens_cost_nothing_of_the_budget() -> None:
+    budget = Budget(LIMITS, Clock(0.0))
+    budget.count_call(prompt_tokens=1_000_000, generated_tokens=1)
+    assert budget.tokens_left == 9
+
+
+async def test_within_the_time_nothing_is_stopped() -> None:
+    budget = Budget(LIMITS, Clock(0.0))
+    async with budget.within("a stage"):
+        await asyncio.sleep(0)
+
+
+async def test_time_that_is_used_up_stops_what_waits_and_names_the_stage() -> None:
+    clock = Clock(0.0)
+    budget = Budget(LIMITS, clock)
+    clock.now = 3.0
+    with pytest.raises(DeadlineExceeded) as caught:
+        async with budget.within("judging sentence 2"):
+            await asyncio.Event().wait()
+    assert caught.value.message == "the answer's time of 3 s was used up while judging sentence 2"
+    assert caught.value.metadata == {"stage": "judging sentence 2"}
+
+
+async def test_what_needs_no_wait_is_let_through_even_late() -> None:
+    clock = Clock(0.0)
+    budget = Budget(LIMITS, clock)
+    clock.now = 1_000.0
+    assert budget.seconds_left < 0
+    async with budget.within("a stage"):
+        pass
+
+
+async def test_a_stage_that_is_cancelled_from_outside_is_cancelled() -> None:
+    entered = asyncio.Event()
+
+    async def stage() -> None:
+        async with Budget(LIMITS, Clock(0.0)).within("a stage"):
+            entered.set()
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(stage())
+    await entered.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_an_error_of_the_stage_is_its_own() -> None:
+    for error in (LookupError("no such thing"), TimeoutError("the port's own")):
+        with pytest.raises(type(error)) as caught:
+            async with Budget(LIMITS, Clock(0.0)).within("a stage"):
+                raise error
+        assert caught.value is error
