@@ -143,6 +143,27 @@ def test_pending_is_what_no_complete_sentence_holds(text: str, cut: int) -> None
     assert "".join(sentences) + splitter.pending == text[:cut]
 
 
+@given(texts, st.integers(0, 200), st.data())
+def test_what_is_certain_is_of_the_sentence_however_the_text_goes_on(
+    text: str, cut: int, data: st.DataObject
+) -> None:
+    splitter = SentenceSplitter()
+    complete = splitter.feed(text[:cut])
+    rest = text[cut:] if data.draw(st.booleans()) else data.draw(texts)
+    pending = split_sentences(text[:cut] + rest)[len(complete) :] or ("",)
+    assert splitter.certain <= len(pending[0])
+    assert splitter.certain <= len(splitter.pending)
+
+
+def test_words_are_certain_at_once_and_an_undecided_end_waits() -> None:
+    splitter = SentenceSplitter()
+    certain = []
+    for piece in (" She", " ", "left", " the", " U.S.", " H", "e", " stayed"):
+        splitter.feed(piece)
+        certain.append(splitter.certain)
+    assert certain == [4, 4, 9, 13, 18, 18, 18, len(" He stayed")]
+
+
 def test_a_sentence_is_complete_as_soon_as_the_next_one_begins() -> None:
     splitter = SentenceSplitter()
     assert splitter.feed(" Kamon Lakov died on 3 June 1951.") == ()
