@@ -1,5 +1,6 @@
 """The command line: ``scaar``."""
 
+import io
 import os
 import sys
 
@@ -49,12 +50,16 @@ def _version(
 
 def main() -> None:
     """Runs the command line; a user's mistake is one line and status 2, a failure one and 1."""
+    for stream in (sys.stdout, sys.stderr):
+        # JSON is UTF-8, and a mark must not be an error where the locale knows less.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.exit(_run())
 
 
 def _run() -> int:
     try:
-        status = app(standalone_mode=False)
+        status = app(prog_name="scaar", standalone_mode=False)
     except typer.TyperException as error:
         return _fail(error.format_message(), error.exit_code)
     except InvalidRequest as error:
@@ -71,5 +76,7 @@ def _run() -> int:
 
 
 def _fail(message: str, status: int) -> int:
-    print(f"scaar: {' '.join(message.split())}", file=sys.stderr)
+    # A group of commands alone is answered with its help, which keeps its lines.
+    is_help = message.startswith("Usage: ")
+    print(message if is_help else f"scaar: {' '.join(message.split())}", file=sys.stderr)
     return status

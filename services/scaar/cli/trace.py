@@ -95,7 +95,7 @@ class TracePrinter:
             self._labelled("", "[dim]every word is sure enough: accepted[/]")
             return
         word = event.words[event.trigger]
-        then = "retrieve" if event.retrieving else "but no retrieval is left: accepted"
+        then = "retrieve" if event.retrieving else "but nothing is left to spend on it: accepted"
         self._labelled(
             f"{MARK} trigger",
             f"[bold red]{escape(word.text)}[/] {_comparison(word)}: {then}",

@@ -15,6 +15,7 @@ from rich.table import Table
 from scaar.cli.services import BACK_ENDS, BASE_PORT, ServiceName, default_address, full_name
 from scaar.core.errors import BackendUnavailable, InvalidRequest
 from scaar.runtime.health import wait_until_serving
+from scaar.runtime.server import check_free
 
 READY_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 10.0
@@ -40,6 +41,9 @@ async def _up(base_port: int) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopping.set)
     addresses = {name: default_address(name, base_port) for name in ServiceName}
+    for address in addresses.values():
+        # Before anything is started: what listens there might pass for a service of ours.
+        check_free(address)
     processes: dict[ServiceName, Process] = {}
     stopped = asyncio.create_task(stopping.wait())
     try:

@@ -79,7 +79,7 @@ async def open_server(
         AlreadyExists: something listens at the address.
         InvalidRequest: the address cannot be listened at.
     """
-    _check_free(address)
+    check_free(address)
     interceptors = (ErrorInterceptor(status_of), DeadlineInterceptor(settings.max_call_s))
     age_grace = ("grpc.max_connection_age_grace_ms", round(settings.max_call_s * 1000) + 1000)
     server = grpc.aio.server(interceptors=interceptors, options=(*_OPTIONS, age_grace))
@@ -113,8 +113,13 @@ def _bound(server: grpc.aio.Server, address: str) -> str:
     return f"{host}{separator}{port}" if asked.isdigit() else address
 
 
-def _check_free(address: str) -> None:
-    """Refuses an address that is taken, before gRPC does without saying why."""
+def check_free(address: str) -> None:
+    """Refuses an address that is taken, before gRPC does without saying why.
+
+    Raises:
+        AlreadyExists: something listens there.
+        InvalidRequest: it is no address.
+    """
     if address.startswith("unix:"):
         return
     host, _, port = address.rpartition(":")

@@ -1,0 +1,236 @@
+"""The command line as a user meets it: what it prints and the status that it ends with."""
+
+import io
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from scaar import __version__
+from scaar.cli.main import main
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A command's status and what it printed."""
+
+    status: object
+    out: str
+    err: str
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs ``scaar`` in this process, on a data folder of the test's own."""
+
+    def scaar(*arguments: str) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["scaar", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return Ran(ended.value.code, *capsys.readouterr())
+
+    return scaar
+
+
+USAGE, FAILURE = 2, 1
+LONG = "word " * 10_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "told"),
+    [
+        (["nonsense"], USAGE, "No such command 'nonsense'."),
+        (["--nonsense"], USAGE, "No such option: --nonsense"),
+        (["ask"], USAGE, "Missing argument 'question'."),
+        (["ask", ""], USAGE, "question: must not be empty"),
+        (["ask", LONG], USAGE, "question: must have at most 500 words, not 10000"),
+        (["ask", "a\x07b"], USAGE, "question: holds the control character U+0007 at 1"),
+        (["ask", "\udcff"], USAGE, "question: holds the control character U+DCFF at 0"),
+        (["ask", "x", "--polcy", "scaar"], USAGE, "No such option: --polcy"),
+        (["ask", "x", "--policy", "maybe"], USAGE, "policy.name: there is no policy 'maybe'"),
+        (["ask", "x", "--set", "theta"], USAGE, "--set: must be name=value, not 'theta'"),
+        (["ask", "x", "--set", "tau=1"], USAGE, "policy.tau: is not a setting; known: alpha,"),
+        (["ask", "x", "--set", "theta=x"], USAGE, "policy.theta: must be a number, not 'x'"),
+        (["ask", "x", "--set", "theta=1.1"], USAGE, "policy.theta: must be in (0, 1]"),
+        (["ask", "x", "--set", "theta=nan"], USAGE, "policy.theta: must be in (0, 1]"),
+        (["ask", "x", "--set", "alpha=0"], USAGE, "policy.alpha: must be in (0, 100]"),
+        (["ask", "x", "--set", "top_k=0"], USAGE, "policy.top_k: must be 1 to 100"),
+        (["ask", "x", "--set", "top_k=101"], USAGE, "policy.top_k: must be 1 to 100"),
+        (
+            ["ask", "x", "--policy", "flare", "--set", "alpha=9"],
+            USAGE,
+            "policy.alpha: has no effect with query current_sentence",
+        ),
+        (["ask", "x", "--index", ""], USAGE, "index: must name an index"),
+        (["ask", "x", "--target", "dns:///127.0.0.1:1"], FAILURE, "dns:///127.0.0.1:1 does not"),
+        (["serve"], USAGE, "Missing argument 'service'."),
+        (["serve", "cook"], USAGE, "Invalid value for 'service'"),
+        (["serve", "scorer", "--generator", "embedded"], USAGE, "--generator: is for the orch"),
+        (["serve", "query-builder", "--address", "x"], USAGE, "address: must be host:port"),
+        (["serve", "query-builder", "--address", "127.0.0.1:70000"], USAGE, "address: must be"),
+        (["up", "--base-port", "x"], USAGE, "Invalid value for '--base-port'"),
+        (["up", "--base-port", "0"], USAGE, "--base-port: must be 1 to 65531, not 0"),
+        (["up", "--base-port", "65532"], USAGE, "--base-port: must be 1 to 65531, not 65532"),
+        (["index", "nonsense"], USAGE, "No such command 'nonsense'."),
+        (["index", "build"], USAGE, "Missing option '--corpus'."),
+        (
+            ["index", "build", "--corpus", "no/where.jsonl", "--index", "x"],
+            USAGE,
+            "corpus: no/where.jsonl cannot be read: No such file or directory",
+        ),
+        (["index", "build", "--corpus", "x", "--index", "../x"], USAGE, "index: must be 1 to 64"),
+        (["index", "describe", "x"], FAILURE, "no index 'x'"),
+        (["search", "x", "--index", "nope"], FAILURE, "no index 'nope'"),
+        (["search", "x", "--top-k", "0"], USAGE, "top_k: must be 1 to 100, not 0"),
+        (["search", "x", "--target", "dns:///127.0.0.1:1"], FAILURE, "dns:///127.0.0.1:1 does"),
+        (["lab", "questions", "--count", "9999999"], USAGE, "--count: must be 0 to 8000"),
+        (["lab", "questions", "--split", "middle"], USAGE, "Invalid value for '--split'"),
+        (["lab", "evaluate", "--count", "1"], USAGE, "--count: must be at least 2, not 1"),
+        (["lab", "evaluate", "--set", "theta"], USAGE, "--set: must be name=value"),
+        (["models", "extra"], USAGE, "Got unexpected extra argument"),
+    ],
+)
+def test_a_bad_command_line_is_told_in_one_line(
+    run: Run, arguments: list[str], status: int, told: str
+) -> None:
+    ran = run(*arguments)
+    assert ran.status == status
+    assert ran.out == ""
+    assert ran.err.startswith(f"scaar: {told}")
+    assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "status", "told"),
+    [
+        ("SCAAR_GENERATOR_THREADS", "many", USAGE, "SCAAR_GENERATOR_THREADS: Input should be"),
+        ("SCAAR_GENERATOR_MODEL", "/no/where", FAILURE, "/no/where: there is no such model folder"),
+        ("SCAAR_SCORER_MODEL", "/no/where", FAILURE, "/no/where: there is no such model folder"),
+        ("SCAAR_RETRIEVER_K1", "-1", USAGE, "SCAAR_RETRIEVER_K1: Input should be greater"),
+        (
+            "SCAAR_ORCHESTRATOR_SCORER_TARGET",
+            "dns:///127.0.0.1:1",
+            FAILURE,
+            "dns:///127.0.0.1:1 does not answer",
+        ),
+        ("SCAAR_HOME", "/proc/nowhere", FAILURE, "the indexes cannot be used: /proc/nowhere"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_told_in_one_line(
+    run: Run, monkeypatch: pytest.MonkeyPatch, name: str, value: str, status: int, told: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    ran = run("ask", "Where was Ada born?")
+    assert ran.status == status
+    assert ran.out == ""
+    assert ran.err.startswith(f"scaar: {told}")
+    assert ran.err.count("\n") == 1
+
+
+def test_a_mistake_is_told_before_anything_is_loaded(run: Run, home: Path) -> None:
+    run("ask", "x", "--set", "theta=2")
+    assert not home.exists()
+
+
+@pytest.mark.parametrize("command", ["serve", "up"])
+def test_a_port_in_use_is_told_before_anything_is_started(run: Run, command: str) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        address = f"127.0.0.1:{port}"
+        arguments = {
+            "serve": ["serve", "query-builder", "--address", address],
+            # The fourth of five.
+            "up": ["up", "--base-port", str(port - 3)],
+        }
+        ran = run(*arguments[command])
+    assert ran == Ran(FAILURE, "", f"scaar: something listens at {address} already\n")
+
+
+def test_the_version_is_told(run: Run) -> None:
+    assert run("--version") == Ran(0, f"scaar {__version__}\n", "")
+
+
+@pytest.mark.parametrize("group", [(), ("index",), ("lab",)])
+def test_a_group_alone_shows_its_help_by_lines(run: Run, group: tuple[str, ...]) -> None:
+    ran = run(*group)
+    assert ran.status == USAGE
+    assert ran.err.startswith(f"Usage: {' '.join(('scaar', *group))} ")
+    assert ran.err.count("\n") > 5
+
+
+@pytest.mark.parametrize("command", ["ask", "search", "up", "serve", "models", "demo", "index"])
+def test_every_command_has_help(run: Run, command: str) -> None:
+    ran = run(command, "--help")
+    assert ran.status == 0
+    assert ran.out.startswith(f"Usage: scaar {command} ")
+    assert ran.err == ""
+
+
+def test_models_are_listed_with_digest_and_report(run: Run) -> None:
+    ran = run("models", "--json")
+    models = [json.loads(line) for line in ran.out.splitlines()]
+    assert [model["model"] for model in models] == ["lab-lm", "lab-cross-encoder"]
+    for model in models:
+        assert (Path(model["folder"]) / "model.onnx").is_file()
+        assert len(model["files"]["model.onnx"]) == 64
+        assert model["measured"]
+    text = run("models").out
+    for model in models:
+        assert model["files"]["model.onnx"][:16] in text
+
+
+def test_an_interrupt_is_status_130(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("scaar.cli.ask.validate", interrupt)
+    assert run("ask", "x") == Ran(130, "", "")
+
+
+def test_output_is_utf_8_whatever_the_locale(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.BytesIO()
+    monkeypatch.setattr(sys, "argv", ["scaar", "search", "▲🙂", "--target", "dns:///127.0.0.1:1"])
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(out, encoding="ascii"))
+    with pytest.raises(SystemExit):
+        main()
+    assert sys.stderr.encoding == "utf-8"
+    sys.stderr.flush()
+    assert out.getvalue().startswith(b"scaar: dns:///127.0.0.1:1 does not answer")
+
+
+def scaar(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "scaar.cli", *arguments]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "SCAAR_HOME": str(home),
+        "PYTHONIOENCODING": "ascii",
+    }
+    return subprocess.run(
+        command, capture_output=True, encoding="utf-8", env=environment, check=False
+    )
+
+
+def test_a_process_ends_with_one_line_and_the_status(home: Path) -> None:
+    ran = scaar("ask", "Wörter 🙂", "--policy", "vielleicht 🙂", home=home)
+    assert (ran.returncode, ran.stdout) == (USAGE, "")
+    assert ran.stderr.startswith("scaar: policy.name: there is no policy 'vielleicht 🙂'; known: ")
+    assert ran.stderr.count("\n") == 1
+
+
+def test_a_process_without_its_service_says_so_and_nothing_else(home: Path) -> None:
+    ran = scaar("ask", "x", "--target", "", home=home)
+    assert (ran.returncode, ran.stdout) == (FAILURE, "")
+    assert ran.stderr.startswith("scaar: ")
+    assert ran.stderr.count("\n") == 1

@@ -1,0 +1,76 @@
+import pytest
+
+from scaar.cli.overrides import parse_overrides
+from scaar.core.errors import InvalidRequest
+from scaar.core.types import Formulation, PolicyOverrides, Weighting, WordOrder
+
+
+def test_no_setting_leaves_the_policy_as_it_is() -> None:
+    assert parse_overrides([]) == PolicyOverrides()
+
+
+def test_every_setting_has_the_type_of_its_field() -> None:
+    settings = [
+        "theta=0.2",
+        "theta_cap=1",
+        "weighting=surprisal",
+        "query=current_sentence",
+        "alpha=33.3",
+        "include_question=no",
+        "word_order=contribution",
+        "last_n_tokens=7",
+        "top_k=5",
+    ]
+    assert parse_overrides(settings) == PolicyOverrides(
+        theta=0.2,
+        theta_cap=1.0,
+        weighting=Weighting.SURPRISAL,
+        query=Formulation.CURRENT_SENTENCE,
+        alpha=33.3,
+        include_question=False,
+        word_order=WordOrder.CONTRIBUTION,
+        last_n_tokens=7,
+        top_k=5,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("true", True), ("YES", True), ("1", True), ("false", False), ("No", False), ("0", False)],
+)
+def test_a_truth_value_is_said_in_several_ways(text: str, value: bool) -> None:
+    assert parse_overrides([f"include_question={text}"]).include_question is value
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("theta", "--set: must be name=value, not 'theta'"),
+        ("", "--set: must be name=value, not ''"),
+        ("theta=", "policy.theta: must be a number, not ''"),
+        ("theta=high", "policy.theta: must be a number, not 'high'"),
+        ("theta=0,2", "policy.theta: must be a number, not '0,2'"),
+        ("top_k=3.5", "policy.top_k: must be a whole number, not '3.5'"),
+        ("include_question=maybe", "policy.include_question: must be true or false, not 'maybe'"),
+        (
+            "weighting=heavy",
+            "policy.weighting: must be one of none, exp_raw, surprisal, not 'heavy'",
+        ),
+    ],
+)
+def test_a_value_that_does_not_parse_is_told_with_what_is_expected(setting: str, told: str) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        parse_overrides([setting])
+    assert caught.value.message == told
+
+
+def test_a_setting_that_does_not_exist_is_told_with_those_that_do() -> None:
+    with pytest.raises(InvalidRequest, match=r"^policy\.tau: is not a setting; known: alpha, .*"):
+        parse_overrides(["tau=1"])
+
+
+def test_every_wrong_setting_is_told_at_once() -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        parse_overrides(["theta=x", "tau=1", "top_k=1", "top_k=2"])
+    fields = [violation.field for violation in caught.value.violations]
+    assert fields == ["policy.theta", "policy.tau", "policy.top_k"]

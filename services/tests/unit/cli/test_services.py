@@ -1,0 +1,28 @@
+import pytest
+
+from scaar.cli.services import BACK_ENDS, ServiceName, default_address, full_name
+from scaar.wire import generator, orchestrator, query_builder, retriever, scorer
+
+CONTRACT = {
+    ServiceName.ORCHESTRATOR: orchestrator.SERVICE_NAME,
+    ServiceName.GENERATOR: generator.SERVICE_NAME,
+    ServiceName.SCORER: scorer.SERVICE_NAME,
+    ServiceName.QUERY_BUILDER: query_builder.SERVICE_NAME,
+    ServiceName.RETRIEVER: retriever.SERVICE_NAME,
+}
+
+
+@pytest.mark.parametrize("service", ServiceName)
+def test_a_service_is_called_as_in_the_contract(service: ServiceName) -> None:
+    assert full_name(service) == CONTRACT[service]
+
+
+def test_every_service_has_a_port_of_its_own_on_loopback() -> None:
+    addresses = [default_address(service, 50051) for service in ServiceName]
+    assert addresses[0] == default_address(ServiceName.ORCHESTRATOR) == "127.0.0.1:50051"
+    assert addresses == [f"127.0.0.1:{port}" for port in range(50051, 50056)]
+
+
+def test_the_back_ends_are_all_services_but_the_orchestrator() -> None:
+    assert {*BACK_ENDS, ServiceName.ORCHESTRATOR} == set(ServiceName)
+    assert len(BACK_ENDS) == 4
