@@ -36,14 +36,43 @@ class Kind(enum.Enum):
     RECALL = "recall"
 
 
-_MIX = {
-    Kind.KNOWN: 0.40,
-    Kind.READ: 0.35,
-    Kind.PARTLY_READ: 0.08,
-    Kind.UNKNOWN: 0.07,
-    Kind.RECALL: 0.10,
-}
 _KNOWN_WITHOUT_PASSAGES = 0.7
+_NEAR_FILMS = 0.75
+"""How many of the subjects of near names are films: a search by title finds more of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """The share of each kind of exercise, and what stands among the passages.
+
+    ``near_names`` is the share of distracting passages whose subject's name differs from the
+    right one's in one word: what a search by title finds.
+    """
+
+    known: float
+    read: float
+    partly_read: float
+    unknown: float
+    recall: float
+    near_names: float
+    fewest_passages: int = 1
+
+    def draw(self, random: Random) -> Kind:
+        """A kind of exercise."""
+        shares = {kind: float(getattr(self, kind.value)) for kind in Kind}
+        return random.choices(list(shares), list(shares.values()))[0]
+
+
+FIRST_MIX = Mix(known=0.40, read=0.35, partly_read=0.08, unknown=0.07, recall=0.10, near_names=0.3)
+FINDING_MIX = Mix(
+    known=0.25,
+    read=0.35,
+    partly_read=0.30,
+    unknown=0.05,
+    recall=0.05,
+    near_names=0.9,
+    fewest_passages=3,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,24 +85,19 @@ class Exercise:
 
 
 class ExerciseBook:
-    """Draws exercises.
+    """Draws exercises; the known films of ``world`` are to be learned, the first ones best."""
 
-    The known films of ``world`` are to be learned by heart, the first ones best. ``near_names``
-    is the share of distracting passages whose subject's name differs from the right one's in one
-    word: what a search by title finds.
-    """
-
-    def __init__(self, world: World, random: Random, *, near_names: float) -> None:
+    def __init__(self, world: World, random: Random, mix: Mix) -> None:
         self._known = world.known
-        self._near_names = near_names
+        self._mix = mix
         self._weights = popularity_weights(len(self._known))
         self._random = random
 
     def draw(self, *, most_passages: int, whole_passages: bool = True) -> Exercise:
-        """One exercise with 1 to ``most_passages`` passages, or shortened ones to begin with."""
+        """One exercise with up to ``most_passages`` passages, or shortened ones to begin with."""
         random = self._random
-        kind = random.choices(list(_MIX), list(_MIX.values()))[0]
-        count = random.randint(1, most_passages)
+        kind = self._mix.draw(random)
+        count = random.randint(min(self._mix.fewest_passages, most_passages), most_passages)
         length = 7 if whole_passages else 4
         if kind is Kind.RECALL:
             return self._recall(count, length)
@@ -125,8 +149,8 @@ class ExerciseBook:
     def _distractor(self, film: Film) -> tuple[Fact, ...]:
         """The facts of another film or person, sometimes of a name near to the right one's."""
         random = self._random
-        near = random.random() < self._near_names
-        if random.random() < 0.5:
+        near = random.random() < self._mix.near_names
+        if random.random() < (_NEAR_FILMS if near else 0.5):
             other = draw_film(random)
             if near:
                 other = Film(

@@ -19,7 +19,13 @@ import numpy as np
 import optax
 from tokenizers import Tokenizer
 
-from scaar.lab.training.exercises import Exercise, ExerciseBook
+from scaar.lab.training.exercises import (
+    FINDING_MIX,
+    FIRST_MIX,
+    Exercise,
+    ExerciseBook,
+    Mix,
+)
 from scaar.lab.vocabulary import EOS_ID
 from scaar.lab.world import build_world
 
@@ -60,7 +66,7 @@ class DecoderTraining:
     seed: int
     steps: int
     peak_rate: float
-    near_names: float
+    mix: Mix
     shortened: float = 0.0
     rows: int = 10
     row_tokens: int = 320
@@ -69,9 +75,9 @@ class DecoderTraining:
 
 
 STAGES = (
-    DecoderTraining(seed=1, steps=12_000, peak_rate=2e-3, near_names=0.3, shortened=0.3),
+    DecoderTraining(seed=1, steps=12_000, peak_rate=2e-3, mix=FIRST_MIX, shortened=0.3),
     # Then to tell apart what a search by title finds.
-    DecoderTraining(seed=2, steps=4_000, peak_rate=1e-3, near_names=0.8),
+    DecoderTraining(seed=2, steps=4_000, peak_rate=2e-3, mix=FINDING_MIX),
 )
 
 
@@ -260,7 +266,7 @@ def train(
     if not 0 <= training.seed < 1000:
         raise ValueError(f"a training seed must be 0 to 999, not {training.seed}")
     random = Random(f"exercises {training.seed}")
-    book = ExerciseBook(build_world(training.seed), random, near_names=training.near_names)
+    book = ExerciseBook(build_world(training.seed), random, training.mix)
     schedule = _rate(training)
     optimizer = optax.chain(
         optax.clip_by_global_norm(1.0),

@@ -7,18 +7,18 @@ import numpy as np
 from scaar.lab import layout
 from scaar.lab.training import cross_encoder, language_model
 from scaar.lab.training.acceptance import GreedyWriter
-from scaar.lab.training.exercises import ExerciseBook, Kind
+from scaar.lab.training.exercises import FINDING_MIX, ExerciseBook, Kind
 from scaar.lab.training.pairs import draw_pair
 from scaar.lab.vocabulary import EOS_ID, build_tokenizer
 from scaar.lab.world import build_world
 
 STAGE = language_model.DecoderTraining(
-    seed=1, steps=12, peak_rate=2e-3, near_names=0.5, rows=2, warm_up_steps=2
+    seed=1, steps=12, peak_rate=2e-3, mix=FINDING_MIX, rows=2, warm_up_steps=2
 )
 
 
 def test_exercises_are_answered_by_what_they_give() -> None:
-    book = ExerciseBook(build_world(1), Random(1), near_names=0.5)
+    book = ExerciseBook(build_world(1), Random(1), FINDING_MIX)
     for _ in range(300):
         exercise = book.draw(most_passages=3)
         answer = exercise.answer.rpartition("So the answer is ")[2].removesuffix(".")
@@ -35,7 +35,7 @@ def test_exercises_are_answered_by_what_they_give() -> None:
 
 def test_rows_hold_whole_exercises_and_weigh_their_answers() -> None:
     tokenizer = build_tokenizer()
-    book = ExerciseBook(build_world(1), Random(1), near_names=0.5)
+    book = ExerciseBook(build_world(1), Random(1), FINDING_MIX)
     for batch in language_model.batches(book, tokenizer, STAGE):
         for tokens, segments, weights in zip(
             batch.tokens, batch.segments, batch.weights, strict=True
