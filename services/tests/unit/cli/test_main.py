@@ -1,44 +1,22 @@
 """The command line as a user meets it: what it prints and the status that it ends with."""
 
 import io
-import json
 import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from scaar import __version__
 from scaar.cli.main import main
+from scaar.testing.commands import Ran, run_scaar
 
 
-@dataclass(frozen=True)
-class Ran:
-    """A command's status and what it printed."""
-
-    status: object
-    out: str
-    err: str
-
-
-Run = Callable[..., Ran]
-
-
-@pytest.fixture
-def run(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs ``scaar`` in this process, on a data folder of the test's own."""
-
-    def scaar(*arguments: str) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["scaar", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return Ran(ended.value.code, *capsys.readouterr())
-
-    return scaar
+@pytest.fixture(autouse=True)
+def _own_home(home: Path) -> None:
+    """Every command has a data folder of its own."""
 
 
 USAGE, FAILURE = 2, 1
@@ -100,9 +78,9 @@ LONG = "word " * 10_000
     ],
 )
 def test_a_bad_command_line_is_told_in_one_line(
-    run: Run, arguments: list[str], status: int, told: str
+    arguments: list[str], status: int, told: str
 ) -> None:
-    ran = run(*arguments)
+    ran = run_scaar(*arguments)
     assert ran.status == status
     assert ran.out == ""
     assert ran.err.startswith(f"scaar: {told}")
@@ -126,23 +104,23 @@ def test_a_bad_command_line_is_told_in_one_line(
     ],
 )
 def test_a_setting_that_cannot_be_used_is_told_in_one_line(
-    run: Run, monkeypatch: pytest.MonkeyPatch, name: str, value: str, status: int, told: str
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, status: int, told: str
 ) -> None:
     monkeypatch.setenv(name, value)
-    ran = run("ask", "Where was Ada born?")
+    ran = run_scaar("ask", "Where was Ada born?")
     assert ran.status == status
     assert ran.out == ""
     assert ran.err.startswith(f"scaar: {told}")
     assert ran.err.count("\n") == 1
 
 
-def test_a_mistake_is_told_before_anything_is_loaded(run: Run, home: Path) -> None:
-    run("ask", "x", "--set", "theta=2")
+def test_a_mistake_is_told_before_anything_is_loaded(home: Path) -> None:
+    run_scaar("ask", "x", "--set", "theta=2")
     assert not home.exists()
 
 
 @pytest.mark.parametrize("command", ["serve", "up"])
-def test_a_port_in_use_is_told_before_anything_is_started(run: Run, command: str) -> None:
+def test_a_port_in_use_is_told_before_anything_is_started(command: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -153,49 +131,48 @@ def test_a_port_in_use_is_told_before_anything_is_started(run: Run, command: str
             # The fourth of five.
             "up": ["up", "--base-port", str(port - 3)],
         }
-        ran = run(*arguments[command])
+        ran = run_scaar(*arguments[command])
     assert ran == Ran(FAILURE, "", f"scaar: something listens at {address} already\n")
 
 
-def test_the_version_is_told(run: Run) -> None:
-    assert run("--version") == Ran(0, f"scaar {__version__}\n", "")
+def test_the_version_is_told() -> None:
+    assert run_scaar("--version") == Ran(0, f"scaar {__version__}\n", "")
 
 
 @pytest.mark.parametrize("group", [(), ("index",), ("lab",)])
-def test_a_group_alone_shows_its_help_by_lines(run: Run, group: tuple[str, ...]) -> None:
-    ran = run(*group)
+def test_a_group_alone_shows_its_help_by_lines(group: tuple[str, ...]) -> None:
+    ran = run_scaar(*group)
     assert ran.status == USAGE
     assert ran.err.startswith(f"Usage: {' '.join(('scaar', *group))} ")
     assert ran.err.count("\n") > 5
 
 
 @pytest.mark.parametrize("command", ["ask", "search", "up", "serve", "models", "demo", "index"])
-def test_every_command_has_help(run: Run, command: str) -> None:
-    ran = run(command, "--help")
+def test_every_command_has_help(command: str) -> None:
+    ran = run_scaar(command, "--help")
     assert ran.status == 0
     assert ran.out.startswith(f"Usage: scaar {command} ")
     assert ran.err == ""
 
 
-def test_models_are_listed_with_digest_and_report(run: Run) -> None:
-    ran = run("models", "--json")
-    models = [json.loads(line) for line in ran.out.splitlines()]
+def test_models_are_listed_with_digest_and_report() -> None:
+    models = run_scaar("models", "--json").records
     assert [model["model"] for model in models] == ["lab-lm", "lab-cross-encoder"]
     for model in models:
         assert (Path(model["folder"]) / "model.onnx").is_file()
         assert len(model["files"]["model.onnx"]) == 64
         assert model["measured"]
-    text = run("models").out
+    text = run_scaar("models").out
     for model in models:
         assert model["files"]["model.onnx"][:16] in text
 
 
-def test_an_interrupt_is_status_130(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_is_status_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("scaar.cli.ask.validate", interrupt)
-    assert run("ask", "x") == Ran(130, "", "")
+    assert run_scaar("ask", "x") == Ran(130, "", "")
 
 
 def test_output_is_utf_8_whatever_the_locale(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,38 @@
+"""The command line as a user meets it, run in this process."""
+
+import io
+import json
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from typing import Any
+
+from scaar.cli.main import main
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A command's status and what it printed."""
+
+    status: object
+    out: str
+    err: str
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """What it printed as JSON lines."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+def run_scaar(*arguments: str) -> Ran:
+    """Runs ``scaar`` with these arguments, to its end."""
+    out, err, before = io.StringIO(), io.StringIO(), sys.argv
+    sys.argv = ["scaar", *arguments]
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            main()
+    except SystemExit as ended:
+        return Ran(ended.code, out.getvalue(), err.getvalue())
+    finally:
+        sys.argv = before
+    raise AssertionError("main ends the process")

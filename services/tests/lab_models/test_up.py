@@ -1,0 +1,194 @@
+"""``scaar up``: five processes that answer as one does, and go as they came."""
+
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scaar.cli.services import ServiceName, default_address
+from scaar.lab.questions import Question
+from scaar.runtime.server import check_free
+from scaar.testing.commands import run_scaar
+
+POLICIES = ("no_retrieval", "single_round", "flare", "scaar")
+
+
+def free_base_port() -> int:
+    """The first of as many free ports in a row as there are services."""
+    while True:
+        base = random.randrange(20_000, 32_000)
+        with ExitStack() as stack:
+            try:
+                for number in range(len(ServiceName)):
+                    stack.enter_context(socket.create_server(("127.0.0.1", base + number)))
+            except OSError:
+                continue
+            return base
+
+
+def stderr_of(process: subprocess.Popen[str]) -> str:
+    """What it and its services still say; ends when none of them is left."""
+    assert process.stderr is not None
+    return process.stderr.read()
+
+
+@contextmanager
+def running(base_port: int, home: Path, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "scaar.cli", "up", "--base-port", str(base_port)]
+    variables = {"PYTHONPATH": os.pathsep.join(sys.path), "SCAAR_HOME": str(home), **environment}
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        env={**os.environ, **variables},
+    ) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+            stderr_of(process)
+
+
+def until_ready(process: subprocess.Popen[str]) -> str:
+    """What is said until all services serve."""
+    assert process.stderr is not None
+    said = ""
+    for line in process.stderr:
+        said += line
+        if line.startswith("Ask: "):
+            return said
+    raise AssertionError(f"it ended before it was ready: {said}")
+
+
+def pid_of(process: subprocess.Popen[str], service: ServiceName) -> int:
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    for child in children:
+        command = Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+        if b"serve" in command and service.encode() in command:
+            return int(child)
+    raise AssertionError(f"{service} is not among the children {children}")
+
+
+def assert_ports_free(base_port: int) -> None:
+    for service in ServiceName:
+        check_free(default_address(service, base_port))
+
+
+@pytest.fixture(scope="module")
+def target(lab_home: Path) -> Iterator[str]:
+    """The orchestrator of a running ``scaar up``."""
+    base_port = free_base_port()
+    with running(base_port, lab_home) as process:
+        said = until_ready(process)
+        target = f"dns:///{default_address(ServiceName.ORCHESTRATOR, base_port)}"
+        assert said.count("SERVING") == 5
+        assert target in said
+        yield target
+
+
+def lasting(value: Any) -> Any:
+    """Events without what differs from one run to the next."""
+    match value:
+        case dict():
+            passing = ("request_id", "latency_ms")
+            return {name: lasting(each) for name, each in value.items() if name not in passing}
+        case list():
+            return [lasting(each) for each in value]
+    return value
+
+
+def to_a_millionth(value: Any) -> Any:
+    """Equal to what is the same but for a millionth in its numbers."""
+    match value:
+        case dict():
+            return {name: to_a_millionth(each) for name, each in value.items()}
+        case list():
+            return [to_a_millionth(each) for each in value]
+        case float():
+            return pytest.approx(value, rel=0, abs=1e-6)
+    return value
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_five_processes_tell_the_same_events_as_one(
+    target: str, tail_questions: list[Question], policy: str
+) -> None:
+    for question in tail_questions[:3]:
+        asked = ("ask", question.question, "--policy", policy, "--json")
+        embedded, remote = run_scaar(*asked), run_scaar(*asked, "--target", target)
+        assert (embedded.status, embedded.err) == (0, "")
+        assert (remote.status, remote.err) == (0, "")
+        assert len(remote.records) > 5
+        assert lasting(remote.records) == to_a_millionth(lasting(embedded.records))
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        (("--index", "nope"), 1),
+        (("--index", "../x"), 2),
+    ],
+)
+def test_what_is_wrong_is_told_in_the_same_words(
+    target: str, options: tuple[str, ...], status: int
+) -> None:
+    embedded, remote = (
+        run_scaar("ask", "Who?", *options, "--target", where) for where in ("embedded", target)
+    )
+    assert embedded == remote
+    assert (remote.status, remote.out) == (status, "")
+    assert remote.err.count("\n") == 1
+
+
+def test_interrupt_stops_all_five_and_frees_their_ports(lab_home: Path) -> None:
+    base_port = free_base_port()
+    with running(base_port, lab_home) as process:
+        until_ready(process)
+        process.send_signal(signal.SIGINT)
+        assert stderr_of(process) == "stopped\n"
+        assert process.wait() == 0
+    assert_ports_free(base_port)
+
+
+def test_a_service_that_ends_ends_all_and_is_named(lab_home: Path) -> None:
+    base_port = free_base_port()
+    with running(base_port, lab_home) as process:
+        until_ready(process)
+        os.kill(pid_of(process, ServiceName.SCORER), signal.SIGKILL)
+        told = "scaar: scorer ended by itself with status -9; all stopped"
+        assert stderr_of(process).splitlines() == ["stopped", told]
+        assert process.wait() == 1
+    assert_ports_free(base_port)
+
+
+def test_a_service_that_cannot_start_ends_all_and_is_named(lab_home: Path) -> None:
+    base_port = free_base_port()
+    with running(base_port, lab_home, SCAAR_SCORER_MODEL="/no/where") as process:
+        lines = stderr_of(process).splitlines()
+        assert process.wait() == 1
+    assert "scaar: /no/where: there is no such model folder" in lines
+    address = default_address(ServiceName.SCORER, base_port)
+    assert lines[-1] == f"scaar: scorer did not start on {address}; see above"
+    assert_ports_free(base_port)
+
+
+def test_a_port_in_use_is_told_before_anything_is_started(lab_home: Path) -> None:
+    base_port = free_base_port()
+    address = default_address(ServiceName.RETRIEVER, base_port)
+    host, _, port = address.partition(":")
+    with (
+        socket.create_server((host, int(port))),
+        running(base_port, lab_home) as process,
+    ):
+        assert stderr_of(process) == f"scaar: something listens at {address} already\n"
+        assert process.wait() == 1

@@ -1,0 +1,75 @@
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from scaar.lab import layout
+from scaar.lab.passages import passages_of
+from scaar.lab.questions import RELATIONS, ask
+from scaar.lab.vocabulary import BOS_ID, EOS_ID, build_tokenizer, vocabulary
+from scaar.lab.world import World, build_world
+
+TOKENIZER = build_tokenizer()
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return build_world(2000)
+
+
+def pieces(tokenizer: Tokenizer, text: str) -> list[str]:
+    """What each token but the first, which begins the text, stands for."""
+    encoded = tokenizer.encode(text)
+    return [text[start:end] for start, end in encoded.offsets[1:]]
+
+
+def test_a_token_is_in_the_vocabulary_once() -> None:
+    tokens = vocabulary()
+    assert len(tokens) == len(set(tokens))
+    assert TOKENIZER.get_vocab_size() == len(tokens)
+
+
+def test_every_word_of_the_world_is_one_token(world: World) -> None:
+    texts = [f" {passage.text} {passage.title}" for passage in passages_of(world)]
+    for film in world.tail[:50]:
+        texts += [f" {ask(film, relation).answer_text(Random(1))}" for relation in RELATIONS]
+    for text in texts:
+        # A full stop is a token of its own.
+        expected = text.replace(".", " .").split()
+        assert [piece.strip() for piece in pieces(TOKENIZER, text)] == expected
+
+
+def test_every_word_of_a_prompt_is_one_token(world: World) -> None:
+    for film in world.tail[:50]:
+        for relation in RELATIONS:
+            asked = ask(film, relation)
+            prompt = layout.prompt(asked.question, ["The film.", "The picture."])
+            marks = (":", "?", ".", "\n")
+            words = [piece for piece in pieces(TOKENIZER, prompt) if piece not in marks]
+            expected = prompt.replace(":", " ").replace("?", " ").replace(".", " ").split()
+            assert [word.strip() for word in words] == expected
+
+
+def test_a_text_begins_with_its_own_token_and_a_pair_is_framed() -> None:
+    assert TOKENIZER.encode("film").ids[0] == BOS_ID
+    pair = build_tokenizer(pairs=True).encode("The film", "The star")
+    assert (pair.ids[0], pair.ids[-1]) == (BOS_ID, EOS_ID)
+    second = pair.type_ids.index(1)
+    assert pair.type_ids == [0] * second + [1] * (len(pair.ids) - second)
+    assert pair.ids[second - 1] == EOS_ID
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
+def test_any_text_comes_back_from_its_tokens(text: str) -> None:
+    ids = TOKENIZER.encode(text, add_special_tokens=False).ids
+    decoded = TOKENIZER.decode(ids, skip_special_tokens=False)
+    assert decoded == text
+
+
+def test_the_layout_asks_after_numbered_passages() -> None:
+    assert layout.prompt("Who?") == "Question: Who?\nAnswer:"
+    expected = "Context:\n[1] One.\n[2] Two.\nQuestion: Who?\nAnswer:"
+    assert layout.prompt("Who?", ["One.", "Two."]) == expected
+    assert layout.recall_prompt(["One."]) == "Context:\n[1] One.\nFacts:"

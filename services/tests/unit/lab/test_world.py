@@ -1,0 +1,82 @@
+from random import Random
+
+import pytest
+
+from scaar.lab import names
+from scaar.lab.world import (
+    KNOWN_FILMS,
+    TAIL_FILMS,
+    World,
+    build_world,
+    draw_film,
+    popularity_weights,
+)
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return build_world(2000)
+
+
+def test_the_same_seed_is_the_same_world(world: World) -> None:
+    assert build_world(2000) == world
+
+
+def test_worlds_share_the_known_films_and_no_tail_film(world: World) -> None:
+    other = build_world(2001)
+    assert other.known == world.known
+    assert not set(other.tail) & set(world.tail)
+    known = {film.title for film in world.known}
+    assert not {film.title for film in (*other.tail, *world.tail)} & known
+
+
+def test_titles_and_directors_are_unique_in_a_world(world: World) -> None:
+    assert (len(world.known), len(world.tail)) == (KNOWN_FILMS, TAIL_FILMS)
+    assert world.films == world.known + world.tail
+    assert len({film.title for film in world.films}) == KNOWN_FILMS + TAIL_FILMS
+    assert len({film.director.name for film in world.films}) == KNOWN_FILMS + TAIL_FILMS
+
+
+def test_fewer_tail_films_are_the_first_of_them(world: World) -> None:
+    assert build_world(2000, tail_films=5).tail == world.tail[:5]
+
+
+def test_a_director_is_grown_up_when_the_film_is_released_and_dies_later(world: World) -> None:
+    for film in world.films:
+        born, died = int(film.director.born[-4:]), int(film.director.died[-4:])
+        assert born + 20 <= int(film.released) <= died
+
+
+def test_a_fact_is_of_its_film_or_of_its_director() -> None:
+    film = draw_film(Random(1))
+    assert {fact.subject for fact in film.facts()} == {film.title}
+    assert {fact.subject for fact in film.director.facts()} == {film.director.name}
+    assert [fact.value for fact in film.facts()] == [film.director.name, film.released, film.star]
+    assert [fact.relation.value for fact in film.director.facts()] == [
+        "born",
+        "birthplace",
+        "died",
+        "country",
+        "father",
+        "mother",
+        "spouse",
+    ]
+
+
+def test_popularity_falls_by_rank() -> None:
+    weights = popularity_weights(KNOWN_FILMS)
+    assert weights == sorted(weights, reverse=True)
+    assert min(weights) > 0
+
+
+def test_no_name_stands_in_two_lists() -> None:
+    lists = (
+        names.FIRST_NAMES,
+        names.LAST_NAMES,
+        names.PLACES,
+        names.COUNTRIES,
+        names.TITLE_ADJECTIVES,
+        names.TITLE_NOUNS,
+    )
+    every = [name for each in lists for name in each]
+    assert len(every) == len(set(every))
