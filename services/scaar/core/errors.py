@@ -2,6 +2,7 @@
 
     ScaarError
     ├── InvalidRequest       a field of the request is wrong: which, and the limit
+    │   └── PromptTooLong    the model has no room for the prompt
     ├── NotFound             an index, a model or a policy that is not there
     ├── AlreadyExists        a thing of that name is there and would be overwritten
     ├── CapabilityMissing    the engine cannot give what the policy needs
@@ -16,7 +17,7 @@ Foreign exceptions become one of these in the adapter that calls the library.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class ScaarError(Exception):
@@ -54,9 +55,15 @@ class InvalidRequest(ScaarError):
         self.violations = tuple(violations)
 
     @classmethod
-    def of(cls, field: str, description: str) -> "InvalidRequest":
+    def of(cls, field: str, description: str) -> Self:
         """The error for a single field."""
         return cls((Violation(field, description),))
+
+
+class PromptTooLong(InvalidRequest):
+    """A prompt that leaves the model no room to write; with fewer passages it may fit."""
+
+    reason = "PROMPT_TOO_LONG"
 
 
 class NotFound(ScaarError):

@@ -13,7 +13,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from scaar.core.budget import Budget
-from scaar.core.errors import CapabilityMissing
+from scaar.core.errors import CapabilityMissing, PromptTooLong
 from scaar.core.judge import Judge, needs_contributions
 from scaar.core.policies import PRESETS
 from scaar.core.policies.effective import effective_policy
@@ -184,7 +184,7 @@ class _Run:
                             if isinstance(event, PassagesRetrieved):
                                 found = event.passages
                     if found:
-                        regenerated = await self._regenerate(writer, found)
+                        regenerated, found = await self._regenerate(writer, found)
                         yield SentenceRegenerated(self.index, draft.text, regenerated.text)
                         # A model that has nothing to say from the passages leaves its draft.
                         if regenerated.text.strip():
@@ -207,14 +207,19 @@ class _Run:
         )
 
     async def _draft(self, writer: SentenceWriter) -> AsyncGenerator[TokenDrafted | Sentence, None]:
-        prompt = self.profile.render(self.request.question, self.standing_passages)
-        stage = f"drafting sentence {self.index}"
-        drafting = writer.draft(
-            prompt, self.so_far, stage=stage, max_tokens=self._sentence_max_tokens()
-        )
-        async with aclosing(drafting) as parts:
-            async for part in parts:
-                yield part if isinstance(part, Sentence) else TokenDrafted(self.index, part)
+        stage, tokens = f"drafting sentence {self.index}", self._sentence_max_tokens()
+        while True:
+            prompt = self.profile.render(self.request.question, self.standing_passages)
+            drafting = writer.draft(prompt, self.so_far, stage=stage, max_tokens=tokens)
+            try:
+                async with aclosing(drafting) as parts:
+                    async for part in parts:
+                        yield part if isinstance(part, Sentence) else TokenDrafted(self.index, part)
+                return
+            except PromptTooLong:
+                if len(self.standing_passages) <= 1:
+                    raise
+                self.standing_passages = self.standing_passages[:-1]
 
     def _is_judged(self, draft: Sentence) -> bool:
         concluding = self.profile.concludes(draft.text)
@@ -250,12 +255,18 @@ class _Run:
 
     async def _regenerate(
         self, writer: SentenceWriter, passages: tuple[RetrievedPassage, ...]
-    ) -> Sentence:
-        prompt = self.profile.render(self.request.question, passages)
-        stage = f"writing sentence {self.index} again"
-        return await writer.write(
-            prompt, self.so_far, stage=stage, max_tokens=self._sentence_max_tokens()
-        )
+    ) -> tuple[Sentence, tuple[RetrievedPassage, ...]]:
+        """The sentence written again, and the passages that the model had room for."""
+        stage, tokens = f"writing sentence {self.index} again", self._sentence_max_tokens()
+        while True:
+            prompt = self.profile.render(self.request.question, passages)
+            try:
+                written = await writer.write(prompt, self.so_far, stage=stage, max_tokens=tokens)
+                return written, passages
+            except PromptTooLong:
+                if len(passages) == 1:
+                    raise
+                passages = passages[:-1]
 
     def _sentence_max_tokens(self) -> int:
         return min(SENTENCE_MAX_TOKENS, self.budget.tokens_left)

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from scaar.core.budget import Budget
-from scaar.core.errors import StreamIncomplete
+from scaar.core.errors import PromptTooLong, StreamIncomplete
 from scaar.core.ports import Generator
 from scaar.core.sentences import SentenceSplitter
 from scaar.core.types import (
@@ -63,7 +63,10 @@ class SentenceWriter:
         """The next sentence's tokens as they are written, then the sentence.
 
         The tokens that had to be read to see where it ends are not shown. The call is billed
-        however it ends.
+        however it ends, but for a prompt that the model refuses.
+
+        Raises:
+            PromptTooLong: before any token.
         """
         request = GenerateRequest(
             prompt=prompt,
@@ -75,6 +78,7 @@ class SentenceWriter:
         splitter, tokens, shown = SentenceSplitter(), list[Token](), 0
         text, ended = "", None
         prompt_tokens = generated_tokens = 0
+        refused = False
         try:
             async with aclosing(self._generator.generate(request)) as events:
                 while ended is None:
@@ -98,8 +102,14 @@ class SentenceWriter:
                             while shown < len(tokens) and tokens[shown].start < splitter.certain:
                                 yield tokens[shown]
                                 shown += 1
+        except PromptTooLong:
+            refused = True
+            raise
         finally:
-            self._budget.count_call(prompt_tokens=prompt_tokens, generated_tokens=generated_tokens)
+            if not refused:
+                self._budget.count_call(
+                    prompt_tokens=prompt_tokens, generated_tokens=generated_tokens
+                )
         if not text:
             text = splitter.flush()
         mine = tuple(token for token in tokens if token.start < len(text))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.errors import InvalidRequest, PromptTooLong, Violation
 from scaar.core.types import AttendRequest, GenerateRequest
 
 MAX_NEW_TOKENS = 1024
@@ -52,10 +52,10 @@ def check_room(field: str, tokens: int, limit: int) -> None:
     """Passes a text that the model's context can hold.
 
     Raises:
-        InvalidRequest: naming the field and the limit.
+        PromptTooLong: naming the field and the limit.
     """
     if tokens > limit:
-        raise InvalidRequest.of(
+        raise PromptTooLong.of(
             field, f"must be at most {limit} tokens with what follows it, not {tokens}"
         )
 

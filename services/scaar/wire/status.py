@@ -22,6 +22,7 @@ from scaar.core.errors import (
     InvalidRequest,
     NotFound,
     Overloaded,
+    PromptTooLong,
     ScaarError,
     StreamIncomplete,
     Violation,
@@ -30,6 +31,7 @@ from scaar.core.errors import (
 DOMAIN = "scaar"
 STATUS_CODES: Mapping[type[ScaarError], grpc.StatusCode] = MappingProxyType(
     {
+        PromptTooLong: grpc.StatusCode.INVALID_ARGUMENT,
         InvalidRequest: grpc.StatusCode.INVALID_ARGUMENT,
         NotFound: grpc.StatusCode.NOT_FOUND,
         AlreadyExists: grpc.StatusCode.ALREADY_EXISTS,
@@ -87,7 +89,7 @@ def _own_error(code: grpc.StatusCode, status: Status, info: ErrorInfo) -> ScaarE
     kind = _BY_REASON.get(info.reason) or _BY_CODE.get(code, ScaarError)
     error: ScaarError
     if issubclass(kind, InvalidRequest):
-        error = InvalidRequest(_violations(status) or (Violation("request", status.message),))
+        error = kind(_violations(status) or (Violation("request", status.message),))
     elif issubclass(kind, Overloaded):
         error = Overloaded(status.message, retry_after_s=_retry_after_s(status))
     else:

@@ -44,7 +44,7 @@ class DecoderShape:
     intermediate_size: int = 256
     rope_theta: float = 1e8
     rms_norm_eps: float = 1e-6
-    max_position_embeddings: int = 2048
+    max_position_embeddings: int = 8192
 
     @property
     def head_size(self) -> int:

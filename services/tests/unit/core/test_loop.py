@@ -15,6 +15,7 @@ from scaar.core.errors import (
     DeadlineExceeded,
     InvalidRequest,
     NotFound,
+    PromptTooLong,
     StreamIncomplete,
 )
 from scaar.core.loop import AdaptiveLoop, Ports
@@ -624,6 +625,37 @@ async def test_an_empty_regeneration_leaves_the_draft(nothing: str) -> None:
     assert again.text == nothing
     first = answer_in(events).sentences[0]
     assert (first.text, first.passage_ids) == (BORN_IN_PARIS, ())
+
+
+@pytest.mark.parametrize("policy", ["scaar", "single_round"])
+async def test_passages_that_the_model_has_no_room_for_are_dropped_from_the_last(
+    policy: str,
+) -> None:
+    written = model(again=AGAIN | {BORN_IN_LONDON: SO_LONDON}, doubts=["Paris."])
+    ports = parts(refusing(PASSAGES[1].text, written))
+    answer = answer_in(await ports.events(asking(policy)))
+    assert (answer.sentences[0].text, answer.sentences[0].passage_ids) == (BORN_IN_LONDON, ("p1",))
+    refused = [asked for asked in ports.generator.requests if PASSAGES[1].text in asked.prompt]
+    assert len(refused) == 1
+    assert answer.usage.llm_calls == len(ports.generator.requests) - 1, "a refusal costs nothing"
+
+
+@pytest.mark.parametrize("policy", ["scaar", "single_round"])
+async def test_one_passage_that_is_too_long_is_told(policy: str) -> None:
+    ports = parts(refusing("Context:", UNSURE_OF_PARIS))
+    with pytest.raises(PromptTooLong, match="prompt"):
+        await ports.events(asking(policy))
+
+
+def refusing(text: str, script: Script) -> Script:
+    """The script of a model with no room for prompts that hold a text."""
+
+    def checked(asked: GenerateRequest) -> list[Piece]:
+        if text in asked.prompt:
+            raise PromptTooLong.of("prompt", "must be at most 7 tokens, not 9")
+        return script(asked)
+
+    return checked
 
 
 # --- tokens ---------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import numpy as np
 from scaar.lab import layout
 from scaar.lab.training import cross_encoder, language_model
 from scaar.lab.training.acceptance import GreedyWriter
-from scaar.lab.training.exercises import FINDING_MIX, ExerciseBook, Kind
+from scaar.lab.training.exercises import FINDING_MIX, FIRST_MIX, ExerciseBook, Kind
 from scaar.lab.training.pairs import draw_pair
 from scaar.lab.vocabulary import EOS_ID, build_tokenizer
 from scaar.lab.world import build_world
@@ -35,7 +35,7 @@ def test_exercises_are_answered_by_what_they_give() -> None:
 
 def test_rows_hold_whole_exercises_and_weigh_their_answers() -> None:
     tokenizer = build_tokenizer()
-    book = ExerciseBook(build_world(1), Random(1), FINDING_MIX)
+    book = ExerciseBook(build_world(1), Random(1), FIRST_MIX)
     for batch in language_model.batches(book, tokenizer, STAGE):
         for tokens, segments, weights in zip(
             batch.tokens, batch.segments, batch.weights, strict=True

@@ -11,6 +11,7 @@ from scaar.core.errors import (
     InvalidRequest,
     NotFound,
     Overloaded,
+    PromptTooLong,
     ScaarError,
     StreamIncomplete,
     Violation,
@@ -19,6 +20,7 @@ from scaar.wire.status import STATUS_CODES, error_of, status_of
 
 ERRORS = [
     InvalidRequest((Violation("question", "must not be empty"), Violation("ü", "zu groß 🙂"))),
+    PromptTooLong.of("prompt", "must be at most 7 tokens with what follows it, not 9"),
     NotFound("there is no index 'x'", index="x"),
     errors.AlreadyExists("taken", index="x"),
     CapabilityMissing("no log-probabilities", policy="scaar", missing="logprobs"),
@@ -44,14 +46,15 @@ def foreign(code: grpc.StatusCode, details: str = "words") -> ScaarError:
     return error_of(error, "dns:///scorer:50051")
 
 
-def test_every_condition_has_its_own_code_and_reason() -> None:
+def test_every_condition_has_its_own_reason_and_every_root_its_own_code() -> None:
     conditions = {
         each
         for each in vars(errors).values()
         if isinstance(each, type) and issubclass(each, ScaarError)
     }
     assert set(STATUS_CODES) == conditions
-    assert len(set(STATUS_CODES.values())) == len(STATUS_CODES)
+    roots = [each for each in STATUS_CODES if each.__base__ is ScaarError]
+    assert len({STATUS_CODES[each] for each in roots}) == len(roots)
     assert len({each.reason for each in STATUS_CODES}) == len(STATUS_CODES)
 
 
