@@ -1,9 +1,17 @@
-"""What every test shares: the tests that read real data sets are left out aloud."""
+"""What every test shares.
+
+Tests that read real data sets are left out aloud; property tests are deterministic, and slow
+machines do not fail them.
+"""
 
 import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("scaar", derandomize=True, deadline=None, database=None)
+settings.load_profile("scaar")
 
 _LEFT_OUT = pytest.StashKey[int]()
 

@@ -30,7 +30,7 @@ from scaar.core.types import (
 
 LABEL_WIDTH = 11
 MARK = "▲"
-PASSAGE_CHARACTERS = 200
+PASSAGE_CHARACTERS = 240
 """How much of a passage is shown."""
 
 

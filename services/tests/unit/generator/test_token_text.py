@@ -5,6 +5,8 @@ from scaar.generator.engines.token_text import TokenText
 from scaar.lab.vocabulary import EOS_ID, build_tokenizer
 
 TOKENIZER = build_tokenizer()
+# As the engine has it: a text that looks like a special token is a text.
+TOKENIZER.encode_special_tokens = True
 # Tokens 3 to 258 are the bytes, in the order of the characters that stand for them.
 BYTE_IDS = st.integers(3, 258)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
