@@ -32,6 +32,7 @@ from scaar.core.types import (
     ModelDescription,
     PassagesRetrieved,
     Provenance,
+    Query,
     QueryBuilt,
     QueryRequest,
     RetrievedPassage,
@@ -155,11 +156,9 @@ class _Run:
         writer = SentenceWriter(self.ports.generator, self.budget, self.profile.stop)
         judge = Judge(self.ports.scorer, self.policy, self.budget)
         if self.policy.when is When.ONCE and self.budget.retrievals_left > 0:
-            async with aclosing(self._retrieve()) as events:
-                async for event in events:
-                    yield event
-                    if isinstance(event, PassagesRetrieved):
-                        self.standing_passages = event.passages
+            yield (built := await self._build_query())
+            yield (retrieved := await self._retrieve(built.query))
+            self.standing_passages = retrieved.passages
         while self.end is None:
             draft = None
             async with aclosing(self._draft(writer)) as parts:
@@ -177,18 +176,14 @@ class _Run:
                 judged = self._judged(draft, words)
                 yield judged
                 if judged.retrieving:
-                    found: tuple[RetrievedPassage, ...] = ()
-                    async with aclosing(self._retrieve(words)) as events:
-                        async for event in events:
-                            yield event
-                            if isinstance(event, PassagesRetrieved):
-                                found = event.passages
-                    if found:
-                        regenerated, found = await self._regenerate(writer, found)
-                        yield SentenceRegenerated(self.index, draft.text, regenerated.text)
+                    yield (built := await self._build_query(words))
+                    yield (retrieved := await self._retrieve(built.query))
+                    if retrieved.passages:
+                        again, used = await self._regenerate(writer, retrieved.passages)
+                        yield SentenceRegenerated(self.index, draft.text, again.text)
                         # A model that has nothing to say from the passages leaves its draft.
-                        if regenerated.text.strip():
-                            sentence, passages = regenerated, found
+                        if again.text.strip():
+                            sentence, passages = again, used
             if sentence.text:
                 yield self._accept(sentence, passages)
             self.end = self._ended(sentence)
@@ -233,9 +228,7 @@ class _Run:
         retrieving = trigger is not None and affordable
         return SentenceJudged(self.index, draft.text, words, trigger, retrieving)
 
-    async def _retrieve(
-        self, words: tuple[JudgedWord, ...] = ()
-    ) -> AsyncGenerator[QueryBuilt | PassagesRetrieved, None]:
+    async def _build_query(self, words: tuple[JudgedWord, ...] = ()) -> QueryBuilt:
         asked = QueryRequest(
             question=self.request.question,
             settings=self.policy.query,
@@ -244,14 +237,15 @@ class _Run:
             recent_tokens=tuple(self.so_far.token_texts[-self.policy.query.last_n_tokens :]),
         )
         async with self.budget.within(f"building the query for sentence {self.index}"):
-            query = await self.ports.query_builder.build_query(asked)
-        yield QueryBuilt(self.index, query)
+            return QueryBuilt(self.index, await self.ports.query_builder.build_query(asked))
+
+    async def _retrieve(self, query: Query) -> PassagesRetrieved:
         wanted = RetrieveRequest((query.text,), self.policy.top_k, self.request.index)
         self.budget.count_retrieval()
         async with self.budget.within(f"retrieving for sentence {self.index}"):
             found = await self.ports.retriever.retrieve(wanted)
         (passages,) = found.results
-        yield PassagesRetrieved(self.index, found.index, found.version, passages)
+        return PassagesRetrieved(self.index, found.index, found.version, passages)
 
     async def _regenerate(
         self, writer: SentenceWriter, passages: tuple[RetrievedPassage, ...]
