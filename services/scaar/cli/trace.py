@@ -162,6 +162,8 @@ def _count(number: int, noun: str) -> str:
 def _comparison(word: JudgedWord) -> str:
     if word.probability is None:
         return "has no known probability, which counts as 0"
+    if word.capped and word.threshold >= 1:
+        return f"has probability {word.probability:.2f}, but its threshold was raised beyond 1"
     # As many decimals as tell the two apart.
     for decimals in (2, 4, 6):
         probability, threshold = (

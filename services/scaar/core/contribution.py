@@ -80,8 +80,9 @@ def judge_words(
     """Every word held against its threshold: uncertain where P' < theta_i.
 
     An unknown probability counts as 0 and so is uncertain, unless the word's r' is 0 under
-    ``surprisal``. Contributions are clamped to [0, 1]; those of a weighting that uses none are
-    carried along where they are given, for the query.
+    ``surprisal``. A word capped at 1 is uncertain whatever its probability: as printed, its
+    threshold is above 1. A lower cap spares certain words. Contributions are clamped to [0, 1];
+    those of a weighting that uses none are carried along where they are given, for the query.
 
     Raises:
         ScaarError: contributions that are missing, too few, too many or not numbers.
@@ -104,8 +105,7 @@ def judge_words(
             end=word.end,
             probability=probability,
             threshold=threshold,
-            # Beside P' < theta_i: a tiny r' sinks theta_i to 0, which P' = 0 is still below.
-            uncertain=share > 0.0 and (not probability or probability < threshold),
+            uncertain=share > 0.0 and _is_below(probability, threshold, capped=capped),
             contribution=contribution,
             capped=capped,
         )
@@ -113,6 +113,11 @@ def judge_words(
             words, probabilities, carried, relative, limits, strict=True
         )
     )
+
+
+def _is_below(probability: float | None, threshold: float, *, capped: bool) -> bool:
+    """P' < theta_i, where a tiny r' may have sunk theta_i to 0 or a large r raised it above 1."""
+    return not probability or probability < threshold or (capped and threshold >= 1.0)
 
 
 def _counted(contributions: Sequence[float] | None, count: int) -> Sequence[float]:

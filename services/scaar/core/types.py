@@ -190,7 +190,7 @@ class JudgedWord:
     ``probability`` is P' (SCAAR Eq. 4, 5), None where a token's log-probability is missing.
     ``contribution`` is r (Eq. 1), None where neither weighting nor query uses it. ``threshold``
     is theta_i (Eq. 3), ``capped`` says that the cap set it. ``uncertain``: the probability is
-    below it.
+    below it, or it was raised beyond 1.
     """
 
     text: str

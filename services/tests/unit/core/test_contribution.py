@@ -123,8 +123,14 @@ def test_the_cap_sets_the_threshold_above_it_and_says_so() -> None:
     assert [word.uncertain for word in judged] == [False, True, False]
 
 
-def test_a_capped_word_triggers_below_full_certainty() -> None:
-    nearly, certain = judge(Weighting.EXP_RAW, (1.0 - 1e-12, 1.0), (1.0, 1.0))
+def test_a_word_capped_at_one_triggers_whatever_its_probability() -> None:
+    capped, sure = judge(Weighting.EXP_RAW, (1.0, 1.0), (1.0, 0.0))
+    assert (capped.capped, capped.threshold, capped.uncertain) == (True, 1.0, True)
+    assert (sure.capped, sure.uncertain) == (False, False)
+
+
+def test_a_lower_cap_spares_a_certain_word() -> None:
+    nearly, certain = judge(Weighting.EXP_RAW, (0.98, 1.0), (1.0, 1.0), theta_cap=0.99)
     assert (nearly.uncertain, certain.uncertain) == (True, False)
 
 
