@@ -35,7 +35,7 @@ check: $(VENV)/.dev ## format, lint, types, import contracts, the gRPC contract
 proto: $(VENV)/.dev ## generate services/scaar/v1 from proto/
 	@proto/generate.sh $(BIN)
 
-lab-models: $(VENV)/.train ## train the lab models again from nothing (about 75 minutes)
+lab-models: $(VENV)/.train ## train the lab models again from nothing (about 80 minutes)
 	@$(BIN)/python -m scaar.lab.training
 
 clean: ## remove the environments and every cache
