@@ -38,7 +38,8 @@ async def _up(base_port: int) -> None:
     console = Console(stderr=True)
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    # A closed terminal hangs up; the services would go on without it.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stopping.set)
     addresses = {name: default_address(name, base_port) for name in ServiceName}
     for address in addresses.values():
