@@ -150,11 +150,14 @@ def test_what_is_wrong_is_told_in_the_same_words(
     assert remote.err.count("\n") == 1
 
 
-def test_interrupt_stops_all_five_and_frees_their_ports(lab_home: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP], ids=["Ctrl-C", "hang-up"])
+def test_a_signal_stops_all_five_and_frees_their_ports(
+    number: signal.Signals, lab_home: Path
+) -> None:
     base_port = free_base_port()
     with running(base_port, lab_home) as process:
         until_ready(process)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         assert stderr_of(process) == "stopped\n"
         assert process.wait() == 0
     assert_ports_free(base_port)
