@@ -37,8 +37,6 @@ class Kind(enum.Enum):
 
 
 _KNOWN_WITHOUT_PASSAGES = 0.7
-_NEAR_FILMS = 0.75
-"""How many of the subjects of near names are films: a search by title finds more of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class Mix:
     """The share of each kind of exercise, and what stands among the passages.
 
     ``near_names`` is the share of distracting passages whose subject's name differs from the
-    right one's in one word: what a search by title finds.
+    right one's in one word: what a search by title finds; ``near_films`` of them are films.
     """
 
     known: float
@@ -55,6 +53,7 @@ class Mix:
     unknown: float
     recall: float
     near_names: float
+    near_films: float = 0.5
     fewest_passages: int = 1
 
     def draw(self, random: Random) -> Kind:
@@ -71,6 +70,7 @@ FINDING_MIX = Mix(
     unknown=0.05,
     recall=0.05,
     near_names=0.9,
+    near_films=0.75,
     fewest_passages=3,
 )
 
@@ -150,7 +150,7 @@ class ExerciseBook:
         """The facts of another film or person, sometimes of a name near to the right one's."""
         random = self._random
         near = random.random() < self._mix.near_names
-        if random.random() < (_NEAR_FILMS if near else 0.5):
+        if random.random() < (self._mix.near_films if near else 0.5):
             other = draw_film(random)
             if near:
                 other = Film(
