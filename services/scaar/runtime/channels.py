@@ -26,16 +26,25 @@ class ChannelSettings:
 
 @asynccontextmanager
 async def open_channel(
-    target: str, *, service: str = "", settings: ChannelSettings | None = None
+    target: str,
+    *,
+    service: str = "",
+    settings: ChannelSettings | None = None,
+    credentials: grpc.ChannelCredentials | None = None,
 ) -> AsyncIterator[grpc.aio.Channel]:
     """A channel to ``dns:///host:port`` and the like, its calls spread over all addresses.
 
-    Addresses whose ``service`` does not report SERVING are left out. Nothing is connected yet: a
-    call to a target that cannot be reached fails as UNAVAILABLE at once. A proxy named in the
-    environment is not used.
+    Without ``credentials`` it is plaintext. Addresses whose ``service`` does not report SERVING
+    are left out. Nothing is connected yet: a call to a target that cannot be reached fails as
+    UNAVAILABLE at once. A proxy named in the environment is not used.
     """
     options = channel_options(settings or ChannelSettings(), service)
-    async with grpc.aio.insecure_channel(target, options=options) as channel:
+    opened = (
+        grpc.aio.secure_channel(target, credentials, options=options)
+        if credentials
+        else grpc.aio.insecure_channel(target, options=options)
+    )
+    async with opened as channel:
         yield channel
 
 

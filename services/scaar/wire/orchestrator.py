@@ -102,15 +102,21 @@ class RemoteAnswerer:
     """An answerer behind a channel.
 
     Each call is bounded by ``timeout_s``, and by little more than the time that the request's
-    budget gives.
+    budget gives; ``metadata`` goes with each.
     """
 
     def __init__(
-        self, channel: grpc.aio.Channel, target: str, *, timeout_s: float = 3600.0
+        self,
+        channel: grpc.aio.Channel,
+        target: str,
+        *,
+        timeout_s: float = 3600.0,
+        metadata: tuple[tuple[str, str | bytes], ...] = (),
     ) -> None:
         self._stub = pb_grpc.OrchestratorServiceStub(channel)
         self._target = target
         self._timeout_s = timeout_s
+        self._metadata = metadata
 
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
         """The events of the answer; those that this version does not know are passed over.
@@ -121,7 +127,7 @@ class RemoteAnswerer:
         call = self._stub.StreamAnswer(
             answer_request_to_pb(request, pb.StreamAnswerRequest),
             timeout=self._timeout(request),
-            metadata=_metadata(request.request_id),
+            metadata=(*self._metadata, *_metadata(request.request_id)),
         )
         responses = streamed(call, lambda found: answer_event_from_pb(found.event), self._target)
         async with aclosing(responses) as events:
@@ -137,7 +143,7 @@ class RemoteAnswerer:
         call = self._stub.Answer(
             answer_request_to_pb(request, pb.AnswerRequest),
             timeout=self._timeout(request),
-            metadata=_metadata(request.request_id),
+            metadata=(*self._metadata, *_metadata(request.request_id)),
         )
         return await answered(call, lambda found: answer_from_pb(found.answer), self._target)
 

@@ -1,0 +1,91 @@
+"""The client for asyncio."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+
+import grpc
+
+from scaar.client.asked import BUDGET, INDEX, policy_request, sendable_metadata
+from scaar.core.errors import InvalidRequest
+from scaar.core.types import Answer, AnswerEvent, AnswerRequest, BudgetLimits, PolicyRequest
+from scaar.runtime.channels import ChannelSettings, open_channel
+from scaar.wire.orchestrator import SERVICE_NAME, RemoteAnswerer
+
+_MAX_TIMEOUT_S = 86_400.0
+# The orchestrator itself tries again what it depends on, so one more attempt is enough.
+_CHANNEL = ChannelSettings(attempts=2)
+
+
+class Client:
+    """Asks an orchestrator, from asyncio.
+
+    ``policy`` is a policy's name or a whole :class:`PolicyRequest`; keywords beyond those named
+    are settings of the policy by the names of :class:`PolicyOverrides` (``theta=0.25``,
+    ``query="pfq"``). The time of an answer is ``budget.timeout_s``.
+    """
+
+    def __init__(self, answerer: RemoteAnswerer) -> None:
+        self._answerer = answerer
+
+    @asynccontextmanager
+    async def stream_answer(
+        self,
+        question: str,
+        *,
+        policy: str | PolicyRequest = "scaar",
+        index: str = INDEX,
+        budget: BudgetLimits = BUDGET,
+        prompt_profile: str = "",
+        request_id: str = "",
+        **overrides: float | str,
+    ) -> AsyncIterator[AsyncIterator[AnswerEvent]]:
+        """Every decision as it is made, :class:`AnswerFinished` last.
+
+        Leaving the block cancels the call and all work for it.
+        """
+        asked = policy_request(policy, overrides)
+        request = AnswerRequest(question, asked, index, budget, prompt_profile, request_id)
+        async with aclosing(self._answerer.stream_answer(request)) as events:
+            yield events
+
+    async def answer(
+        self,
+        question: str,
+        *,
+        policy: str | PolicyRequest = "scaar",
+        index: str = INDEX,
+        budget: BudgetLimits = BUDGET,
+        prompt_profile: str = "",
+        request_id: str = "",
+        **overrides: float | str,
+    ) -> Answer:
+        """The answer alone."""
+        asked = policy_request(policy, overrides)
+        request = AnswerRequest(question, asked, index, budget, prompt_profile, request_id)
+        return await self._answerer.answer(request)
+
+
+@asynccontextmanager
+async def open_client(
+    target: str,
+    *,
+    credentials: grpc.ChannelCredentials | None = None,
+    metadata: Mapping[str, str | bytes] | None = None,
+    timeout_s: float = 3600.0,
+) -> AsyncIterator[Client]:
+    """A client of the orchestrator at ``dns:///host:port`` and the like.
+
+    ``credentials`` (``grpc.ssl_channel_credentials()``) make the channel one of TLS; ``metadata``
+    goes with every call; no call takes longer than ``timeout_s``. Nothing is connected yet.
+
+    Raises:
+        InvalidRequest: the metadata or the time cannot be sent.
+    """
+    if not 0 < timeout_s <= _MAX_TIMEOUT_S:
+        text = f"must be in (0, {_MAX_TIMEOUT_S:g}], not {timeout_s:g}"
+        raise InvalidRequest.of("timeout_s", text)
+    sent = sendable_metadata(metadata or {})
+    async with open_channel(
+        target, service=SERVICE_NAME, settings=_CHANNEL, credentials=credentials
+    ) as channel:
+        yield Client(RemoteAnswerer(channel, target, timeout_s=timeout_s, metadata=sent))

@@ -1,0 +1,437 @@
+import asyncio
+import re
+import threading
+import typing
+from collections.abc import AsyncIterator, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from types import ModuleType, NoneType
+from typing import Any
+
+import grpc
+import pytest
+
+from scaar import client
+from scaar.client import (
+    Answer,
+    AnswerEvent,
+    AnswerFinished,
+    AnswerStarted,
+    BackendUnavailable,
+    BudgetLimits,
+    Client,
+    DeadlineExceeded,
+    Formulation,
+    InvalidRequest,
+    NotFound,
+    Overloaded,
+    PolicyOverrides,
+    PolicyRequest,
+    SentenceAccepted,
+    SyncClient,
+    TokenDrafted,
+    Weighting,
+    open_client,
+    open_sync_client,
+)
+from scaar.core import errors
+from scaar.core.types import (
+    AcceptedSentence,
+    AnswerEnd,
+    AnswerRequest,
+    EffectivePolicy,
+    Provenance,
+    QuerySettings,
+    Token,
+    Usage,
+    When,
+)
+from scaar.testing.fakes import ScriptedAnswerer
+from scaar.testing.sockets import serving
+from scaar.wire.orchestrator import OrchestratorServicer
+
+DOCS = Path(__file__).parents[3] / "docs" / "clients.md"
+POLICY = EffectivePolicy(
+    "scaar", When.UNCERTAIN_WORD, Weighting.NONE, 0.25, 1.0, QuerySettings(Formulation.PFQ, True), 3
+)
+PROVENANCE = Provenance("made", "lm", "1", "fake", "", "", "lab", "", "lab", POLICY)
+SENTENCE = AcceptedSentence("So the answer is London.", concluding=True)
+
+
+def script(request: AnswerRequest) -> list[AnswerEvent]:
+    provenance = replace(PROVENANCE, request_id=request.request_id or "made")
+    usage = Usage(0, 1, 2, 3, 4.0)
+    answer = Answer("London", (SENTENCE,), AnswerEnd.ANSWER_PHRASE, usage, provenance)
+    return [
+        AnswerStarted(provenance),
+        TokenDrafted(0, Token(1, "So", 0, 2, -0.1)),
+        SentenceAccepted(0, SENTENCE, 0, len(SENTENCE.text)),
+        AnswerFinished(answer),
+    ]
+
+
+def endless(request: AnswerRequest) -> Iterable[AnswerEvent]:
+    started, drafted, *_ = script(request)
+    yield started
+    while True:
+        yield drafted
+
+
+class Servicer(OrchestratorServicer):
+    """Keeps the metadata of the calls."""
+
+    def __init__(self, answerer: ScriptedAnswerer) -> None:
+        super().__init__(answerer)
+        self.metadata: list[dict[str, str | bytes]] = []
+
+    def _events(self, message: Any, context: Any) -> Any:
+        self.metadata.append(dict(context.invocation_metadata()))
+        return super()._events(message, context)
+
+
+@asynccontextmanager
+async def asking(answerer: ScriptedAnswerer) -> AsyncIterator[Client]:
+    async with serving(OrchestratorServicer(answerer)) as (_, target), open_client(target) as scaar:
+        yield scaar
+
+
+async def closed(answerer: ScriptedAnswerer) -> None:
+    async with asyncio.timeout(10):
+        while answerer.closed < max(answerer.opened, 1):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def test_an_answer_is_streamed_or_had_in_one_call() -> None:
+    expected = script(AnswerRequest("Where?"))
+    async with asking(ScriptedAnswerer(script)) as scaar:
+        async with scaar.stream_answer("Where?") as events:
+            assert [event async for event in events] == expected
+        assert AnswerFinished(await scaar.answer("Where?")) == expected[-1]
+
+
+async def test_what_is_asked_arrives() -> None:
+    answerer = ScriptedAnswerer(script)
+    budget = BudgetLimits(max_retrievals=2, timeout_s=9.0)
+    policy = PolicyRequest("scaar", PolicyOverrides(theta=0.5, top_k=2))
+    async with asking(answerer) as scaar:
+        await scaar.answer(
+            "Where?",
+            policy="flare",
+            index="mine",
+            budget=budget,
+            prompt_profile="lab",
+            request_id="r-1",
+            theta=0.25,
+            query="pfq",
+        )
+        await scaar.answer("Where?", policy=policy, theta=1, weighting=Weighting.NONE)
+        await scaar.answer("Where?")
+    flare = PolicyRequest("flare", PolicyOverrides(theta=0.25, query=Formulation.PFQ))
+    changed = PolicyOverrides(theta=1.0, top_k=2, weighting=Weighting.NONE)
+    assert answerer.requests[0] == AnswerRequest("Where?", flare, "mine", budget, "lab", "r-1")
+    assert answerer.requests[1].policy == PolicyRequest("scaar", changed)
+    assert replace(answerer.requests[2], request_id="") == AnswerRequest("Where?")
+
+
+async def test_leaving_the_block_ends_the_work() -> None:
+    answerer = ScriptedAnswerer(endless, delay_s=0.01)
+    async with asking(answerer) as scaar:
+        async with scaar.stream_answer("Where?") as events:
+            async for event in events:
+                if isinstance(event, TokenDrafted):
+                    break
+        await closed(answerer)
+
+
+async def test_an_answer_that_is_no_longer_awaited_ends_the_work() -> None:
+    answerer = ScriptedAnswerer(endless, delay_s=0.01)
+    async with asking(answerer) as scaar:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(scaar.answer("Where?"), 0.3)
+        await closed(answerer)
+
+
+async def test_no_call_is_longer_than_the_clients_time() -> None:
+    answerer = ScriptedAnswerer(endless, delay_s=0.01)
+    async with (
+        serving(OrchestratorServicer(answerer)) as (_, target),
+        open_client(target, timeout_s=0.5) as scaar,
+    ):
+        with pytest.raises(DeadlineExceeded):
+            await scaar.answer("Where?")
+        async with scaar.stream_answer("Where?") as events:
+            with pytest.raises(DeadlineExceeded):
+                assert not [event async for event in events]
+        await closed(answerer)
+    assert all(request.budget.timeout_s < 0.5 for request in answerer.requests)
+
+
+async def test_errors_come_with_their_details() -> None:
+    answerer = ScriptedAnswerer(lambda _: [Overloaded("full", retry_after_s=2.5)])
+    async with asking(answerer) as scaar:
+        with pytest.raises(Overloaded, match="full") as overloaded:
+            await scaar.answer("Where?")
+        with pytest.raises(InvalidRequest) as invalid:
+            await scaar.answer(" ", policy="scaar", theta=1.5)
+    assert overloaded.value.retry_after_s == 2.5
+    assert [each.field for each in invalid.value.violations] == ["question", "policy.theta"]
+
+
+async def test_settings_that_cannot_be_sent_are_told_by_name() -> None:
+    async with open_client("dns:///127.0.0.1:1") as scaar:
+        with pytest.raises(InvalidRequest) as caught:
+            await scaar.answer("Where?", thta=0.25, query="all", top_k=1.5, theta="high")
+    assert [each.field for each in caught.value.violations] == [
+        "policy.thta",
+        "policy.query",
+        "policy.top_k",
+        "policy.theta",
+    ]
+    assert "known: alpha" in str(caught.value)
+
+
+async def test_metadata_go_with_every_call() -> None:
+    servicer = Servicer(ScriptedAnswerer(script))
+    sent: dict[str, str | bytes] = {"Authorization": "Bearer abc", "trace-bin": b"\x00\xff"}
+    async with (
+        serving(servicer) as (_, target),
+        open_client(target, metadata=sent) as scaar,
+    ):
+        await scaar.answer("Where?", request_id="r-1")
+        async with scaar.stream_answer("Where?") as events:
+            assert [event async for event in events]
+    assert len(servicer.metadata) == 2
+    for metadata in servicer.metadata:
+        assert metadata["authorization"] == "Bearer abc"
+        assert metadata["trace-bin"] == b"\x00\xff"
+    assert servicer.metadata[0]["x-request-id"] == "r-1"
+
+
+@pytest.mark.parametrize(
+    ("settings", "field"),
+    [
+        ({"metadata": {"a b": "c"}}, "metadata.a b"),
+        ({"metadata": {"grpc-timeout": "1S"}}, "metadata.grpc-timeout"),
+        ({"metadata": {"name": "fünf"}}, "metadata.name"),
+        ({"metadata": {"name": b"bytes"}}, "metadata.name"),
+        ({"metadata": {"name-bin": "text"}}, "metadata.name-bin"),
+        ({"timeout_s": 0.0}, "timeout_s"),
+        ({"timeout_s": float("nan")}, "timeout_s"),
+        ({"timeout_s": float("inf")}, "timeout_s"),
+    ],
+)
+async def test_what_cannot_be_sent_is_refused_on_opening(
+    settings: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        async with open_client("dns:///127.0.0.1:1", **settings):
+            pass
+    assert [each.field for each in caught.value.violations] == [field]
+    with pytest.raises(InvalidRequest), open_sync_client("dns:///127.0.0.1:1", **settings):
+        pass
+
+
+async def test_an_unavailable_orchestrator_is_asked_once_more() -> None:
+    def waking(request: AnswerRequest) -> list[AnswerEvent | Exception]:
+        if len(answerer.requests) == 1:
+            return [BackendUnavailable("not yet")]
+        return [*script(request)]
+
+    answerer = ScriptedAnswerer(waking)
+    async with asking(answerer) as scaar:
+        assert (await scaar.answer("Where?")).answer == "London"
+    assert answerer.opened == 2
+
+    gone = ScriptedAnswerer(lambda _: [BackendUnavailable("gone")])
+    async with asking(gone) as scaar:
+        with pytest.raises(BackendUnavailable, match="gone"):
+            await scaar.answer("Where?")
+    assert gone.opened == 2
+
+
+async def test_a_target_that_cannot_be_reached_is_named() -> None:
+    target = "dns:///127.0.0.1:1"
+    async with open_client(target) as scaar:
+        with pytest.raises(BackendUnavailable, match=re.escape(target)):
+            await scaar.answer("Where?")
+
+
+async def test_credentials_make_the_channel_a_secure_one(tmp_path: Path) -> None:
+    """gRPC sends a token over secure channels only; those of one machine need no certificate."""
+    servicer = Servicer(ScriptedAnswerer(script))
+    server = grpc.aio.server()
+    servicer.add_to(server)
+    target = f"unix:{tmp_path}/socket"
+    server.add_secure_port(target, grpc.local_server_credentials(grpc.LocalConnectionType.UDS))
+    await server.start()
+    credentials = grpc.composite_channel_credentials(
+        grpc.local_channel_credentials(grpc.LocalConnectionType.UDS),
+        grpc.access_token_call_credentials("abc"),
+    )
+    try:
+        async with open_client(target, credentials=credentials) as scaar:
+            assert (await scaar.answer("Where?")).answer == "London"
+    finally:
+        await server.stop(None)
+    assert servicer.metadata[0]["authorization"] == "Bearer abc"
+
+
+# --- synchronous --------------------------------------------------------------------------------
+
+
+def stream(scaar: SyncClient, question: str) -> list[AnswerEvent]:
+    with scaar.stream_answer(question, policy="flare", theta=0.25) as events:
+        return list(events)
+
+
+async def test_the_synchronous_client_serves_two_threads() -> None:
+    answerer = ScriptedAnswerer(script, delay_s=0.02)
+    meeting = threading.Barrier(2, timeout=10)
+
+    def ask(scaar: SyncClient, question: str) -> tuple[list[AnswerEvent], Answer]:
+        meeting.wait()
+        return stream(scaar, question), scaar.answer(question, request_id=question)
+
+    def both(target: str) -> list[tuple[list[AnswerEvent], Answer]]:
+        with open_sync_client(target) as scaar, ThreadPoolExecutor(2) as threads:
+            return list(threads.map(lambda question: ask(scaar, question), ("q-1", "q-2")))
+
+    async with serving(OrchestratorServicer(answerer)) as (_, target):
+        found = await asyncio.to_thread(both, target)
+    for question, (events, answer) in zip(("q-1", "q-2"), found, strict=True):
+        assert events == script(AnswerRequest(question))
+        assert answer.provenance.request_id == question
+    asked = {(each.question, each.policy.name) for each in answerer.requests}
+    assert asked == {(q, name) for q in ("q-1", "q-2") for name in ("flare", "scaar")}
+
+
+async def test_leaving_the_synchronous_block_ends_the_work() -> None:
+    answerer = ScriptedAnswerer(endless, delay_s=0.01)
+    left = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    done = threading.Event()
+
+    def leave(target: str) -> None:
+        with open_sync_client(target) as scaar:
+            with scaar.stream_answer("Where?") as events:
+                assert isinstance(next(events), AnswerStarted)
+                assert isinstance(next(events), TokenDrafted)
+            assert list(events) == []
+            loop.call_soon_threadsafe(left.set)
+            assert done.wait(10)
+
+    async with serving(OrchestratorServicer(answerer)) as (_, target):
+        leaving = asyncio.create_task(asyncio.to_thread(leave, target))
+        await left.wait()
+        await closed(answerer)
+        done.set()
+        await leaving
+
+
+async def test_closing_the_synchronous_client_ends_the_calls_of_other_threads() -> None:
+    answerer = ScriptedAnswerer(endless, delay_s=0.01)
+
+    def close(target: str) -> None:
+        begun = threading.Event()
+
+        def wait(scaar: SyncClient) -> None:
+            with scaar.stream_answer("Where?") as events:
+                for _ in events:
+                    begun.set()
+
+        with ThreadPoolExecutor(1) as threads:
+            with open_sync_client(target) as scaar:
+                waiting = threads.submit(wait, scaar)
+                assert begun.wait(10)
+            with pytest.raises(RuntimeError, match="the client is closed"):
+                waiting.result(10)
+        with pytest.raises(RuntimeError, match="the client is closed"):
+            scaar.answer("Where?")
+
+    async with serving(OrchestratorServicer(answerer)) as (_, target):
+        await asyncio.to_thread(close, target)
+        await closed(answerer)
+
+
+def test_the_synchronous_client_is_left_without_a_trace(caplog: pytest.LogCaptureFixture) -> None:
+    before = threading.active_count()
+    for _ in range(20):
+        with open_sync_client("dns:///127.0.0.1:1"):
+            pass
+    assert threading.active_count() == before
+    assert not [record for record in caplog.records if record.name == "asyncio"]
+
+
+async def test_errors_are_the_same_synchronously() -> None:
+    answerer = ScriptedAnswerer(lambda _: [NotFound("there is no index 'x'", index="x")])
+
+    def ask(target: str) -> None:
+        with open_sync_client(target) as scaar:
+            with pytest.raises(NotFound) as caught:
+                stream(scaar, "Where?")
+            assert caught.value.metadata == {"index": "x"}
+            with pytest.raises(NotFound):
+                scaar.answer("Where?")
+
+    async with serving(OrchestratorServicer(answerer)) as (_, target):
+        await asyncio.to_thread(ask, target)
+
+
+# --- what is public -----------------------------------------------------------------------------
+
+
+def test_everything_public_is_named() -> None:
+    public = {
+        name
+        for name, value in vars(client).items()
+        if not name.startswith("_") and not isinstance(value, ModuleType)
+    }
+    assert sorted(client.__all__) == client.__all__
+    assert set(client.__all__) == public
+
+
+def test_every_value_and_error_that_a_caller_meets_is_public() -> None:
+    values = {
+        kind.__name__ for hint in (AnswerEvent, PolicyRequest, BudgetLimits) for kind in met(hint)
+    }
+    conditions = {
+        name
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and issubclass(value, errors.ScaarError)
+    }
+    assert values | conditions <= set(client.__all__)
+
+
+def met(hint: Any) -> set[type]:
+    """The project's own types that a value of the hint can hold."""
+    if arguments := typing.get_args(hint):
+        return set().union(*(met(each) for each in arguments))
+    if not isinstance(hint, type) or hint is NoneType or not hint.__module__.startswith("scaar."):
+        return set()
+    inner = typing.get_type_hints(hint) if is_dataclass(hint) else {}
+    return {hint}.union(*(met(inner[each.name]) for each in fields(hint)) if inner else ())
+
+
+# --- the page -----------------------------------------------------------------------------------
+
+EXAMPLES = re.findall(r"```python\n(.*?)```", DOCS.read_text(), re.DOTALL)
+
+
+def test_the_page_has_an_example_of_each_client() -> None:
+    assert ["open_client" in example for example in EXAMPLES].count(True) == 1
+    assert ["open_sync_client" in example for example in EXAMPLES].count(True) == 1
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+async def test_the_examples_of_the_page_run(
+    example: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "dns:///127.0.0.1:50051" in example
+    answerer = ScriptedAnswerer(script)
+    async with serving(OrchestratorServicer(answerer)) as (_, target):
+        code = compile(example.replace("dns:///127.0.0.1:50051", target), str(DOCS), "exec")
+        await asyncio.to_thread(exec, code, {"__name__": "__main__"})
+    assert "London" in capsys.readouterr().out
+    assert {each.policy.name for each in answerer.requests} == {"scaar", "flare"}
