@@ -13,7 +13,7 @@ from scaar.cli.trace import TracePrinter
 from scaar.compose import EMBEDDED, open_answerer
 from scaar.core.policies import PRESETS
 from scaar.core.ports import Answerer
-from scaar.core.types import Answer, AnswerFinished, AnswerRequest, PolicyRequest
+from scaar.core.types import Answer, AnswerFinished, AnswerRequest, BudgetLimits, PolicyRequest
 from scaar.core.validation import validate
 
 
@@ -35,12 +35,16 @@ def ask(
     target: Annotated[
         str, typer.Option(help="A running orchestrator (dns:///host:port), or embedded.")
     ] = EMBEDDED,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="The longest that an answer may take.")
+    ] = BudgetLimits().timeout_s,
 ) -> None:
     """Answer a question with adaptive retrieval."""
     request = AnswerRequest(
         question=question,
         policy=PolicyRequest(policy, parse_overrides(settings or [])),
         index=index,
+        budget=BudgetLimits(timeout_s=timeout),
     )
     # A mistake is told before anything is loaded.
     validate(request)
