@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` shows the main job, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-transformers check proto lab-models clean
+.PHONY: help demo test test-transformers test-go check proto lab-models clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -23,6 +23,9 @@ test: $(VENV)/.dev ## set up and run the unit and contract tests
 
 test-transformers: $(TRANSFORMERS)/.test ## hold the lab models to transformers (6 GB to install)
 	@$(TRANSFORMERS)/bin/python -m pytest integration_tests/transformers
+
+test-go: $(VENV)/.dev ## run the Go example of docs/clients.md (needs Go and its module proxy)
+	@$(BIN)/python -m pytest integration_tests/go
 
 check: $(VENV)/.dev ## format, lint, types, import contracts, the gRPC contract
 	$(BIN)/ruff format --check .
