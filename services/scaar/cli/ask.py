@@ -2,15 +2,19 @@
 
 import asyncio
 from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from scaar.cli.ask_file import ask_file
 from scaar.cli.event_json import event_line
 from scaar.cli.overrides import parse_overrides
 from scaar.cli.trace import TracePrinter
 from scaar.compose import EMBEDDED, open_answerer
+from scaar.core.errors import InvalidRequest
 from scaar.core.policies import PRESETS
 from scaar.core.ports import Answerer
 from scaar.core.types import Answer, AnswerFinished, AnswerRequest, BudgetLimits, PolicyRequest
@@ -18,7 +22,9 @@ from scaar.core.validation import validate
 
 
 def ask(
-    question: Annotated[str, typer.Argument(help="The question.", show_default=False)],
+    question: Annotated[
+        str | None, typer.Argument(help="The question.", show_default=False)
+    ] = None,
     policy: Annotated[
         str, typer.Option(help=f"When to retrieve and what to ask: {', '.join(PRESETS)}.")
     ] = "scaar",
@@ -38,14 +44,44 @@ def ask(
     timeout: Annotated[
         float, typer.Option(metavar="SECONDS", help="The longest that an answer may take.")
     ] = BudgetLimits().timeout_s,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            help='Questions as JSON lines {"id", "question"}, in place of QUESTION; needs --out.',
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where their answers go, a line each; those that are there are not asked again.",
+            show_default=False,
+        ),
+    ] = None,
+    concurrency: Annotated[
+        int, typer.Option(min=1, max=64, help="How many of the file's questions at a time.")
+    ] = 4,
 ) -> None:
-    """Answer a question with adaptive retrieval."""
+    """Answer a question, or a file of them, with adaptive retrieval."""
     request = AnswerRequest(
-        question=question,
+        question=question or "",
         policy=PolicyRequest(policy, parse_overrides(settings or [])),
         index=index,
         budget=BudgetLimits(timeout_s=timeout),
     )
+    if file is not None:
+        if question is not None or as_json or out is None:
+            told = "needs --out" if out is None else "goes without QUESTION and without --json"
+            raise InvalidRequest.of("--file", told)
+        # A mistake of the command line is not one of a line.
+        validate(replace(request, question="?"))
+        if ask_file(request, file, out, concurrency=concurrency, target=target):
+            raise typer.Exit(1)
+        return
+    if question is None:
+        raise InvalidRequest.of("question", "is missing; give it, or --file")
+    if out is not None:
+        raise InvalidRequest.of("--out", "goes with --file")
     # A mistake is told before anything is loaded.
     validate(request)
     asyncio.run(_ask(request, target, as_json))

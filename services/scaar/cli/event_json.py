@@ -5,7 +5,7 @@ import json
 import re
 from typing import Any
 
-from scaar.core.types import AnswerEvent, AnswerFinished, EffectivePolicy
+from scaar.core.types import Answer, AnswerEvent, AnswerFinished, EffectivePolicy
 
 # JSON is where values leave the typed world.
 Json = Any
@@ -21,6 +21,17 @@ def event_line(event: AnswerEvent) -> str:
     else:
         content = _plain(event)
     return json.dumps({"event": name, **content}, ensure_ascii=False)
+
+
+def answer_record(answer: Answer) -> dict[str, Json]:
+    """An answer with its bill, its end and the policy that made it, to be written as JSON."""
+    return {
+        "answer": answer.answer,
+        "text": answer.text,
+        **_fields(answer.usage),
+        "end": answer.end,
+        "policy": _plain(answer.provenance.policy),
+    }
 
 
 def _plain(value: Json) -> Json:

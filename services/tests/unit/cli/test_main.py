@@ -28,7 +28,11 @@ LONG = "word " * 10_000
     [
         (["nonsense"], USAGE, "No such command 'nonsense'."),
         (["--nonsense"], USAGE, "No such option: --nonsense"),
-        (["ask"], USAGE, "Missing argument 'question'."),
+        (["ask"], USAGE, "question: is missing; give it, or --file"),
+        (["ask", "x", "--out", "o"], USAGE, "--out: goes with --file"),
+        (["ask", "--file", "f"], USAGE, "--file: needs --out"),
+        (["ask", "x", "--file", "f", "--out", "o"], USAGE, "--file: goes without QUESTION"),
+        (["ask", "--file", "/no", "--out", "o"], USAGE, "--file: /no cannot be read: No such"),
         (["ask", ""], USAGE, "question: must not be empty"),
         (["ask", LONG], USAGE, "question: must have at most 500 words, not 10000"),
         (["ask", "a\x07b"], USAGE, "question: holds the control character U+0007 at 1"),
