@@ -9,6 +9,7 @@ import typer
 from scaar import __version__
 from scaar.cli.ask import ask
 from scaar.cli.demo import demo
+from scaar.cli.doctor import doctor
 from scaar.cli.index import app as index_app
 from scaar.cli.lab import app as lab_app
 from scaar.cli.lab_evaluate import evaluate
@@ -36,6 +37,7 @@ app.command()(serve)
 app.command()(models)
 lab_app.command()(evaluate)
 app.add_typer(lab_app, name="lab")
+app.command()(doctor)
 app.command()(demo)
 
 

@@ -154,7 +154,9 @@ def test_a_group_alone_shows_its_help_by_lines(group: tuple[str, ...]) -> None:
     assert ran.err.count("\n") > 5
 
 
-@pytest.mark.parametrize("command", ["ask", "search", "up", "serve", "models", "demo", "index"])
+@pytest.mark.parametrize(
+    "command", ["ask", "search", "up", "serve", "models", "doctor", "demo", "index"]
+)
 def test_every_command_has_help(command: str) -> None:
     ran = run_scaar(command, "--help")
     assert ran.status == 0

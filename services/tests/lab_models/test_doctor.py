@@ -1,0 +1,80 @@
+"""``scaar doctor``: what is whole is marked so, and what is wrong comes with what to do."""
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+
+from scaar.testing.commands import Ran, run_scaar
+from scaar.testing.fakes import ScriptedAnswerer
+from scaar.testing.sockets import serving
+from scaar.wire.orchestrator import OrchestratorServicer
+
+FAILURE = 1
+
+
+def test_what_is_whole_is_told_line_by_line() -> None:
+    ran = run_scaar("doctor")
+    assert (ran.status, ran.err) == (0, "")
+    told = [line.split(":")[0] for line in ran.out.splitlines()]
+    versions = ["python", "scaar", "grpcio", "onnxruntime", "bm25s"]
+    parts = [*versions, "data home", "generator model", "scorer model", "index lab"]
+    assert set(told) >= {f"✓ {part}" for part in parts}
+    assert "✗" not in ran.out
+
+
+def test_a_damaged_index_is_told_with_what_to_do(
+    lab_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(lab_home, tmp_path / "home")
+    largest = max(
+        (tmp_path / "home" / "indexes" / "lab").rglob("*.*"), key=lambda path: path.stat().st_size
+    )
+    content = bytearray(largest.read_bytes())
+    content[len(content) // 2] ^= 1
+    largest.write_bytes(content)
+    monkeypatch.setenv("SCAAR_HOME", str(tmp_path / "home"))
+    ran = run_scaar("doctor")
+    assert (ran.status, ran.err) == (FAILURE, "")
+    assert "✗ index lab: " in ran.out
+    assert "scaar index drop lab" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("SCAAR_GENERATOR_MODEL", "/no/where", "✗ generator model: /no/where: there is no such"),
+        ("SCAAR_SCORER_THREADS", "many", "✗ scorer model: SCAAR_SCORER_THREADS: Input"),
+        ("SCAAR_RETRIEVER_K1", "-1", "✗ indexes: SCAAR_RETRIEVER_K1: Input should"),
+        (
+            "SCAAR_ORCHESTRATOR_SCORER_TARGET",
+            "dns:///127.0.0.1:1",
+            "✗ scorer: dns:///127.0.0.1:1 did not report",
+        ),
+    ],
+)
+def test_a_wrong_setting_is_told(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, told: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    ran = run_scaar("doctor")
+    assert (ran.status, ran.err) == (FAILURE, "")
+    assert told in ran.out
+    assert ran.out.count("✗") == 1
+
+
+def test_an_orchestrator_that_does_not_answer_is_told() -> None:
+    ran = run_scaar("doctor", "--target", "dns:///127.0.0.1:1")
+    assert ran.status == FAILURE
+    assert "✗ orchestrator: dns:///127.0.0.1:1 did not report" in ran.out
+
+
+def test_an_orchestrator_that_serves_is_told() -> None:
+    async def examined() -> tuple[str, Ran]:
+        async with serving(OrchestratorServicer(ScriptedAnswerer(lambda _: ()))) as (_, target):
+            return target, await asyncio.to_thread(run_scaar, "doctor", "--target", target)
+
+    target, ran = asyncio.run(examined())
+    assert ran.status == 0
+    assert f"✓ orchestrator: {target} is SERVING\n" in ran.out
