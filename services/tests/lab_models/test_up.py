@@ -119,6 +119,16 @@ def to_a_millionth(value: Any) -> Any:
     return value
 
 
+def kinds(value: Any) -> Any:
+    """What kind of thing stands everywhere, so that 75 and 75.0 are not the same."""
+    match value:
+        case dict():
+            return {name: kinds(each) for name, each in value.items()}
+        case list():
+            return [kinds(each) for each in value]
+    return type(value)
+
+
 @pytest.mark.parametrize("policy", POLICIES)
 def test_five_processes_tell_the_same_events_as_one(
     target: str, tail_questions: list[Question], policy: str
@@ -129,6 +139,7 @@ def test_five_processes_tell_the_same_events_as_one(
         assert (embedded.status, embedded.err) == (0, "")
         assert (remote.status, remote.err) == (0, "")
         assert len(remote.records) > 5
+        assert kinds(remote.records) == kinds(embedded.records)
         assert lasting(remote.records) == to_a_millionth(lasting(embedded.records))
 
 

@@ -105,8 +105,11 @@ def _recommended(advice: JsonFile) -> tuple[RecommendedSettings, ...]:
 
 def _settings(path: Path, policy: str, values: dict[str, Any]) -> RecommendedSettings:
     kinds = {"theta": (int, float), "alpha": (int, float), "top_k": (int,)}
+    settings: dict[str, Any] = {}
     for name, value in values.items():
         fits = isinstance(value, kinds.get(name, ())) and not isinstance(value, bool)
         if not fits or not math.isfinite(value):
             raise DataCorrupt(f"{path}: recommended.{policy}.{name} cannot be {value!r}")
-    return RecommendedSettings(policy, **values)
+        # JSON knows one kind of number; a setting that may be a fraction always is one.
+        settings[name] = value if kinds[name] == (int,) else float(value)
+    return RecommendedSettings(policy, **settings)

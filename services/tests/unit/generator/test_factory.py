@@ -85,7 +85,8 @@ async def test_recommended_settings_and_profile_are_the_folders(folder):
     advice = {"prompt_profile": "lab", "recommended": {"scaar": {"theta": 0.2, "alpha": 40}}}
     (folder / "scaar.json").write_text(json.dumps(advice))
     model = await described(folder)
-    assert model.recommended == (RecommendedSettings("scaar", theta=0.2, alpha=40),)
+    assert model.recommended == (RecommendedSettings("scaar", theta=0.2, alpha=40.0),)
+    assert isinstance(model.recommended[0].alpha, float), "as it comes back over gRPC"
     (folder / "scaar.json").unlink()
     assert (await described(folder)).prompt_profile == "scaar"
 
