@@ -28,3 +28,8 @@ class GeneratorSettings(ServiceSettings):
 
     max_concurrent: int = Field(default=32, ge=1, le=10_000)
     """Generations under way at a time; one more is refused as overload."""
+
+    prefix_cache_mb: int = Field(default=64, ge=0, le=1_000_000)
+    """Megabytes for what was read before, so that a text that begins like an earlier one is read
+    from where they differ; 0 reads every text whole. What is read anew and what is found agree to
+    about 1e-5 in log-probabilities, not to the last bit."""

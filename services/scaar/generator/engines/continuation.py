@@ -2,10 +2,14 @@
 
 from scaar.core.types import FinishReason, GenerateRequest, Token
 from scaar.generator.engines.language_model import LanguageModel
-from scaar.generator.engines.next_token import choose, likeliest
+from scaar.generator.engines.next_token import Array, choose, likeliest
+from scaar.generator.engines.prefix_store import PrefixStore
 from scaar.generator.engines.stop_strings import StopStrings
 from scaar.generator.engines.token_text import TokenText
 from scaar.generator.validation import check_room
+
+CHUNK_TOKENS = 256
+"""The most tokens that a step reads, so that a long prompt lets other generations take turns."""
 
 
 class Continuation:
@@ -14,8 +18,8 @@ class Continuation:
     Every method blocks while it computes, and each runs the model at most once.
     """
 
-    def __init__(self, model: LanguageModel, request: GenerateRequest) -> None:
-        """Turns the prompt into tokens.
+    def __init__(self, model: LanguageModel, request: GenerateRequest, store: PrefixStore) -> None:
+        """Turns the prompt into tokens, and finds those that were read before.
 
         Raises:
             InvalidRequest: prompt and prefix leave no room in the model's context.
@@ -26,8 +30,10 @@ class Continuation:
         check_room("prompt", len(ids), model.max_total_tokens - 1)
         self._stop = StopStrings(request.stop)
         self._end = 0
-        self._next = ids
-        self._cache = model.decoder.begin()
+        self._store = store
+        self._ids = ids
+        # The last token is always run, since the next one is chosen from what it gives.
+        self._cache = store.find(ids[:-1]) or model.decoder.begin()
         self.prompt_tokens = len(ids)
         self.generated_tokens = 0
         self.finished: FinishReason | None = None
@@ -35,13 +41,28 @@ class Continuation:
     def step(self) -> list[Token]:
         """Runs the model once: the tokens that are now known to be text.
 
+        A long prompt takes several steps, and ``generated_tokens`` is 0 up to the last of them.
         ``finished`` is set with the last of them. The token that ends a text is counted, and not
         among the tokens.
         """
-        logits, self._cache = self._model.decoder.step(self._next, self._cache)
+        unread = self._ids[self._cache.length :]
+        logits, self._cache = self._model.decoder.step(unread[:CHUNK_TOKENS], self._cache)
+        if len(unread) > CHUNK_TOKENS:
+            return []
+        released = self._write(logits)
+        if self.generated_tokens == 1 or self.finished is not None:
+            self.keep()
+        return released
+
+    def keep(self) -> None:
+        """Stores what has been read; also while a step is under way, which it leaves out."""
+        cache = self._cache
+        self._store.keep(self._ids[: cache.length], cache)
+
+    def _write(self, logits: Array) -> list[Token]:
         chosen = choose(logits)
         self.generated_tokens += 1
-        self._next = [chosen.id]
+        self._ids.append(chosen.id)
         if chosen.id in self._model.end_ids:
             self.finished = FinishReason.END_OF_SEQUENCE
             return self._flush()

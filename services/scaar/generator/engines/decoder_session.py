@@ -35,10 +35,26 @@ _KINDS = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """Keys and values of the tokens that a decoder has read, by the name of their input."""
+    """Keys and values of the tokens that a decoder has read, by the name of their input.
+
+    Nothing changes the tensors, so several generations may go on from one cache.
+    """
 
     length: int
     tensors: dict[str, Array]
+
+    @property
+    def size_bytes(self) -> int:
+        """What the tensors take in memory."""
+        return sum(tensor.nbytes for tensor in self.tensors.values())
+
+    def cut(self, length: int) -> "Cache":
+        """The cache of the first tokens only; it holds on to no more memory than theirs."""
+        if length == self.length:
+            return self
+        # The runtime wants its inputs in one piece, so copying here saves it from copying there.
+        first = {name: tensor[:, :, :length].copy() for name, tensor in self.tensors.items()}
+        return Cache(length, first)
 
 
 class DecoderSession:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TypeVar
 
 from scaar.core.errors import CapabilityMissing, NotFound, Overloaded
@@ -21,6 +21,7 @@ from scaar.core.types import (
 from scaar.generator.engines.attention import attend
 from scaar.generator.engines.continuation import Continuation
 from scaar.generator.engines.language_model import LanguageModel, open_language_model
+from scaar.generator.engines.prefix_store import PrefixStore
 from scaar.generator.settings import GeneratorSettings
 from scaar.generator.validation import check_attend, check_generate
 
@@ -38,7 +39,8 @@ async def open_onnx_generator(settings: GeneratorSettings) -> AsyncIterator["Onn
         model = await asyncio.get_running_loop().run_in_executor(
             executor, lambda: open_language_model(folder, threads=settings.threads)
         )
-        yield OnnxGenerator(model, executor, max_concurrent=settings.max_concurrent)
+        store = PrefixStore(settings.prefix_cache_mb * 1_000_000)
+        yield OnnxGenerator(model, executor, store, max_concurrent=settings.max_concurrent)
     finally:
         await asyncio.to_thread(executor.shutdown, cancel_futures=True)
 
@@ -46,21 +48,29 @@ async def open_onnx_generator(settings: GeneratorSettings) -> AsyncIterator["Onn
 class OnnxGenerator:
     """A :class:`~scaar.core.ports.Generator` whose steps run on an executor.
 
-    Nothing computes on the event loop; the steps of several generations take turns.
+    Nothing computes on the event loop. The steps of several generations take turns: each asks for
+    one step at a time, and the executor runs them in the order they are asked for.
     """
 
     def __init__(
-        self, model: LanguageModel, executor: ThreadPoolExecutor, *, max_concurrent: int
+        self,
+        model: LanguageModel,
+        executor: ThreadPoolExecutor,
+        store: PrefixStore,
+        *,
+        max_concurrent: int,
     ) -> None:
         self._model = model
         self._executor = executor
+        self._store = store
         self._max_concurrent = max_concurrent
         self._running = 0
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
         """The prompt's count, the tokens as they are made, then the end.
 
-        The stream stops after the step under way when it is closed or its task cancelled.
+        The stream stops after the step under way when it is closed or its task cancelled; what
+        was read by then serves the next generation that begins alike.
 
         Raises:
             InvalidRequest: naming the wrong fields, before any work.
@@ -68,15 +78,17 @@ class OnnxGenerator:
         """
         check_generate(request, vocabulary=self._model.vocabulary)
         with self._admitted():
-            writing = await self._run(lambda: Continuation(self._model, request))
-            tokens = await self._run(writing.step)
-            yield GenerationStart(writing.prompt_tokens)
-            while True:
-                for token in tokens:
-                    yield token
-                if writing.finished is not None:
-                    break
-                tokens = await self._run(writing.step)
+            writing = await self._run(lambda: Continuation(self._model, request, self._store))
+            with self._kept(writing):
+                while not writing.generated_tokens:
+                    tokens = await self._run(writing.step)
+                yield GenerationStart(writing.prompt_tokens)
+                while True:
+                    for token in tokens:
+                        yield token
+                    if writing.finished is not None:
+                        break
+                    tokens = await self._run(writing.step)
             yield GenerationEnd(writing.finished, writing.prompt_tokens, writing.generated_tokens)
 
     async def attend(self, request: AttendRequest) -> Attention:
@@ -112,6 +124,16 @@ class OnnxGenerator:
             yield
         finally:
             self._running -= 1
+
+    @contextmanager
+    def _kept(self, writing: Continuation) -> Iterator[None]:
+        """Keeps what a generation has read when it is left before its end."""
+        try:
+            yield
+        finally:
+            if writing.finished is None:
+                with suppress(RuntimeError):  # the executor is shut down: nothing is read again
+                    self._executor.submit(writing.keep)
 
     async def _run(self, work: Callable[[], _T]) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)

@@ -1,6 +1,7 @@
-"""A decoder that writes what it is told: the real engine over a graph made for the test."""
+"""A decoder that writes what it is told, and one that is watched: the real engine over both."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -31,6 +32,46 @@ def write(tmp_path):
         return open_onnx_generator(GeneratorSettings(model=folder, **settings))
 
     return open_writer
+
+
+class WatchedDecoder:
+    """A decoder that says what it is asked to read.
+
+    ``reads`` are the tokens of every step, ``pasts`` how many were read before them.
+    """
+
+    def __init__(self, decoder):
+        self._decoder = decoder
+        self.reads = []
+        self.pasts = []
+
+    @property
+    def steps(self):
+        return len(self.reads)
+
+    @property
+    def tokens(self):
+        return sum(map(len, self.reads))
+
+    def begin(self):
+        return self._decoder.begin()
+
+    def step(self, ids, cache):
+        self.reads.append(list(ids))
+        self.pasts.append(cache.length)
+        return self._decoder.step(ids, cache)
+
+
+@pytest.fixture
+def watch():
+    """Puts a :class:`WatchedDecoder` in place of a generator's."""
+
+    def put(generator):
+        watched = WatchedDecoder(generator._model.decoder)
+        generator._model = replace(generator._model, decoder=watched)
+        return watched
+
+    return put
 
 
 def _scripted(ids, vocabulary):

@@ -1,0 +1,95 @@
+"""Key-value caches of texts that were read, so that what begins alike is not read again."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from scaar.generator.engines.decoder_session import Array, Cache
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    ids: Array
+    cache: Cache
+    size_bytes: int
+
+
+class PrefixStore:
+    """Caches by the tokens that they hold, the least recently used out first.
+
+    A cache is never changed, so generations share it. Safe to use from several threads: the lock
+    is held while entries come and go, not while tokens are compared or tensors cut. A store of 0
+    bytes holds nothing.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._entries: OrderedDict[bytes, _Entry] = OrderedDict()
+        self._lock = threading.Lock()
+        self.size_bytes = 0
+        """What the caches take now, at most what was given."""
+        self.reused_tokens = 0
+        """The tokens that were found here and need not be read again, since the store was made."""
+
+    def find(self, ids: Sequence[int]) -> Cache | None:
+        """The cache of the longest beginning of these tokens that any entry shares, if any."""
+        wanted = np.array(ids, np.int64)
+        shared, key = max(
+            ((_shared(wanted, entry.ids), key) for key, entry in self._snapshot()),
+            default=(0, b""),
+            key=lambda found: found[0],
+        )
+        if not shared:
+            return None
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None:  # went out meanwhile
+                return None
+            self._entries.move_to_end(key)
+            self.reused_tokens += shared
+        return entry.cache.cut(shared)
+
+    def keep(self, ids: Sequence[int], cache: Cache) -> None:
+        """Holds the cache of these tokens, in place of those of their beginnings."""
+        entry = _Entry(np.array(ids, np.int64), cache, cache.size_bytes)
+        covered = list[bytes]()
+        for key, other in self._snapshot():
+            shared = _shared(entry.ids, other.ids)
+            if shared == len(entry.ids):
+                self._touch(key)
+                return
+            if shared == len(other.ids):
+                covered.append(key)
+        if not 0 < entry.size_bytes <= self._max_bytes:
+            return
+        with self._lock:
+            for key in (*covered, entry.ids.tobytes()):
+                self._drop(key)
+            while self.size_bytes + entry.size_bytes > self._max_bytes:
+                self._drop(next(iter(self._entries)))
+            self._entries[entry.ids.tobytes()] = entry
+            self.size_bytes += entry.size_bytes
+
+    def _snapshot(self) -> list[tuple[bytes, _Entry]]:
+        with self._lock:
+            return list(self._entries.items())
+
+    def _touch(self, key: bytes) -> None:
+        with self._lock:
+            if key in self._entries:
+                self._entries.move_to_end(key)
+
+    def _drop(self, key: bytes) -> None:
+        if (entry := self._entries.pop(key, None)) is not None:
+            self.size_bytes -= entry.size_bytes
+
+
+def _shared(one: Array, other: Array) -> int:
+    """How many tokens the two begin with alike."""
+    length = min(len(one), len(other))
+    different = one[:length] != other[:length]
+    first = int(different.argmax()) if length else 0
+    return first if length and different[first] else length
