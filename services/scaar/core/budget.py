@@ -2,11 +2,39 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 
 from scaar.core.errors import DeadlineExceeded
 from scaar.core.types import BudgetLimits, Usage
+
+CALL_MARGIN_S = 0.05
+"""What a call to another service leaves of the time that there is, so that its end, or the stage
+at which time ran out, still gets through."""
+
+_DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
+
+
+@contextmanager
+def deadline_in(seconds: float) -> Iterator[None]:
+    """Gives what is awaited in the block so many seconds, and never more than it had before.
+
+    Nothing is stopped by this alone: it is what :func:`time_left` tells. Nothing may be yielded in
+    the block.
+    """
+    given, before = time.monotonic() + seconds, _DEADLINE.get()
+    token = _DEADLINE.set(given if before is None else min(given, before))
+    try:
+        yield
+    finally:
+        _DEADLINE.reset(token)
+
+
+def time_left() -> float | None:
+    """The seconds left for what is being done; None where nobody has set a time."""
+    deadline = _DEADLINE.get()
+    return None if deadline is None else deadline - time.monotonic()
 
 
 class Budget:
@@ -53,19 +81,30 @@ class Budget:
 
     @asynccontextmanager
     async def within(self, stage: str) -> AsyncIterator[None]:
-        """Bounds the awaits of the block by the time that is left; nothing may be yielded in it.
+        """Bounds the awaits of the block, and the calls made in it, by the time that is left.
+
+        Nothing may be yielded in it.
 
         Raises:
             DeadlineExceeded: the time is used up; the message names the stage.
         """
-        limit = asyncio.timeout(max(0.0, self.seconds_left))
+        seconds = max(0.0, self.seconds_left)
+        limit = asyncio.timeout(seconds)
         try:
-            async with limit:
-                yield
+            with deadline_in(seconds):
+                async with limit:
+                    yield
         except TimeoutError as error:
             if not limit.expired():
                 raise
-            given = self._limits.timeout_s
-            raise DeadlineExceeded(
-                f"the answer's time of {given:g} s was used up while {stage}", stage=stage
-            ) from error
+            raise self._used_up(stage) from error
+        except DeadlineExceeded as error:
+            # A call that had what was left of the time: it ends by a margin before the time does.
+            if self.seconds_left > 2 * CALL_MARGIN_S:
+                raise
+            raise self._used_up(stage) from error
+
+    def _used_up(self, stage: str) -> DeadlineExceeded:
+        given = self._limits.timeout_s
+        text = f"the answer's time of {given:g} s was used up while {stage}"
+        return DeadlineExceeded(text, stage=stage)

@@ -5,13 +5,28 @@ from typing import Any, TypeVar
 
 import grpc
 
-from scaar.core.errors import InvalidRequest, ScaarError
+from scaar.core.budget import CALL_MARGIN_S, time_left
+from scaar.core.errors import DeadlineExceeded, InvalidRequest, ScaarError
 from scaar.wire.status import error_of
 
 REQUEST_ID_KEY = "x-request-id"
 
 _Message = TypeVar("_Message")
 _Value = TypeVar("_Value")
+
+
+def timeout_within(cap_s: float, target: str) -> float:
+    """The seconds that a call made now may take: its cap, and no more than there is time for.
+
+    Raises:
+        DeadlineExceeded: there is none.
+    """
+    left = time_left()
+    if left is None:
+        return cap_s
+    if left <= CALL_MARGIN_S:
+        raise DeadlineExceeded(f"no time is left to ask {target}", target=target)
+    return min(cap_s, left - CALL_MARGIN_S)
 
 
 async def answered(

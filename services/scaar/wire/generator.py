@@ -18,7 +18,7 @@ from scaar.core.types import (
 )
 from scaar.v1 import generator_pb2 as pb
 from scaar.v1 import generator_pb2_grpc as pb_grpc
-from scaar.wire.calls import answered, streamed
+from scaar.wire.calls import answered, streamed, timeout_within
 from scaar.wire.messages.generation import (
     attend_request_from_pb,
     attend_request_to_pb,
@@ -83,7 +83,7 @@ class RemoteGenerator:
         Raises:
             StreamIncomplete: the stream ended before its end message.
         """
-        call = self._stub.Generate(generate_request_to_pb(request), timeout=self._timeout_s)
+        call = self._stub.Generate(generate_request_to_pb(request), timeout=self._timeout())
         async with aclosing(streamed(call, generation_event_from_pb, self._target)) as events:
             async for event in events:
                 if event is not None:
@@ -93,10 +93,13 @@ class RemoteGenerator:
         raise StreamIncomplete(f"{self._target} ended the generation before its end")
 
     async def attend(self, request: AttendRequest) -> Attention:
-        call = self._stub.Attend(attend_request_to_pb(request), timeout=self._timeout_s)
+        call = self._stub.Attend(attend_request_to_pb(request), timeout=self._timeout())
         return await answered(call, lambda found: attention_from_pb(found.attention), self._target)
 
     async def describe_model(self) -> ModelDescription:
         request = pb.GeneratorServiceDescribeModelRequest()
-        call = self._stub.DescribeModel(request, timeout=self._timeout_s)
+        call = self._stub.DescribeModel(request, timeout=self._timeout())
         return await answered(call, lambda found: model_from_pb(found.model), self._target)
+
+    def _timeout(self) -> float:
+        return timeout_within(self._timeout_s, self._target)

@@ -13,7 +13,7 @@ from scaar.core.ports import Answerer
 from scaar.core.types import Answer, AnswerEvent, AnswerFinished, AnswerRequest, AnswerStarted
 from scaar.v1 import orchestrator_pb2 as pb
 from scaar.v1 import orchestrator_pb2_grpc as pb_grpc
-from scaar.wire.calls import REQUEST_ID_KEY, answered, streamed
+from scaar.wire.calls import REQUEST_ID_KEY, answered, streamed, timeout_within
 from scaar.wire.messages.answer import (
     answer_from_pb,
     answer_request_from_pb,
@@ -148,7 +148,7 @@ class RemoteAnswerer:
         return await answered(call, lambda found: answer_from_pb(found.answer), self._target)
 
     def _timeout(self, request: AnswerRequest) -> float:
-        asked = request.budget.timeout_s
+        asked, cap = request.budget.timeout_s, self._timeout_s
         if math.isfinite(asked) and asked > 0:
-            return min(self._timeout_s, asked + _GRACE_S)
-        return self._timeout_s
+            cap = min(cap, asked + _GRACE_S)
+        return timeout_within(cap, self._target)

@@ -8,7 +8,7 @@ from scaar.core.ports import QueryBuilder
 from scaar.core.types import Query, QueryRequest
 from scaar.v1 import query_builder_pb2 as pb
 from scaar.v1 import query_builder_pb2_grpc as pb_grpc
-from scaar.wire.calls import answered
+from scaar.wire.calls import answered, timeout_within
 from scaar.wire.messages.querying import (
     query_from_pb,
     query_request_from_pb,
@@ -47,5 +47,8 @@ class RemoteQueryBuilder:
         self._timeout_s = timeout_s
 
     async def build_query(self, request: QueryRequest) -> Query:
-        call = self._stub.BuildQuery(query_request_to_pb(request), timeout=self._timeout_s)
+        call = self._stub.BuildQuery(query_request_to_pb(request), timeout=self._timeout())
         return await answered(call, lambda built: query_from_pb(built.query), self._target)
+
+    def _timeout(self) -> float:
+        return timeout_within(self._timeout_s, self._target)

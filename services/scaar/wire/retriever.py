@@ -12,7 +12,7 @@ from scaar.core.ports import Retriever
 from scaar.core.types import IndexDescription, Passage, RetrieveRequest, RetrieveResult
 from scaar.v1 import retriever_pb2 as pb
 from scaar.v1 import retriever_pb2_grpc as pb_grpc
-from scaar.wire.calls import answered
+from scaar.wire.calls import answered, timeout_within
 from scaar.wire.messages.fields import carried_text
 from scaar.wire.messages.retrieval import (
     index_from_pb,
@@ -115,7 +115,7 @@ class RemoteRetriever:
         self._index_timeout_s = index_timeout_s
 
     async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
-        call = self._stub.Retrieve(retrieve_request_to_pb(request), timeout=self._timeout_s)
+        call = self._stub.Retrieve(retrieve_request_to_pb(request), timeout=self._timeout())
         return await answered(call, retrieve_result_from_pb, self._target)
 
     async def index_passages(
@@ -135,23 +135,23 @@ class RemoteRetriever:
             index=carried_text("index", index),
             passage_ids=[carried_text("passage_ids", each) for each in passage_ids],
         )
-        call = self._stub.DeletePassages(message, timeout=self._timeout_s)
+        call = self._stub.DeletePassages(message, timeout=self._timeout())
         return await answered(call, lambda done: done.deleted, self._target)
 
     async def list_indexes(self) -> tuple[IndexDescription, ...]:
-        call = self._stub.ListIndexes(pb.ListIndexesRequest(), timeout=self._timeout_s)
+        call = self._stub.ListIndexes(pb.ListIndexesRequest(), timeout=self._timeout())
         return await answered(
             call, lambda found: tuple(index_from_pb(each) for each in found.indexes), self._target
         )
 
     async def describe_index(self, index: str) -> IndexDescription:
         message = pb.DescribeIndexRequest(index=carried_text("index", index))
-        call = self._stub.DescribeIndex(message, timeout=self._timeout_s)
+        call = self._stub.DescribeIndex(message, timeout=self._timeout())
         return await answered(call, lambda found: index_from_pb(found.index), self._target)
 
     async def drop_index(self, index: str) -> None:
         message = pb.DropIndexRequest(index=carried_text("index", index))
-        call = self._stub.DropIndex(message, timeout=self._timeout_s)
+        call = self._stub.DropIndex(message, timeout=self._timeout())
         await answered(call, lambda _: None, self._target)
 
 
@@ -174,3 +174,6 @@ async def _send(
     except (asyncio.InvalidStateError, grpc.aio.AioRpcError):
         # Whoever awaits the call is told why it is over.
         return
+    def _timeout(self) -> float:
+        return timeout_within(self._timeout_s, self._target)
+

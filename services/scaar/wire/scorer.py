@@ -9,7 +9,7 @@ from scaar.core.ports import ContributionScorer
 from scaar.core.types import ScorerDescription, ScoreRequest
 from scaar.v1 import scorer_pb2 as pb
 from scaar.v1 import scorer_pb2_grpc as pb_grpc
-from scaar.wire.calls import answered
+from scaar.wire.calls import answered, timeout_within
 from scaar.wire.messages.scoring import (
     contributions_from_pb,
     contributions_to_pb,
@@ -61,10 +61,13 @@ class RemoteScorer:
         self, requests: Sequence[ScoreRequest]
     ) -> tuple[tuple[float, ...], ...]:
         message = score_requests_to_pb(requests)
-        call = self._stub.ScoreContributions(message, timeout=self._timeout_s)
+        call = self._stub.ScoreContributions(message, timeout=self._timeout())
         return await answered(call, contributions_from_pb, self._target)
 
     async def describe_model(self) -> ScorerDescription:
         request = pb.ScorerServiceDescribeModelRequest()
-        call = self._stub.DescribeModel(request, timeout=self._timeout_s)
+        call = self._stub.DescribeModel(request, timeout=self._timeout())
         return await answered(call, lambda found: scorer_from_pb(found.model), self._target)
+
+    def _timeout(self) -> float:
+        return timeout_within(self._timeout_s, self._target)
