@@ -123,7 +123,7 @@ class RemoteRetriever:
     ) -> IndexDescription:
         """Builds the index; an error of ``passages`` cancels the call and goes on to the caller."""
         name = carried_text("index", index)
-        call = self._stub.IndexPassages(timeout=self._index_timeout_s)
+        call = self._stub.IndexPassages(timeout=timeout_within(self._index_timeout_s, self._target))
         try:
             await _send(call, name, passages)
             return await answered(call, lambda built: index_from_pb(built.index), self._target)
@@ -154,6 +154,9 @@ class RemoteRetriever:
         call = self._stub.DropIndex(message, timeout=self._timeout())
         await answered(call, lambda _: None, self._target)
 
+    def _timeout(self) -> float:
+        return timeout_within(self._timeout_s, self._target)
+
 
 async def _send(
     call: grpc.aio.StreamUnaryCall[pb.IndexPassagesRequest, pb.IndexPassagesResponse],
@@ -174,6 +177,3 @@ async def _send(
     except (asyncio.InvalidStateError, grpc.aio.AioRpcError):
         # Whoever awaits the call is told why it is over.
         return
-    def _timeout(self) -> float:
-        return timeout_within(self._timeout_s, self._target)
-
