@@ -1,5 +1,6 @@
 """A decoder that writes what it is told, and one that is watched: the real engine over both."""
 
+import asyncio
 import json
 from dataclasses import replace
 
@@ -44,6 +45,7 @@ class WatchedDecoder:
         self._decoder = decoder
         self.reads = []
         self.pasts = []
+        self._awaited = []
 
     @property
     def steps(self):
@@ -53,12 +55,22 @@ class WatchedDecoder:
     def tokens(self):
         return sum(map(len, self.reads))
 
+    async def reach(self, steps):
+        """Returns when so many steps have begun."""
+        reached = asyncio.Event()
+        self._awaited.append((steps, asyncio.get_running_loop(), reached))
+        if self.steps < steps:
+            await reached.wait()
+
     def begin(self):
         return self._decoder.begin()
 
     def step(self, ids, cache):
         self.reads.append(list(ids))
         self.pasts.append(cache.length)
+        for steps, loop, reached in self._awaited:
+            if self.steps == steps:
+                loop.call_soon_threadsafe(reached.set)
         return self._decoder.step(ids, cache)
 
 
