@@ -1,23 +1,22 @@
-"""What stands before every call of a server: its errors told rightly, its time bounded."""
+"""What stands before every call of a server: its errors told, its number and time bounded."""
 
 import asyncio
-import inspect
 import logging
-from collections.abc import Awaitable, Callable
-from contextlib import aclosing
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any
 
 import grpc
-from google.protobuf.message import DecodeError
 
-from scaar.core.errors import DeadlineExceeded, InvalidRequest, ScaarError
+from scaar.core.budget import deadline_in
+from scaar.core.errors import DeadlineExceeded, ScaarError
+from scaar.runtime.admission import Admission
+from scaar.runtime.handlers import GRPC_OWN, Behavior, Context, Continuation, Handler, wrapped
 
 _LOGGER = logging.getLogger(__name__)
 
-Context = grpc.aio.ServicerContext[Any, Any]
-Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
-Behavior = Callable[[Any, Context], Awaitable[Any]]
-Continuation = Callable[[grpc.HandlerCallDetails], Awaitable["Handler | None"]]
+# gRPC cancels a call when its client's time is over; this is when a call is stopped without it.
+_LATE_S = 0.25
+
 StatusOf = Callable[[ScaarError], tuple[grpc.StatusCode, str, tuple[tuple[str, bytes], ...]]]
 
 
@@ -35,7 +34,7 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
         self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
     ) -> "Handler | None":
         method = handler_call_details.method
-        return _around(
+        return wrapped(
             await continuation(handler_call_details),
             lambda behavior: self._guarded(behavior, method),
         )
@@ -57,8 +56,38 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
         return guarded
 
 
+class AdmissionInterceptor(grpc.aio.ServerInterceptor):
+    """Lets a call in while there is a place, before its request is decoded.
+
+    A stream holds its place as long as it lives. gRPC's own services need none: a service that is
+    full is still asked for its health.
+    """
+
+    def __init__(self, admission: Admission) -> None:
+        self._admission = admission
+
+    async def intercept_service(
+        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
+    ) -> "Handler | None":
+        handler = await continuation(handler_call_details)
+        if handler_call_details.method.startswith(GRPC_OWN):
+            return handler
+        return wrapped(handler, self._admitted)
+
+    def _admitted(self, behavior: Behavior) -> Behavior:
+        async def admitted(request: Any, context: Context) -> Any:
+            with self._admission.place():
+                return await behavior(request, context)
+
+        return admitted
+
+
 class DeadlineInterceptor(grpc.aio.ServerInterceptor):
-    """Bounds the time of every call; one of gRPC's own services may take as long as it likes."""
+    """Bounds the time of every call, and of every call that is made for it.
+
+    That time is the client's, and no more than ``max_call_s``. One of gRPC's own services may take
+    as long as it likes.
+    """
 
     def __init__(self, max_call_s: float) -> None:
         self._max_call_s = max_call_s
@@ -67,19 +96,23 @@ class DeadlineInterceptor(grpc.aio.ServerInterceptor):
         self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
     ) -> "Handler | None":
         handler = await continuation(handler_call_details)
-        if handler_call_details.method.startswith("/grpc."):
+        if handler_call_details.method.startswith(GRPC_OWN):
             return handler
-        return _around(handler, self._bounded)
+        return wrapped(handler, self._bounded)
 
     def _bounded(self, behavior: Behavior) -> Behavior:
         async def bounded(request: Any, context: Context) -> Any:
+            remaining: float | None = context.time_remaining()
+            given = self._max_call_s if remaining is None else remaining
             try:
-                async with asyncio.timeout(self._max_call_s) as limit:
-                    return await behavior(request, context)
+                with deadline_in(min(given, self._max_call_s)):
+                    async with asyncio.timeout(min(given + _LATE_S, self._max_call_s)) as limit:
+                        return await behavior(request, context)
             except TimeoutError as error:
                 if not limit.expired():
                     raise
-                text = f"the call took longer than the {self._max_call_s:g} s that it may"
+                most = min(given, self._max_call_s)
+                text = f"the call took longer than the {most:g} s that it may"
                 raise DeadlineExceeded(text) from error
 
         return bounded
@@ -90,52 +123,3 @@ def _request_id(context: Context) -> str:
         if key == "x-request-id":
             return str(value)
     return "not given"
-
-
-def _around(handler: "Handler | None", wrap: Callable[[Behavior], Behavior]) -> "Handler | None":
-    """The handler with its behavior wrapped; decoding the request is part of the behavior."""
-    if handler is None:
-        return None
-    serialize, decode = handler.response_serializer, handler.request_deserializer
-    if handler.request_streaming:
-        if handler.response_streaming:
-            behavior = wrap(_awaited(handler.stream_stream))
-            return grpc.stream_stream_rpc_method_handler(behavior, decode, serialize)
-        behavior = wrap(_awaited(handler.stream_unary))
-        return grpc.stream_unary_rpc_method_handler(behavior, decode, serialize)
-    if handler.response_streaming:
-        behavior = wrap(_decoding(_awaited(handler.unary_stream), decode))
-        return grpc.unary_stream_rpc_method_handler(behavior, None, serialize)
-    behavior = wrap(_decoding(_awaited(handler.unary_unary), decode))
-    return grpc.unary_unary_rpc_method_handler(behavior, None, serialize)
-
-
-def _awaited(behavior: Any) -> Behavior:
-    """The behavior as a coroutine function.
-
-    gRPC leaves the generator of a stream that is cancelled to the garbage collector; this closes
-    it there and then.
-    """
-    if not inspect.isasyncgenfunction(behavior):
-        return behavior  # type: ignore[no-any-return]
-
-    async def write_all(request: Any, context: Context) -> None:
-        async with aclosing(behavior(request, context)) as responses:
-            async for response in responses:
-                await context.write(response)
-
-    return write_all
-
-
-def _decoding(behavior: Behavior, decode: Callable[[bytes], Any] | None) -> Behavior:
-    if decode is None:
-        return behavior
-
-    async def decoding(request: bytes, context: Context) -> Any:
-        try:
-            message = decode(request)
-        except DecodeError as error:
-            raise InvalidRequest.of("request", "is not a message of the contract") from error
-        return await behavior(message, context)
-
-    return decoding

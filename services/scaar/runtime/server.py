@@ -13,9 +13,15 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from scaar.core.errors import AlreadyExists, InvalidRequest
+from scaar.runtime.admission import Admission
 from scaar.runtime.channels import MAX_MESSAGE_BYTES
 from scaar.runtime.health import HealthServicer
-from scaar.runtime.interceptors import DeadlineInterceptor, ErrorInterceptor, StatusOf
+from scaar.runtime.interceptors import (
+    AdmissionInterceptor,
+    DeadlineInterceptor,
+    ErrorInterceptor,
+    StatusOf,
+)
 from scaar.runtime.settings import ServiceSettings
 
 _OPTIONS = (
@@ -23,9 +29,6 @@ _OPTIONS = (
     ("grpc.so_reuseport", 0),
     ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
-    ("grpc.http2.min_ping_interval_without_data_ms", 30_000),
-    # Channels resolve names again only when a connection ends.
-    ("grpc.max_connection_age_ms", 300_000),
 )
 
 
@@ -50,6 +53,7 @@ class RunningServer:
     """Where it listens, with the port that it got."""
     server: grpc.aio.Server
     health: HealthServicer
+    admission: Admission
 
     @property
     def target(self) -> str:
@@ -80,9 +84,13 @@ async def open_server(
         InvalidRequest: the address cannot be listened at.
     """
     check_free(address)
-    interceptors = (ErrorInterceptor(status_of), DeadlineInterceptor(settings.max_call_s))
-    age_grace = ("grpc.max_connection_age_grace_ms", round(settings.max_call_s * 1000) + 1000)
-    server = grpc.aio.server(interceptors=interceptors, options=(*_OPTIONS, age_grace))
+    admission = Admission(settings.max_concurrent_calls)
+    interceptors = (
+        ErrorInterceptor(status_of),
+        AdmissionInterceptor(admission),
+        DeadlineInterceptor(settings.max_call_s),
+    )
+    server = grpc.aio.server(interceptors=interceptors, options=server_options(settings))
     names = [servicer.service_name for servicer in servicers]
     for servicer in servicers:
         servicer.add_to(server)
@@ -92,7 +100,7 @@ async def open_server(
         health_name = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
         told = (*names, health_name, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(told, server)
-    running = RunningServer(_bound(server, address), server, health)
+    running = RunningServer(_bound(server, address), server, health, admission)
     await server.start()
     try:
         yield running
@@ -102,6 +110,19 @@ async def open_server(
         await asyncio.sleep(settings.drain_s)
         health.end()
         await server.stop(settings.stop_grace_s)
+
+
+def server_options(settings: ServiceSettings) -> tuple[tuple[str, int], ...]:
+    """The options of a server."""
+    seconds = {
+        "grpc.max_connection_age_ms": settings.max_connection_age_s,
+        # A connection past its age lives on until its longest call can have ended.
+        "grpc.max_connection_age_grace_ms": settings.max_call_s + 1,
+        "grpc.keepalive_time_ms": settings.keepalive_s,
+        "grpc.keepalive_timeout_ms": settings.keepalive_timeout_s,
+        "grpc.http2.min_ping_interval_without_data_ms": settings.min_ping_interval_s,
+    }
+    return (*_OPTIONS, *((name, round(value * 1000)) for name, value in seconds.items()))
 
 
 def _bound(server: grpc.aio.Server, address: str) -> str:

@@ -32,6 +32,26 @@ class ServiceSettings(BaseSettings):
     max_call_s: float = Field(default=3660.0, gt=0)
     """The longest that a call may take, in seconds, whatever deadline its client set."""
 
+    max_concurrent_calls: int = Field(default=64, ge=1, le=100_000)
+    """Calls under way at a time, streams as long as they live; one more is refused as overload
+    with the time after which to come again. Each may hold a request and a response of 16 MiB, the
+    largest there are: 64 of them are 2 GiB. Health and reflection are not counted."""
+
+    max_connection_age_s: float = Field(default=300.0, gt=0)
+    """How long a connection lives, in seconds. Clients look a name up again only when a connection
+    ends, and then find the replicas that have come since. A call under way goes on to its end."""
+
+    keepalive_s: float = Field(default=60.0, gt=0)
+    """Seconds without traffic after which a connection is asked whether it lives."""
+
+    keepalive_timeout_s: float = Field(default=20.0, gt=0)
+    """Seconds without an answer to that after which the connection is given up, and the work for
+    its calls ended."""
+
+    min_ping_interval_s: float = Field(default=30.0, gt=0)
+    """How often a client without calls may ask the same, in seconds; one that asks oftener is cut
+    off. The clients of scaar ask every 60 s, and with calls under way only."""
+
     drain_s: float = Field(default=0.0, ge=0)
     """How long the service reports NOT_SERVING and still serves before it stops, in seconds:
     balancers look elsewhere meanwhile."""
