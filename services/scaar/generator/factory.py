@@ -1,26 +1,33 @@
 """Opens the generator that the settings name."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import assert_never
 
 from scaar.core.ports import Generator
+from scaar.generator.pace import PacedGenerator
 from scaar.generator.settings import GeneratorSettings
 
 
 @asynccontextmanager
 async def open_generator(settings: GeneratorSettings) -> AsyncIterator[Generator]:
-    """The generator, open until the block ends.
+    """The generator at its pace, open until the block ends.
 
     Raises:
         NotFound: no model is set, or one of its files is missing.
         DataCorrupt: a file of the model is damaged, or not of a model that the engine can run.
     """
+    async with _open_engine(settings) as generator:
+        if settings.pace_ms:
+            generator = PacedGenerator(generator, settings.pace_ms / 1000)
+        yield generator
+
+
+def _open_engine(settings: GeneratorSettings) -> AbstractAsyncContextManager[Generator]:
     match settings.engine:
         case "onnx":
             from scaar.generator.engines.onnx import open_onnx_generator
 
-            async with open_onnx_generator(settings) as generator:
-                yield generator
+            return open_onnx_generator(settings)
         case _:
             assert_never(settings.engine)

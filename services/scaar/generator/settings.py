@@ -33,3 +33,7 @@ class GeneratorSettings(ServiceSettings):
     """Megabytes for what was read before, so that a text that begins like an earlier one is read
     from where they differ; 0 reads every text whole. What is read anew and what is found agree to
     about 1e-5 in log-probabilities, not to the last bit."""
+
+    pace_ms: float = Field(default=0.0, ge=0, le=60_000, allow_inf_nan=False)
+    """The least time from one token of a generation to the next, in milliseconds, to stand for the
+    speed of a larger model; 0 is as fast as the engine can."""
