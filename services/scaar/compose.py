@@ -163,5 +163,5 @@ async def ensure_lab_index(target: Retriever, seed: int = LAB_SEED) -> IndexDesc
 
         # Another process may have been faster; its index is the same.
         with suppress(AlreadyExists):
-            return await target.index_passages(name, passages())
+            return (await target.index_passages(name, passages())).index
         return await target.describe_index(name)

@@ -11,7 +11,8 @@ from rich.table import Table
 
 from scaar.cli.json_lines import print_json_lines
 from scaar.cli.local_indexes import build_from_file, open_local_indexes
-from scaar.core.types import IndexDescription
+from scaar.core.errors import InvalidRequest
+from scaar.core.types import IndexDescription, IndexMode
 
 app = typer.Typer(help="Build and keep indexes of passages.", no_args_is_help=True)
 
@@ -35,16 +36,28 @@ def build(
     replace: Annotated[
         bool, typer.Option("--replace", help="Take the place of an index of that name.")
     ] = False,
+    upsert: Annotated[
+        bool,
+        typer.Option(
+            "--upsert",
+            help="Put the passages into the index of that name: those of the same id are "
+            "replaced, the others added. It is made where it is not there.",
+        ),
+    ] = False,
 ) -> None:
-    """Build an index from a file of passages.
+    """Build an index from a file of passages, or change one by it.
 
-    It is there when it is whole, and not before.
+    It is there when it is whole, and not before; searches see the old one until then.
     """
+    if replace and upsert:
+        raise InvalidRequest.of("--upsert", "does not go with --replace: give one of them")
+    mode = IndexMode.REPLACE if replace else IndexMode.UPSERT if upsert else IndexMode.CREATE
     started = time.monotonic()
-    built = asyncio.run(build_from_file(corpus, index, replace=replace))
+    built = asyncio.run(build_from_file(corpus, index, mode=mode))
     seconds = time.monotonic() - started
-    what = f"{built.passages:,} passages, {_megabytes(built)}, version {built.version[:12]}"
-    print(f"{built.name}: {what}, in {seconds:.1f} s")
+    counts = f" ({built.added:,} added, {built.replaced:,} replaced)" if upsert else ""
+    what = f"{built.index.passages:,} passages{counts}, {_megabytes(built.index)}"
+    print(f"{built.index.name}: {what}, version {built.index.version[:12]}, in {seconds:.1f} s")
 
 
 @app.command("list")

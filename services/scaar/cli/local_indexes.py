@@ -10,7 +10,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from scaar.compose import scaar_home
 from scaar.core.errors import DataCorrupt
-from scaar.core.types import IndexDescription, Passage
+from scaar.core.types import IndexMode, IndexResult, Passage
 from scaar.retriever.corpus import CorpusFile
 from scaar.retriever.factory import open_retriever
 from scaar.retriever.settings import RetrieverSettings
@@ -30,11 +30,11 @@ async def open_local_indexes() -> AsyncIterator["Bm25sRetriever"]:
         yield retriever
 
 
-async def build_from_file(corpus: Path, name: str, *, replace: bool) -> IndexDescription:
+async def build_from_file(corpus: Path, name: str, *, mode: IndexMode) -> IndexResult:
     """Builds an index of a file of passages, with a bar on standard error if that is a terminal.
 
     Raises:
-        DataCorrupt: the index holds another number of passages than the file.
+        DataCorrupt: the index took in another number of passages than the file has.
     """
     file = CorpusFile(corpus)
     console = Console(stderr=True)
@@ -48,10 +48,11 @@ async def build_from_file(corpus: Path, name: str, *, replace: bool) -> IndexDes
         with Progress(
             *columns, console=console, transient=True, disable=not console.is_terminal
         ) as progress:
-            built = await indexes.index_passages(name, _read(file, progress), replace=replace)
-    if built.passages != file.passages:
-        counts = f"{built.passages:,} passages, {corpus} {file.passages:,}"
-        raise DataCorrupt(f"the index {name!r} has {counts}: build it again with --replace")
+            built = await indexes.index_passages(name, _read(file, progress), mode=mode)
+    taken = built.added + built.replaced
+    if taken != file.passages:
+        counts = f"{taken:,} passages, {corpus} has {file.passages:,}"
+        raise DataCorrupt(f"the index {name!r} took in {counts}: build it again with --replace")
     return built
 
 

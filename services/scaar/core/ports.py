@@ -16,6 +16,8 @@ from scaar.core.types import (
     GenerateRequest,
     GenerationEvent,
     IndexDescription,
+    IndexMode,
+    IndexResult,
     ModelDescription,
     Passage,
     Query,
@@ -71,13 +73,22 @@ class Retriever(Protocol):
         ...
 
     async def index_passages(
-        self, index: str, passages: AsyncIterable[Passage]
-    ) -> IndexDescription:
-        """Builds a new index of that name; it is there only when it is whole.
+        self,
+        index: str,
+        passages: AsyncIterable[Passage],
+        *,
+        mode: IndexMode = IndexMode.CREATE,
+    ) -> IndexResult:
+        """Builds an index of that name; searches see it only when it is whole.
+
+        Until then they see the one that was there. An upsert is the same, version and scores
+        included, as building the index of the passages merged: those replaced stay in their
+        places, those added follow. One that changes nothing leaves the index as it is.
 
         Raises:
-            AlreadyExists: there is an index of that name.
-            InvalidRequest: a passage without id or text, or with an id seen before.
+            AlreadyExists: there is an index of that name, and the mode is ``CREATE``.
+            InvalidRequest: a passage without id or text, or with an id seen before in the stream.
+            Overloaded: others kept changing the index while it was upserted.
         """
         ...
 

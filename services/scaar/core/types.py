@@ -315,6 +315,30 @@ class IndexDescription:
     size_bytes: int
 
 
+class IndexMode(enum.StrEnum):
+    """What becomes of the index of that name that is there already."""
+
+    CREATE = "create"
+    """It is kept; the name must be free."""
+    REPLACE = "replace"
+    """The new one takes its place."""
+    UPSERT = "upsert"
+    """Passages are put into it by their ids; it is made where it is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexResult:
+    """An index as it was built, and what became of the passages given.
+
+    ``replaced`` of them took the place of one with the same id, ``added`` are new; the index's
+    ``passages`` are the total.
+    """
+
+    index: IndexDescription
+    added: int
+    replaced: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class RetrieveResult:
     """The passages for each query, best first, and the version of the index that gave them."""

@@ -4,10 +4,13 @@ import threading
 from collections.abc import AsyncIterable, Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import assert_never
 
 from scaar.core.errors import Overloaded
 from scaar.core.types import (
     IndexDescription,
+    IndexMode,
+    IndexResult,
     Passage,
     RetrievedPassage,
     RetrieveRequest,
@@ -64,18 +67,32 @@ class Bm25sRetriever:
             abandoned.set()
 
     async def index_passages(
-        self, index: str, passages: AsyncIterable[Passage], *, replace: bool = False
-    ) -> IndexDescription:
-        """Builds an index; with ``replace`` it takes the place of the one there is, if any.
+        self,
+        index: str,
+        passages: AsyncIterable[Passage],
+        *,
+        mode: IndexMode = IndexMode.CREATE,
+    ) -> IndexResult:
+        """Builds an index, or builds the one there is again with the passages.
 
-        Searches see the old one until the new one is whole.
+        Searches see the old one until the new one is whole. An upsert keeps the old one's k1 and
+        b, and the index itself where nothing changes.
 
         Raises:
-            AlreadyExists: there is an index of that name, and ``replace`` was not asked for.
+            AlreadyExists: there is an index of that name, and the mode is ``CREATE``.
             InvalidRequest: a wrong name or passage, an id seen before, or no passage at all.
+            DataCorrupt: the index to upsert is damaged.
+            Overloaded: another process kept changing the index to upsert.
         """
         check_index_name(index)
-        return await self._building.build(index, passages, replace=replace)
+        match mode:
+            case IndexMode.CREATE | IndexMode.REPLACE:
+                replace = mode is IndexMode.REPLACE
+                return await self._building.build(index, passages, replace=replace)
+            case IndexMode.UPSERT:
+                return await self._building.upsert(index, passages, self._cache)
+            case _:
+                assert_never(mode)
 
     async def delete_passages(self, index: str, passage_ids: Sequence[str]) -> int:
         """Builds the index again without the passages; says how many of them were there.

@@ -14,12 +14,12 @@ from pathlib import Path
 import bm25s
 import numpy as np
 
-from scaar.core.errors import DataCorrupt, InvalidRequest, Violation
+from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.core.types import Passage
 from scaar.retriever.analysis import ANALYZER, EnglishAnalyzer, indexed_text
 from scaar.retriever.index_files import Draft, sync
 from scaar.retriever.manifest import Manifest, file_record
-from scaar.retriever.validation import wrong_fields
+from scaar.retriever.validation import PassageIds
 
 PASSAGES_FILE = "passages.jsonl"
 OFFSETS_FILE = "offsets.npy"
@@ -39,7 +39,7 @@ class IndexBuilder:
         self.draft = draft
         self._folder = draft.files
         self._analyzer, self._k1, self._b = analyzer, k1, b
-        self._positions: dict[str, int] = {}
+        self._ids = PassageIds()
         self._vocabulary: dict[str, int] = {}
         self._offsets = array("q", [0])
         self._lengths = array("q")
@@ -52,6 +52,11 @@ class IndexBuilder:
         """How many passages were taken in."""
         return len(self._lengths)
 
+    @property
+    def version(self) -> str:
+        """The version of the index of the passages taken in."""
+        return self._content.hexdigest()
+
     def add(self, passages: Iterable[Passage]) -> None:
         """Takes passages in.
 
@@ -59,9 +64,8 @@ class IndexBuilder:
             InvalidRequest: one of them is none, or has an id seen before; by its position.
         """
         for passage in passages:
-            self._check(passage)
-            line = json.dumps([passage.id, passage.title, passage.text], ensure_ascii=False)
-            data = f"{line}\n".encode()
+            self._ids.check(passage)
+            data = passage_line(passage)
             self._passages.write(data)
             self._content.update(data)
             self._offsets.append(self._offsets[-1] + len(data))
@@ -91,7 +95,7 @@ class IndexBuilder:
         return Manifest(
             name=self.draft.name,
             folder=self._folder.name,
-            version=self._content.hexdigest(),
+            version=self.version,
             passages=self.passages,
             analyzer=ANALYZER,
             k1=self._k1,
@@ -105,20 +109,6 @@ class IndexBuilder:
         self._passages.close()
         self._terms.close()
 
-    def _check(self, passage: Passage) -> None:
-        position = len(self._positions)
-        wrong = wrong_fields(passage)
-        first = self._positions.setdefault(passage.id, position)
-        if first != position and not wrong:
-            wrong = [Violation("id", f"{passage.id!r} is the id of passages[{first}] already")]
-        if wrong:
-            raise InvalidRequest(
-                [
-                    Violation(f"passages[{position}].{each.field}", each.description)
-                    for each in wrong
-                ]
-            )
-
     def _term_id(self, term: str) -> int:
         return self._vocabulary.setdefault(term, len(self._vocabulary))
 
@@ -131,10 +121,17 @@ class IndexBuilder:
         weights.save(self._folder, show_progress=False)
 
     def _id_ranks(self) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-        ranks = np.empty(len(self._positions), dtype=np.int32)
-        for rank, passage_id in enumerate(sorted(self._positions)):
-            ranks[self._positions[passage_id]] = rank
+        positions = self._ids.positions
+        ranks = np.empty(len(positions), dtype=np.int32)
+        for rank, passage_id in enumerate(sorted(positions)):
+            ranks[positions[passage_id]] = rank
         return ranks
+
+
+def passage_line(passage: Passage) -> bytes:
+    """A passage as it is in a file of passages."""
+    line = json.dumps([passage.id, passage.title, passage.text], ensure_ascii=False)
+    return f"{line}\n".encode()
 
 
 class _Terms:

@@ -1,20 +1,26 @@
-"""Indexes built, built again without some passages, and put in place, in a thread of its own."""
+"""Indexes built, and built again with other passages, in a thread of its own."""
 
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager, closing
 from datetime import datetime
+from functools import partial
+from typing import TypeVar
 
-from scaar.core.errors import InvalidRequest, Overloaded
-from scaar.core.types import IndexDescription, Passage
+from scaar.core.errors import AlreadyExists, InvalidRequest, NotFound, Overloaded
+from scaar.core.types import IndexDescription, IndexResult, Passage
 from scaar.retriever.analysis import EnglishAnalyzer
+from scaar.retriever.incoming import IncomingPassages
 from scaar.retriever.index_builder import IndexBuilder
 from scaar.retriever.index_cache import IndexCache
-from scaar.retriever.index_files import Draft, IndexFiles, already_exists
+from scaar.retriever.index_files import Draft, IndexFiles, already_exists, changed_meanwhile
 from scaar.retriever.settings import RetrieverSettings
 from scaar.retriever.workers import Workers
 
 _BATCH_PASSAGES, _BATCH_CHARACTERS = 512, 4_000_000
-_DELETION_ATTEMPTS = 3
+_ATTEMPTS = 3
+"""How often a change begins anew because another process was faster."""
+
+Changed = TypeVar("Changed")
 
 
 class IndexBuilding:
@@ -33,7 +39,7 @@ class IndexBuilding:
 
     async def build(
         self, name: str, passages: AsyncIterable[Passage], *, replace: bool
-    ) -> IndexDescription:
+    ) -> IndexResult:
         """Builds an index of the passages as they come."""
         if not replace and self._files.exists(name):
             raise already_exists(name)
@@ -45,25 +51,52 @@ class IndexBuilding:
                 async with aclosing(_batches(passages)) as batches:
                     async for batch in batches:
                         await self._workers.run(builder.add, batch)
-                return await self._workers.run(self._finish, builder, "*" if replace else None)
+                over = "*" if replace else None
+                built = await self._workers.run(self._finish, builder, over)
+                return IndexResult(built, added=built.passages)
             finally:
                 await self._workers.run(builder.close)
+
+    async def upsert(
+        self, name: str, passages: AsyncIterable[Passage], cache: IndexCache
+    ) -> IndexResult:
+        """Builds an index again with the passages, once all of them have come."""
+        if self._files.exists(name):
+            await self._workers.run(cache.get, name)  # nothing is begun on what cannot be read
+        async with self._draft(name) as draft:
+            incoming = await self._workers.run(IncomingPassages, draft.files)
+            try:
+                async with aclosing(_batches(passages)) as batches:
+                    async for batch in batches:
+                        await self._workers.run(incoming.add, batch)
+                if not incoming:
+                    raise InvalidRequest.of("passages", "must not be empty")
+                return await self._change(name, partial(self._merge, incoming, cache))
+            finally:
+                await self._workers.run(incoming.close)
 
     async def build_without(self, name: str, ids: frozenset[str], cache: IndexCache) -> int:
         """Builds an index again without some passages; how many of them there were."""
         await self._workers.run(cache.get, name)  # nothing is begun on what cannot be read
-        for attempt in range(1, _DELETION_ATTEMPTS + 1):
-            async with self._draft(name) as draft:
-                try:
-                    return await self._workers.run(self._leave_out, draft, ids, cache)
-                except Overloaded:
-                    if attempt == _DELETION_ATTEMPTS:
-                        raise
-        raise AssertionError("the last attempt returns or raises")
+        return await self._change(name, partial(self._leave_out, ids, cache))
 
     def close(self) -> None:
         """Waits for the step in hand."""
         self._workers.close()
+
+    async def _change(self, name: str, change: Callable[[Draft], Changed]) -> Changed:
+        """What the change of an index gives; it is made anew when another was faster.
+
+        In one process the thread takes changes in turn.
+        """
+        for attempt in range(1, _ATTEMPTS + 1):
+            async with self._draft(name) as draft:
+                try:
+                    return await self._workers.run(change, draft)
+                except Overloaded:
+                    if attempt == _ATTEMPTS:
+                        raise
+        raise AssertionError("the last attempt returns or raises")
 
     def _finish(self, builder: IndexBuilder, over: str | None) -> IndexDescription:
         created = self._now().isoformat(timespec="seconds").replace("+00:00", "Z")
@@ -71,7 +104,29 @@ class IndexBuilding:
         self._files.commit(builder.draft, manifest, over=over)
         return manifest.description()
 
-    def _leave_out(self, draft: Draft, ids: frozenset[str], cache: IndexCache) -> int:
+    def _merge(self, incoming: IncomingPassages, cache: IndexCache, draft: Draft) -> IndexResult:
+        try:
+            index = cache.get(draft.name)
+        except NotFound:
+            index = None
+        old = index.manifest if index else None
+        k1, b = (old.k1, old.b) if old else (self._k1, self._b)
+        with closing(IndexBuilder(draft, self._analyzer, k1=k1, b=b)) as builder:
+            builder.add(incoming.merged(index.passages() if index else ()))
+            added = builder.passages - (old.passages if old else 0)
+            if old and old.version == builder.version:
+                merged = old.description()
+            else:
+                merged = self._finish_change(builder, old.folder if old else None)
+        return IndexResult(merged, added=added, replaced=len(incoming) - added)
+
+    def _finish_change(self, builder: IndexBuilder, over: str | None) -> IndexDescription:
+        try:
+            return self._finish(builder, over)
+        except (AlreadyExists, NotFound) as error:
+            raise changed_meanwhile(builder.draft.name) from error
+
+    def _leave_out(self, ids: frozenset[str], cache: IndexCache, draft: Draft) -> int:
         index = cache.get(draft.name)
         old = index.manifest
         with closing(IndexBuilder(draft, self._analyzer, k1=old.k1, b=old.b)) as builder:

@@ -149,7 +149,7 @@ class IndexFiles:
 
     def _replace(self, draft: Draft, place: Path, over: str) -> None:
         if over != "*" and self.read_manifest(draft.name).folder != over:
-            raise Overloaded(f"the index {draft.name!r} was changed meanwhile by another")
+            raise changed_meanwhile(draft.name)
         draft.files.rename(place / draft.files.name)
         sync(place)
         (draft.path / MANIFEST_FILE).replace(place / MANIFEST_FILE)
@@ -181,8 +181,15 @@ class IndexFiles:
 
 def already_exists(name: str) -> AlreadyExists:
     """The error for a name that is taken."""
-    how = f"replace it with --replace, or drop it: scaar index drop {name}"
-    return AlreadyExists(f"there is an index {name!r}; {how}", index=name)
+    how = "replace it with --replace, put passages into it with --upsert"
+    drop = f"or drop it: scaar index drop {name}"
+    return AlreadyExists(f"there is an index {name!r}; {how}, {drop}", index=name)
+
+
+def changed_meanwhile(name: str) -> Overloaded:
+    """The error for a change of an index that others keep changing."""
+    text = f"the index {name!r} was changed meanwhile by another; try again"
+    return Overloaded(text, index=name)
 
 
 def sync(path: Path) -> None:

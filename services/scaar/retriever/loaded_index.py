@@ -46,7 +46,11 @@ class LoadedIndex:
     def passages(self) -> Iterator[Passage]:
         """Every passage, in the order in which they were indexed."""
         for row in range(self.manifest.passages):
-            found = self._passage(row, 0.0, 1)
+            try:
+                found = self._passage(row, 0.0, 1)
+            except (ValueError, TypeError) as error:
+                name = self.manifest.name
+                raise damaged(name, self._folder.name, "does not fit together") from error
             yield Passage(found.id, found.title, found.text)
 
     def _best(self, scores: np.ndarray[tuple[int], np.dtype[np.float32]], top_k: int) -> list[int]:

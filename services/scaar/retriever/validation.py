@@ -60,6 +60,33 @@ def wrong_fields(passage: Passage) -> list[Violation]:
     return wrong
 
 
+class PassageIds:
+    """Passes passages that are right, and whose ids were not seen before."""
+
+    def __init__(self) -> None:
+        self.positions: dict[str, int] = {}
+        """The ids passed, and the place of each among them, from 0."""
+
+    def check(self, passage: Passage) -> None:
+        """Passes a passage.
+
+        Raises:
+            InvalidRequest: it is none, or has an id seen before; by its position.
+        """
+        position = len(self.positions)
+        wrong = wrong_fields(passage)
+        first = self.positions.setdefault(passage.id, position)
+        if first != position and not wrong:
+            wrong = [Violation("id", f"{passage.id!r} is the id of passages[{first}] already")]
+        if wrong:
+            raise InvalidRequest(
+                [
+                    Violation(f"passages[{position}].{each.field}", each.description)
+                    for each in wrong
+                ]
+            )
+
+
 def _wrong_text(
     field: str, text: str, most: int, *, may_be_empty: bool = False
 ) -> Iterator[Violation]:

@@ -18,6 +18,8 @@ from scaar.core.types import (
     GenerationEvent,
     GenerationStart,
     IndexDescription,
+    IndexMode,
+    IndexResult,
     LogprobKind,
     ModelDescription,
     Passage,
@@ -226,11 +228,15 @@ class InMemoryRetriever:
         )
 
     async def index_passages(
-        self, index: str, passages: AsyncIterable[Passage]
-    ) -> IndexDescription:
+        self,
+        index: str,
+        passages: AsyncIterable[Passage],
+        *,
+        mode: IndexMode = IndexMode.CREATE,
+    ) -> IndexResult:
         if not index:
             raise InvalidRequest.of("index", "must name an index")
-        if index in self._indexes:
+        if mode is IndexMode.CREATE and index in self._indexes:
             raise AlreadyExists(f"there is an index {index!r}", index=index)
         found: dict[str, Passage] = {}
         async for passage in passages:
@@ -243,8 +249,11 @@ class InMemoryRetriever:
             found[passage.id] = passage
         if not found:
             raise InvalidRequest.of("passages", "must be at least one")
-        self._indexes[index] = list(found.values())
-        return await self.describe_index(index)
+        upsert = mode is IndexMode.UPSERT
+        old = {each.id: each for each in self._indexes.get(index, ())} if upsert else {}
+        replaced = len(old.keys() & found.keys())
+        self._indexes[index] = list((old | found).values())
+        return IndexResult(await self.describe_index(index), len(found) - replaced, replaced)
 
     async def delete_passages(self, index: str, passage_ids: Sequence[str]) -> int:
         before = self._passages(index)

@@ -24,13 +24,15 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18scaar/v1/retriever.proto\x12\x08scaar.v1\"@\n\x0fRetrieveRequest\x12\x0f\n\x07queries\x18\x01 \x03(\t\x12\r\n\x05top_k\x18\x02 \x01(\x05\x12\r\n\x05index\x18\x03 \x01(\t\"Z\n\x10RetrieveResponse\x12\r\n\x05index\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12&\n\x07results\x18\x03 \x03(\x0b\x32\x15.scaar.v1.QueryResult\";\n\x0bQueryResult\x12,\n\x08passages\x18\x01 \x03(\x0b\x32\x1a.scaar.v1.RetrievedPassage\"X\n\x10RetrievedPassage\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\r\n\x05score\x18\x04 \x01(\x01\x12\x0c\n\x04rank\x18\x05 \x01(\x05\"2\n\x07Passage\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\"J\n\x14IndexPassagesRequest\x12\r\n\x05index\x18\x01 \x01(\t\x12#\n\x08passages\x18\x02 \x03(\x0b\x32\x11.scaar.v1.Passage\"B\n\x15IndexPassagesResponse\x12)\n\x05index\x18\x01 \x01(\x0b\x32\x1a.scaar.v1.IndexDescription\";\n\x15\x44\x65letePassagesRequest\x12\r\n\x05index\x18\x01 \x01(\t\x12\x13\n\x0bpassage_ids\x18\x02 \x03(\t\")\n\x16\x44\x65letePassagesResponse\x12\x0f\n\x07\x64\x65leted\x18\x01 \x01(\x03\"\x14\n\x12ListIndexesRequest\"B\n\x13ListIndexesResponse\x12+\n\x07indexes\x18\x01 \x03(\x0b\x32\x1a.scaar.v1.IndexDescription\"%\n\x14\x44\x65scribeIndexRequest\x12\r\n\x05index\x18\x01 \x01(\t\"B\n\x15\x44\x65scribeIndexResponse\x12)\n\x05index\x18\x01 \x01(\x0b\x32\x1a.scaar.v1.IndexDescription\"!\n\x10\x44ropIndexRequest\x12\r\n\x05index\x18\x01 \x01(\t\"\x13\n\x11\x44ropIndexResponse\"\x8f\x01\n\x10IndexDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x10\n\x08passages\x18\x03 \x01(\x03\x12\x0e\n\x06\x65ngine\x18\x04 \x01(\t\x12\n\n\x02k1\x18\x05 \x01(\x01\x12\t\n\x01\x62\x18\x06 \x01(\x01\x12\x0f\n\x07\x63reated\x18\x07 \x01(\t\x12\x12\n\nsize_bytes\x18\x08 \x01(\x03\x32\xe2\x03\n\x10RetrieverService\x12\x41\n\x08Retrieve\x12\x19.scaar.v1.RetrieveRequest\x1a\x1a.scaar.v1.RetrieveResponse\x12R\n\rIndexPassages\x12\x1e.scaar.v1.IndexPassagesRequest\x1a\x1f.scaar.v1.IndexPassagesResponse(\x01\x12S\n\x0e\x44\x65letePassages\x12\x1f.scaar.v1.DeletePassagesRequest\x1a .scaar.v1.DeletePassagesResponse\x12J\n\x0bListIndexes\x12\x1c.scaar.v1.ListIndexesRequest\x1a\x1d.scaar.v1.ListIndexesResponse\x12P\n\rDescribeIndex\x12\x1e.scaar.v1.DescribeIndexRequest\x1a\x1f.scaar.v1.DescribeIndexResponse\x12\x44\n\tDropIndex\x12\x1a.scaar.v1.DropIndexRequest\x1a\x1b.scaar.v1.DropIndexResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18scaar/v1/retriever.proto\x12\x08scaar.v1\"@\n\x0fRetrieveRequest\x12\x0f\n\x07queries\x18\x01 \x03(\t\x12\r\n\x05top_k\x18\x02 \x01(\x05\x12\r\n\x05index\x18\x03 \x01(\t\"Z\n\x10RetrieveResponse\x12\r\n\x05index\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12&\n\x07results\x18\x03 \x03(\x0b\x32\x15.scaar.v1.QueryResult\";\n\x0bQueryResult\x12,\n\x08passages\x18\x01 \x03(\x0b\x32\x1a.scaar.v1.RetrievedPassage\"X\n\x10RetrievedPassage\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\r\n\x05score\x18\x04 \x01(\x01\x12\x0c\n\x04rank\x18\x05 \x01(\x05\"2\n\x07Passage\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\"m\n\x14IndexPassagesRequest\x12\r\n\x05index\x18\x01 \x01(\t\x12#\n\x08passages\x18\x02 \x03(\x0b\x32\x11.scaar.v1.Passage\x12!\n\x04mode\x18\x03 \x01(\x0e\x32\x13.scaar.v1.IndexMode\"c\n\x15IndexPassagesResponse\x12)\n\x05index\x18\x01 \x01(\x0b\x32\x1a.scaar.v1.IndexDescription\x12\r\n\x05\x61\x64\x64\x65\x64\x18\x02 \x01(\x03\x12\x10\n\x08replaced\x18\x03 \x01(\x03\";\n\x15\x44\x65letePassagesRequest\x12\r\n\x05index\x18\x01 \x01(\t\x12\x13\n\x0bpassage_ids\x18\x02 \x03(\t\")\n\x16\x44\x65letePassagesResponse\x12\x0f\n\x07\x64\x65leted\x18\x01 \x01(\x03\"\x14\n\x12ListIndexesRequest\"B\n\x13ListIndexesResponse\x12+\n\x07indexes\x18\x01 \x03(\x0b\x32\x1a.scaar.v1.IndexDescription\"%\n\x14\x44\x65scribeIndexRequest\x12\r\n\x05index\x18\x01 \x01(\t\"B\n\x15\x44\x65scribeIndexResponse\x12)\n\x05index\x18\x01 \x01(\x0b\x32\x1a.scaar.v1.IndexDescription\"!\n\x10\x44ropIndexRequest\x12\r\n\x05index\x18\x01 \x01(\t\"\x13\n\x11\x44ropIndexResponse\"\x8f\x01\n\x10IndexDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x10\n\x08passages\x18\x03 \x01(\x03\x12\x0e\n\x06\x65ngine\x18\x04 \x01(\t\x12\n\n\x02k1\x18\x05 \x01(\x01\x12\t\n\x01\x62\x18\x06 \x01(\x01\x12\x0f\n\x07\x63reated\x18\x07 \x01(\t\x12\x12\n\nsize_bytes\x18\x08 \x01(\x03*m\n\tIndexMode\x12\x1a\n\x16INDEX_MODE_UNSPECIFIED\x10\x00\x12\x15\n\x11INDEX_MODE_CREATE\x10\x01\x12\x16\n\x12INDEX_MODE_REPLACE\x10\x02\x12\x15\n\x11INDEX_MODE_UPSERT\x10\x03\x32\xe2\x03\n\x10RetrieverService\x12\x41\n\x08Retrieve\x12\x19.scaar.v1.RetrieveRequest\x1a\x1a.scaar.v1.RetrieveResponse\x12R\n\rIndexPassages\x12\x1e.scaar.v1.IndexPassagesRequest\x1a\x1f.scaar.v1.IndexPassagesResponse(\x01\x12S\n\x0e\x44\x65letePassages\x12\x1f.scaar.v1.DeletePassagesRequest\x1a .scaar.v1.DeletePassagesResponse\x12J\n\x0bListIndexes\x12\x1c.scaar.v1.ListIndexesRequest\x1a\x1d.scaar.v1.ListIndexesResponse\x12P\n\rDescribeIndex\x12\x1e.scaar.v1.DescribeIndexRequest\x1a\x1f.scaar.v1.DescribeIndexResponse\x12\x44\n\tDropIndex\x12\x1a.scaar.v1.DropIndexRequest\x1a\x1b.scaar.v1.DropIndexResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'scaar.v1.retriever_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_INDEXMODE']._serialized_start=1114
+  _globals['_INDEXMODE']._serialized_end=1223
   _globals['_RETRIEVEREQUEST']._serialized_start=38
   _globals['_RETRIEVEREQUEST']._serialized_end=102
   _globals['_RETRIEVERESPONSE']._serialized_start=104
@@ -42,27 +44,27 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PASSAGE']._serialized_start=347
   _globals['_PASSAGE']._serialized_end=397
   _globals['_INDEXPASSAGESREQUEST']._serialized_start=399
-  _globals['_INDEXPASSAGESREQUEST']._serialized_end=473
-  _globals['_INDEXPASSAGESRESPONSE']._serialized_start=475
-  _globals['_INDEXPASSAGESRESPONSE']._serialized_end=541
-  _globals['_DELETEPASSAGESREQUEST']._serialized_start=543
-  _globals['_DELETEPASSAGESREQUEST']._serialized_end=602
-  _globals['_DELETEPASSAGESRESPONSE']._serialized_start=604
-  _globals['_DELETEPASSAGESRESPONSE']._serialized_end=645
-  _globals['_LISTINDEXESREQUEST']._serialized_start=647
-  _globals['_LISTINDEXESREQUEST']._serialized_end=667
-  _globals['_LISTINDEXESRESPONSE']._serialized_start=669
-  _globals['_LISTINDEXESRESPONSE']._serialized_end=735
-  _globals['_DESCRIBEINDEXREQUEST']._serialized_start=737
-  _globals['_DESCRIBEINDEXREQUEST']._serialized_end=774
-  _globals['_DESCRIBEINDEXRESPONSE']._serialized_start=776
-  _globals['_DESCRIBEINDEXRESPONSE']._serialized_end=842
-  _globals['_DROPINDEXREQUEST']._serialized_start=844
-  _globals['_DROPINDEXREQUEST']._serialized_end=877
-  _globals['_DROPINDEXRESPONSE']._serialized_start=879
-  _globals['_DROPINDEXRESPONSE']._serialized_end=898
-  _globals['_INDEXDESCRIPTION']._serialized_start=901
-  _globals['_INDEXDESCRIPTION']._serialized_end=1044
-  _globals['_RETRIEVERSERVICE']._serialized_start=1047
-  _globals['_RETRIEVERSERVICE']._serialized_end=1529
+  _globals['_INDEXPASSAGESREQUEST']._serialized_end=508
+  _globals['_INDEXPASSAGESRESPONSE']._serialized_start=510
+  _globals['_INDEXPASSAGESRESPONSE']._serialized_end=609
+  _globals['_DELETEPASSAGESREQUEST']._serialized_start=611
+  _globals['_DELETEPASSAGESREQUEST']._serialized_end=670
+  _globals['_DELETEPASSAGESRESPONSE']._serialized_start=672
+  _globals['_DELETEPASSAGESRESPONSE']._serialized_end=713
+  _globals['_LISTINDEXESREQUEST']._serialized_start=715
+  _globals['_LISTINDEXESREQUEST']._serialized_end=735
+  _globals['_LISTINDEXESRESPONSE']._serialized_start=737
+  _globals['_LISTINDEXESRESPONSE']._serialized_end=803
+  _globals['_DESCRIBEINDEXREQUEST']._serialized_start=805
+  _globals['_DESCRIBEINDEXREQUEST']._serialized_end=842
+  _globals['_DESCRIBEINDEXRESPONSE']._serialized_start=844
+  _globals['_DESCRIBEINDEXRESPONSE']._serialized_end=910
+  _globals['_DROPINDEXREQUEST']._serialized_start=912
+  _globals['_DROPINDEXREQUEST']._serialized_end=945
+  _globals['_DROPINDEXRESPONSE']._serialized_start=947
+  _globals['_DROPINDEXRESPONSE']._serialized_end=966
+  _globals['_INDEXDESCRIPTION']._serialized_start=969
+  _globals['_INDEXDESCRIPTION']._serialized_end=1112
+  _globals['_RETRIEVERSERVICE']._serialized_start=1226
+  _globals['_RETRIEVERSERVICE']._serialized_end=1708
 # @@protoc_insertion_point(module_scope)

@@ -7,6 +7,7 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -17,6 +18,40 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _IndexMode:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _IndexModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_IndexMode.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    INDEX_MODE_UNSPECIFIED: _IndexMode.ValueType  # 0
+    """As INDEX_MODE_CREATE."""
+    INDEX_MODE_CREATE: _IndexMode.ValueType  # 1
+    """It is kept: ALREADY_EXISTS."""
+    INDEX_MODE_REPLACE: _IndexMode.ValueType  # 2
+    """The new one takes its place, whole or damaged."""
+    INDEX_MODE_UPSERT: _IndexMode.ValueType  # 3
+    """The passages sent replace those of the same id, in their places; the others are added behind.
+    An index that is not there is made. The result, scores and version included, is that of
+    building the merged passages. An upsert that changes nothing leaves the index as it is.
+    """
+
+class IndexMode(_IndexMode, metaclass=_IndexModeEnumTypeWrapper):
+    """What becomes of the index of that name that is there already."""
+
+INDEX_MODE_UNSPECIFIED: IndexMode.ValueType  # 0
+"""As INDEX_MODE_CREATE."""
+INDEX_MODE_CREATE: IndexMode.ValueType  # 1
+"""It is kept: ALREADY_EXISTS."""
+INDEX_MODE_REPLACE: IndexMode.ValueType  # 2
+"""The new one takes its place, whole or damaged."""
+INDEX_MODE_UPSERT: IndexMode.ValueType  # 3
+"""The passages sent replace those of the same id, in their places; the others are added behind.
+An index that is not there is made. The result, scores and version included, is that of
+building the merged passages. An upsert that changes nothing leaves the index as it is.
+"""
+Global___IndexMode: _TypeAlias = IndexMode  # noqa: Y015
 
 @_typing.final
 class RetrieveRequest(_message.Message):
@@ -178,29 +213,37 @@ Global___Passage: _TypeAlias = Passage  # noqa: Y015
 
 @_typing.final
 class IndexPassagesRequest(_message.Message):
-    """Some of the passages for a new index."""
+    """Some of the passages for an index."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     INDEX_FIELD_NUMBER: _builtins.int
     PASSAGES_FIELD_NUMBER: _builtins.int
+    MODE_FIELD_NUMBER: _builtins.int
     index: _builtins.str
-    """The new index's name, in the first message: 1 to 64 of a-z, 0-9, '.', '_' and '-', a letter or
+    """The index's name, in the first message: 1 to 64 of a-z, 0-9, '.', '_' and '-', a letter or
     digit first; empty or the same in later ones. INVALID_ARGUMENT otherwise.
+    """
+    mode: Global___IndexMode.ValueType
+    """What becomes of the index that is there, in the first message; unspecified or the same in later
+    ones. INVALID_ARGUMENT otherwise, and for an unknown one.
     """
     @_builtins.property
     def passages(self) -> _containers.RepeatedCompositeFieldContainer[Global___Passage]:
-        """The next passages, any number; a message has at most 16 MB (RESOURCE_EXHAUSTED above)."""
+        """The next passages, any number, each id once in a call; a message has at most 16 MB
+        (RESOURCE_EXHAUSTED above).
+        """
 
     def __init__(
         self,
         *,
         index: _builtins.str = ...,
         passages: _abc.Iterable[Global___Passage] | None = ...,
+        mode: Global___IndexMode.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index", "passages", b"passages"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index", "mode", b"mode", "passages", b"passages"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -208,23 +251,33 @@ Global___IndexPassagesRequest: _TypeAlias = IndexPassagesRequest  # noqa: Y015
 
 @_typing.final
 class IndexPassagesResponse(_message.Message):
-    """The new index."""
+    """The index as it was built, and what became of the passages sent."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     INDEX_FIELD_NUMBER: _builtins.int
+    ADDED_FIELD_NUMBER: _builtins.int
+    REPLACED_FIELD_NUMBER: _builtins.int
+    added: _builtins.int
+    """How many passages are new, from 0; all of them but for INDEX_MODE_UPSERT."""
+    replaced: _builtins.int
+    """How many took the place of a passage with the same id, changed or not, from 0; none but for
+    INDEX_MODE_UPSERT.
+    """
     @_builtins.property
     def index(self) -> Global___IndexDescription:
-        """The new index, its count of passages among the rest."""
+        """The index; its count of passages is the total."""
 
     def __init__(
         self,
         *,
         index: Global___IndexDescription | None = ...,
+        added: _builtins.int = ...,
+        replaced: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["index", b"index"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["added", b"added", "index", b"index", "replaced", b"replaced"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

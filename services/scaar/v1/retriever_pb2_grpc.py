@@ -80,8 +80,10 @@ class RetrieverServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def IndexPassages(self, request_iterator, context):
-        """IndexPassages builds a new index from the passages sent; it is there only when it is whole.
-        ALREADY_EXISTS for a name that is taken. A call that is cancelled leaves nothing behind.
+        """IndexPassages builds an index from the passages sent, or changes one by them. Searches see the
+        index that was there until the new one is whole, and never a mixture. A call that is cancelled
+        or refused changes nothing. ALREADY_EXISTS for a name that is taken, DATA_LOSS for an upsert of
+        a damaged index, RESOURCE_EXHAUSTED for one that others kept changing meanwhile.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -21,8 +21,10 @@ class RetrieverServiceStub:
     DATA_LOSS for one that is damaged.
     """
     IndexPassages: _aio.StreamUnaryMultiCallable[_retriever_pb2.IndexPassagesRequest, _retriever_pb2.IndexPassagesResponse]
-    """IndexPassages builds a new index from the passages sent; it is there only when it is whole.
-    ALREADY_EXISTS for a name that is taken. A call that is cancelled leaves nothing behind.
+    """IndexPassages builds an index from the passages sent, or changes one by them. Searches see the
+    index that was there until the new one is whole, and never a mixture. A call that is cancelled
+    or refused changes nothing. ALREADY_EXISTS for a name that is taken, DATA_LOSS for an upsert of
+    a damaged index, RESOURCE_EXHAUSTED for one that others kept changing meanwhile.
     """
     DeletePassages: _aio.UnaryUnaryMultiCallable[_retriever_pb2.DeletePassagesRequest, _retriever_pb2.DeletePassagesResponse]
     """DeletePassages takes passages out of an index. NOT_FOUND for an index that is not there;
@@ -54,8 +56,10 @@ class RetrieverServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _abc.AsyncIterator[_retriever_pb2.IndexPassagesRequest],
         context: _aio.ServicerContext[_abc.AsyncIterator[_retriever_pb2.IndexPassagesRequest], _abc.Awaitable[_retriever_pb2.IndexPassagesResponse]],
     ) -> _abc.Awaitable[_retriever_pb2.IndexPassagesResponse]:
-        """IndexPassages builds a new index from the passages sent; it is there only when it is whole.
-        ALREADY_EXISTS for a name that is taken. A call that is cancelled leaves nothing behind.
+        """IndexPassages builds an index from the passages sent, or changes one by them. Searches see the
+        index that was there until the new one is whole, and never a mixture. A call that is cancelled
+        or refused changes nothing. ALREADY_EXISTS for a name that is taken, DATA_LOSS for an upsert of
+        a damaged index, RESOURCE_EXHAUSTED for one that others kept changing meanwhile.
         """
 
     @_abc_1.abstractmethod

@@ -9,13 +9,24 @@ import grpc
 
 from scaar.core.errors import InvalidRequest
 from scaar.core.ports import Retriever
-from scaar.core.types import IndexDescription, Passage, RetrieveRequest, RetrieveResult
+from scaar.core.types import (
+    IndexDescription,
+    IndexMode,
+    IndexResult,
+    Passage,
+    RetrieveRequest,
+    RetrieveResult,
+)
 from scaar.v1 import retriever_pb2 as pb
 from scaar.v1 import retriever_pb2_grpc as pb_grpc
 from scaar.wire.calls import answered, timeout_within
 from scaar.wire.messages.fields import carried_text
 from scaar.wire.messages.retrieval import (
+    INDEX_MODE,
     index_from_pb,
+    index_mode_from_pb,
+    index_result_from_pb,
+    index_result_to_pb,
     index_to_pb,
     passage_from_pb,
     passage_to_pb,
@@ -55,9 +66,10 @@ class RetrieverServicer(pb_grpc.RetrieverServiceServicer):
         context: grpc.aio.ServicerContext[Any, Any],
     ) -> pb.IndexPassagesResponse:
         first = await anext(request_iterator, pb.IndexPassagesRequest())
+        mode = index_mode_from_pb(first.mode)
         async with aclosing(_passages(first, request_iterator)) as passages:
-            index = await self._retriever.index_passages(first.index, passages)
-        return pb.IndexPassagesResponse(index=index_to_pb(index))
+            built = await self._retriever.index_passages(first.index, passages, mode=mode)
+        return index_result_to_pb(built)
 
     async def DeletePassages(
         self, request: pb.DeletePassagesRequest, context: grpc.aio.ServicerContext[Any, Any]
@@ -94,6 +106,9 @@ async def _passages(
         if message.index not in ("", first.index):
             text = f"must stay {first.index!r} or empty, not {message.index!r}"
             raise InvalidRequest.of("index", text)
+        if message.mode not in (pb.INDEX_MODE_UNSPECIFIED, first.mode):
+            text = f"must stay {first.mode} or unspecified, not {message.mode}"
+            raise InvalidRequest.of("mode", text)
         for passage in message.passages:
             yield passage_from_pb(passage)
 
@@ -119,14 +134,20 @@ class RemoteRetriever:
         return await answered(call, retrieve_result_from_pb, self._target)
 
     async def index_passages(
-        self, index: str, passages: AsyncIterable[Passage]
-    ) -> IndexDescription:
+        self,
+        index: str,
+        passages: AsyncIterable[Passage],
+        *,
+        mode: IndexMode = IndexMode.CREATE,
+    ) -> IndexResult:
         """Builds the index; an error of ``passages`` cancels the call and goes on to the caller."""
-        name = carried_text("index", index)
+        first = pb.IndexPassagesRequest(
+            index=carried_text("index", index), mode=INDEX_MODE.to_pb(mode)
+        )
         call = self._stub.IndexPassages(timeout=timeout_within(self._index_timeout_s, self._target))
         try:
-            await _send(call, name, passages)
-            return await answered(call, lambda built: index_from_pb(built.index), self._target)
+            await _send(call, first, passages)
+            return await answered(call, index_result_from_pb, self._target)
         finally:
             call.cancel()
 
@@ -160,11 +181,11 @@ class RemoteRetriever:
 
 async def _send(
     call: grpc.aio.StreamUnaryCall[pb.IndexPassagesRequest, pb.IndexPassagesResponse],
-    index: str,
+    first: pb.IndexPassagesRequest,
     passages: AsyncIterable[Passage],
 ) -> None:
     """Sends the passages; stops early, without an error, when the call is over."""
-    message, characters = pb.IndexPassagesRequest(index=index), 0
+    message, characters = first, 0
     try:
         async for passage in passages:
             message.passages.append(passage_to_pb(passage))

@@ -2,13 +2,18 @@
 
 from scaar.core.types import (
     IndexDescription,
+    IndexMode,
+    IndexResult,
     Passage,
     RetrievedPassage,
     RetrieveRequest,
     RetrieveResult,
 )
 from scaar.v1 import retriever_pb2 as pb
+from scaar.wire.messages.enums import EnumPair
 from scaar.wire.messages.fields import carried_int, carried_text, finite
+
+INDEX_MODE = EnumPair(IndexMode, pb.IndexMode)
 
 
 def retrieve_request_to_pb(request: RetrieveRequest) -> pb.RetrieveRequest:
@@ -101,3 +106,17 @@ def index_from_pb(message: pb.IndexDescription) -> IndexDescription:
         created=message.created,
         size_bytes=message.size_bytes,
     )
+
+
+def index_mode_from_pb(value: int) -> IndexMode:
+    return INDEX_MODE.from_pb(value, "mode") if value else IndexMode.CREATE
+
+
+def index_result_to_pb(result: IndexResult) -> pb.IndexPassagesResponse:
+    return pb.IndexPassagesResponse(
+        index=index_to_pb(result.index), added=result.added, replaced=result.replaced
+    )
+
+
+def index_result_from_pb(message: pb.IndexPassagesResponse) -> IndexResult:
+    return IndexResult(index_from_pb(message.index), message.added, message.replaced)

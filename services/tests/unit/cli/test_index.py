@@ -76,3 +76,26 @@ def test_the_environment_may_name_another_folder(
     run("build", "--corpus", str(corpus), "--index", "geo")
     assert (tmp_path / "elsewhere" / "geo").is_dir()
     assert not home.exists()
+
+
+def test_passages_are_put_into_an_index_and_counted(home: Path, tmp_path: Path) -> None:
+    def file(*passages: dict[str, str]) -> str:
+        path = tmp_path / "passages.jsonl"
+        path.write_text("\n".join(map(json.dumps, passages)))
+        return str(path)
+
+    def upsert(corpus: str) -> str:
+        return run("build", "--corpus", corpus, "--index", "geo", "--upsert")
+
+    assert upsert(file(*PASSAGES)).startswith("geo: 2 passages (2 added, 0 replaced), 0.0 MB")
+    changed = {**PASSAGES[0], "text": "Etna erupts."}
+    more = {"id": "c", "title": "", "text": "The Danube is a river."}
+    assert upsert(file(changed, more)).startswith("geo: 3 passages (1 added, 1 replaced), ")
+    assert json.loads(run("describe", "geo", "--json"))["passages"] == 3
+
+
+def test_replace_does_not_go_with_upsert(home: Path, corpus: Path) -> None:
+    both = ("--replace", "--upsert")
+    with pytest.raises(InvalidRequest, match="--upsert: does not go with --replace"):
+        run("build", "--corpus", str(corpus), "--index", "geo", *both)
+    assert not home.exists()

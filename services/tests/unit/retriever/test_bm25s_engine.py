@@ -14,7 +14,7 @@ from scaar.core.errors import (
     NotFound,
     Overloaded,
 )
-from scaar.core.types import Passage, RetrievedPassage, RetrieveRequest
+from scaar.core.types import IndexMode, Passage, RetrievedPassage, RetrieveRequest
 from scaar.retriever.bm25s_engine import Bm25sRetriever
 
 from .conftest import PASSAGES, stream
@@ -83,7 +83,7 @@ async def test_a_query_without_a_known_word_finds_nothing(
 
 
 async def test_each_query_has_its_result_and_none_has_none(retriever: Bm25sRetriever) -> None:
-    built = await retriever.index_passages("geo", stream(PASSAGES))
+    built = (await retriever.index_passages("geo", stream(PASSAGES))).index
     result = await retriever.retrieve(RetrieveRequest(("river", "nothing", "Etna"), 1, "geo"))
     assert [ids(found) for found in result.results] == [["p-3"], [], ["p-1"]]
     assert (result.index, result.version) == ("geo", built.version)
@@ -117,7 +117,7 @@ async def test_a_missing_index_is_told_with_what_there_is_and_what_to_do(
 
 async def test_an_index_is_described_as_it_was_built(open_engine: OpenEngine) -> None:
     async with open_engine(k1=1.2, b=0.75) as retriever:
-        built = await retriever.index_passages("geo", stream(PASSAGES))
+        built = (await retriever.index_passages("geo", stream(PASSAGES))).index
     async with open_engine() as retriever:
         assert await retriever.describe_index("geo") == built
         assert await retriever.list_indexes() == (built,)
@@ -128,9 +128,9 @@ async def test_an_index_is_described_as_it_was_built(open_engine: OpenEngine) ->
 
 
 async def test_the_version_is_the_contents(retriever: Bm25sRetriever) -> None:
-    one = await retriever.index_passages("a", stream(PASSAGES))
-    same = await retriever.index_passages("b", stream(PASSAGES))
-    other = await retriever.index_passages("c", stream(PASSAGES[:2]))
+    one = (await retriever.index_passages("a", stream(PASSAGES))).index
+    same = (await retriever.index_passages("b", stream(PASSAGES))).index
+    other = (await retriever.index_passages("c", stream(PASSAGES[:2]))).index
     assert one.version == same.version != other.version
 
 
@@ -141,7 +141,7 @@ async def test_a_name_that_is_taken_is_kept_unless_told_otherwise(
     with pytest.raises(AlreadyExists, match="scaar index drop geo"):
         await retriever.index_passages("geo", stream(PASSAGES[:1]))
     assert len(await search(retriever, "volcano")) == 2
-    await retriever.index_passages("geo", stream(PASSAGES[:1]), replace=True)
+    await retriever.index_passages("geo", stream(PASSAGES[:1]), mode=IndexMode.REPLACE)
     assert ids(await search(retriever, "volcano")) == ["p-2"]
 
 
@@ -168,7 +168,9 @@ async def test_wrong_passages_leave_no_index_and_nothing_else(
 async def test_a_failed_replacement_leaves_the_old_index(retriever: Bm25sRetriever) -> None:
     await retriever.index_passages("geo", stream(PASSAGES))
     with pytest.raises(InvalidRequest):
-        await retriever.index_passages("geo", stream([Passage("", "", "x")]), replace=True)
+        await retriever.index_passages(
+            "geo", stream([Passage("", "", "x")]), mode=IndexMode.REPLACE
+        )
     assert len(await search(retriever, "volcano")) == 2
 
 
@@ -191,7 +193,7 @@ async def test_a_cancelled_build_leaves_nothing(retriever: Bm25sRetriever, root:
 
 
 async def test_passages_are_deleted_and_counted(retriever: Bm25sRetriever, root: Path) -> None:
-    built = await retriever.index_passages("geo", stream(PASSAGES))
+    built = (await retriever.index_passages("geo", stream(PASSAGES))).index
     assert await retriever.delete_passages("geo", ["nobody"]) == 0
     assert (await retriever.describe_index("geo")).version == built.version
     assert await retriever.delete_passages("geo", ["p-1", "p-1", "nobody", "p-3"]) == 2
@@ -254,7 +256,9 @@ async def test_searches_go_on_while_the_index_is_replaced(open_engine: OpenEngin
             for _ in range(4):
                 tasks.create_task(read())
             for number in range(1, 20):
-                await writer.index_passages("geo", stream(generation(number)), replace=True)
+                await writer.index_passages(
+                    "geo", stream(generation(number)), mode=IndexMode.REPLACE
+                )
             done.set()
         assert (await search(reader, "words"))[0].title == "19"
         assert len(seen) > 2
@@ -269,7 +273,7 @@ async def test_two_builders_of_one_name_make_one_index(open_engine: OpenEngine) 
         )
         assert sorted(type(result).__name__ for result in results) == [
             "AlreadyExists",
-            "IndexDescription",
+            "IndexResult",
         ]
         assert len(await search(one, "volcano")) == 2
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scaar.core.errors import DataCorrupt, NotFound
-from scaar.core.types import RetrieveRequest
+from scaar.core.types import IndexMode, RetrieveRequest
 from scaar.retriever.bm25s_engine import Bm25sRetriever
 
 from .conftest import PASSAGES, stream
@@ -142,7 +142,7 @@ async def test_a_damaged_index_can_be_replaced_or_dropped(
 ) -> None:
     remove(files.parent / "manifest.json")
     async with open_engine() as retriever:
-        await retriever.index_passages("geo", stream(PASSAGES), replace=True)
+        await retriever.index_passages("geo", stream(PASSAGES), mode=IndexMode.REPLACE)
         assert len((await retriever.retrieve(REQUEST)).results[0]) == 2
         empty(files.parent / "manifest.json")
         await retriever.drop_index("geo")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scaar.core.errors import NotFound
-from scaar.core.types import RetrieveRequest
+from scaar.core.types import IndexMode, RetrieveRequest
 from scaar.retriever.bm25s_engine import Bm25sRetriever
 from scaar.retriever.index_files import IndexFiles
 
@@ -18,7 +18,7 @@ BUILDER = textwrap.dedent(
     """
     import asyncio, sys
     from pathlib import Path
-    from scaar.core.types import Passage
+    from scaar.core.types import IndexMode, Passage
     from scaar.retriever.factory import open_retriever
     from scaar.retriever.settings import RetrieverSettings
 
@@ -31,7 +31,7 @@ BUILDER = textwrap.dedent(
 
     async def main():
         async with open_retriever(RetrieverSettings(indexes=Path(sys.argv[1]))) as retriever:
-            await retriever.index_passages("geo", passages(), replace=True)
+            await retriever.index_passages("geo", passages(), mode=IndexMode.REPLACE)
 
     asyncio.run(main())
     """
@@ -72,7 +72,7 @@ async def test_a_builder_that_is_killed_leaves_no_index(
 async def test_a_builder_that_is_killed_leaves_the_index_there_was(
     retriever: Bm25sRetriever, root: Path
 ) -> None:
-    built = await retriever.index_passages("geo", stream(PASSAGES))
+    built = (await retriever.index_passages("geo", stream(PASSAGES))).index
     with half_built(root) as process:
         process.send_signal(signal.SIGKILL)
     assert await retriever.describe_index("geo") == built
@@ -95,12 +95,12 @@ async def test_what_a_kill_between_two_steps_leaves_is_no_harm(
     retriever: Bm25sRetriever, root: Path
 ) -> None:
     """Killed when the new files are beside the old ones, the manifest still the old one."""
-    built = await retriever.index_passages("geo", stream(PASSAGES))
+    built = (await retriever.index_passages("geo", stream(PASSAGES))).index
     orphan = root / "geo" / "0123456789abcdef"
     orphan.mkdir()
     (orphan / "passages.jsonl").write_text("half")
     assert await retriever.describe_index("geo") == built
-    await retriever.index_passages("geo", stream(PASSAGES), replace=True)
+    await retriever.index_passages("geo", stream(PASSAGES), mode=IndexMode.REPLACE)
     assert not orphan.exists()
 
 
