@@ -91,4 +91,6 @@ def _check_stop(stop: Sequence[str]) -> list[Violation]:
         if not 1 <= len(text) <= MAX_STOP_CHARACTERS:
             limit = f"must be strings of 1 to {MAX_STOP_CHARACTERS} characters, not {len(text)}"
             return [Violation("stop", limit)]
+        if wrong := _check_text("stop", text):
+            return wrong
     return []

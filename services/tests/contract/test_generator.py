@@ -1,11 +1,15 @@
-from collections.abc import AsyncIterator
+"""A generator keeps to its suite: the scripted one, embedded and over gRPC."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 
 import pytest
 
 from scaar.core.ports import Generator
-from scaar.core.types import GenerateRequest
+from scaar.core.types import GenerateRequest, GenerationEvent
+from scaar.generator.validation import check_generate, check_room
 from scaar.testing.conformance.generator import GeneratorConformance
-from scaar.testing.fakes import Piece, ScriptedGenerator
+from scaar.testing.fakes import SCRIPTED_MODEL, Piece, ScriptedGenerator
 from scaar.testing.sockets import TRANSPORTS, generator_by
 
 PIECES: tuple[Piece, ...] = (
@@ -19,6 +23,17 @@ PIECES: tuple[Piece, ...] = (
 )
 
 
+class CheckedGenerator(ScriptedGenerator):
+    """The script behind the checks that the engines make."""
+
+    async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
+        check_generate(request, vocabulary=1000)
+        check_room("prompt", len(request.prompt.split()), SCRIPTED_MODEL.max_total_tokens)
+        async with aclosing(super().generate(request)) as events:
+            async for event in events:
+                yield event
+
+
 def script(request: GenerateRequest) -> list[Piece]:
     text, rest = request.prefix, list(PIECES)
     while rest and text.startswith(rest[0][0]):
@@ -30,5 +45,5 @@ def script(request: GenerateRequest) -> list[Piece]:
 class TestScriptedGenerator(GeneratorConformance):
     @pytest.fixture
     async def generator(self, transport: str) -> AsyncIterator[Generator]:
-        async with generator_by(transport, ScriptedGenerator(script)) as generator:
+        async with generator_by(transport, CheckedGenerator(script)) as generator:
             yield generator

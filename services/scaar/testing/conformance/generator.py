@@ -5,10 +5,11 @@ import itertools
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from scaar.core.errors import CapabilityMissing, InvalidRequest
+from scaar.core.errors import CapabilityMissing, InvalidRequest, PromptTooLong
 from scaar.core.ports import Generator
 from scaar.core.types import (
     AttendRequest,
@@ -21,106 +22,230 @@ from scaar.core.types import (
     Token,
 )
 
+_WRONG: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("prompt", {"prompt": ""}),
+    ("prompt", {"prompt": "half \ud800"}),
+    ("prefix", {"prefix": "half \udc00"}),
+    ("prefix_token_ids", {"prefix": "a", "prefix_token_ids": (-1,)}),
+    ("prefix_token_ids", {"prefix": "a", "prefix_token_ids": (0, 2**31 - 1)}),
+    ("max_tokens", {"max_tokens": 0}),
+    ("max_tokens", {"max_tokens": -1}),
+    ("max_tokens", {"max_tokens": 1025}),
+    ("stop", {"stop": ("",)}),
+    ("stop", {"stop": ("half \ud800",)}),
+    ("stop", {"stop": ("x" * 257,)}),
+    ("stop", {"stop": tuple("abcdefghijklmnopq")}),
+    ("top_tokens", {"top_tokens": -1}),
+    ("top_tokens", {"top_tokens": 21}),
+)
+"""Requests with one wrong field each, and its name."""
+
 
 class GeneratorConformance:
-    """Derive, give the fixture ``generator``, and a prompt that is followed by several words."""
+    """Derive, give the fixture ``generator``, and set a prompt that the model follows.
+
+    Nothing is assumed of what it writes but the length::
+
+        @pytest.mark.parametrize("transport", TRANSPORTS)
+        class TestMyGenerator(GeneratorConformance):
+            prompt = "The first programmer was"
+
+            @pytest.fixture
+            async def generator(self, transport):
+                async with open_my_engine() as engine, generator_by(transport, engine) as given:
+                    yield given
+    """
 
     prompt = "Question: where?\nAnswer:"
+    """What the model follows with at least six tokens that begin at least three words."""
+
+    logprob_tolerance = 1e-5
+    """How far apart the log-probabilities of one text may be when it is read in other steps."""
 
     @pytest.fixture
     def generator(self) -> Generator:
         """The generator under test."""
         raise NotImplementedError
 
+    # --- the stream ---------------------------------------------------------------------------
+
     async def test_a_generation_is_a_start_if_any_then_tokens_then_one_end(
         self, generator: Generator
     ) -> None:
-        events = await _events(generator, GenerateRequest(self.prompt, max_tokens=8))
-        starts = [event for event in events if isinstance(event, GenerationStart)]
-        assert starts == [event for event in events[:1] if isinstance(event, GenerationStart)]
-        assert isinstance(events[-1], GenerationEnd)
-        assert all(isinstance(event, Token) for event in events[len(starts) : -1])
-        assert all(start.prompt_tokens == events[-1].prompt_tokens for start in starts)
-
-    async def test_the_end_counts_the_tokens(self, generator: Generator) -> None:
-        events = await _events(generator, GenerateRequest(self.prompt, max_tokens=8))
-        assert _end(events).generated_tokens >= len(_tokens(events)) >= 3
-        assert _end(events).prompt_tokens >= 1
+        events = await self._write(generator)
+        starts = [event for event in events[:1] if isinstance(event, GenerationStart)]
+        tokens = events[len(starts) : -1]
+        assert all(isinstance(event, Token) for event in tokens)
+        assert len(tokens) >= 6, "set a prompt that more follows"
+        assert all(start.prompt_tokens == _end(events).prompt_tokens for start in starts)
 
     async def test_spans_follow_one_another_and_cover_the_text(self, generator: Generator) -> None:
-        tokens = _tokens(await _events(generator, GenerateRequest(self.prompt, max_tokens=16)))
-        assert tokens[0].start == 0
-        assert all(one.end == two.start for one, two in itertools.pairwise(tokens))
-        assert all(token.end - token.start == len(token.text) for token in tokens)
+        whole = _tokens(await self._write(generator))
+        rest = _tokens(await self._write(generator, **_after(whole[:2])))
+        for tokens in (whole, rest):
+            assert tokens[0].start == 0
+            assert all(one.end == two.start for one, two in itertools.pairwise(tokens))
+            assert all(token.end - token.start == len(token.text) for token in tokens)
+
+    async def test_the_end_counts_what_was_read_and_written(self, generator: Generator) -> None:
+        events = await self._write(generator)
+        assert _end(events).prompt_tokens >= 1
+        assert _end(events).generated_tokens >= len(_tokens(events))
+        longer = await self._write(generator, **_after(_tokens(events)[:3]))
+        assert _end(longer).prompt_tokens > _end(events).prompt_tokens
+
+    @pytest.mark.parametrize("max_tokens", [1, 2, 5])
+    async def test_max_tokens_bounds_the_generation(
+        self, generator: Generator, max_tokens: int
+    ) -> None:
+        end = _end(await self._write(generator, max_tokens=max_tokens))
+        assert end.generated_tokens == max_tokens
+        assert end.finish_reason is FinishReason.LENGTH
 
     async def test_logprobs_are_given_where_they_are_promised(self, generator: Generator) -> None:
         capabilities = (await generator.describe_model()).capabilities
-        request = GenerateRequest(self.prompt, max_tokens=8, top_tokens=1)
-        for token in _tokens(await _events(generator, request)):
+        for token in _tokens(await self._write(generator, top_tokens=1)):
             assert token.logprob is None or token.logprob <= 0
             assert token.entropy is None or token.entropy >= 0
+            assert all(each.logprob <= 0 for each in token.top)
             if Capability.LOGPROBS in capabilities:
                 assert token.logprob is not None
                 assert token.top
             if Capability.ENTROPY in capabilities:
                 assert token.entropy is not None
 
-    async def test_max_tokens_bounds_the_generation(self, generator: Generator) -> None:
-        events = await _events(generator, GenerateRequest(self.prompt, max_tokens=2))
-        assert _end(events).generated_tokens == 2
-        assert _end(events).finish_reason is FinishReason.LENGTH
+    # --- stop strings -------------------------------------------------------------------------
 
+    @pytest.mark.parametrize("length", [1, 3, 8])
     async def test_a_stop_string_ends_the_text_and_is_no_part_of_it(
-        self, generator: Generator
+        self, generator: Generator, length: int
     ) -> None:
-        request = GenerateRequest(self.prompt, max_tokens=16)
-        text = _text(await _events(generator, request))
-        stop = text[len(text) // 2 :][:3]
-        stopped = await _events(generator, replace(request, stop=("\x00", stop)))
+        text = _text(await self._write(generator))
+        stop = text[len(text) // 2 :][:length]
+        stopped = await self._write(generator, stop=("\x00", stop))
         assert _text(stopped) == text[: text.index(stop)]
         assert _end(stopped).finish_reason is FinishReason.STOP
 
-    async def test_the_same_request_gives_the_same_text(self, generator: Generator) -> None:
-        request = GenerateRequest(self.prompt, max_tokens=16)
-        first, second = await asyncio.gather(
-            _events(generator, request), _events(generator, request)
-        )
-        assert _text(first) == _text(second)
-        assert [token.id for token in _tokens(first)] == [token.id for token in _tokens(second)]
+    async def test_the_stop_string_that_comes_first_ends_the_text(
+        self, generator: Generator
+    ) -> None:
+        text = _text(await self._write(generator))
+        late, early = text[-3:], text[len(text) // 2 :][:4]
+        stopped = await self._write(generator, stop=(late, early))
+        assert _text(stopped) == text[: min(text.index(late), text.index(early))]
 
-    async def test_a_prefix_is_gone_on_from(self, generator: Generator) -> None:
-        request = GenerateRequest(self.prompt, max_tokens=8)
-        tokens = _tokens(await _events(generator, request))
-        written, rest = tokens[:3], tokens[3:]
-        prefix = "".join(token.text for token in written)
-        ids = tuple(token.id for token in written)
+    async def test_a_stop_string_that_does_not_come_changes_nothing(
+        self, generator: Generator
+    ) -> None:
+        plain = await self._write(generator)
+        begun = _text(plain)[-1:] + "\x00"
+        stopped = await self._write(generator, stop=(begun, "\x00"))
+        assert _text(stopped) == _text(plain)
+        assert _end(stopped) == _end(plain)
+
+    # --- one text, asked for in other ways ----------------------------------------------------
+
+    async def test_the_same_request_is_answered_alike_twice(self, generator: Generator) -> None:
+        first, second = await self._write(generator), await self._write(generator)
+        self._assert_alike(_tokens(second), _tokens(first))
+        assert _end(second) == _end(first)
+
+    async def test_a_prefix_is_gone_on_from_by_its_text(self, generator: Generator) -> None:
+        whole = _tokens(await self._write(generator))
+        for cut in _word_starts(whole):
+            rest = await self._write(
+                generator, prefix=_text(whole[:cut]), max_tokens=len(whole) - cut
+            )
+            assert _text(rest) == _text(whole[cut:])
+
+    async def test_a_prefix_is_gone_on_from_by_its_ids(self, generator: Generator) -> None:
+        whole = _tokens(await self._write(generator))
         by_ids = Capability.RESUME_BY_IDS in (await generator.describe_model()).capabilities
-        go_on = replace(
-            request,
-            prefix=prefix,
-            prefix_token_ids=ids if by_ids else (),
-            max_tokens=max(1, len(rest)),
+        for cut in range(1, len(whole)) if by_ids else _word_starts(whole):
+            rest = await self._write(generator, **_after(whole[:cut]), max_tokens=len(whole) - cut)
+            self._assert_alike(_tokens(rest), whole[cut:])
+
+    async def test_generations_at_once_are_answered_as_each_alone(
+        self, generator: Generator
+    ) -> None:
+        whole = _tokens(await self._write(generator))
+        cuts = [0, *_word_starts(whole)]
+        together = await asyncio.gather(
+            *(
+                self._write(generator, **_after(whole[:cut]), max_tokens=len(whole) - cut)
+                for cut in cuts * 2
+            )
         )
-        again = _tokens(await _events(generator, go_on))
-        assert [token.text for token in again][: len(rest)] == [token.text for token in rest]
-        assert not again or again[0].start == 0
+        for cut, events in zip(cuts * 2, together, strict=True):
+            self._assert_alike(_tokens(events), whole[cut:])
 
-    async def test_closing_early_leaves_the_generator_usable(self, generator: Generator) -> None:
-        async with aclosing(generator.generate(GenerateRequest(self.prompt))) as events:
+    # --- leaving early ------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("after", [0, 1, 3])
+    async def test_closing_early_leaves_the_generator_as_it_was(
+        self, generator: Generator, after: int
+    ) -> None:
+        whole = _tokens(await self._write(generator))
+        async with aclosing(generator.generate(self._request())) as events:
             async for event in events:
-                if isinstance(event, Token):
+                if isinstance(event, Token) and event.start >= whole[after].start:
                     break
-        assert _tokens(await _events(generator, GenerateRequest(self.prompt, max_tokens=2)))
+        self._assert_alike(_tokens(await self._write(generator)), whole)
 
-    async def test_a_request_for_no_tokens_is_refused(self, generator: Generator) -> None:
-        with pytest.raises(InvalidRequest) as caught:
-            await _events(generator, GenerateRequest(self.prompt, max_tokens=0))
-        assert [each.field for each in caught.value.violations] == ["max_tokens"]
+    async def test_closing_one_generation_leaves_the_others_alone(
+        self, generator: Generator
+    ) -> None:
+        whole = _tokens(await self._write(generator))
+        async with aclosing(generator.generate(self._request())) as going_on:
+            first = await anext(going_on)
+            async with aclosing(generator.generate(self._request())) as closed:
+                await anext(closed)
+            events = [first, *[event async for event in going_on]]
+        self._assert_alike(_tokens(events), whole)
 
-    async def test_nothing_to_go_on_from_is_refused(self, generator: Generator) -> None:
+    async def test_cancelling_a_reader_leaves_the_generator_as_it_was(
+        self, generator: Generator
+    ) -> None:
+        whole, begun = _tokens(await self._write(generator)), asyncio.Event()
+
+        async def read() -> None:
+            async with aclosing(generator.generate(self._request())) as events:
+                async for _ in events:
+                    begun.set()
+
+        reader = asyncio.create_task(read())
+        await begun.wait()
+        reader.cancel()
+        await asyncio.gather(reader, return_exceptions=True)
+        self._assert_alike(_tokens(await self._write(generator)), whole)
+
+    # --- what is refused ----------------------------------------------------------------------
+
+    @pytest.mark.parametrize(("field", "fields"), _WRONG)
+    async def test_a_wrong_field_is_named_before_any_event(
+        self, generator: Generator, field: str, fields: dict[str, Any]
+    ) -> None:
+        seen: list[GenerationEvent] = []
         with pytest.raises(InvalidRequest) as caught:
-            await _events(generator, GenerateRequest(""))
+            await self._write(generator, into=seen, **fields)
+        assert [each.field for each in caught.value.violations] == [field]
+        assert seen == []
+
+    async def test_every_wrong_field_is_named_at_once(self, generator: Generator) -> None:
+        with pytest.raises(InvalidRequest) as caught:
+            await self._write(generator, prompt="", max_tokens=0, stop=("",), top_tokens=-1)
+        fields = sorted(each.field for each in caught.value.violations)
+        assert fields == ["max_tokens", "prompt", "stop", "top_tokens"]
+
+    async def test_a_prompt_that_exceeds_the_context_is_refused(self, generator: Generator) -> None:
+        limit = (await generator.describe_model()).max_total_tokens
+        seen: list[GenerationEvent] = []
+        with pytest.raises(PromptTooLong) as caught:
+            await self._write(generator, into=seen, prompt="a b " * limit)
         assert [each.field for each in caught.value.violations] == ["prompt"]
+        assert seen == []
+
+    # --- attention and description ------------------------------------------------------------
 
     async def test_attention_is_given_or_refused_as_promised(self, generator: Generator) -> None:
         request = AttendRequest(self.prompt, " Here is a text.")
@@ -130,9 +255,13 @@ class GeneratorConformance:
             return
         attention = await generator.attend(request)
         assert len(attention.weights) == len(attention.tokens) - attention.prompt_tokens
+        assert attention.prompt_tokens >= 1
         for place, row in enumerate(attention.weights, start=attention.prompt_tokens + 1):
             assert len(row) == place
             assert sum(row) == pytest.approx(1, abs=1e-3)
+        for wrong in (replace(request, text=""), replace(request, prompt="half \ud800")):
+            with pytest.raises(InvalidRequest):
+                await generator.attend(wrong)
 
     async def test_the_description_names_the_model(self, generator: Generator) -> None:
         model = await generator.describe_model()
@@ -142,10 +271,28 @@ class GeneratorConformance:
         assert model.max_total_tokens > 0
         assert model == await generator.describe_model()
 
+    # --- how the suite asks -------------------------------------------------------------------
 
-async def _events(generator: Generator, request: GenerateRequest) -> list[GenerationEvent]:
-    async with aclosing(generator.generate(request)) as events:
-        return [event async for event in events]
+    def _request(self, **fields: Any) -> GenerateRequest:
+        return replace(GenerateRequest(self.prompt, max_tokens=16), **fields)
+
+    async def _write(
+        self, generator: Generator, *, into: list[GenerationEvent] | None = None, **fields: Any
+    ) -> list[GenerationEvent]:
+        """The events of the suite's request, but for these fields."""
+        written = [] if into is None else into
+        async with aclosing(generator.generate(self._request(**fields))) as events:
+            async for event in events:
+                written.append(event)
+        return written
+
+    def _assert_alike(self, one: Sequence[Token], other: Sequence[Token]) -> None:
+        """The same tokens, each as likely as the other."""
+        assert [(token.id, token.text) for token in one] == [
+            (token.id, token.text) for token in other
+        ]
+        for left, right in zip(one, other, strict=True):
+            assert left.logprob == pytest.approx(right.logprob, abs=self.logprob_tolerance)
 
 
 def _tokens(events: Sequence[GenerationEvent]) -> list[Token]:
@@ -160,3 +307,15 @@ def _end(events: Sequence[GenerationEvent]) -> GenerationEnd:
     end = events[-1]
     assert isinstance(end, GenerationEnd)
     return end
+
+
+def _after(tokens: Sequence[Token]) -> dict[str, Any]:
+    """The fields of a request that goes on from these tokens."""
+    return {"prefix": _text(tokens), "prefix_token_ids": tuple(token.id for token in tokens)}
+
+
+def _word_starts(tokens: Sequence[Token]) -> list[int]:
+    """Where a word begins: a text cut there is made of the same tokens when it is read again."""
+    starts = [at for at, token in enumerate(tokens) if at and token.text[:1].isspace()]
+    assert len(starts) >= 2, "set a prompt that more words follow"
+    return starts[:3]

@@ -285,6 +285,7 @@ async def test_one_generation_too_many_is_refused_until_another_ends(write):
         ({"max_tokens": 1025}, "max_tokens"),
         ({"stop": ("",)}, "stop"),
         ({"stop": ("x",) * 17}, "stop"),
+        ({"stop": ("\ud800",)}, "stop"),
         ({"top_tokens": -1}, "top_tokens"),
         ({"top_tokens": 21}, "top_tokens"),
         ({"prefix": "a", "prefix_token_ids": (10**6,)}, "prefix_token_ids"),
