@@ -5,17 +5,28 @@ from contextlib import asynccontextmanager
 from typing import assert_never
 
 from scaar.core.ports import ContributionScorer
+from scaar.scorer.cache import open_cached_scorer
 from scaar.scorer.settings import ScorerSettings
 
 
 @asynccontextmanager
 async def open_scorer(settings: ScorerSettings) -> AsyncIterator[ContributionScorer]:
-    """The scorer, open until the block ends.
+    """The scorer, open until the block ends, with a memory where the settings give it one.
 
     Raises:
         NotFound: no model is set, or one of its files is missing.
         DataCorrupt: a file of the model is damaged, or not of a model that the engine can run.
     """
+    async with _open_engine(settings) as engine:
+        if not settings.cache_entries:
+            yield engine
+            return
+        async with open_cached_scorer(engine, entries=settings.cache_entries) as scorer:
+            yield scorer
+
+
+@asynccontextmanager
+async def _open_engine(settings: ScorerSettings) -> AsyncIterator[ContributionScorer]:
     match settings.engine:
         case "onnx":
             from scaar.scorer.engines.onnx import open_onnx_scorer

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from scaar.runtime.settings import ServiceSettings, settings_of
+from scaar.scorer.validation import MAX_WORDS_OF_CALL
 
 
 class ScorerSettings(ServiceSettings):
@@ -23,11 +24,21 @@ class ScorerSettings(ServiceSettings):
     """Threads for the arithmetic of one batch."""
 
     workers: int = Field(default=1, ge=1, le=256)
-    """Batches of different calls that are computed at the same time."""
+    """Batches that are computed at the same time."""
 
-    max_pairs: int = Field(default=32, ge=1, le=4096)
+    max_batch_pairs: int = Field(default=32, ge=1, le=4096)
     """The most pairs of texts in one batch. More take more memory: for a model of h heads, 4 h
-    times the square of the longest pair's tokens in bytes for each pair."""
+    times the square of the longest pair's tokens in bytes for each pair. On a CPU they make longer
+    waits behind one another and hardly more throughput."""
 
-    max_concurrent: int = Field(default=64, ge=1, le=10_000)
-    """Calls under way at a time; one more is refused as overload."""
+    padding: Literal["longest", "bucket"] = "longest"
+    """Every pair of a batch is filled up to the ``longest`` among them, or to their ``bucket`` (64,
+    128, 256, 512 tokens or the model's maximum): few shapes, as some hardware needs them, for up
+    to twice the arithmetic."""
+
+    max_queued_pairs: int = Field(default=8192, ge=MAX_WORDS_OF_CALL, le=1_000_000)
+    """Pairs that wait for a batch; a call that would bring more is refused as overload."""
+
+    cache_entries: int = Field(default=4096, ge=0, le=10_000_000)
+    """Sentences whose contributions are remembered, the least recently asked for forgotten first;
+    0 remembers none."""

@@ -6,6 +6,7 @@ from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.types import ScoreRequest
 
 MAX_WORDS = 256
+MAX_WORDS_OF_CALL = 4096
 
 
 def check_requests(requests: Sequence[ScoreRequest]) -> None:
@@ -14,7 +15,7 @@ def check_requests(requests: Sequence[ScoreRequest]) -> None:
     Raises:
         InvalidRequest: naming every wrong field and its limit.
     """
-    wrong: list[Violation] = []
+    wrong = _check_number(requests)
     for number, request in enumerate(requests):
         at = f"sentences[{number}]"
         if not request.question.strip():
@@ -24,6 +25,14 @@ def check_requests(requests: Sequence[ScoreRequest]) -> None:
         wrong += _check_words(f"{at}.words", request.words)
     if wrong:
         raise InvalidRequest(wrong)
+
+
+def _check_number(requests: Sequence[ScoreRequest]) -> list[Violation]:
+    words = sum(len(request.words) for request in requests)
+    if words <= MAX_WORDS_OF_CALL:
+        return []
+    limit = f"must have at most {MAX_WORDS_OF_CALL} words together, not {words}"
+    return [Violation("sentences", limit)]
 
 
 def _check_words(field: str, words: Sequence[str]) -> list[Violation]:

@@ -10,7 +10,7 @@ import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 from tokenizers import Encoding, Tokenizer
 
-from scaar.core.errors import DataCorrupt
+from scaar.core.errors import DataCorrupt, ScaarError
 from scaar.runtime.checkpoint import Checkpoint, read_checkpoint
 
 Array = np.ndarray[Any, Any]
@@ -31,6 +31,17 @@ _POSITIONS_AFTER_PADDING = {"roberta", "xlm-roberta", "camembert"}
 
 
 @dataclass(frozen=True, slots=True)
+class TokenPair:
+    """What the model reads of a pair of texts; its length is in tokens."""
+
+    ids: tuple[int, ...]
+    type_ids: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
 class CrossEncoder:
     """An open model. Safe to use from several threads; it blocks while it computes."""
 
@@ -48,20 +59,26 @@ class CrossEncoder:
         """
         return list(self.tokenizer.encode_batch(list(pairs)))
 
-    def likeness(self, pairs: Sequence[Encoding]) -> Array:
+    def likeness(self, pairs: Sequence[TokenPair | Encoding], *, width: int = 0) -> Array:
         """The likeness f in [0, 1] of each pair, the sigmoid of its logit; one padded batch.
+
+        The batch is as wide as its longest pair, or as ``width`` where that is more.
 
         Raises:
             DataCorrupt: the model gives no number.
+            ScaarError: ONNX Runtime cannot run it, for want of memory for example.
         """
-        shape = (len(pairs), max(len(pair.ids) for pair in pairs))
+        shape = (len(pairs), max(width, *(len(pair.ids) for pair in pairs)))
         ids, mask, types = np.full(shape, self.padding), np.zeros(shape, int), np.zeros(shape, int)
         for row, pair in enumerate(pairs):
             used = len(pair.ids)
             ids[row, :used], mask[row, :used], types[row, :used] = pair.ids, 1, pair.type_ids
         batch = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
         named = {each.name: batch[each.name].astype(np.int64) for each in self.session.get_inputs()}
-        logits = self.session.run(["logits"], named)[0].astype(np.float64)
+        try:
+            logits = self.session.run(["logits"], named)[0].astype(np.float64)
+        except OPEN_ERRORS as error:
+            raise ScaarError(f"model {self.name} fails on a batch of shape {shape}") from error
         if logits.shape != (len(pairs), 1) or not np.isfinite(logits).all():
             raise DataCorrupt(f"model {self.name} does not give one number for a pair")
         # The form of the sigmoid that cannot overflow.

@@ -1,15 +1,18 @@
 """The scorer over a random cross-encoder, held to the training code."""
 
+import asyncio
 import shutil
 
 import numpy as np
 import pytest
 
 from scaar.core.contribution import leave_one_out
-from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound, Overloaded
+from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound, Overloaded, ScaarError
 from scaar.core.types import ScoreRequest
 from scaar.lab.training.cross_encoder import logits, pad
 from scaar.lab.vocabulary import build_tokenizer
+from scaar.scorer.engines.cross_encoder import TokenPair, open_cross_encoder
+from scaar.scorer.engines.pairs import encode_pairs
 from scaar.scorer.factory import open_scorer
 from scaar.scorer.settings import ScorerSettings
 
@@ -40,9 +43,14 @@ async def test_contributions_are_those_of_the_training_code(scorer, encoder):
         assert all(0 <= each <= 1 for each in contributions)
 
 
-@pytest.mark.parametrize("max_pairs", [1, 4, 1000])
-async def test_batches_of_any_size_give_the_same(cross_encoder_folder, scorer, max_pairs):
-    settings = ScorerSettings(model=cross_encoder_folder, max_pairs=max_pairs)
+@pytest.mark.parametrize("padding", ["longest", "bucket"])
+@pytest.mark.parametrize("max_batch_pairs", [1, 4, 1000])
+async def test_batches_of_any_size_give_the_same(
+    cross_encoder_folder, scorer, max_batch_pairs, padding
+):
+    settings = ScorerSettings(
+        model=cross_encoder_folder, max_batch_pairs=max_batch_pairs, padding=padding
+    )
     async with open_scorer(settings) as other:
         found = await other.score_contributions([FILM, SHORT, FILM])
     (film,), (short,) = [await scorer.score_contributions([each]) for each in (FILM, SHORT)]
@@ -89,16 +97,61 @@ async def test_a_wrong_field_is_named_with_its_limit(scorer, request_, field, li
     assert refused.value.violations[0].field == f"sentences[1].{field}"
 
 
-async def test_one_call_too_many_is_refused(cross_encoder_folder):
-    import asyncio
+async def test_the_words_of_a_call_are_bounded(scorer):
+    sentence = ScoreRequest("q", ("a",) * 256)
+    with pytest.raises(InvalidRequest, match="at most 4096 words together, not 4352") as refused:
+        await scorer.score_contributions([sentence] * 17)
+    assert [each.field for each in refused.value.violations] == ["sentences"]
 
-    settings = ScorerSettings(model=cross_encoder_folder, max_concurrent=1)
+
+async def test_pairs_that_would_wait_beyond_the_limit_are_refused(cross_encoder_folder):
+    settings = ScorerSettings(model=cross_encoder_folder, max_queued_pairs=4096, cache_entries=0)
+    sentence = ScoreRequest("q", ("a",) * 40)
     async with open_scorer(settings) as scorer:
-        calls = [scorer.score_contributions([SHORT]) for _ in range(2)]
+        calls = [scorer.score_contributions([sentence] * 100) for _ in range(2)]
         first, second = await asyncio.gather(*calls, return_exceptions=True)
-        assert len(first[0]) == 3
+        assert [len(each) for each in first] == [40] * 100
         assert isinstance(second, Overloaded)
+        assert second.retry_after_s > 0
         assert len((await scorer.score_contributions([SHORT]))[0]) == 3
+
+
+async def test_a_sentence_asked_for_again_is_remembered(scorer):
+    first = await scorer.score_contributions([FILM, SHORT, FILM])
+    assert await scorer.score_contributions([SHORT, FILM]) == (first[1], first[0])
+    assert (scorer.misses, scorer.joined, scorer.hits) == (2, 1, 2)
+
+
+async def test_nothing_is_remembered_where_the_memory_is_switched_off(cross_encoder_folder):
+    settings = ScorerSettings(model=cross_encoder_folder, cache_entries=0)
+    async with open_scorer(settings) as scorer:
+        for _ in range(2):
+            await scorer.score_contributions([SHORT])
+        # Without its second or third word the sentence is the same, and computed once.
+        assert (scorer.batcher.batches, scorer.batcher.computed_pairs) == (2, 4)
+
+
+async def test_a_call_that_is_left_leaves_nothing_behind(cross_encoder_folder):
+    settings = ScorerSettings(model=cross_encoder_folder, cache_entries=0)
+    async with open_scorer(settings) as scorer:
+        call = asyncio.create_task(scorer.score_contributions([FILM] * 500))
+        while not scorer.batcher.batches:  # noqa: ASYNC110 (nothing tells of a first batch)
+            await asyncio.sleep(0)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert scorer.batcher.queued_pairs == 0
+        assert len((await scorer.score_contributions([SHORT]))[0]) == 3
+        assert scorer.batcher.batches <= 3
+
+
+async def test_a_model_that_fails_says_so_and_lives_on(cross_encoder_folder):
+    model = open_cross_encoder(cross_encoder_folder, threads=1)
+    pairs = encode_pairs(model, SHORT, field="words")
+    beyond = TokenPair((10**9,), (0,))
+    with pytest.raises(ScaarError, match="random-ce fails on a batch of shape"):
+        model.likeness([*pairs, beyond])
+    assert len(model.likeness(pairs)) == 3
 
 
 async def test_the_model_is_described(scorer):

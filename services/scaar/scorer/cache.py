@@ -1,0 +1,162 @@
+"""Contributions remembered, and computed once where several callers ask at the same time."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+
+from scaar.core.errors import BackendUnavailable, InvalidRequest, Violation
+from scaar.core.ports import ContributionScorer
+from scaar.core.types import ScorerDescription, ScoreRequest
+from scaar.scorer.validation import check_requests
+
+Contributions = tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """What decides the contributions: the model, its revision, the question and the words."""
+
+    model: str
+    revision: str
+    request: ScoreRequest
+
+
+@dataclass(slots=True)
+class _Computing:
+    """A sentence being scored, and how many callers wait for it."""
+
+    task: asyncio.Task[Contributions]
+    callers: int = 0
+
+
+@asynccontextmanager
+async def open_cached_scorer(
+    scorer: ContributionScorer, *, entries: int
+) -> AsyncIterator["CachedScorer"]:
+    """The scorer with a memory of ``entries`` sentences, from 1, until the block ends."""
+    cached = CachedScorer(scorer, entries=entries)
+    try:
+        yield cached
+    finally:
+        await cached.aclose()
+
+
+class CachedScorer:
+    """A :class:`~scaar.core.ports.ContributionScorer` over any other.
+
+    Every sentence that is not remembered is asked of the other scorer in a call of its own, which
+    goes on as long as somebody waits for it. Errors are not remembered. Of the sentences asked
+    for, ``hits`` counts those remembered, ``joined`` those already being computed, ``misses``
+    those computed anew.
+    """
+
+    def __init__(self, scorer: ContributionScorer, *, entries: int) -> None:
+        self.hits = 0
+        self.joined = 0
+        self.misses = 0
+        self._scorer = scorer
+        self._entries = entries
+        self._remembered: OrderedDict[_Key, Contributions] = OrderedDict()
+        self._under_way: dict[_Key, _Computing] = {}
+        self._tasks: set[asyncio.Task[Contributions]] = set()
+
+    async def score_contributions(
+        self, requests: Sequence[ScoreRequest]
+    ) -> tuple[Contributions, ...]:
+        """The contributions of every request, from memory where they are there.
+
+        Raises:
+            InvalidRequest: naming the wrong fields, before any work; and what the other raises.
+        """
+        check_requests(requests)
+        model = await self._scorer.describe_model()
+        keys = [_Key(model.model, model.revision, request) for request in requests]
+        found = {key: self._recall(key) for key in keys}
+        missing = [number for number, key in enumerate(keys) if found[key] is None]
+        with self._joining([keys[number] for number in missing]) as tasks:
+            if tasks:
+                await asyncio.wait(set(tasks), return_when=asyncio.FIRST_EXCEPTION)
+            for number, task in zip(missing, tasks, strict=True):
+                if task.done():
+                    found[keys[number]] = _result(task, number)
+        return tuple(found[key] or () for key in keys)
+
+    async def describe_model(self) -> ScorerDescription:
+        return await self._scorer.describe_model()
+
+    async def aclose(self) -> None:
+        """Ends what is being computed."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _recall(self, key: _Key) -> Contributions | None:
+        remembered = self._remembered.get(key)
+        if remembered is not None:
+            self._remembered.move_to_end(key)
+            self.hits += 1
+        return remembered
+
+    @contextmanager
+    def _joining(self, keys: Sequence[_Key]) -> Iterator[list[asyncio.Task[Contributions]]]:
+        """The computations of the keys; those that nobody waits for after the block are ended."""
+        joined = [self._join(key) for key in keys]
+        try:
+            yield [computing.task for computing in joined]
+        finally:
+            for key, computing in zip(keys, joined, strict=True):
+                computing.callers -= 1
+                if not computing.callers:
+                    computing.task.cancel()
+                    self._forget(key, computing)
+
+    def _join(self, key: _Key) -> _Computing:
+        computing = self._under_way.get(key)
+        if computing is None or computing.task.done():
+            self.misses += 1
+            computing = _Computing(asyncio.create_task(self._compute(key)))
+            self._under_way[key] = computing
+            self._tasks.add(computing.task)
+            computing.task.add_done_callback(self._ended)
+        else:
+            self.joined += 1
+        computing.callers += 1
+        return computing
+
+    def _ended(self, task: asyncio.Task[Contributions]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            # Of several errors in one call a caller is told the first; the rest are seen here.
+            task.exception()
+
+    def _forget(self, key: _Key, computing: _Computing) -> None:
+        if self._under_way.get(key) is computing:
+            del self._under_way[key]
+
+    async def _compute(self, key: _Key) -> Contributions:
+        (contributions,) = await self._scorer.score_contributions((key.request,))
+        model = await self._scorer.describe_model()
+        # A model that was changed meanwhile may have scored with either revision.
+        if (model.model, model.revision) == (key.model, key.revision):
+            self._remembered[key] = contributions
+            while len(self._remembered) > self._entries:
+                self._remembered.popitem(last=False)
+        return contributions
+
+
+def _result(task: asyncio.Task[Contributions], number: int) -> Contributions:
+    """What the task gave, its error told as that of the caller's sentence ``number``."""
+    if task.cancelled():
+        raise BackendUnavailable("the scorer is closing")
+    try:
+        return task.result()
+    except InvalidRequest as error:
+        moved = [
+            Violation(
+                each.field.replace("sentences[0]", f"sentences[{number}]", 1), each.description
+            )
+            for each in error.violations
+        ]
+        raise InvalidRequest(moved) from error
