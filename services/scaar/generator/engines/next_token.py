@@ -41,7 +41,13 @@ def choose(logits: Array) -> NextToken:
 
 def likeliest(logprobs: Array, count: int, text_of: Callable[[int], str]) -> tuple[TopToken, ...]:
     """The likeliest tokens, best first, the lower id among equals."""
-    order = np.lexsort((np.arange(len(logprobs)), -logprobs))[:count]
+    if not count:
+        return ()
+    count = min(count, len(logprobs))
+    # A vocabulary is large: only what is as likely as the last one wanted is put in order.
+    least = np.partition(logprobs, -count)[-count]
+    likely = np.flatnonzero(logprobs >= least)
+    order = likely[np.argsort(-logprobs[likely], kind="stable")][:count]
     return tuple(TopToken(int(each), text_of(int(each)), float(logprobs[each])) for each in order)
 
 

@@ -2,6 +2,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scaar.generator.engines.next_token import choose, likeliest
 
@@ -30,3 +32,16 @@ def test_equals_are_told_apart_by_id():
     assert chosen.id == 1
     assert [top.id for top in likeliest(chosen.logprobs, 3, str)] == [1, 3, 2]
     assert likeliest(chosen.logprobs, 0, str) == ()
+
+
+@given(st.lists(st.integers(-5, 0), min_size=1, max_size=30), st.integers(0, 40))
+def test_the_likeliest_are_the_first_of_all_in_order(logprobs, count):
+    best = sorted(range(len(logprobs)), key=lambda each: (-logprobs[each], each))[:count]
+    found = likeliest(np.array(logprobs, np.float64), count, str)
+    assert [(top.id, top.text, top.logprob) for top in found] == [
+        (each, str(each), logprobs[each]) for each in best
+    ]
+
+
+def test_a_broken_distribution_has_no_likeliest():
+    assert likeliest(np.array([np.nan, np.nan]), 1, str) == ()
