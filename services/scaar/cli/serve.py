@@ -4,14 +4,15 @@ import asyncio
 import signal
 import sys
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Annotated, assert_never
 
 import typer
 
 from scaar import compose
+from scaar.cli.local_indexes import open_local_indexes
 from scaar.cli.services import ServiceName, default_address
-from scaar.core.errors import InvalidRequest
+from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.core.loop import AdaptiveLoop
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.server import Servicer, open_server
@@ -68,6 +69,8 @@ async def _serve(service: ServiceName, flags: Mapping[str, str | None]) -> None:
         _open_servicer(service, settings) as servicer,
         open_server([servicer], settings.address, settings, status_of=status_of) as server,
     ):
+        if isinstance(servicer, RetrieverServicer):
+            servicer.tell_readiness(server.health.set_serving)
         print(f"{service} serving on {server.address}", file=sys.stderr, flush=True)
         await stopping.wait()
 
@@ -118,9 +121,13 @@ async def _open_servicer(
             async with compose.open_query_builder() as query_builder:
                 yield QueryBuilderServicer(query_builder)
         case ServiceName.RETRIEVER:
-            async with compose.open_retriever() as retriever:
-                await compose.ensure_lab_index(retriever)
-                yield RetrieverServicer(retriever)
+            async with open_local_indexes() as retriever:
+                # A damaged index is told now; it does not take the others down.
+                whole = {**await retriever.check_indexes()}
+                with suppress(DataCorrupt):
+                    lab = await compose.ensure_lab_index(retriever)
+                    whole.setdefault(lab.name, True)
+                yield RetrieverServicer(retriever, whole=whole)
         case ServiceName.ORCHESTRATOR:
             assert isinstance(settings, OrchestratorSettings)
             async with compose.open_ports(settings) as ports:

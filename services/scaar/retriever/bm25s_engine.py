@@ -1,12 +1,13 @@
 """The retriever on bm25s: indexes as files, searched in threads."""
 
+import logging
 import threading
-from collections.abc import AsyncIterable, Callable, Sequence
+from collections.abc import AsyncIterable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import assert_never
 
-from scaar.core.errors import Overloaded
+from scaar.core.errors import NotFound, Overloaded, ScaarError
 from scaar.core.types import (
     IndexDescription,
     IndexMode,
@@ -24,6 +25,8 @@ from scaar.retriever.index_listing import describe, list_descriptions
 from scaar.retriever.settings import RetrieverSettings
 from scaar.retriever.validation import check_index_name, check_request
 from scaar.retriever.workers import Workers
+
+_log = logging.getLogger(__name__)
 
 
 def utc_now() -> datetime:
@@ -110,12 +113,32 @@ class Bm25sRetriever:
     async def describe_index(self, index: str) -> IndexDescription:
         """One index, its files' sizes compared with its manifest."""
         check_index_name(index)
+        await self._workers.run(self._cache.refuse_damaged, index)
         return await self._workers.run(describe, self._files, index)
 
     async def drop_index(self, index: str) -> None:
         """Takes an index away, damaged or not."""
         check_index_name(index)
         await self._workers.run(self._files.drop, index)
+
+    async def check_indexes(self) -> Mapping[str, bool]:
+        """Opens every index as the first question would; whether each is whole, by name.
+
+        A damaged one is told to the log, with what to do, and is refused from then on; the others
+        are held open, as many as may be. What is compared, ``checksums`` of the settings says.
+        """
+        whole = {}
+        for name in await self._workers.run(self._files.names):
+            try:
+                await self._workers.run(self._cache.get, name)
+            except NotFound:
+                continue  # dropped since its name was read
+            except ScaarError as error:
+                _log.error("%s", error.message)
+                whole[name] = False
+            else:
+                whole[name] = True
+        return whole
 
     async def preload(self) -> None:
         """Opens the indexes that the settings name, so that a damaged one is found now."""

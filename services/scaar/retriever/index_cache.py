@@ -7,11 +7,14 @@ from scaar.core.errors import DataCorrupt
 from scaar.retriever.index_files import IndexFiles
 from scaar.retriever.loaded_index import LoadedIndex, open_index
 
+Fingerprint = tuple[tuple[str, int, int], ...]
+
 
 class IndexCache:
     """Gives indexes as they are on disk now. For several threads at once.
 
     An index that is replaced or dropped while it is searched stays readable to whom it was given.
+    A damaged one is read once, and refused as it was until its files change.
     """
 
     def __init__(self, files: IndexFiles, *, capacity: int, checksums: bool) -> None:
@@ -19,6 +22,7 @@ class IndexCache:
         self._capacity = capacity
         self._checksums = checksums
         self._open: OrderedDict[str, tuple[tuple[int, int], LoadedIndex]] = OrderedDict()
+        self._damaged: dict[str, tuple[Fingerprint, DataCorrupt]] = {}
         self._guard = threading.Lock()
         self._opening: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
@@ -38,6 +42,19 @@ class IndexCache:
         with opening:
             return self._current(name) or self._load(name)
 
+    def refuse_damaged(self, name: str) -> None:
+        """Passes an index that was not found damaged, as its files are now.
+
+        Raises:
+            DataCorrupt: it was.
+        """
+        fingerprint, error = self._damaged.get(name, (None, None))
+        if error is None:
+            return
+        if fingerprint == self._files.fingerprint(name):
+            raise DataCorrupt(error.message, **error.metadata)
+        self._damaged.pop(name, None)
+
     def _current(self, name: str) -> LoadedIndex | None:
         stamp = self._files.stamp(name)
         with self._guard:
@@ -52,14 +69,17 @@ class IndexCache:
 
     def _load(self, name: str) -> LoadedIndex:
         while True:
-            stamp = self._files.stamp(name)
+            self.refuse_damaged(name)
+            stamp, fingerprint = self._files.stamp(name), self._files.fingerprint(name)
             try:
                 manifest = self._files.read_manifest(name)
                 folder = self._files.root / name / manifest.folder
                 index = open_index(folder, manifest, checksums=self._checksums)
-            except (DataCorrupt, FileNotFoundError):
+            except (DataCorrupt, FileNotFoundError) as error:
                 # Replaced under our hands, its files went while they were read: read the new one.
                 if stamp == self._files.stamp(name):
+                    if isinstance(error, DataCorrupt):
+                        self._damaged[name] = (fingerprint, error.with_traceback(None))
                     raise
             else:
                 if stamp is not None:

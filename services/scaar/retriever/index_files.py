@@ -77,6 +77,15 @@ class IndexFiles:
             return None
         return status.st_ino, status.st_mtime_ns
 
+    def fingerprint(self, name: str) -> tuple[tuple[str, int, int], ...]:
+        """Another value whenever a file of the index is written, put there or taken away."""
+        found = []
+        for path in sorted((self.root / name).rglob("*")):
+            with suppress(FileNotFoundError):
+                status = path.stat()
+                found.append((str(path), status.st_size, status.st_mtime_ns))
+        return tuple(found)
+
     def exists(self, name: str) -> bool:
         """Whether the name is taken, by a damaged index too."""
         return (self.root / name).is_dir()

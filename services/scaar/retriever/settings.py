@@ -30,7 +30,8 @@ class RetrieverSettings(ServiceSettings):
 
     checksums: bool = True
     """Whether opening an index reads its files whole and compares checksums. Without, sizes and
-    counts are compared: for indexes of many gigabytes on storage that is trusted."""
+    counts are compared: for indexes of many gigabytes on storage that is trusted. The service opens
+    every index at its start; ``scaar doctor`` compares checksums either way."""
 
     threads: int = Field(default=4, ge=1, le=64)
     """How many requests are worked on at once; further ones wait. One more thread builds

@@ -1,8 +1,16 @@
 """The retriever's port over gRPC."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing
+from types import MappingProxyType
 from typing import Any
 
 import grpc
@@ -20,6 +28,7 @@ from scaar.core.types import (
 from scaar.v1 import retriever_pb2 as pb
 from scaar.v1 import retriever_pb2_grpc as pb_grpc
 from scaar.wire.calls import answered, timeout_within
+from scaar.wire.index_readiness import IndexReadiness
 from scaar.wire.messages.fields import carried_text
 from scaar.wire.messages.retrieval import (
     INDEX_MODE,
@@ -41,23 +50,34 @@ SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["RetrieverService"].full_name
 # Passages go in messages of about this size, far from the limit of a message.
 _MESSAGE_CHARACTERS = 100_000
 
+_NOT_CHECKED: Mapping[str, bool] = MappingProxyType({})
+
 
 class RetrieverServicer(pb_grpc.RetrieverServiceServicer):
-    """Serves any retriever."""
+    """Serves any retriever.
+
+    ``whole`` says of the indexes that were checked at the start whether they can be asked.
+    """
 
     service_name = SERVICE_NAME
 
-    def __init__(self, retriever: Retriever) -> None:
+    def __init__(self, retriever: Retriever, *, whole: Mapping[str, bool] = _NOT_CHECKED) -> None:
         self._retriever = retriever
+        self._readiness = IndexReadiness(SERVICE_NAME, whole)
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Registers the service."""
         pb_grpc.add_RetrieverServiceServicer_to_server(self, server)
 
+    def tell_readiness(self, tell: Callable[[str, bool], None]) -> None:
+        """Tells whether each index can be asked, as ``<service>/<index>``, now and on a change."""
+        self._readiness.tell(tell)
+
     async def Retrieve(
         self, request: pb.RetrieveRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.RetrieveResponse:
-        result = await self._retriever.retrieve(retrieve_request_from_pb(request))
+        with self._readiness.shown_by(request.index):
+            result = await self._retriever.retrieve(retrieve_request_from_pb(request))
         return retrieve_result_to_pb(result)
 
     async def IndexPassages(
@@ -68,14 +88,16 @@ class RetrieverServicer(pb_grpc.RetrieverServiceServicer):
         first = await anext(request_iterator, pb.IndexPassagesRequest())
         mode = index_mode_from_pb(first.mode)
         async with aclosing(_passages(first, request_iterator)) as passages:
-            built = await self._retriever.index_passages(first.index, passages, mode=mode)
+            with self._readiness.shown_by(first.index):
+                built = await self._retriever.index_passages(first.index, passages, mode=mode)
         return index_result_to_pb(built)
 
     async def DeletePassages(
         self, request: pb.DeletePassagesRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.DeletePassagesResponse:
         ids = tuple(request.passage_ids)
-        deleted = await self._retriever.delete_passages(request.index, ids)
+        with self._readiness.shown_by(request.index):
+            deleted = await self._retriever.delete_passages(request.index, ids)
         return pb.DeletePassagesResponse(deleted=deleted)
 
     async def ListIndexes(
@@ -94,6 +116,7 @@ class RetrieverServicer(pb_grpc.RetrieverServiceServicer):
         self, request: pb.DropIndexRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.DropIndexResponse:
         await self._retriever.drop_index(request.index)
+        self._readiness.gone(request.index)
         return pb.DropIndexResponse()
 
 

@@ -147,3 +147,48 @@ async def test_a_damaged_index_can_be_replaced_or_dropped(
         empty(files.parent / "manifest.json")
         await retriever.drop_index("geo")
         assert await retriever.list_indexes() == ()
+
+
+async def test_every_index_is_checked_and_the_damaged_ones_told_to_the_log(
+    open_engine: OpenEngine, files: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    alter(files / "passages.jsonl")
+    async with open_engine() as retriever:
+        await retriever.index_passages("other", stream(PASSAGES))
+        assert await retriever.check_indexes() == {"geo": False, "other": True}
+        (told,) = caplog.messages
+        assert told.startswith("the index 'geo' is damaged: passages.jsonl was altered; build")
+        for call in (retriever.retrieve(REQUEST), retriever.describe_index("geo")):
+            with pytest.raises(DataCorrupt, match="was altered"):
+                await call
+
+
+async def test_sizes_alone_are_checked_without_checksums(
+    open_engine: OpenEngine, files: Path
+) -> None:
+    alter(files / "passages.jsonl")
+    async with open_engine(checksums=False) as retriever:
+        assert await retriever.check_indexes() == {"geo": True}
+    truncate(files / "passages.jsonl")
+    async with open_engine(checksums=False) as retriever:
+        assert await retriever.check_indexes() == {"geo": False}
+
+
+async def test_a_damaged_index_is_read_once_until_its_files_change(
+    open_engine: OpenEngine, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = (files / "passages.jsonl").read_bytes()
+    alter(files / "passages.jsonl")
+    async with open_engine() as retriever:
+        assert await retriever.check_indexes() == {"geo": False}
+        # It would be found whole if it were opened, and its files are as they were.
+        monkeypatch.setattr("scaar.retriever.index_cache.open_index", _not_to_be_opened)
+        with pytest.raises(DataCorrupt, match="was altered"):
+            await retriever.retrieve(REQUEST)
+        monkeypatch.undo()
+        (files / "passages.jsonl").write_bytes(whole)
+        assert len((await retriever.retrieve(REQUEST)).results[0]) == 2
+
+
+def _not_to_be_opened(*_: object, **__: object) -> None:
+    raise AssertionError("a damaged index was opened again")

@@ -1,0 +1,59 @@
+"""A service as a process of its own, by the command that users start it with."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class RunningService:
+    """A process that serves at ``target``; ``stderr`` is the file of what it says."""
+
+    process: subprocess.Popen[bytes]
+    target: str
+    stderr: Path
+
+    def told(self) -> list[str]:
+        """What it has said so far, by lines."""
+        return self.stderr.read_text().splitlines()
+
+
+@contextmanager
+def running_service(name: str, home: Path, **environment: str) -> Iterator[RunningService]:
+    """``scaar serve NAME`` over the data folder, on a free port; it ends with the block."""
+    descriptor, path = tempfile.mkstemp(prefix=f"{name}-", dir=home.parent)
+    command = [sys.executable, "-m", "scaar.cli", "serve", name, "--address", "127.0.0.1:0"]
+    variables = {"PYTHONPATH": os.pathsep.join(sys.path), "SCAAR_HOME": str(home), **environment}
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=descriptor, env={**os.environ, **variables}
+    ) as process:
+        os.close(descriptor)
+        try:
+            yield RunningService(process, _target(process, Path(path), name), Path(path))
+        finally:
+            process.terminate()
+
+
+def _target(process: subprocess.Popen[bytes], stderr: Path, name: str) -> str:
+    """Where it serves, as soon as it says so."""
+    while True:
+        ended = process.poll() is not None
+        for line in stderr.read_text().splitlines():
+            start = f"{name} serving on "
+            if line.startswith(start):
+                return f"dns:///{line.removeprefix(start)}"
+        assert not ended, f"{name} ended before it served: {stderr.read_text()}"
+        _wait_a_moment(process)
+
+
+def _wait_a_moment(process: subprocess.Popen[bytes]) -> None:
+    """Waits a moment, less if the process ends."""
+    try:
+        process.wait(timeout=0.05)
+    except subprocess.TimeoutExpired:
+        return
