@@ -19,6 +19,7 @@ from scaar.lab.passages import passages_of
 from scaar.lab.world import build_world
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.channels import ChannelSettings, open_channel
+from scaar.runtime.readiness import Need
 from scaar.wire import generator, orchestrator, query_builder, retriever, scorer
 
 EMBEDDED = "embedded"
@@ -127,15 +128,27 @@ async def open_ports(settings: OrchestratorSettings) -> AsyncIterator[Ports]:
         )
 
 
+def needs_of(settings: OrchestratorSettings) -> tuple[Need, ...]:
+    """The services without which an orchestrator is not ready.
+
+    No answer comes without the generator, and no query without the builder. Without scorer or
+    retriever there are answers still, of the policies that do not use them; the others end with
+    the error of what does not answer.
+    """
+    needed = (
+        (settings.generator_target, generator.SERVICE_NAME),
+        (settings.query_builder_target, query_builder.SERVICE_NAME),
+    )
+    return tuple(Need(target, service) for target, service in needed if target != EMBEDDED)
+
+
 @asynccontextmanager
 async def open_answerer(target: str = EMBEDDED) -> AsyncIterator[Answerer]:
     """A running orchestrator, or the loop with everything embedded and the lab's index at hand."""
     if target != EMBEDDED:
-        # The orchestrator itself tries again what it depends on: retries have one layer.
-        once = ChannelSettings(attempts=1)
-        async with open_channel(
-            target, service=orchestrator.SERVICE_NAME, settings=once
-        ) as channel:
+        # The orchestrator itself tries again what it depends on: retries have one layer. One that
+        # is not ready is asked all the same: its error says what it misses.
+        async with open_channel(target, settings=ChannelSettings(attempts=1)) as channel:
             yield orchestrator.RemoteAnswerer(channel, target)
         return
     settings = OrchestratorSettings.read()

@@ -19,7 +19,7 @@ from scaar.retriever.settings import RetrieverSettings
 from scaar.runtime.health import wait_until_serving
 
 PACKAGES = ("scaar", "grpcio", "onnxruntime", "bm25s")
-SERVING_TIMEOUT_S = 3.0
+SERVING_TIMEOUT_S, ALIVE_TIMEOUT_S = 3.0, 1.0
 _GOOD, _WRONG = "✓", "✗"
 
 
@@ -88,10 +88,21 @@ def _target_of(settings: OrchestratorSettings, name: ServiceName) -> str:
 
 async def _check_service(checks: _Checks, name: ServiceName, target: str) -> None:
     async def serving() -> str:
-        await wait_until_serving(target, full_name(name), timeout_s=SERVING_TIMEOUT_S)
+        try:
+            await wait_until_serving(target, full_name(name), timeout_s=SERVING_TIMEOUT_S)
+        except BackendUnavailable as error:
+            try:
+                await wait_until_serving(target, timeout_s=ALIVE_TIMEOUT_S)
+            except BackendUnavailable:
+                raise error from None
+            text = f"{target} runs, and {full_name(name)} is not ready there"
+            raise BackendUnavailable(text, target=target) from error
         return f"{target} is SERVING"
 
-    await checks.run(name, serving, f"Start it there (scaar serve {name}), or correct the target.")
+    start = f"Start it there (scaar serve {name}), or correct the target."
+    needs = " It waits for the services that it cannot do without: generator and query-builder."
+    advice = start + needs * (name is ServiceName.ORCHESTRATOR)
+    await checks.run(name, serving, advice)
 
 
 async def _check_models(checks: _Checks, targets: dict[ServiceName, str]) -> None:

@@ -59,6 +59,9 @@ def channel_options(settings: ChannelSettings, service: str = "") -> tuple[tuple
         ("grpc.keepalive_timeout_ms", round(settings.keepalive_timeout_s * 1000)),
         ("grpc.keepalive_permit_without_calls", 0),
         ("grpc.dns_min_time_between_resolutions_ms", 10_000),
+        # A service that comes back is found within about a second, not within two minutes.
+        ("grpc.initial_reconnect_backoff_ms", 100),
+        ("grpc.max_reconnect_backoff_ms", 1000),
         ("grpc.enable_http_proxy", 0),
     )
 

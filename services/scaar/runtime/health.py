@@ -17,14 +17,14 @@ _Response = health_pb2.HealthCheckResponse
 
 
 class HealthServicer(health_pb2_grpc.HealthServicer):  # type: ignore[misc]
-    """Tells of the services by name; every watcher hears of every change.
+    """Tells of the services by name, none ready yet; every watcher hears of every change.
 
     The servicer that comes with gRPC forgets the other watchers of a service when one leaves, and
     its watches hold up a server that stops.
     """
 
     def __init__(self, services: Sequence[str]) -> None:
-        self._serving = {"": True, **dict.fromkeys(services, True)}
+        self._serving = {"": True, **dict.fromkeys(services, False)}
         self._changed = asyncio.Event()
         self._ended = False
 

@@ -22,6 +22,7 @@ from scaar.runtime.interceptors import (
     ErrorInterceptor,
     StatusOf,
 )
+from scaar.runtime.readiness import Need, watching
 from scaar.runtime.settings import ServiceSettings
 
 _OPTIONS = (
@@ -73,11 +74,13 @@ async def open_server(
     settings: ServiceSettings,
     *,
     status_of: StatusOf,
+    needs: Sequence[Need] = (),
 ) -> AsyncIterator[RunningServer]:
     """Serves until the context is left, then drains and stops as the settings say.
 
-    Health is served for ``""`` and for every service by name, reflection if the settings say so.
-    ``status_of`` tells the status of an error.
+    Health is served for ``""``, the process, and for every service by name: it is ready while all
+    that it ``needs`` serves. Reflection is served if the settings say so. ``status_of`` tells the
+    status of an error.
 
     Raises:
         AlreadyExists: something listens at the address.
@@ -102,11 +105,16 @@ async def open_server(
         reflection.enable_server_reflection(told, server)
     running = RunningServer(_bound(server, address), server, health, admission)
     await server.start()
-    try:
-        yield running
-    finally:
+
+    def tell(ready: bool) -> None:
         for name in names:
-            health.set_serving(name, False)
+            health.set_serving(name, ready)
+
+    try:
+        async with watching(needs, tell):
+            yield running
+    finally:
+        tell(False)
         await asyncio.sleep(settings.drain_s)
         health.end()
         await server.stop(settings.stop_grace_s)

@@ -1,0 +1,57 @@
+"""Whether what a service cannot do without is there: its readiness, beside its liveness."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import grpc
+
+from scaar.runtime.channels import open_channel
+
+_LOGGER = logging.getLogger(__name__)
+_READY = grpc.ChannelConnectivity.READY
+_IDLE = grpc.ChannelConnectivity.IDLE
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A service that another one cannot do without."""
+
+    target: str
+    """Where it is, ``dns:///host:port``."""
+    service: str
+    """Its full name in the contract, which its readiness goes by."""
+
+
+@asynccontextmanager
+async def watching(needs: Sequence[Need], tell: Callable[[bool], None]) -> AsyncIterator[None]:
+    """Tells whether all that is needed serves, at first and at every change.
+
+    What is watched is a channel like the one that the calls go by, over the same connections: it
+    connects again and again, asks every address for its health, and is ready while one of them
+    serves.
+    """
+    serving = dict.fromkeys(needs, False)
+    tell(not serving)
+
+    async def watch(need: Need) -> None:
+        async with open_channel(need.target, service=need.service) as channel:
+            while True:
+                state = channel.get_state(try_to_connect=True)
+                # A channel goes idle when nothing is asked of it, and then tells nothing.
+                if state is not _IDLE and serving[need] != (state is _READY):
+                    serving[need] = state is _READY
+                    verb = "serves" if serving[need] else "does not serve"
+                    _LOGGER.info("%s at %s %s", need.service, need.target, verb)
+                    tell(all(serving.values()))
+                await channel.wait_for_state_change(state)
+
+    watches = [asyncio.create_task(watch(need)) for need in serving]
+    try:
+        yield
+    finally:
+        for task in watches:
+            task.cancel()
+        await asyncio.gather(*watches, return_exceptions=True)
