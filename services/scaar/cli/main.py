@@ -3,6 +3,8 @@
 import io
 import os
 import sys
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -16,8 +18,10 @@ from scaar.cli.lab_evaluate import evaluate
 from scaar.cli.models import models
 from scaar.cli.search import search
 from scaar.cli.serve import serve
+from scaar.cli.settings import use_config
 from scaar.cli.up import up
 from scaar.core.errors import InvalidRequest, ScaarError
+from scaar.runtime.config_file import CONFIG_VARIABLE
 
 USAGE_ERROR, FAILURE, INTERRUPTED = 2, 1, 130
 
@@ -42,12 +46,24 @@ app.command()(demo)
 
 
 @app.callback(invoke_without_command=True)
-def _version(
-    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+def _before(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            envvar=CONFIG_VARIABLE,
+            metavar="FILE",
+            help="Settings of the services as YAML, a section each; the environment goes over it.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     if version:
         print(f"scaar {__version__}")
         raise typer.Exit
+    if config is not None:
+        context.call_on_close(use_config(config))
 
 
 def main() -> None:

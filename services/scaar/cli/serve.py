@@ -12,6 +12,7 @@ import typer
 from scaar import compose
 from scaar.cli.local_indexes import open_local_indexes
 from scaar.cli.services import ServiceName, default_address
+from scaar.cli.settings import settings_class
 from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.core.loop import AdaptiveLoop
 from scaar.orchestrator.settings import OrchestratorSettings
@@ -64,46 +65,19 @@ async def _serve(service: ServiceName, flags: Mapping[str, str | None]) -> None:
     stopping = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-    settings = _settings(service, flags)
+    settings = settings_class(service).read(None, **flags)
+    address = settings.address
+    if "address" not in settings.model_fields_set:
+        address = default_address(service)
+    needs = compose.needs_of(settings) if isinstance(settings, OrchestratorSettings) else ()
     async with (
         _open_servicer(service, settings) as servicer,
-        open_server([servicer], settings.address, settings, status_of=status_of) as server,
+        open_server([servicer], address, settings, status_of=status_of, needs=needs) as server,
     ):
         if isinstance(servicer, RetrieverServicer):
             servicer.tell_readiness(server.health.set_serving)
         print(f"{service} serving on {server.address}", file=sys.stderr, flush=True)
         await stopping.wait()
-
-
-def _settings(service: ServiceName, flags: Mapping[str, str | None]) -> ServiceSettings:
-    settings = _settings_of(service).read(None, **flags)
-    if "address" in settings.model_fields_set:
-        return settings
-    return settings.model_copy(update={"address": default_address(service)})
-
-
-def _settings_of(service: ServiceName) -> type[ServiceSettings]:
-    match service:
-        case ServiceName.GENERATOR:
-            from scaar.generator.settings import GeneratorSettings
-
-            return GeneratorSettings
-        case ServiceName.SCORER:
-            from scaar.scorer.settings import ScorerSettings
-
-            return ScorerSettings
-        case ServiceName.QUERY_BUILDER:
-            from scaar.query_builder.settings import QueryBuilderSettings
-
-            return QueryBuilderSettings
-        case ServiceName.RETRIEVER:
-            from scaar.retriever.settings import RetrieverSettings
-
-            return RetrieverSettings
-        case ServiceName.ORCHESTRATOR:
-            return OrchestratorSettings
-        case _:
-            assert_never(service)
 
 
 @asynccontextmanager

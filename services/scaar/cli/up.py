@@ -13,12 +13,14 @@ from rich.console import Console
 from rich.table import Table
 
 from scaar.cli.services import BACK_ENDS, BASE_PORT, ServiceName, default_address, full_name
+from scaar.cli.settings import read_every
 from scaar.core.errors import BackendUnavailable, InvalidRequest
 from scaar.runtime.health import wait_until_serving
 from scaar.runtime.server import check_free
 
 READY_TIMEOUT_S = 60.0
-STOP_TIMEOUT_S = 10.0
+# What a service takes to end beyond the time that its settings give it.
+STOP_MARGIN_S = 5.0
 HIGHEST_PORT = 65_535
 
 
@@ -31,10 +33,13 @@ def up(
     highest = HIGHEST_PORT - len(ServiceName) + 1
     if not 1 <= base_port <= highest:
         raise InvalidRequest.of("--base-port", f"must be 1 to {highest}, not {base_port}")
-    asyncio.run(_up(base_port))
+    # Every setting that is wrong is told, before the first service is started.
+    settings = read_every()
+    stop_timeout_s = max(each.drain_s + each.stop_grace_s for each in settings.values())
+    asyncio.run(_up(base_port, stop_timeout_s + STOP_MARGIN_S))
 
 
-async def _up(base_port: int) -> None:
+async def _up(base_port: int, stop_timeout_s: float) -> None:
     console = Console(stderr=True)
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -71,7 +76,10 @@ async def _up(base_port: int) -> None:
         fallen.cancel()
     finally:
         stopped.cancel()
-        await _stop(processes.values())
+        # The orchestrator first: its answers need the others to the end.
+        orchestrator = processes.pop(ServiceName.ORCHESTRATOR, None)
+        for group in ([orchestrator] if orchestrator else [], processes.values()):
+            await _stop(group, stop_timeout_s)
         console.print("stopped")
 
 
@@ -114,14 +122,14 @@ async def _first_to_end(processes: dict[ServiceName, Process]) -> ServiceName:
     return waits[next(iter(done))]
 
 
-async def _stop(processes: Iterable[Process]) -> None:
+async def _stop(processes: Iterable[Process], timeout_s: float) -> None:
     running = [process for process in processes if process.returncode is None]
     for process in running:
         with suppress(ProcessLookupError):
             process.terminate()
     waits = [asyncio.create_task(process.wait()) for process in running]
     if waits:
-        _, late = await asyncio.wait(waits, timeout=STOP_TIMEOUT_S)
+        _, late = await asyncio.wait(waits, timeout=timeout_s)
         for process, wait in zip(running, waits, strict=True):
             if wait in late:
                 process.kill()

@@ -1,12 +1,20 @@
 """Settings: flags over the environment over a configuration file over defaults."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 from pydantic import Field, ValidationError
-from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from scaar.core.errors import InvalidRequest, Violation
+from scaar.runtime.config_file import ConfigFile, config_in_use
 
 
 def settings_of(service: str) -> SettingsConfigDict:
@@ -60,26 +68,91 @@ class ServiceSettings(BaseSettings):
     """How long calls may go on when the service stops, in seconds."""
 
     @classmethod
-    def read(cls, file_values: Mapping[str, object] | None = None, **flags: object) -> Self:
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """What is made is what was given; :meth:`read` alone looks elsewhere."""
+        return (init_settings,)
+
+    @classmethod
+    def read(cls, config: ConfigFile | None = None, **flags: object) -> Self:
         """The settings of flags, environment and file; a flag that is None was not given.
 
+        The file is the one in use unless one is given. A variable of the environment that is none
+        of the settings is passed over: container platforms set some of their own.
+
         Raises:
-            InvalidRequest: naming each setting that is unknown or out of its range.
+            InvalidRequest: naming each setting that is unknown or out of its range, wherever it
+                was given, even where another goes over it.
         """
-        given = {name: value for name, value in flags.items() if value is not None}
+        environment = _environment(cls)
+        sources = (
+            _file(cls, config or config_in_use()),
+            environment,
+            _Source({name: value for name, value in flags.items() if value is not None}, _flag),
+        )
+        wrong = [violation for source in sources for violation in source.wrong(cls)]
+        if wrong:
+            raise InvalidRequest(wrong)
+        return cls.model_validate({**sources[0].values, **environment.values, **sources[2].values})
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Settings from one place, and what each is called there."""
+
+    values: Mapping[str, object]
+    named: Callable[[str], str]
+    unread: tuple[Violation, ...] = ()
+
+    def wrong(self, cls: type[ServiceSettings]) -> list[Violation]:
+        """What is wrong with them."""
+        found = list(self.unread)
         try:
-            environment = EnvSettingsSource(cls)()
-            return cls.model_validate({**(file_values or {}), **environment, **given})
-        except ValueError as error:
-            raise InvalidRequest(_violations(cls, error)) from error
+            cls.model_validate(dict(self.values))
+        except ValidationError as error:
+            for each in error.errors(include_url=False, include_input=False):
+                field, *inner = (str(part) for part in each["loc"] or ("*",))
+                name = self.named(field) + "".join(f"[{part}]" for part in inner)
+                known = f"is no setting; known: {', '.join(sorted(cls.model_fields))}"
+                unknown = each["type"] == "extra_forbidden"
+                found.append(Violation(name, known if unknown else each["msg"]))
+        return found
 
 
-def _violations(cls: type[ServiceSettings], error: ValueError) -> tuple[Violation, ...]:
+def section_name(cls: type[ServiceSettings]) -> str:
+    """The section of a configuration file that is read for these settings."""
+    return (cls.model_config.get("env_prefix") or "").lower().removeprefix("scaar_").rstrip("_")
+
+
+def _flag(field: str) -> str:
+    return f"--{field.removesuffix('_target').replace('_', '-')}"
+
+
+def _file(cls: type[ServiceSettings], config: ConfigFile | None) -> _Source:
+    section = section_name(cls)
+    if config is None:
+        return _Source({}, str)
+    return _Source(config.sections.get(section, {}), partial(config.named, section))
+
+
+def _environment(cls: type[ServiceSettings]) -> _Source:
     prefix = cls.model_config.get("env_prefix") or ""
-    if not isinstance(error, ValidationError):
-        # A value of the environment that is not the JSON that its field takes.
-        return (Violation(prefix + "*", str(error)),)
-    return tuple(
-        Violation(prefix + "_".join(str(part) for part in each["loc"]).upper(), each["msg"])
-        for each in error.errors(include_url=False, include_input=False)
-    )
+    source = EnvSettingsSource(cls)
+    values: dict[str, object] = {}
+    unread: list[Violation] = []
+    for name, field in cls.model_fields.items():
+        text, _, is_complex = source.get_field_value(field, name)
+        try:
+            value = source.prepare_field_value(name, field, text, is_complex)
+        except ValueError:
+            unread.append(Violation(f"{prefix}{name.upper()}", 'must be JSON, such as ["a"]'))
+            continue
+        if value is not None:
+            values[name] = value
+    return _Source(values, lambda field: f"{prefix}{field.upper()}", tuple(unread))

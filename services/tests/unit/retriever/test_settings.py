@@ -16,9 +16,10 @@ def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
     assert settings.preload == ("lab",)
 
 
-def test_a_wrong_setting_is_named() -> None:
+def test_a_wrong_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCAAR_RETRIEVER_B", "1.5")
     with pytest.raises(InvalidRequest, match="SCAAR_RETRIEVER_B: "):
-        RetrieverSettings.read(b=1.5)
+        RetrieverSettings.read()
 
 
 async def test_a_retriever_needs_a_folder() -> None:

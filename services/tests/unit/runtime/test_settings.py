@@ -1,10 +1,12 @@
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 from scaar.core.errors import InvalidRequest
-from scaar.runtime.settings import ServiceSettings, settings_of
+from scaar.runtime.config_file import CONFIG_VARIABLE, ConfigFile
+from scaar.runtime.settings import ServiceSettings, section_name, settings_of
 
 
 class ExampleSettings(ServiceSettings):
@@ -14,25 +16,38 @@ class ExampleSettings(ServiceSettings):
     names: tuple[str, ...] = ()
 
 
-def refused(**flags: Any) -> str:
+def file(**fields: object) -> ConfigFile:
+    return ConfigFile(Path("scaar.yaml"), {"query_builder": fields, "scorer": {"threads": 9}})
+
+
+def refused(config: ConfigFile | None = None, **flags: Any) -> list[str]:
     with pytest.raises(InvalidRequest) as caught:
-        ExampleSettings.read(**flags)
-    return str(caught.value)
+        ExampleSettings.read(config, **flags)
+    return [violation.field for violation in caught.value.violations]
 
 
 def test_flags_go_over_the_environment_over_the_file_over_defaults(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert ExampleSettings.read().threads == 2
-    assert ExampleSettings.read({"threads": 3}).threads == 3
+    assert ExampleSettings.read(file(threads=3)).threads == 3
     monkeypatch.setenv("SCAAR_QUERY_BUILDER_THREADS", "4")
-    assert ExampleSettings.read({"threads": 3}).threads == 4
-    assert ExampleSettings.read({"threads": 3}, threads=5).threads == 5
-    assert ExampleSettings.read({"threads": 3}, threads=None).threads == 4
+    assert ExampleSettings.read(file(threads=3)).threads == 4
+    assert ExampleSettings.read(file(threads=3), threads=5).threads == 5
+    assert ExampleSettings.read(file(threads=3), threads=None).threads == 4
+
+
+def test_the_file_is_the_one_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "scaar.yaml"
+    path.write_text("query_builder:\n  threads: 7\n  names: [a, b]\n")
+    monkeypatch.setenv(CONFIG_VARIABLE, str(path))
+    settings = ExampleSettings.read()
+    assert (settings.threads, settings.names) == (7, ("a", "b"))
 
 
 def test_what_was_given_can_be_told_from_defaults() -> None:
     assert ExampleSettings.read(address="a:1").model_fields_set == {"address"}
+    assert ExampleSettings.read(file(address="a:1")).model_fields_set == {"address"}
 
 
 def test_settings_are_frozen() -> None:
@@ -40,9 +55,46 @@ def test_settings_are_frozen() -> None:
         ExampleSettings().threads = 3
 
 
-def test_a_wrong_setting_is_named_as_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert refused(threads="many").startswith("SCAAR_QUERY_BUILDER_THREADS: ")
-    assert refused(max_call_s=0).startswith("SCAAR_QUERY_BUILDER_MAX_CALL_S: ")
-    assert refused(thread=1).startswith("SCAAR_QUERY_BUILDER_THREAD: ")
+def test_settings_that_are_not_read_are_those_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCAAR_QUERY_BUILDER_THREADS", "4")
+    assert ExampleSettings().threads == 2
+
+
+def test_all_that_is_wrong_is_named_as_where_it_was_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("SCAAR_QUERY_BUILDER_NAMES", "a, b")
-    assert "names" in refused()
+    monkeypatch.setenv("SCAAR_QUERY_BUILDER_DRAIN_S", "-1")
+    assert refused(file(names=["a", 1], thread=1), max_call_s=0, generator_target="x") == [
+        "scaar.yaml: query_builder.names[1]",
+        "scaar.yaml: query_builder.thread",
+        "SCAAR_QUERY_BUILDER_NAMES",
+        "SCAAR_QUERY_BUILDER_DRAIN_S",
+        "--max-call-s",
+        "--generator",
+    ]
+
+
+def test_a_wrong_setting_is_named_also_where_another_goes_over_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SCAAR_QUERY_BUILDER_THREADS", "4")
+    assert refused(file(threads="many")) == ["scaar.yaml: query_builder.threads"]
+    assert refused(file(threads="many"), threads="few") == [
+        "scaar.yaml: query_builder.threads",
+        "--threads",
+    ]
+
+
+def test_a_setting_that_is_none_is_told_with_those_that_are() -> None:
+    with pytest.raises(InvalidRequest, match=r"is no setting; known: address, drain_s, keepalive"):
+        ExampleSettings.read(file(thread=1))
+
+
+def test_what_a_container_platform_sets_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCAAR_QUERY_BUILDER_SERVICE_HOST", "10.0.0.1")
+    assert ExampleSettings.read().threads == 2
+
+
+def test_a_section_goes_by_the_name_of_the_service() -> None:
+    assert section_name(ExampleSettings) == "query_builder"

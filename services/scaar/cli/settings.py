@@ -1,0 +1,79 @@
+"""The settings of every service, and the file that may hold them all."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import assert_never
+
+from scaar.cli.services import ServiceName
+from scaar.core.errors import InvalidRequest, Violation
+from scaar.runtime.config_file import CONFIG_VARIABLE, ConfigFile
+from scaar.runtime.settings import ServiceSettings, section_name
+
+
+def settings_class(service: ServiceName) -> type[ServiceSettings]:
+    """The settings that a service takes."""
+    match service:
+        case ServiceName.GENERATOR:
+            from scaar.generator.settings import GeneratorSettings
+
+            return GeneratorSettings
+        case ServiceName.SCORER:
+            from scaar.scorer.settings import ScorerSettings
+
+            return ScorerSettings
+        case ServiceName.QUERY_BUILDER:
+            from scaar.query_builder.settings import QueryBuilderSettings
+
+            return QueryBuilderSettings
+        case ServiceName.RETRIEVER:
+            from scaar.retriever.settings import RetrieverSettings
+
+            return RetrieverSettings
+        case ServiceName.ORCHESTRATOR:
+            from scaar.orchestrator.settings import OrchestratorSettings
+
+            return OrchestratorSettings
+        case _:
+            assert_never(service)
+
+
+def read_every(config: ConfigFile | None = None) -> dict[ServiceName, ServiceSettings]:
+    """The settings of every service, from the environment and a file.
+
+    Raises:
+        InvalidRequest: naming all that is wrong, of whichever service and wherever it was given.
+    """
+    classes = {service: settings_class(service) for service in ServiceName}
+    found: dict[ServiceName, ServiceSettings] = {}
+    wrong: list[Violation] = []
+    if config is not None:
+        wrong += config.unknown([section_name(cls) for cls in classes.values()])
+    for service, cls in classes.items():
+        try:
+            found[service] = cls.read(config)
+        except InvalidRequest as error:
+            wrong += error.violations
+    if wrong:
+        raise InvalidRequest(wrong)
+    return found
+
+
+def use_config(path: Path) -> Callable[[], None]:
+    """Has this process, and those that it starts, read the file; gives back what ends that.
+
+    Raises:
+        InvalidRequest: naming all that is wrong with the file and with the environment.
+    """
+    config = ConfigFile.read(path.absolute())
+    read_every(config)
+    before = os.environ.get(CONFIG_VARIABLE)
+    os.environ[CONFIG_VARIABLE] = str(config.path)
+
+    def restore() -> None:
+        if before is None:
+            del os.environ[CONFIG_VARIABLE]
+        else:
+            os.environ[CONFIG_VARIABLE] = before
+
+    return restore

@@ -1,0 +1,101 @@
+"""``scaar --config FILE``: one file for all services, and all that is wrong with it at once."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from scaar.cli.services import ServiceName
+from scaar.cli.settings import read_every
+from scaar.runtime.config_file import CONFIG_VARIABLE
+from scaar.testing.commands import run_scaar
+
+USAGE, FAILURE = 2, 1
+NOWHERE = "dns:///127.0.0.1:1"
+
+
+@pytest.fixture(autouse=True)
+def _own_home(home: Path) -> None:
+    """Every command has a data folder of its own."""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "scaar.yaml"
+
+
+def test_a_command_goes_by_the_file(path: Path) -> None:
+    path.write_text(f"orchestrator:\n  generator_target: {NOWHERE}\n")
+    ran = run_scaar("--config", str(path), "ask", "Who?")
+    assert ran.status == FAILURE
+    assert ran.err.startswith(f"scaar: {NOWHERE} does not answer")
+    assert CONFIG_VARIABLE not in os.environ
+
+
+def test_a_variable_names_the_file_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path.write_text(f"orchestrator:\n  generator_target: {NOWHERE}\n")
+    monkeypatch.setenv(CONFIG_VARIABLE, str(path))
+    assert run_scaar("ask", "Who?").err.startswith(f"scaar: {NOWHERE} does not answer")
+    assert os.environ[CONFIG_VARIABLE] == str(path)
+
+
+def test_the_option_goes_over_the_variable(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path.write_text(f"orchestrator:\n  generator_target: {NOWHERE}\n")
+    monkeypatch.setenv(CONFIG_VARIABLE, "/no/where.yaml")
+    ran = run_scaar("--config", str(path), "ask", "Who?")
+    assert ran.err.startswith(f"scaar: {NOWHERE} does not answer")
+    assert run_scaar("ask", "Who?").err == (
+        "scaar: /no/where.yaml: cannot be read: No such file or directory\n"
+    )
+
+
+def test_the_environment_goes_over_the_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path.write_text("orchestrator:\n  generator_target: dns:///127.0.0.1:2\n")
+    monkeypatch.setenv("SCAAR_ORCHESTRATOR_GENERATOR_TARGET", NOWHERE)
+    ran = run_scaar("--config", str(path), "ask", "Who?")
+    assert ran.err.startswith(f"scaar: {NOWHERE} does not answer")
+
+
+@pytest.mark.parametrize("command", [("doctor",), ("up",), ("serve", "scorer"), ("index", "list")])
+def test_all_that_is_wrong_is_told_in_one_line_with_where_it_is_from(
+    path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    path.write_text(
+        "generator:\n  threads: many\n  tempo: 1\nquery-builder: {}\nretriever: {k1: -1}\n"
+    )
+    monkeypatch.setenv("SCAAR_SCORER_THREADS", "none")
+    monkeypatch.setenv("SCAAR_RETRIEVER_PRELOAD", "lab")
+    ran = run_scaar("--config", str(path), *command)
+    assert (ran.status, ran.out) == (USAGE, "")
+    assert ran.err.count("\n") == 1
+    assert ran.err.startswith(f"scaar: {path}: query-builder: is no section; known: orchestrator,")
+    for wrong in (
+        f"{path}: generator.threads: Input should be a valid integer",
+        f"{path}: generator.tempo: is no setting; known: address,",
+        f"{path}: retriever.k1: Input should be greater",
+        "SCAAR_SCORER_THREADS: Input should be a valid integer",
+        "SCAAR_RETRIEVER_PRELOAD: must be JSON",
+    ):
+        assert f"; {wrong}" in ran.err
+
+
+def test_a_file_that_is_no_yaml_is_told_with_the_place(path: Path) -> None:
+    path.write_text("generator:\n  threads: [1\n")
+    ran = run_scaar("--config", str(path), "doctor")
+    assert (ran.status, ran.out) == (USAGE, "")
+    assert ran.err.startswith(f"scaar: {path}: line 3, column 1: while parsing")
+
+
+def test_up_tells_every_wrong_setting_before_it_starts_anything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SCAAR_GENERATOR_THREADS", "many")
+    monkeypatch.setenv("SCAAR_ORCHESTRATOR_DRAIN_S", "-1")
+    ran = run_scaar("up")
+    assert ran.status == USAGE
+    assert ran.err.startswith("scaar: SCAAR_ORCHESTRATOR_DRAIN_S: ")
+    assert "; SCAAR_GENERATOR_THREADS: " in ran.err
+
+
+def test_every_service_has_settings() -> None:
+    assert set(read_every()) == set(ServiceName)
