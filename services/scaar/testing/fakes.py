@@ -32,6 +32,7 @@ from scaar.core.types import (
     TopToken,
 )
 from scaar.core.validation import validate
+from scaar.scorer.validation import check_requests
 
 Piece = tuple[str, float | None]
 """The text of a token and its log-probability."""
@@ -157,10 +158,7 @@ class ScriptedScorer:
     async def score_contributions(
         self, requests: Sequence[ScoreRequest]
     ) -> tuple[tuple[float, ...], ...]:
-        for position, request in enumerate(requests):
-            if any(word.split() != [word] for word in request.words):
-                field = f"sentences[{position}].words"
-                raise InvalidRequest.of(field, "must be words without white space")
+        check_requests(requests)
         self.requests.extend(requests)
         return tuple(self._score(request) for request in requests)
 

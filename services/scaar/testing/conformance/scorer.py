@@ -1,4 +1,22 @@
-"""What every contribution scorer must keep to."""
+"""What every contribution scorer must keep to.
+
+An implementer derives :class:`ScorerConformance` in a test module, gives the fixture ``scorer``,
+an open one of their own, and runs pytest (with ``asyncio_mode = "auto"``)::
+
+    class TestMyScorer(ScorerConformance):
+        @pytest.fixture
+        async def scorer(self):
+            async with open_my_scorer() as scorer:
+                yield scorer
+
+Every test inherited is then a promise that callers rely on. The scorer needs a model that reads
+the order of words, and room for 30 calls at a time.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import ClassVar
 
 import pytest
 
@@ -10,11 +28,29 @@ _SENTENCES = (
     ScoreRequest("Where was Ada born?", ("Ada", "was", "born", "in", "London.")),
     ScoreRequest("Where was Ada born?", ("London,", "London.")),
     ScoreRequest("Wer schrieb »Faust«?", ("Göthe", "schrieb", "es", "🙂")),
+    ScoreRequest("Who?", ("Bea.",)),
+    ScoreRequest("What did " + "the very old " * 30 + "man say?", ("He", "said", "nothing.")),
+    ScoreRequest("[SEP] <s> </s> [MASK]?", ("[CLS]", "and", "<pad>")),
+)
+_GOOD = _SENTENCES[0]
+_WRONG = (
+    (ScoreRequest("", ("in",)), "question"),
+    (ScoreRequest(" \n", ("in",)), "question"),
+    (ScoreRequest("Where?", ()), "words"),
+    (ScoreRequest("Where?", ("in",) * 257), "words"),
+    (ScoreRequest("Where?", ("in", "")), "words"),
+    (ScoreRequest("Where?", ("in", "New York")), "words"),
+    (ScoreRequest("Where?", ("in ",)), "words"),
 )
 
 
 class ScorerConformance:
     """Derive and give the fixture ``scorer``."""
+
+    tolerance: ClassVar[float] = 1e-6
+    """How far a contribution may be from itself. Padding and the size of a batch change the order
+    of sums, not what is summed: of a model in 32 bits 1e-6 can be asked. Half precision needs
+    more."""
 
     @pytest.fixture
     def scorer(self) -> ContributionScorer:
@@ -28,21 +64,104 @@ class ScorerConformance:
         assert [len(each) for each in scores] == [len(each.words) for each in _SENTENCES]
         assert all(0 <= score <= 1 for each in scores for score in each)
 
-    async def test_a_batch_gives_what_its_sentences_give_alone(
+    async def test_a_batch_gives_what_its_sentences_give_alone_in_its_order(
         self, scorer: ContributionScorer
     ) -> None:
-        together = await scorer.score_contributions(_SENTENCES)
-        for sentence, scores in zip(_SENTENCES, together, strict=True):
-            (alone,) = await scorer.score_contributions([sentence])
-            assert scores == pytest.approx(alone, abs=1e-5)
+        alone = await self._alone(scorer)
+        self._assert_same(await scorer.score_contributions(_SENTENCES), alone)
+        backwards = await scorer.score_contributions(_SENTENCES[::-1])
+        self._assert_same(backwards, alone[::-1])
+
+    async def test_a_sentence_gives_the_same_twice_in_a_call_and_in_two(
+        self, scorer: ContributionScorer
+    ) -> None:
+        one, other = await scorer.score_contributions((_GOOD, _GOOD))
+        self._assert_same([one], [other])
+        self._assert_same(await scorer.score_contributions((_GOOD,)), [one])
+
+    async def test_concurrent_calls_give_what_each_gives_alone(
+        self, scorer: ContributionScorer
+    ) -> None:
+        alone = await self._alone(scorer)
+        calls = [scorer.score_contributions((each,)) for each in _SENTENCES * 4]
+        calls += [scorer.score_contributions(_SENTENCES) for _ in range(2)]
+        found = await asyncio.gather(*calls)
+        self._assert_same([row for rows in found for row in rows], alone * 6)
+
+    async def test_a_repeated_word_is_taken_out_by_its_place(
+        self, scorer: ContributionScorer
+    ) -> None:
+        apart = ScoreRequest("Who saw Ada?", ("Ada", "saw", "Ada"))
+        beside = ScoreRequest("Who saw Ada?", ("Ada", "Ada"))
+        (first, _, last), (one, other) = await scorer.score_contributions((apart, beside))
+        # "saw Ada" and "Ada saw" are different texts; "Ada" and "Ada" are not.
+        assert abs(first - last) > self.tolerance
+        assert one == pytest.approx(other, abs=self.tolerance)
 
     async def test_no_sentences_give_none(self, scorer: ContributionScorer) -> None:
-        assert await scorer.score_contributions([]) == ()
+        assert await scorer.score_contributions(()) == ()
 
-    async def test_a_word_with_white_space_is_refused(self, scorer: ContributionScorer) -> None:
+    @pytest.mark.parametrize(("wrong", "field"), _WRONG)
+    async def test_a_wrong_field_is_refused_by_its_name(
+        self, scorer: ContributionScorer, wrong: ScoreRequest, field: str
+    ) -> None:
         with pytest.raises(InvalidRequest) as caught:
-            await scorer.score_contributions([ScoreRequest("Where?", ("in", "New York"))])
+            await scorer.score_contributions((_GOOD, wrong))
+        assert [each.field for each in caught.value.violations] == [f"sentences[1].{field}"]
+
+    async def test_every_wrong_field_is_named_at_once(self, scorer: ContributionScorer) -> None:
+        with pytest.raises(InvalidRequest) as caught:
+            await scorer.score_contributions(
+                (ScoreRequest("", ()), _GOOD, ScoreRequest("", ("a",)))
+            )
+        fields = [each.field for each in caught.value.violations]
+        assert fields == ["sentences[0].question", "sentences[0].words", "sentences[2].question"]
+
+    async def test_the_words_of_a_call_are_bounded(self, scorer: ContributionScorer) -> None:
+        with pytest.raises(InvalidRequest, match="4096") as caught:
+            await scorer.score_contributions((ScoreRequest("Where?", ("in",) * 256),) * 17)
+        assert [each.field for each in caught.value.violations] == ["sentences"]
+
+    async def test_a_sentence_too_long_for_the_model_is_refused(
+        self, scorer: ContributionScorer
+    ) -> None:
+        most = (await scorer.describe_model()).max_pair_tokens
+        too_long = ScoreRequest("Who?", ("a," * most, "did."))
+        with pytest.raises(InvalidRequest) as caught:
+            await scorer.score_contributions((too_long, _GOOD))
         assert [each.field for each in caught.value.violations] == ["sentences[0].words"]
+
+    async def test_a_question_too_long_for_the_model_is_shortened(
+        self, scorer: ContributionScorer
+    ) -> None:
+        most = (await scorer.describe_model()).max_pair_tokens
+        long = ScoreRequest("a " * most + "Who?", ("Ada", "did."))
+        (scores,) = await scorer.score_contributions((long,))
+        assert len(scores) == 2
+        assert all(0 <= score <= 1 for score in scores)
+
+    async def test_refusals_leave_the_scorer_working(self, scorer: ContributionScorer) -> None:
+        alone = await self._alone(scorer)
+        calls = [scorer.score_contributions((_GOOD, wrong)) for wrong, _ in _WRONG]
+        calls.append(scorer.score_contributions(_SENTENCES))
+        *refused, found = await asyncio.gather(*calls, return_exceptions=True)
+        assert all(isinstance(each, InvalidRequest) for each in refused)
+        assert isinstance(found, tuple)
+        self._assert_same(found, alone)
+
+    @pytest.mark.parametrize("turns", [0, 1, 3, 10, 30, 100])
+    async def test_a_cancelled_call_leaves_the_scorer_working(
+        self, scorer: ContributionScorer, turns: int
+    ) -> None:
+        call = asyncio.create_task(_score(scorer, _SENTENCES))
+        other = asyncio.create_task(_score(scorer, _SENTENCES[1:3]))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        call.cancel()
+        with suppress(asyncio.CancelledError):
+            await call
+        alone = await self._alone(scorer)
+        self._assert_same(await other, alone[1:3])
 
     async def test_the_description_names_the_model(self, scorer: ContributionScorer) -> None:
         model = await scorer.describe_model()
@@ -51,3 +170,19 @@ class ScorerConformance:
         assert model.engine
         assert model.max_pair_tokens > 0
         assert model == await scorer.describe_model()
+
+    async def _alone(self, scorer: ContributionScorer) -> list[tuple[float, ...]]:
+        return [(await scorer.score_contributions((each,)))[0] for each in _SENTENCES]
+
+    def _assert_same(
+        self, found: Sequence[Sequence[float]], expected: Sequence[Sequence[float]]
+    ) -> None:
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            assert one == pytest.approx(other, abs=self.tolerance)
+
+
+async def _score(
+    scorer: ContributionScorer, requests: Sequence[ScoreRequest]
+) -> tuple[tuple[float, ...], ...]:
+    return await scorer.score_contributions(requests)
