@@ -1,6 +1,7 @@
 """Contributions remembered, and computed once where several callers ask at the same time."""
 
 import asyncio
+import hashlib
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -16,11 +17,14 @@ Contributions = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """What decides the contributions: the model, its revision, the question and the words."""
+    """What decides the contributions: the model, its revision, the question and the words.
+
+    Of the texts only a digest is held: entries stay small, however long the question.
+    """
 
     model: str
     revision: str
-    request: ScoreRequest
+    texts: bytes
 
 
 @dataclass(slots=True)
@@ -72,10 +76,10 @@ class CachedScorer:
         """
         check_requests(requests)
         model = await self._scorer.describe_model()
-        keys = [_Key(model.model, model.revision, request) for request in requests]
+        keys = [_key(model, request) for request in requests]
         found = {key: self._recall(key) for key in keys}
         missing = [number for number, key in enumerate(keys) if found[key] is None]
-        with self._joining([keys[number] for number in missing]) as tasks:
+        with self._joining([(keys[number], requests[number]) for number in missing]) as tasks:
             if tasks:
                 await asyncio.wait(set(tasks), return_when=asyncio.FIRST_EXCEPTION)
             for number, task in zip(missing, tasks, strict=True):
@@ -100,23 +104,25 @@ class CachedScorer:
         return remembered
 
     @contextmanager
-    def _joining(self, keys: Sequence[_Key]) -> Iterator[list[asyncio.Task[Contributions]]]:
-        """The computations of the keys; those that nobody waits for after the block are ended."""
-        joined = [self._join(key) for key in keys]
+    def _joining(
+        self, asked: Sequence[tuple[_Key, ScoreRequest]]
+    ) -> Iterator[list[asyncio.Task[Contributions]]]:
+        """The computations asked for; those that nobody waits for after the block are ended."""
+        joined = [self._join(key, request) for key, request in asked]
         try:
             yield [computing.task for computing in joined]
         finally:
-            for key, computing in zip(keys, joined, strict=True):
+            for (key, _), computing in zip(asked, joined, strict=True):
                 computing.callers -= 1
                 if not computing.callers:
                     computing.task.cancel()
                     self._forget(key, computing)
 
-    def _join(self, key: _Key) -> _Computing:
+    def _join(self, key: _Key, request: ScoreRequest) -> _Computing:
         computing = self._under_way.get(key)
         if computing is None or computing.task.done():
             self.misses += 1
-            computing = _Computing(asyncio.create_task(self._compute(key)))
+            computing = _Computing(asyncio.create_task(self._compute(key, request)))
             self._under_way[key] = computing
             self._tasks.add(computing.task)
             computing.task.add_done_callback(self._ended)
@@ -135,8 +141,8 @@ class CachedScorer:
         if self._under_way.get(key) is computing:
             del self._under_way[key]
 
-    async def _compute(self, key: _Key) -> Contributions:
-        (contributions,) = await self._scorer.score_contributions((key.request,))
+    async def _compute(self, key: _Key, request: ScoreRequest) -> Contributions:
+        (contributions,) = await self._scorer.score_contributions((request,))
         model = await self._scorer.describe_model()
         # A model that was changed meanwhile may have scored with either revision.
         if (model.model, model.revision) == (key.model, key.revision):
@@ -144,6 +150,11 @@ class CachedScorer:
             while len(self._remembered) > self._entries:
                 self._remembered.popitem(last=False)
         return contributions
+
+
+def _key(model: ScorerDescription, request: ScoreRequest) -> _Key:
+    texts = repr((request.question, *request.words)).encode()
+    return _Key(model.model, model.revision, hashlib.sha256(texts).digest())
 
 
 def _result(task: asyncio.Task[Contributions], number: int) -> Contributions:

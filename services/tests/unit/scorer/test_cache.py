@@ -20,6 +20,7 @@ class HeldScorer:
         self.description = ScorerDescription("held", "1", "fake", max_pair_tokens=64)
         self.gate = asyncio.Event()
         self.gate.set()
+        self.answers = dict(OF)
         self.errors = {}
         self.asked = []
         self.ended = 0
@@ -31,7 +32,7 @@ class HeldScorer:
             for request in requests:
                 if request in self.errors:
                     raise self.errors[request]
-            return tuple(OF[request] for request in requests)
+            return tuple(self.answers[request] for request in requests)
         finally:
             self.ended += 1
 
@@ -80,6 +81,22 @@ async def test_another_question_and_another_revision_are_other_entries(held):
         with pytest.raises(Overloaded):
             await cached.score_contributions([other])
     assert held.asked == [ADA, ADA, other]
+
+
+async def test_words_that_spell_the_same_text_otherwise_are_other_entries(held):
+    requests = [
+        ScoreRequest("Who?", ("a", "b")),
+        ScoreRequest("Who? a", ("b",)),
+        ScoreRequest("Who?", ("b", "a")),
+        ScoreRequest("Who?", ("a',", "'b")),
+        ScoreRequest("Who?', 'a", ("b",)),
+    ]
+    held.answers = {request: (number / 10,) for number, request in enumerate(requests)}
+    async with open_cached_scorer(held, entries=9) as cached:
+        expected = tuple(held.answers.values())
+        assert await cached.score_contributions(requests) == expected
+        assert await cached.score_contributions(requests) == expected
+    assert held.asked == requests
 
 
 async def test_what_was_scored_while_the_model_changed_is_not_remembered(held):
