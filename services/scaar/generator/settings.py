@@ -31,8 +31,7 @@ class GeneratorSettings(ServiceSettings):
 
     prefix_cache_mb: int = Field(default=64, ge=0, le=1_000_000)
     """Megabytes for what was read before, so that a text that begins like an earlier one is read
-    from where they differ; 0 reads every text whole. What is read anew and what is found agree to
-    about 1e-5 in log-probabilities, not to the last bit."""
+    from where they differ; 0 reads every text whole. What is written is the same either way."""
 
     pace_ms: float = Field(default=0.0, ge=0, le=60_000, allow_inf_nan=False)
     """The least time from one token of a generation to the next, in milliseconds, to stand for the

@@ -2,14 +2,12 @@
 
 from scaar.core.types import FinishReason, GenerateRequest, Token
 from scaar.generator.engines.language_model import LanguageModel
-from scaar.generator.engines.next_token import Array, choose, likeliest
+from scaar.generator.engines.next_token import NextToken, choose, likeliest
 from scaar.generator.engines.prefix_store import PrefixStore
+from scaar.generator.engines.reading import Reading
 from scaar.generator.engines.stop_strings import StopStrings
 from scaar.generator.engines.token_text import TokenText
 from scaar.generator.validation import check_room
-
-CHUNK_TOKENS = 256
-"""The most tokens that a step reads, so that a long prompt lets other generations take turns."""
 
 
 class Continuation:
@@ -30,10 +28,7 @@ class Continuation:
         check_room("prompt", len(ids), model.max_total_tokens - 1)
         self._stop = StopStrings(request.stop)
         self._end = 0
-        self._store = store
-        self._ids = ids
-        # The last token is always run, since the next one is chosen from what it gives.
-        self._cache = store.find(ids[:-1]) or model.decoder.begin()
+        self._reading = Reading(model.decoder, store, ids)
         self.prompt_tokens = len(ids)
         self.generated_tokens = 0
         self.finished: FinishReason | None = None
@@ -45,24 +40,21 @@ class Continuation:
         ``finished`` is set with the last of them. The token that ends a text is counted, and not
         among the tokens.
         """
-        unread = self._ids[self._cache.length :]
-        logits, self._cache = self._model.decoder.step(unread[:CHUNK_TOKENS], self._cache)
-        if len(unread) > CHUNK_TOKENS:
+        logits = self._reading.run()
+        if self._reading.unread:
             return []
-        released = self._write(logits)
+        released = self._write(choose(logits))
         if self.generated_tokens == 1 or self.finished is not None:
             self.keep()
         return released
 
     def keep(self) -> None:
-        """Stores what has been read; also while a step is under way, which it leaves out."""
-        cache = self._cache
-        self._store.keep(self._ids[: cache.length], cache)
+        """Stores what has been read, for texts that begin alike; also while a step is under way."""
+        self._reading.keep()
 
-    def _write(self, logits: Array) -> list[Token]:
-        chosen = choose(logits)
+    def _write(self, chosen: NextToken) -> list[Token]:
+        self._reading.append(chosen.id)
         self.generated_tokens += 1
-        self._ids.append(chosen.id)
         if chosen.id in self._model.end_ids:
             self.finished = FinishReason.END_OF_SEQUENCE
             return self._flush()
@@ -102,7 +94,7 @@ def _read(model: LanguageModel, request: GenerateRequest) -> tuple[list[int], To
     if request.prefix_token_ids:
         prompt = model.encode(request.prompt)
         text = TokenText(model.tokenizer, prompt)
-        given = "".join(map(text.feed, request.prefix_token_ids))
+        given = text.feed_all(request.prefix_token_ids)
         if given != request.prefix:
             given += text.flush()
         if given == request.prefix:

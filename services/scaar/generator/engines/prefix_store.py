@@ -37,20 +37,16 @@ class PrefixStore:
     def find(self, ids: Sequence[int]) -> Cache | None:
         """The cache of the longest beginning of these tokens that any entry shares, if any."""
         wanted = np.array(ids, np.int64)
-        shared, key = max(
-            ((_shared(wanted, entry.ids), key) for key, entry in self._snapshot()),
-            default=(0, b""),
-            key=lambda found: found[0],
-        )
-        if not shared:
+        held = self._snapshot()
+        shared = [_shared(wanted, entry.ids) for _, entry in held]
+        longest = max(shared, default=0)
+        if not longest:
             return None
+        key, entry = held[shared.index(longest)]
+        self._touch(key)
         with self._lock:
-            entry = self._entries.get(key)
-            if entry is None:  # went out meanwhile
-                return None
-            self._entries.move_to_end(key)
-            self.reused_tokens += shared
-        return entry.cache.cut(shared)
+            self.reused_tokens += longest
+        return entry.cache.cut(longest)
 
     def keep(self, ids: Sequence[int], cache: Cache) -> None:
         """Holds the cache of these tokens, in place of those of their beginnings."""

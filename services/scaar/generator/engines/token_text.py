@@ -37,6 +37,14 @@ class TokenText:
             return ""
         return self._settle(text)
 
+    def feed_all(self, tokens: Sequence[int]) -> str:
+        """The text that tokens add together; decoded at once where they end in a character."""
+        text = self._decode([*self._settled, *self._open, *tokens])
+        if text.endswith(_REPLACEMENT):
+            return "".join(map(self.feed, tokens))
+        self._open += tokens
+        return self._settle(text)
+
     def flush(self) -> str:
         """The text of what is incomplete at the end of the tokens."""
         return self._settle(self._decode([*self._settled, *self._open]))

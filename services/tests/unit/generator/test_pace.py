@@ -126,14 +126,12 @@ async def test_the_rest_of_the_port_is_the_generators_below(language_model_folde
 
 
 @pytest.mark.parametrize("wrong", ["-1", "nan", "inf", "60001", "fast"])
-def test_a_wrong_pace_is_named(monkeypatch, wrong):
-    monkeypatch.setenv("SCAAR_GENERATOR_PACE_MS", wrong)
+def test_a_wrong_pace_is_named(wrong):
     with pytest.raises(ValidationError, match="pace_ms"):
-        GeneratorSettings()
+        GeneratorSettings(pace_ms=wrong)
 
 
 @pytest.mark.parametrize("wrong", ["-1", "1.5", "much"])
-def test_a_wrong_size_of_the_prefix_cache_is_named(monkeypatch, wrong):
-    monkeypatch.setenv("SCAAR_GENERATOR_PREFIX_CACHE_MB", wrong)
+def test_a_wrong_size_of_the_prefix_cache_is_named(wrong):
     with pytest.raises(ValidationError, match="prefix_cache_mb"):
-        GeneratorSettings()
+        GeneratorSettings(prefix_cache_mb=wrong)

@@ -1,4 +1,7 @@
-"""The engine reads nothing twice: counted in the tokens that the decoder is given."""
+"""The engine reads nothing twice: counted in the tokens that the decoder is given.
+
+No step is of one token alone, so a token that is read or written singly comes with the one before.
+"""
 
 import asyncio
 from contextlib import aclosing
@@ -52,12 +55,12 @@ async def test_a_longer_prefix_is_read_from_where_the_last_text_ended(opened, wa
     async with opened() as generator:
         watched = watch(generator)
         start, *_ = first = await generate(generator, max_tokens=6)
-        assert watched.tokens == start.prompt_tokens + 5
+        assert watched.tokens == start.prompt_tokens + 5 * 2
         watched.reads.clear()
         await generate(generator, **going_on(tokens_of(first)), max_tokens=3)
     # The last token written was never read: what follows it was not wanted.
-    assert watched.reads[0] == [tokens_of(first)[-1].id]
-    assert watched.tokens == 3
+    assert watched.reads[0] == [token.id for token in tokens_of(first)[-2:]]
+    assert watched.tokens == 3 * 2
 
 
 async def test_another_prefix_is_read_from_where_it_differs(opened, watch):
@@ -77,13 +80,13 @@ async def test_another_prefix_is_read_from_where_it_differs(opened, watch):
     assert watched.reads == [ids_of(generator, " film film")]
 
 
-async def test_the_same_request_reads_one_token_of_its_prompt_again(opened, watch):
+async def test_the_same_request_reads_the_end_of_its_prompt_again(opened, watch):
     async with opened() as generator:
         watched = watch(generator)
         first = await generate(generator, max_tokens=4)
         watched.reads.clear()
         second = await generate(generator, max_tokens=4)
-    assert [len(ids) for ids in watched.reads] == [1, 1, 1, 1]
+    assert [len(ids) for ids in watched.reads] == [2, 2, 2, 2]
     assert numbers(second) == numbers(first)
     assert second[0] == first[0], "the prompt counts whole, read or found"
 
@@ -107,7 +110,7 @@ async def test_what_a_closed_generation_read_is_not_read_again(opened, watch):
                     break
         watched.reads.clear()
         await generate(generator, **going_on(seen), max_tokens=1)
-    assert watched.reads == [[seen[-1].id]]
+    assert watched.reads == [[token.id for token in seen[-2:]]]
 
 
 async def test_what_a_cancelled_generation_read_is_not_read_again(opened, watch):
@@ -131,7 +134,7 @@ async def test_what_a_cancelled_generation_read_is_not_read_again(opened, watch)
             await task
         watched.reads.clear()
         await generate(generator, **going_on(seen), max_tokens=1)
-    assert watched.reads == [[seen[-1].id]]
+    assert watched.reads == [[token.id for token in seen[-2:]]]
 
 
 async def test_a_prompt_is_found_while_the_text_after_it_is_written(opened, watch):
@@ -141,7 +144,7 @@ async def test_a_prompt_is_found_while_the_text_after_it_is_written(opened, watc
             assert isinstance(await anext(events), GenerationStart)
             watched.reads.clear()
             await generate(generator, max_tokens=1)
-            assert [len(ids) for ids in watched.reads] == [1]
+            assert [len(ids) for ids in watched.reads] == [2]
 
 
 @pytest.mark.parametrize("cut", [1, 5, 11])

@@ -52,3 +52,13 @@ def test_a_preview_changes_nothing():
     assert text.preview(second) == "é"
     assert text.preview(third) == "��"
     assert text.feed(second) == "é"
+
+
+@given(TEXTS, st.lists(BYTE_IDS, max_size=30), st.lists(BYTE_IDS, max_size=8))
+def test_tokens_fed_together_add_what_they_add_one_by_one(before, ids, after):
+    context = TOKENIZER.encode(before).ids
+    together, singly = (TokenText(TOKENIZER, context) for _ in range(2))
+    assert together.feed_all(ids) == "".join(map(singly.feed, ids))
+    assert together.complete == singly.complete
+    assert [together.feed(each) for each in after] == [singly.feed(each) for each in after]
+    assert together.flush() == singly.flush()
