@@ -1,7 +1,7 @@
 """Handlers of a server's methods, wrapped: what every interceptor here is made of."""
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, TypeAlias
 
@@ -26,10 +26,10 @@ def wrapped(handler: "Handler | None", wrap: Callable[[Behavior], Behavior]) -> 
     serialize, decode = handler.response_serializer, handler.request_deserializer
     if handler.request_streaming:
         if handler.response_streaming:
-            behavior = wrap(_awaited(handler.stream_stream))
-            return grpc.stream_stream_rpc_method_handler(behavior, decode, serialize)
-        behavior = wrap(_awaited(handler.stream_unary))
-        return grpc.stream_unary_rpc_method_handler(behavior, decode, serialize)
+            behavior = wrap(_decoding_each(_awaited(handler.stream_stream), decode))
+            return grpc.stream_stream_rpc_method_handler(behavior, None, serialize)
+        behavior = wrap(_decoding_each(_awaited(handler.stream_unary), decode))
+        return grpc.stream_unary_rpc_method_handler(behavior, None, serialize)
     if handler.response_streaming:
         behavior = wrap(_decoding(_awaited(handler.unary_stream), decode))
         return grpc.unary_stream_rpc_method_handler(behavior, None, serialize)
@@ -60,10 +60,28 @@ def _decoding(behavior: Behavior, decode: Callable[[bytes], Any] | None) -> Beha
         return behavior
 
     async def decoding(request: bytes, context: Context) -> Any:
-        try:
-            message = decode(request)
-        except DecodeError as error:
-            raise InvalidRequest.of("request", "is not a message of the contract") from error
-        return await behavior(message, context)
+        return await behavior(_decoded(request, decode), context)
 
     return decoding
+
+
+def _decoding_each(behavior: Behavior, decode: Callable[[bytes], Any] | None) -> Behavior:
+    if decode is None:
+        return behavior
+
+    async def messages(requests: AsyncIterator[bytes]) -> AsyncGenerator[Any, None]:
+        async for request in requests:
+            yield _decoded(request, decode)
+
+    async def decoding(requests: AsyncIterator[bytes], context: Context) -> Any:
+        async with aclosing(messages(requests)) as decoded:
+            return await behavior(decoded, context)
+
+    return decoding
+
+
+def _decoded(request: bytes, decode: Callable[[bytes], Any]) -> Any:
+    try:
+        return decode(request)
+    except DecodeError as error:
+        raise InvalidRequest.of("request", "is not a message of the contract") from error

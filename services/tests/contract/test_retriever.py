@@ -1,11 +1,14 @@
 from collections.abc import AsyncIterator
 
+import grpc
 import pytest
 
 from scaar.core.ports import Retriever
 from scaar.testing.conformance.retriever import RetrieverConformance
 from scaar.testing.fakes import InMemoryRetriever
-from scaar.testing.sockets import TRANSPORTS, retriever_by
+from scaar.testing.sockets import TRANSPORTS, retriever_by, serving
+from scaar.v1.retriever_pb2 import IndexPassagesRequest
+from scaar.wire.retriever import SERVICE_NAME, RetrieverServicer
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS, scope="class")
@@ -14,3 +17,29 @@ class TestInMemoryRetriever(RetrieverConformance):
     async def retriever(self, transport: str) -> AsyncIterator[Retriever]:
         async with retriever_by(transport, InMemoryRetriever()) as retriever:
             yield retriever
+
+
+@pytest.mark.parametrize("before", [0, 1])
+async def test_a_stream_with_what_is_no_message_is_refused(before: int) -> None:
+    good = IndexPassagesRequest(index="a").SerializeToString()
+    async with serving(RetrieverServicer(InMemoryRetriever())) as (channel, _):
+        call = channel.stream_unary(f"/{SERVICE_NAME}/IndexPassages")
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await call(iter([good] * before + [b"\xff"]))
+    assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert caught.value.details() == "request: is not a message of the contract"
+
+
+async def test_an_unknown_mode_and_one_that_changes_are_refused() -> None:
+    first, other = IndexPassagesRequest(index="a", mode=2), IndexPassagesRequest(mode=3)
+    unknown = IndexPassagesRequest(index="a", mode=9)
+    async with serving(RetrieverServicer(InMemoryRetriever())) as (channel, _):
+        call = channel.stream_unary(f"/{SERVICE_NAME}/IndexPassages")
+        for sent, told in (
+            ([first, other], "mode: must stay 2 or unspecified, not 3"),
+            ([unknown], "mode: must be one of create, replace, upsert; 9 is not"),
+        ):
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await call(iter([message.SerializeToString() for message in sent]))
+            assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+            assert caught.value.details() == told
