@@ -17,7 +17,14 @@ from scaar.compose import EMBEDDED, open_answerer
 from scaar.core.errors import InvalidRequest
 from scaar.core.policies import PRESETS
 from scaar.core.ports import Answerer
-from scaar.core.types import Answer, AnswerFinished, AnswerRequest, BudgetLimits, PolicyRequest
+from scaar.core.types import (
+    Answer,
+    AnswerFinished,
+    AnswerRequest,
+    BudgetLimits,
+    OnFailure,
+    PolicyRequest,
+)
 from scaar.core.validation import validate
 
 
@@ -44,6 +51,10 @@ def ask(
     timeout: Annotated[
         float, typer.Option(metavar="SECONDS", help="The longest that an answer may take.")
     ] = BudgetLimits().timeout_s,
+    on_failure: Annotated[
+        OnFailure,
+        typer.Option(help="When scorer or retriever fails: fail, or accept the draft and say so."),
+    ] = OnFailure.FAIL,
     file: Annotated[
         Path | None,
         typer.Option(
@@ -68,6 +79,7 @@ def ask(
         policy=PolicyRequest(policy, parse_overrides(settings or [])),
         index=index,
         budget=BudgetLimits(timeout_s=timeout),
+        on_failure=on_failure,
     )
     if file is not None:
         if question is not None or as_json or out is None:

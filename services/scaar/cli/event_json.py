@@ -30,6 +30,7 @@ def answer_record(answer: Answer) -> dict[str, Json]:
         "text": answer.text,
         **_fields(answer.usage),
         "end": answer.end,
+        "degraded": answer.degraded,
         "policy": _plain(answer.provenance.policy),
     }
 

@@ -60,7 +60,7 @@ class TracePrinter:
             case SentenceRegenerated():
                 self._labelled("again", f"[green]{escape(event.text.strip())}[/]")
             case SentenceAccepted():
-                pass
+                self._accepted(event)
             case AnswerFinished():
                 self._finished(event.answer)
 
@@ -110,6 +110,11 @@ class TracePrinter:
             head = f"[{passage.rank}] [bold]{escape(passage.title or passage.id)}[/]"
             self._labelled(label, f"{head}  [dim]{escape(text)}[/]")
 
+    def _accepted(self, event: SentenceAccepted) -> None:
+        if (degraded := event.accepted.degraded) is not None:
+            told = f"{degraded.reason} {degraded.stage}: {degraded.message}"
+            self._labelled("! degraded", f"[bold yellow]{escape(told)}[/]; the draft stands")
+
     def _finished(self, answer: Answer) -> None:
         self._console.print()
         self._labelled("answer", f"[bold]{escape(answer.answer) or '(none)'}[/]")
@@ -143,7 +148,14 @@ def _policy_text(policy: EffectivePolicy) -> str:
             return policy.name
         case When.ONCE:
             return f"{policy.name}: {said('top_k', str(policy.top_k))}"
-        case _:
+        case When.EVERY_SENTENCE | When.EVERY_WINDOW:
+            parts = [said("query", policy.query.formulation), said("top_k", str(policy.top_k))]
+            if policy.window_tokens:
+                parts.insert(0, said("window_tokens", str(policy.window_tokens)))
+            if policy.max_passages:
+                parts.append(said("max_passages", str(policy.max_passages)))
+            return f"{policy.name}: {', '.join(parts)}"
+        case When.UNCERTAIN_WORD:
             parts = [said("theta", f"{policy.theta:g}"), said("weighting", policy.weighting)]
             parts.append(said("query", policy.query.formulation))
             if policy.query.formulation == "pfq":

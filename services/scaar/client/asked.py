@@ -9,7 +9,13 @@ from dataclasses import fields, replace
 from typing import Any
 
 from scaar.core.errors import InvalidRequest, Violation
-from scaar.core.types import AnswerRequest, BudgetLimits, PolicyOverrides, PolicyRequest
+from scaar.core.types import (
+    AnswerRequest,
+    BudgetLimits,
+    OnFailure,
+    PolicyOverrides,
+    PolicyRequest,
+)
 
 INDEX = AnswerRequest("").index
 BUDGET = BudgetLimits()
@@ -38,6 +44,15 @@ def policy_request(
     if wrong:
         raise InvalidRequest(wrong)
     return replace(asked, overrides=replace(asked.overrides, **values)) if values else asked
+
+
+def failure_choice(choice: OnFailure | str) -> OnFailure:
+    """The choice by its value."""
+    try:
+        return OnFailure(choice)
+    except ValueError:
+        known = ", ".join(OnFailure)
+        raise InvalidRequest.of("on_failure", f"must be one of {known}, not {choice!r}") from None
 
 
 def _setting_kinds() -> dict[str, type]:

@@ -5,9 +5,22 @@ from contextlib import aclosing, asynccontextmanager
 
 import grpc
 
-from scaar.client.asked import BUDGET, INDEX, policy_request, sendable_metadata
+from scaar.client.asked import (
+    BUDGET,
+    INDEX,
+    failure_choice,
+    policy_request,
+    sendable_metadata,
+)
 from scaar.core.errors import InvalidRequest
-from scaar.core.types import Answer, AnswerEvent, AnswerRequest, BudgetLimits, PolicyRequest
+from scaar.core.types import (
+    Answer,
+    AnswerEvent,
+    AnswerRequest,
+    BudgetLimits,
+    OnFailure,
+    PolicyRequest,
+)
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.wire.orchestrator import SERVICE_NAME, RemoteAnswerer
 
@@ -21,7 +34,8 @@ class Client:
 
     ``policy`` is a policy's name or a whole :class:`PolicyRequest`; keywords beyond those named
     are settings of the policy by the names of :class:`PolicyOverrides` (``theta=0.25``,
-    ``query="pfq"``). The time of an answer is ``budget.timeout_s``.
+    ``query="pfq"``). The time of an answer is ``budget.timeout_s``. With ``on_failure``
+    ``"accept_draft"`` a scorer or retriever that fails leaves the draft, and its sentence says so.
     """
 
     def __init__(self, answerer: RemoteAnswerer) -> None:
@@ -37,6 +51,7 @@ class Client:
         budget: BudgetLimits = BUDGET,
         prompt_profile: str = "",
         request_id: str = "",
+        on_failure: OnFailure | str = OnFailure.FAIL,
         **overrides: float | str,
     ) -> AsyncIterator[AsyncIterator[AnswerEvent]]:
         """Every decision as it is made, :class:`AnswerFinished` last.
@@ -44,7 +59,9 @@ class Client:
         Leaving the block cancels the call and all work for it.
         """
         asked = policy_request(policy, overrides)
-        request = AnswerRequest(question, asked, index, budget, prompt_profile, request_id)
+        request = AnswerRequest(
+            question, asked, index, budget, prompt_profile, request_id, failure_choice(on_failure)
+        )
         async with aclosing(self._answerer.stream_answer(request)) as events:
             yield events
 
@@ -57,11 +74,14 @@ class Client:
         budget: BudgetLimits = BUDGET,
         prompt_profile: str = "",
         request_id: str = "",
+        on_failure: OnFailure | str = OnFailure.FAIL,
         **overrides: float | str,
     ) -> Answer:
         """The answer alone."""
         asked = policy_request(policy, overrides)
-        request = AnswerRequest(question, asked, index, budget, prompt_profile, request_id)
+        request = AnswerRequest(
+            question, asked, index, budget, prompt_profile, request_id, failure_choice(on_failure)
+        )
         return await self._answerer.answer(request)
 
 

@@ -9,7 +9,7 @@ import grpc
 from scaar.client.asked import BUDGET, INDEX, policy_request
 from scaar.client.async_client import Client, open_client
 from scaar.client.loop_thread import LoopThread
-from scaar.core.types import Answer, AnswerEvent, BudgetLimits, PolicyRequest
+from scaar.core.types import Answer, AnswerEvent, BudgetLimits, OnFailure, PolicyRequest
 
 
 class SyncClient:
@@ -29,6 +29,7 @@ class SyncClient:
         budget: BudgetLimits = BUDGET,
         prompt_profile: str = "",
         request_id: str = "",
+        on_failure: OnFailure | str = OnFailure.FAIL,
         **overrides: float | str,
     ) -> Iterator[Iterator[AnswerEvent]]:
         """Every decision as it is made, :class:`AnswerFinished` last.
@@ -43,6 +44,7 @@ class SyncClient:
             budget=budget,
             prompt_profile=prompt_profile,
             request_id=request_id,
+            on_failure=on_failure,
         )
         # A step that was interrupted ends before the block is left.
         stepping = asyncio.Lock()
@@ -77,6 +79,7 @@ class SyncClient:
         budget: BudgetLimits = BUDGET,
         prompt_profile: str = "",
         request_id: str = "",
+        on_failure: OnFailure | str = OnFailure.FAIL,
         **overrides: float | str,
     ) -> Answer:
         """The answer alone."""
@@ -87,6 +90,7 @@ class SyncClient:
             budget=budget,
             prompt_profile=prompt_profile,
             request_id=request_id,
+            on_failure=on_failure,
         )
         return self._thread.run(answer)
 

@@ -48,10 +48,12 @@ class Budget:
         self._llm_calls = 0
         self._prompt_tokens = 0
         self._generated_tokens = 0
+        self._tokens_read = 0
 
     @property
     def tokens_left(self) -> int:
-        return self._limits.max_tokens - self._generated_tokens
+        """What the limit leaves of tokens; it goes by those that were read."""
+        return self._limits.max_tokens - self._tokens_read
 
     @property
     def retrievals_left(self) -> int:
@@ -63,6 +65,10 @@ class Budget:
 
     def count_retrieval(self) -> None:
         self._retrievals += 1
+
+    def count_token(self) -> None:
+        """A generated token was read."""
+        self._tokens_read += 1
 
     def count_call(self, *, prompt_tokens: int, generated_tokens: int) -> None:
         self._llm_calls += 1

@@ -1,79 +1,63 @@
-"""The adaptive loop (SCAAR section 3.4): draft, judge, retrieve, write again, accept.
+"""The adaptive loop: one answer after another over four ports, each by its policy's steps.
 
-For each sentence: draft it from the question and the accepted sentences, without passages. If a
-word of it is uncertain, build a query, retrieve, write the sentence again from the passages and
-accept that; otherwise accept the draft. The passages of a sentence are dropped after it. The
-concluding sentence, which holds the answer phrase, is never judged.
+A policy that judges drafts a sentence, and looks up where a word of it is uncertain (SCAAR section
+3.4, :mod:`scaar.core.draft_then_judge`); one that always retrieves looks up and then writes
+(:mod:`scaar.core.retrieve_then_write`). The concluding sentence, which holds the answer phrase, is
+never judged and never looked up for, under any policy.
 """
 
 import time
 import uuid
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from typing import TypeVar
 
+from scaar.core.answering import Answering, Ports
 from scaar.core.budget import Budget
-from scaar.core.errors import CapabilityMissing, PromptTooLong
-from scaar.core.judge import Judge, needs_contributions
+from scaar.core.draft_then_judge import draft_then_judge
+from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, ScaarError
+from scaar.core.judge import needs_contributions
 from scaar.core.policies import PRESETS
 from scaar.core.policies.effective import effective_policy
-from scaar.core.ports import ContributionScorer, Generator, QueryBuilder, Retriever
-from scaar.core.prompts import PromptProfile, profile_of
+from scaar.core.prompts import profile_of
+from scaar.core.retrieve_then_write import retrieve_then_write
 from scaar.core.types import (
-    AcceptedSentence,
-    Answer,
     AnswerEnd,
     AnswerEvent,
     AnswerFinished,
     AnswerRequest,
     AnswerStarted,
     EffectivePolicy,
-    JudgedWord,
     ModelDescription,
+    OnFailure,
     PassagesRetrieved,
     Provenance,
-    Query,
-    QueryBuilt,
-    QueryRequest,
-    RetrievedPassage,
-    RetrieveRequest,
-    SentenceAccepted,
-    SentenceJudged,
-    SentenceRegenerated,
-    TokenDrafted,
     When,
 )
 from scaar.core.validation import validate
-from scaar.core.writer import Sentence, SentenceWriter, Writing
 
-SENTENCE_MAX_TOKENS = 128
-"""A sentence that has no end by then is taken as it stands."""
+__all__ = ["AdaptiveLoop", "Ports"]
 
-CONCLUSION_MAX_TOKENS = 20
-"""What a conclusion may take when the model has not come to one by itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ports:
-    """The four ports that the loop works through."""
-
-    generator: Generator
-    scorer: ContributionScorer
-    query_builder: QueryBuilder
-    retriever: Retriever
+_Described = TypeVar("_Described")
 
 
 class AdaptiveLoop:
-    """Answers questions over four ports; itself an :class:`~scaar.core.ports.Answerer`."""
+    """Answers questions over four ports; itself an :class:`~scaar.core.ports.Answerer`.
+
+    With ``draft_ahead`` the model writes on while a sentence is judged, in one generation as long
+    as its text stands; the events are the same without, where every sentence is a call.
+    """
 
     def __init__(
         self,
         ports: Ports,
         *,
+        draft_ahead: bool = True,
         clock: Callable[[], float] = time.monotonic,
         new_request_id: Callable[[], str] = lambda: uuid.uuid4().hex,
     ) -> None:
         self._ports = ports
+        self._draft_ahead = draft_ahead
         self._clock = clock
         self._new_request_id = new_request_id
 
@@ -83,12 +67,14 @@ class AdaptiveLoop:
         budget = Budget(request.budget, self._clock)
         async with budget.within("opening the answer"):
             provenance = await self._provenance(request)
-        run = _Run(self._ports, request, provenance, budget)
+        answering = Answering(
+            self._ports, request, provenance, budget, draft_ahead=self._draft_ahead
+        )
         yield AnswerStarted(provenance)
-        async with aclosing(run.events()) as events:
+        async with aclosing(_written(answering)) as events:
             async for event in events:
                 yield event
-        yield AnswerFinished(run.answer())
+        yield AnswerFinished(answering.answer())
 
     async def _provenance(self, request: AnswerRequest) -> Provenance:
         """What will answer. Refuses, before any work, what the parts cannot serve."""
@@ -96,10 +82,12 @@ class AdaptiveLoop:
         policy = effective_policy(request.policy, model)
         _require_capabilities(policy, model)
         profile = profile_of(request.prompt_profile or model.prompt_profile)
-        scores = policy.when is When.UNCERTAIN_WORD and needs_contributions(policy)
-        retrieves = policy.when is not When.NEVER
-        index = await self._ports.retriever.describe_index(request.index) if retrieves else None
-        scorer = await self._ports.scorer.describe_model() if scores else None
+        index = scorer = None
+        if policy.when is not When.NEVER:
+            describing = self._ports.retriever.describe_index(request.index)
+            index = await _described(describing, request.on_failure)
+        if policy.when is When.UNCERTAIN_WORD and needs_contributions(policy):
+            scorer = await _described(self._ports.scorer.describe_model(), request.on_failure)
         return Provenance(
             request_id=request.request_id or self._new_request_id(),
             model=model.model,
@@ -114,6 +102,33 @@ class AdaptiveLoop:
         )
 
 
+async def _written(answering: Answering) -> AsyncGenerator[AnswerEvent, None]:
+    """The events from the first sentence to the last."""
+    try:
+        if answering.policy.when is When.ONCE and answering.can_look_up:
+            async with aclosing(answering.look_up()) as steps:
+                async for step in steps:
+                    yield step
+                    if isinstance(step, PassagesRetrieved):
+                        answering.passages = step.passages
+        while answering.end is None:
+            async with aclosing(_next_step(answering)) as events:
+                async for event in events:
+                    yield event
+        if answering.end is not AnswerEnd.ANSWER_PHRASE:
+            yield await answering.conclude()
+    finally:
+        await answering.writer.stop()
+
+
+def _next_step(answering: Answering) -> AsyncGenerator[AnswerEvent, None]:
+    match answering.policy.when:
+        case When.EVERY_SENTENCE | When.EVERY_WINDOW:
+            return retrieve_then_write(answering)
+        case _:
+            return draft_then_judge(answering)
+
+
 def _require_capabilities(policy: EffectivePolicy, model: ModelDescription) -> None:
     missing = PRESETS[policy.name].needs - model.capabilities
     if missing:
@@ -126,176 +141,13 @@ def _require_capabilities(policy: EffectivePolicy, model: ModelDescription) -> N
         )
 
 
-@dataclass(slots=True)
-class _Run:
-    """One answer in the making."""
-
-    ports: Ports
-    request: AnswerRequest
-    provenance: Provenance
-    budget: Budget
-    so_far: Writing = field(default_factory=Writing)
-    accepted: list[AcceptedSentence] = field(default_factory=list)
-    standing_passages: tuple[RetrievedPassage, ...] = ()
-    end: AnswerEnd | None = None
-
-    @property
-    def policy(self) -> EffectivePolicy:
-        return self.provenance.policy
-
-    @property
-    def profile(self) -> PromptProfile:
-        return profile_of(self.provenance.prompt_profile)
-
-    @property
-    def index(self) -> int:
-        """The number of the sentence being written."""
-        return len(self.accepted)
-
-    async def events(self) -> AsyncGenerator[AnswerEvent, None]:
-        writer = SentenceWriter(self.ports.generator, self.budget, self.profile.stop)
-        judge = Judge(self.ports.scorer, self.policy, self.budget)
-        if self.policy.when is When.ONCE and self.budget.retrievals_left > 0:
-            yield (built := await self._build_query())
-            yield (retrieved := await self._retrieve(built.query))
-            self.standing_passages = retrieved.passages
-        while self.end is None:
-            draft = None
-            async with aclosing(self._draft(writer)) as parts:
-                async for part in parts:
-                    if isinstance(part, Sentence):
-                        draft = part
-                    else:
-                        yield part
-            assert draft is not None
-            sentence, passages = draft, self.standing_passages
-            if self._is_judged(draft):
-                words = await judge.judge(
-                    self.request.question, draft, stage=f"judging sentence {self.index}"
-                )
-                judged = self._judged(draft, words)
-                yield judged
-                if judged.retrieving:
-                    yield (built := await self._build_query(words))
-                    yield (retrieved := await self._retrieve(built.query))
-                    if retrieved.passages:
-                        again, used = await self._regenerate(writer, retrieved.passages)
-                        yield SentenceRegenerated(self.index, draft.text, again.text)
-                        # A model that has nothing to say from the passages leaves its draft.
-                        if again.text.strip():
-                            sentence, passages = again, used
-            if sentence.text:
-                yield self._accept(sentence, passages)
-            self.end = self._ended(sentence)
-        if self.end is not AnswerEnd.ANSWER_PHRASE:
-            yield await self._conclude(writer)
-
-    def answer(self) -> Answer:
-        assert self.end is not None
-        text = "".join(sentence.text for sentence in self.accepted)
-        return Answer(
-            answer=self.profile.extract_answer(text) or "",
-            sentences=tuple(self.accepted),
-            end=self.end,
-            usage=self.budget.usage(),
-            provenance=self.provenance,
-        )
-
-    async def _draft(self, writer: SentenceWriter) -> AsyncGenerator[TokenDrafted | Sentence, None]:
-        stage, tokens = f"drafting sentence {self.index}", self._sentence_max_tokens()
-        while True:
-            prompt = self.profile.render(self.request.question, self.standing_passages)
-            drafting = writer.draft(prompt, self.so_far, stage=stage, max_tokens=tokens)
-            try:
-                async with aclosing(drafting) as parts:
-                    async for part in parts:
-                        yield part if isinstance(part, Sentence) else TokenDrafted(self.index, part)
-                return
-            except PromptTooLong:
-                if len(self.standing_passages) <= 1:
-                    raise
-                self.standing_passages = self.standing_passages[:-1]
-
-    def _is_judged(self, draft: Sentence) -> bool:
-        concluding = self.profile.concludes(draft.text)
-        written = bool(draft.text.strip())
-        return self.policy.when is When.UNCERTAIN_WORD and written and not concluding
-
-    def _judged(self, draft: Sentence, words: tuple[JudgedWord, ...]) -> SentenceJudged:
-        trigger = next((at for at, word in enumerate(words) if word.uncertain), None)
-        # Without tokens left nothing could be written from the passages.
-        affordable = self.budget.retrievals_left > 0 and self.budget.tokens_left > 0
-        retrieving = trigger is not None and affordable
-        return SentenceJudged(self.index, draft.text, words, trigger, retrieving)
-
-    async def _build_query(self, words: tuple[JudgedWord, ...] = ()) -> QueryBuilt:
-        asked = QueryRequest(
-            question=self.request.question,
-            settings=self.policy.query,
-            words=words,
-            accepted=tuple(sentence.text for sentence in self.accepted),
-            recent_tokens=tuple(self.so_far.token_texts[-self.policy.query.last_n_tokens :]),
-        )
-        async with self.budget.within(f"building the query for sentence {self.index}"):
-            return QueryBuilt(self.index, await self.ports.query_builder.build_query(asked))
-
-    async def _retrieve(self, query: Query) -> PassagesRetrieved:
-        wanted = RetrieveRequest((query.text,), self.policy.top_k, self.request.index)
-        self.budget.count_retrieval()
-        async with self.budget.within(f"retrieving for sentence {self.index}"):
-            found = await self.ports.retriever.retrieve(wanted)
-        (passages,) = found.results
-        return PassagesRetrieved(self.index, found.index, found.version, passages)
-
-    async def _regenerate(
-        self, writer: SentenceWriter, passages: tuple[RetrievedPassage, ...]
-    ) -> tuple[Sentence, tuple[RetrievedPassage, ...]]:
-        """The sentence written again, and the passages that the model had room for."""
-        stage, tokens = f"writing sentence {self.index} again", self._sentence_max_tokens()
-        while True:
-            prompt = self.profile.render(self.request.question, passages)
-            try:
-                written = await writer.write(prompt, self.so_far, stage=stage, max_tokens=tokens)
-                return written, passages
-            except PromptTooLong:
-                if len(passages) == 1:
-                    raise
-                passages = passages[:-1]
-
-    def _sentence_max_tokens(self) -> int:
-        return min(SENTENCE_MAX_TOKENS, self.budget.tokens_left)
-
-    def _accept(
-        self, sentence: Sentence, passages: tuple[RetrievedPassage, ...]
-    ) -> SentenceAccepted:
-        number, start = self.index, len(self.so_far.text)
-        self.so_far.accept(sentence)
-        accepted = AcceptedSentence(
-            text=sentence.text,
-            passage_ids=tuple(passage.id for passage in passages),
-            concluding=self.profile.concludes(sentence.text),
-        )
-        self.accepted.append(accepted)
-        return SentenceAccepted(number, accepted, start, len(self.so_far.text))
-
-    def _ended(self, sentence: Sentence) -> AnswerEnd | None:
-        if self.profile.concludes(sentence.text):
-            return AnswerEnd.ANSWER_PHRASE
-        if sentence.last or not sentence.text:
-            return AnswerEnd.END_OF_SEQUENCE
-        if self.index >= self.request.budget.max_sentences:
-            return AnswerEnd.MAX_SENTENCES
-        if self.budget.tokens_left <= 0:
-            return AnswerEnd.MAX_TOKENS
+async def _described(describing: Awaitable[_Described], on_failure: OnFailure) -> _Described | None:
+    """The description; None from a part that is down, where the draft may stand without it."""
+    try:
+        return await describing
+    except (InvalidRequest, NotFound):
+        raise
+    except ScaarError:
+        if on_failure is OnFailure.FAIL:
+            raise
         return None
-
-    async def _conclude(self, writer: SentenceWriter) -> SentenceAccepted:
-        """Has the model conclude: the answer phrase, and what it writes after it."""
-        phrase = self.profile.forcing_phrase
-        prompt = self.profile.render(self.request.question, self.standing_passages)
-        forced = Writing(text=self.so_far.text + phrase, token_ids=None)
-        written = await writer.write(
-            prompt, forced, stage="concluding", max_tokens=CONCLUSION_MAX_TOKENS
-        )
-        conclusion = Sentence(phrase + written.text, written.tokens, None, last=True)
-        return self._accept(conclusion, self.standing_passages)

@@ -365,6 +365,8 @@ class When(enum.StrEnum):
     NEVER = "never"
     ONCE = "once"
     UNCERTAIN_WORD = "uncertain_word"
+    EVERY_SENTENCE = "every_sentence"
+    EVERY_WINDOW = "every_window"
 
 
 class SettingSource(enum.StrEnum):
@@ -388,6 +390,8 @@ class PolicyOverrides:
     word_order: WordOrder | None = None
     last_n_tokens: int | None = None
     top_k: int | None = None
+    window_tokens: int | None = None
+    max_passages: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,7 +404,12 @@ class PolicyRequest:
 
 @dataclass(frozen=True, slots=True)
 class EffectivePolicy:
-    """A policy as it was run: every setting, and where the ones that vary came from."""
+    """A policy as it was run: every setting, and where the ones that vary came from.
+
+    ``window_tokens`` is the length of a window, 0 where the policy goes by sentences;
+    ``max_passages`` the most that accumulate over an answer, 0 where a retrieval's passages take
+    the place of those before.
+    """
 
     name: str
     when: When
@@ -409,6 +418,8 @@ class EffectivePolicy:
     theta_cap: float
     query: QuerySettings
     top_k: int
+    window_tokens: int = 0
+    max_passages: int = 0
     sources: tuple[tuple[str, SettingSource], ...] = ()
 
 
@@ -421,6 +432,15 @@ class BudgetLimits:
     """Generated tokens, drafts and regenerations together."""
     max_retrievals: int = 16
     timeout_s: float = 60.0
+
+
+class OnFailure(enum.StrEnum):
+    """What becomes of an answer when its scorer, query builder or retriever fails."""
+
+    FAIL = "fail"
+    """The answer fails with that error."""
+    ACCEPT_DRAFT = "accept_draft"
+    """The sentence stands as the model wrote it, and says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,6 +456,7 @@ class AnswerRequest:
     budget: BudgetLimits = BudgetLimits()
     prompt_profile: str = ""
     request_id: str = ""
+    on_failure: OnFailure = OnFailure.FAIL
 
 
 class AnswerEnd(enum.StrEnum):
@@ -459,12 +480,28 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Degradation:
+    """What failed, so that a sentence stands as the model wrote it by itself.
+
+    ``reason`` is the error's, UPPER_SNAKE (:mod:`scaar.core.errors`).
+    """
+
+    stage: str
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class AcceptedSentence:
-    """A sentence of the answer, and the ids of the passages that it was written from."""
+    """A sentence of the answer, and the ids of the passages that it was written from.
+
+    ``degraded`` says what failed where the policy would have done more for it.
+    """
 
     text: str
     passage_ids: tuple[str, ...] = ()
     concluding: bool = False
+    degraded: Degradation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -497,6 +534,11 @@ class Answer:
     def text(self) -> str:
         """The whole text, exactly as it was written."""
         return "".join(sentence.text for sentence in self.sentences)
+
+    @property
+    def degraded(self) -> bool:
+        """Some sentence is."""
+        return any(sentence.degraded is not None for sentence in self.sentences)
 
 
 # --- events, in the order of an answer --------------------------------------------------------

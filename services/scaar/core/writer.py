@@ -1,34 +1,38 @@
-"""Writing one sentence: a generation that is stopped as soon as the sentence is complete."""
+"""Writing sentence by sentence, in one generation for as long as its text stands."""
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field, replace
 
 from scaar.core.budget import Budget
-from scaar.core.errors import PromptTooLong, StreamIncomplete
 from scaar.core.ports import Generator
 from scaar.core.sentences import SentenceSplitter
-from scaar.core.types import (
-    FinishReason,
-    GenerateRequest,
-    GenerationEnd,
-    GenerationStart,
-    Token,
-)
+from scaar.core.token_stream import TokenStream
+from scaar.core.types import FinishReason, GenerateRequest, Token
+
+SENTENCE_MAX_TOKENS = 128
+"""A sentence that has no end by then is taken as it stands."""
+
+CALL_MAX_TOKENS = 1024
+"""The most that one generation is asked for; a longer text goes on in the next."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence with its tokens; ``last`` says that the model ended its text with it.
+    """A sentence, or a window, with its tokens; ``last`` says that the model ended its text there.
 
-    ``token_ids`` are None where the tokens do not cover the sentence exactly, so that one must go
-    on from its text.
+    ``token_ids`` are None where the tokens do not cover the text exactly, so that one must go on
+    from the text.
     """
 
     text: str
     tokens: tuple[Token, ...]
     token_ids: tuple[int, ...] | None
     last: bool
+
+    def up_to(self, length: int) -> "Sentence":
+        """Its first characters."""
+        return _sentence_of(self.tokens, self.text[:length])
 
 
 @dataclass(slots=True)
@@ -49,88 +53,185 @@ class Writing:
         self.token_texts += (token.text for token in sentence.tokens)
 
 
-class SentenceWriter:
-    """Writes sentences with a generator, on one budget."""
+class Writer:
+    """Writes the text of an answer with a generator, on one budget.
 
-    def __init__(self, generator: Generator, budget: Budget, stop: tuple[str, ...] = ()) -> None:
+    With ``draft_ahead`` the model writes on in the generation that it began until it is stopped:
+    decoding being greedy, what follows a sentence that stands is what a new generation would
+    write. Without, every sentence is a generation of its own.
+    """
+
+    def __init__(
+        self,
+        generator: Generator,
+        budget: Budget,
+        *,
+        stop_strings: tuple[str, ...] = (),
+        draft_ahead: bool = True,
+        call_max_tokens: int | None = None,
+    ) -> None:
+        """``call_max_tokens`` is what a generation is asked for; else what the budget leaves."""
         self._generator = generator
         self._budget = budget
-        self._stop = stop
+        self._stop_strings = stop_strings
+        self._draft_ahead = draft_ahead
+        self._call_max_tokens = call_max_tokens
+        self._stream: TokenStream | None = None
 
-    async def draft(
-        self, prompt: str, so_far: Writing, *, stage: str, max_tokens: int
+    @property
+    def has_more(self) -> bool:
+        """Tokens of the text that follows were read already."""
+        return self._stream is not None and self._stream.has_returned
+
+    async def sentence(
+        self, prompt: str, so_far: Writing, *, stage: str, begun: str = ""
     ) -> AsyncGenerator[Token | Sentence, None]:
-        """The next sentence's tokens as they are written, then the sentence.
+        """The tokens of the next sentence as they are written, then the sentence.
 
-        The tokens that had to be read to see where it ends are not shown. The call is billed
-        however it ends, but for a prompt that the model refuses.
+        ``begun`` is the part of the sentence that ``so_far`` ends with, if it ends within one;
+        nothing is left to write where that was all of it. The tokens that had to be read to see
+        where the sentence ends are not shown. As long as the writer is not stopped, ``prompt``
+        must stay and ``so_far`` grow by what was written.
 
         Raises:
             PromptTooLong: before any token.
         """
+        splitter, tokens, shown = SentenceSplitter(), list[Token](), 0
+        done, length = sum(map(len, splitter.feed(begun))), -1
+        while length < 0 and len(tokens) < SENTENCE_MAX_TOKENS:
+            token = await self._read(prompt, so_far, stage, tokens)
+            if token is None:
+                break
+            tokens.append(token)
+            for complete in splitter.feed(token.text):
+                done += len(complete)
+                if done >= len(begun):
+                    length = done - len(begun)
+                    break
+            else:
+                certain = done + splitter.certain - len(begun)
+                while shown < len(tokens) and tokens[shown].start < certain:
+                    yield tokens[shown]
+                    shown += 1
+        sentence = self._cut(tokens, length)
+        for token in sentence.tokens[shown:]:
+            yield token
+        await self._go_on_after(sentence, tokens)
+        yield sentence
+
+    async def window(
+        self, prompt: str, so_far: Writing, *, stage: str, length: int
+    ) -> AsyncGenerator[Token | Sentence, None]:
+        """The next ``length`` tokens as they are written, then all of them as one.
+
+        A character that the last of them begins is completed. Otherwise as :meth:`sentence`.
+        """
+        tokens = list[Token]()
+        while len(tokens) < length or tokens[-1].start == tokens[-1].end:
+            token = await self._read(prompt, so_far, stage, tokens)
+            if token is None:
+                break
+            tokens.append(token)
+            yield token
+        window = self._cut(tokens, -1)
+        await self._go_on_after(window, tokens)
+        yield window
+
+    async def write(self, prompt: str, so_far: Writing, *, stage: str, max_tokens: int) -> Sentence:
+        """The next sentence, in a generation of its own that ends with it.
+
+        Raises:
+            PromptTooLong: before any token.
+        """
+        apart = Writer(
+            self._generator,
+            self._budget,
+            stop_strings=self._stop_strings,
+            draft_ahead=False,
+            call_max_tokens=max_tokens,
+        )
+        try:
+            return await written(apart.sentence(prompt, so_far, stage=stage))
+        finally:
+            await apart.stop()
+
+    @asynccontextmanager
+    async def writing_ahead(self) -> AsyncIterator[None]:
+        """Lets the model write on while the block does other work."""
+        if self._stream is None:
+            yield
+            return
+        async with self._stream.writing_ahead():
+            yield
+
+    async def stop(self) -> None:
+        """Ends the generation under way, if there is one: what follows is a new one."""
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            await stream.aclose()
+
+    async def _read(
+        self, prompt: str, so_far: Writing, stage: str, tokens: Sequence[Token]
+    ) -> Token | None:
+        """The token after those; None where the text ends or no more may be written."""
+        if self._stream is None:
+            self._stream = self._open(prompt, so_far, tokens)
+        token = await self._stream.read(stage)
+        if token is not None or not self._stream.was_cut or self._call_max_tokens is not None:
+            return token
+        if self._budget.tokens_left <= 0 or not self._draft_ahead:
+            return None
+        await self.stop()
+        return await self._read(prompt, so_far, stage, tokens)
+
+    def _open(self, prompt: str, so_far: Writing, tokens: Sequence[Token]) -> TokenStream:
+        """A generation that goes on after what stands and the tokens."""
+        if tokens:
+            so_far = replace(so_far, token_texts=[])
+            so_far.accept(_sentence_of(tokens, "".join(token.text for token in tokens)))
+        call = CALL_MAX_TOKENS if self._draft_ahead else SENTENCE_MAX_TOKENS
         request = GenerateRequest(
             prompt=prompt,
             prefix=so_far.text,
             prefix_token_ids=so_far.token_ids or (),
-            max_tokens=max_tokens,
-            stop=self._stop,
+            max_tokens=self._call_max_tokens or min(call, self._budget.tokens_left),
+            stop=self._stop_strings,
         )
-        splitter, tokens, shown = SentenceSplitter(), list[Token](), 0
-        text, ended = "", None
-        prompt_tokens = generated_tokens = 0
-        refused = False
-        try:
-            async with aclosing(self._generator.generate(request)) as events:
-                while ended is None:
-                    async with self._budget.within(stage):
-                        event = await anext(events, None)
-                    match event:
-                        case None:
-                            raise StreamIncomplete("the generator's stream ended before its end")
-                        case GenerationStart():
-                            prompt_tokens = event.prompt_tokens
-                        case GenerationEnd():
-                            ended = event.finish_reason
-                            prompt_tokens = event.prompt_tokens
-                            generated_tokens = event.generated_tokens
-                        case Token():
-                            generated_tokens += 1
-                            tokens.append(event)
-                            if complete := splitter.feed(event.text):
-                                text = complete[0]
-                                break
-                            while shown < len(tokens) and tokens[shown].start < splitter.certain:
-                                yield tokens[shown]
-                                shown += 1
-        except PromptTooLong:
-            refused = True
-            raise
-        finally:
-            if not refused:
-                self._budget.count_call(
-                    prompt_tokens=prompt_tokens, generated_tokens=generated_tokens
-                )
-        if not text:
-            text = splitter.flush()
-        mine = tuple(token for token in tokens if token.start < len(text))
-        for token in mine[shown:]:
-            yield token
-        covered = not mine or mine[-1].end == len(text)
-        yield Sentence(
-            text=text,
-            tokens=mine,
-            token_ids=tuple(token.id for token in mine) if covered else None,
-            last=ended in (FinishReason.END_OF_SEQUENCE, FinishReason.STOP),
-        )
+        begun = tokens[-1].end if tokens else 0
+        return TokenStream(self._generator, request, self._budget, begun=begun)
 
-    async def write(self, prompt: str, so_far: Writing, *, stage: str, max_tokens: int) -> Sentence:
-        """The next sentence, without showing its tokens."""
-        written: Sentence | None = None
-        async with aclosing(
-            self.draft(prompt, so_far, stage=stage, max_tokens=max_tokens)
-        ) as parts:
-            async for part in parts:
-                if isinstance(part, Sentence):
-                    written = part
-        assert written is not None, "a draft ends with its sentence or raises"
-        return written
+    def _cut(self, tokens: Sequence[Token], length: int) -> Sentence:
+        """The first ``length`` characters as a sentence; all of them where it is negative."""
+        text = "".join(token.text for token in tokens)
+        if length >= 0:
+            return _sentence_of(tokens, text[:length])
+        ended = self._stream is not None and self._stream.finish_reason in (
+            FinishReason.END_OF_SEQUENCE,
+            FinishReason.STOP,
+        )
+        return _sentence_of(tokens, text, last=ended)
+
+    async def _go_on_after(self, sentence: Sentence, tokens: Sequence[Token]) -> None:
+        if self._stream is None:
+            return
+        if self._draft_ahead and sentence.token_ids is not None:
+            self._stream.go_on_from(len(sentence.text), tokens[len(sentence.tokens) :])
+        else:
+            await self.stop()
+
+
+async def written(parts: AsyncGenerator[Token | Sentence, None]) -> Sentence:
+    """The sentence of a writing, without its tokens."""
+    async with aclosing(parts):
+        async for part in parts:
+            if isinstance(part, Sentence):
+                return part
+    raise AssertionError("a writing ends with its sentence or raises")
+
+
+def _sentence_of(tokens: Sequence[Token], text: str, *, last: bool = False) -> Sentence:
+    """The text with those of the tokens that begin in it."""
+    mine = tuple(token for token in tokens if token.start < len(text))
+    covered = not mine or mine[-1].end == len(text)
+    ids = tuple(token.id for token in mine) if covered else None
+    return Sentence(text, mine, ids, last)

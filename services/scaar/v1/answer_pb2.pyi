@@ -108,6 +108,7 @@ class AcceptedSentence(_message.Message):
     TEXT_FIELD_NUMBER: _builtins.int
     PASSAGE_IDS_FIELD_NUMBER: _builtins.int
     CONCLUDING_FIELD_NUMBER: _builtins.int
+    DEGRADED_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """Its text; white space before it belongs to it."""
     concluding: _builtins.bool
@@ -116,20 +117,55 @@ class AcceptedSentence(_message.Message):
     def passage_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The ids of the passages that it was written from, best first; empty where none was."""
 
+    @_builtins.property
+    def degraded(self) -> Global___Degradation:
+        """What failed where the policy would have done more for it; unset where nothing did."""
+
     def __init__(
         self,
         *,
         text: _builtins.str = ...,
         passage_ids: _abc.Iterable[_builtins.str] | None = ...,
         concluding: _builtins.bool = ...,
+        degraded: Global___Degradation | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["degraded", b"degraded"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["concluding", b"concluding", "passage_ids", b"passage_ids", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["concluding", b"concluding", "degraded", b"degraded", "passage_ids", b"passage_ids", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___AcceptedSentence: _TypeAlias = AcceptedSentence  # noqa: Y015
+
+@_typing.final
+class Degradation(_message.Message):
+    """What failed, so that a sentence stands as the model wrote it by itself."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STAGE_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    stage: _builtins.str
+    """At which stage, such as "retrieving for sentence 1"."""
+    reason: _builtins.str
+    """The reason of the error, UPPER_SNAKE, as in google.rpc.ErrorInfo."""
+    message: _builtins.str
+    """What the error said."""
+    def __init__(
+        self,
+        *,
+        stage: _builtins.str = ...,
+        reason: _builtins.str = ...,
+        message: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["message", b"message", "reason", b"reason", "stage", b"stage"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Degradation: _TypeAlias = Degradation  # noqa: Y015
 
 @_typing.final
 class Usage(_message.Message):

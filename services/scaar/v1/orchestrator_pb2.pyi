@@ -5,6 +5,7 @@ isort:skip_file
 
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from scaar.v1 import answer_pb2 as _answer_pb2
 from scaar.v1 import policy_pb2 as _policy_pb2
 import builtins as _builtins
@@ -18,6 +19,30 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _OnFailure:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _OnFailureEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_OnFailure.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    ON_FAILURE_UNSPECIFIED: _OnFailure.ValueType  # 0
+    """Not a choice; INVALID_ARGUMENT where set."""
+    ON_FAILURE_FAIL: _OnFailure.ValueType  # 1
+    """The answer fails with that error."""
+    ON_FAILURE_ACCEPT_DRAFT: _OnFailure.ValueType  # 2
+    """The sentence stands as the model wrote it, and says so in AcceptedSentence.degraded."""
+
+class OnFailure(_OnFailure, metaclass=_OnFailureEnumTypeWrapper):
+    """What becomes of an answer when its scorer, query builder or retriever fails."""
+
+ON_FAILURE_UNSPECIFIED: OnFailure.ValueType  # 0
+"""Not a choice; INVALID_ARGUMENT where set."""
+ON_FAILURE_FAIL: OnFailure.ValueType  # 1
+"""The answer fails with that error."""
+ON_FAILURE_ACCEPT_DRAFT: OnFailure.ValueType  # 2
+"""The sentence stands as the model wrote it, and says so in AcceptedSentence.degraded."""
+Global___OnFailure: _TypeAlias = OnFailure  # noqa: Y015
+
 @_typing.final
 class AnswerRequest(_message.Message):
     """A question to be answered."""
@@ -30,6 +55,7 @@ class AnswerRequest(_message.Message):
     BUDGET_FIELD_NUMBER: _builtins.int
     PROMPT_PROFILE_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
+    ON_FAILURE_FIELD_NUMBER: _builtins.int
     question: _builtins.str
     """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT when empty, longer, or
     with control characters.
@@ -43,6 +69,10 @@ class AnswerRequest(_message.Message):
     request_id: _builtins.str
     """An id to find the request by, at most 128 characters of printable ASCII; one is made where
     empty. INVALID_ARGUMENT otherwise.
+    """
+    on_failure: Global___OnFailure.ValueType
+    """What becomes of the answer when scorer, query builder or retriever fails;
+    ON_FAILURE_FAIL where unset.
     """
     @_builtins.property
     def policy(self) -> _policy_pb2.Policy:
@@ -63,14 +93,20 @@ class AnswerRequest(_message.Message):
         budget: Global___Budget | None = ...,
         prompt_profile: _builtins.str = ...,
         request_id: _builtins.str = ...,
+        on_failure: Global___OnFailure.ValueType | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "budget", b"budget", "index", b"index", "policy", b"policy"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "budget", b"budget", "index", b"index", "on_failure", b"on_failure", "policy", b"policy"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "budget", b"budget", "index", b"index", "policy", b"policy", "prompt_profile", b"prompt_profile", "question", b"question", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "budget", b"budget", "index", b"index", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "question", b"question", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__index: _TypeAlias = _typing.Literal["index"]  # noqa: Y015
     _WhichOneofArgType__index: _TypeAlias = _typing.Literal["_index", b"_index"]  # noqa: Y015
+    _WhichOneofReturnType__on_failure: _TypeAlias = _typing.Literal["on_failure"]  # noqa: Y015
+    _WhichOneofArgType__on_failure: _TypeAlias = _typing.Literal["_on_failure", b"_on_failure"]  # noqa: Y015
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__index) -> _WhichOneofReturnType__index | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__on_failure) -> _WhichOneofReturnType__on_failure | None: ...
 
 Global___AnswerRequest: _TypeAlias = AnswerRequest  # noqa: Y015
 
@@ -110,6 +146,7 @@ class StreamAnswerRequest(_message.Message):
     BUDGET_FIELD_NUMBER: _builtins.int
     PROMPT_PROFILE_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
+    ON_FAILURE_FIELD_NUMBER: _builtins.int
     question: _builtins.str
     """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT when empty, longer, or
     with control characters.
@@ -123,6 +160,10 @@ class StreamAnswerRequest(_message.Message):
     request_id: _builtins.str
     """An id to find the request by, at most 128 characters of printable ASCII; one is made where
     empty. INVALID_ARGUMENT otherwise.
+    """
+    on_failure: Global___OnFailure.ValueType
+    """What becomes of the answer when scorer, query builder or retriever fails;
+    ON_FAILURE_FAIL where unset.
     """
     @_builtins.property
     def policy(self) -> _policy_pb2.Policy:
@@ -143,14 +184,20 @@ class StreamAnswerRequest(_message.Message):
         budget: Global___Budget | None = ...,
         prompt_profile: _builtins.str = ...,
         request_id: _builtins.str = ...,
+        on_failure: Global___OnFailure.ValueType | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "budget", b"budget", "index", b"index", "policy", b"policy"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "budget", b"budget", "index", b"index", "on_failure", b"on_failure", "policy", b"policy"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "budget", b"budget", "index", b"index", "policy", b"policy", "prompt_profile", b"prompt_profile", "question", b"question", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "budget", b"budget", "index", b"index", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "question", b"question", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__index: _TypeAlias = _typing.Literal["index"]  # noqa: Y015
     _WhichOneofArgType__index: _TypeAlias = _typing.Literal["_index", b"_index"]  # noqa: Y015
+    _WhichOneofReturnType__on_failure: _TypeAlias = _typing.Literal["on_failure"]  # noqa: Y015
+    _WhichOneofArgType__on_failure: _TypeAlias = _typing.Literal["_on_failure", b"_on_failure"]  # noqa: Y015
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__index) -> _WhichOneofReturnType__index | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__on_failure) -> _WhichOneofReturnType__on_failure | None: ...
 
 Global___StreamAnswerRequest: _TypeAlias = StreamAnswerRequest  # noqa: Y015
 

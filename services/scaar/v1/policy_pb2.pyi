@@ -62,6 +62,10 @@ class _WhenEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_When.ValueType],
     """Once, before the first sentence."""
     WHEN_UNCERTAIN_WORD: _When.ValueType  # 3
     """For a sentence with a word below its threshold."""
+    WHEN_EVERY_SENTENCE: _When.ValueType  # 4
+    """Before every sentence but the concluding one."""
+    WHEN_EVERY_WINDOW: _When.ValueType  # 5
+    """Before every window of tokens but the concluding sentence's."""
 
 class When(_When, metaclass=_WhenEnumTypeWrapper):
     """When a policy retrieves."""
@@ -74,6 +78,10 @@ WHEN_ONCE: When.ValueType  # 2
 """Once, before the first sentence."""
 WHEN_UNCERTAIN_WORD: When.ValueType  # 3
 """For a sentence with a word below its threshold."""
+WHEN_EVERY_SENTENCE: When.ValueType  # 4
+"""Before every sentence but the concluding one."""
+WHEN_EVERY_WINDOW: When.ValueType  # 5
+"""Before every window of tokens but the concluding sentence's."""
 Global___When: _TypeAlias = When  # noqa: Y015
 
 class _SettingSource:
@@ -114,6 +122,9 @@ class Policy(_message.Message):
 
     NO_RETRIEVAL_FIELD_NUMBER: _builtins.int
     SINGLE_ROUND_FIELD_NUMBER: _builtins.int
+    FIXED_LENGTH_FIELD_NUMBER: _builtins.int
+    FIXED_SENTENCE_FIELD_NUMBER: _builtins.int
+    IRCOT_FIELD_NUMBER: _builtins.int
     FLARE_FIELD_NUMBER: _builtins.int
     SCAAR_FIELD_NUMBER: _builtins.int
     OVERRIDES_FIELD_NUMBER: _builtins.int
@@ -124,6 +135,18 @@ class Policy(_message.Message):
     @_builtins.property
     def single_round(self) -> Global___SingleRoundPolicy:
         """Passages for the question, once."""
+
+    @_builtins.property
+    def fixed_length(self) -> Global___FixedLengthPolicy:
+        """Retrieve before every window of tokens."""
+
+    @_builtins.property
+    def fixed_sentence(self) -> Global___FixedSentencePolicy:
+        """Retrieve before every sentence."""
+
+    @_builtins.property
+    def ircot(self) -> Global___IrcotPolicy:
+        """Retrieve before every sentence, and keep what was found."""
 
     @_builtins.property
     def flare(self) -> Global___FlarePolicy:
@@ -142,15 +165,18 @@ class Policy(_message.Message):
         *,
         no_retrieval: Global___NoRetrievalPolicy | None = ...,
         single_round: Global___SingleRoundPolicy | None = ...,
+        fixed_length: Global___FixedLengthPolicy | None = ...,
+        fixed_sentence: Global___FixedSentencePolicy | None = ...,
+        ircot: Global___IrcotPolicy | None = ...,
         flare: Global___FlarePolicy | None = ...,
         scaar: Global___ScaarPolicy | None = ...,
         overrides: Global___PolicyOverrides | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["flare", b"flare", "no_retrieval", b"no_retrieval", "overrides", b"overrides", "preset", b"preset", "scaar", b"scaar", "single_round", b"single_round"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["fixed_length", b"fixed_length", "fixed_sentence", b"fixed_sentence", "flare", b"flare", "ircot", b"ircot", "no_retrieval", b"no_retrieval", "overrides", b"overrides", "preset", b"preset", "scaar", b"scaar", "single_round", b"single_round"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["flare", b"flare", "no_retrieval", b"no_retrieval", "overrides", b"overrides", "preset", b"preset", "scaar", b"scaar", "single_round", b"single_round"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fixed_length", b"fixed_length", "fixed_sentence", b"fixed_sentence", "flare", b"flare", "ircot", b"ircot", "no_retrieval", b"no_retrieval", "overrides", b"overrides", "preset", b"preset", "scaar", b"scaar", "single_round", b"single_round"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_preset: _TypeAlias = _typing.Literal["no_retrieval", "single_round", "flare", "scaar"]  # noqa: Y015
+    _WhichOneofReturnType_preset: _TypeAlias = _typing.Literal["no_retrieval", "single_round", "fixed_length", "fixed_sentence", "ircot", "flare", "scaar"]  # noqa: Y015
     _WhichOneofArgType_preset: _TypeAlias = _typing.Literal["preset", b"preset"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_preset) -> _WhichOneofReturnType_preset | None: ...
 
@@ -189,6 +215,75 @@ class SingleRoundPolicy(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SingleRoundPolicy: _TypeAlias = SingleRoundPolicy  # noqa: Y015
+
+@_typing.final
+class FixedLengthPolicy(_message.Message):
+    """FL-RAG: a retrieval before every window of tokens, with the last tokens written. A window stands
+    in the place of a sentence in events and answers.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WINDOW_TOKENS_FIELD_NUMBER: _builtins.int
+    window_tokens: _builtins.int
+    """Tokens of a window, 1 to 1,024; 16 where unset. INVALID_ARGUMENT outside."""
+    def __init__(
+        self,
+        *,
+        window_tokens: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_window_tokens", b"_window_tokens", "window_tokens", b"window_tokens"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_window_tokens", b"_window_tokens", "window_tokens", b"window_tokens"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__window_tokens: _TypeAlias = _typing.Literal["window_tokens"]  # noqa: Y015
+    _WhichOneofArgType__window_tokens: _TypeAlias = _typing.Literal["_window_tokens", b"_window_tokens"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__window_tokens) -> _WhichOneofReturnType__window_tokens | None: ...
+
+Global___FixedLengthPolicy: _TypeAlias = FixedLengthPolicy  # noqa: Y015
+
+@_typing.final
+class FixedSentencePolicy(_message.Message):
+    """FS-RAG: a retrieval before every sentence, with the sentence before."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FixedSentencePolicy: _TypeAlias = FixedSentencePolicy  # noqa: Y015
+
+@_typing.final
+class IrcotPolicy(_message.Message):
+    """IRCoT: as FS-RAG, and passages accumulate."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MAX_PASSAGES_FIELD_NUMBER: _builtins.int
+    max_passages: _builtins.int
+    """The most passages that accumulate, 1 to 100; 15 where unset. The oldest go first.
+    INVALID_ARGUMENT outside.
+    """
+    def __init__(
+        self,
+        *,
+        max_passages: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_max_passages", b"_max_passages", "max_passages", b"max_passages"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_passages", b"_max_passages", "max_passages", b"max_passages"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__max_passages: _TypeAlias = _typing.Literal["max_passages"]  # noqa: Y015
+    _WhichOneofArgType__max_passages: _TypeAlias = _typing.Literal["_max_passages", b"_max_passages"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_passages) -> _WhichOneofReturnType__max_passages | None: ...
+
+Global___IrcotPolicy: _TypeAlias = IrcotPolicy  # noqa: Y015
 
 @_typing.final
 class FlarePolicy(_message.Message):
@@ -273,7 +368,9 @@ Global___ScaarPolicy: _TypeAlias = ScaarPolicy  # noqa: Y015
 
 @_typing.final
 class PolicyOverrides(_message.Message):
-    """Settings in place of a policy's own. Any trigger combines with any query formulation. A setting
+    """Settings in place of a policy's own. Any trigger combines with any query formulation, but that
+    one of the draft (FORMULATION_CURRENT_SENTENCE, FORMULATION_PFQ) needs a policy that drafts. A
+    setting
     that the policy does not have, or that has no effect beside the others, is INVALID_ARGUMENT.
     """
 
@@ -288,6 +385,8 @@ class PolicyOverrides(_message.Message):
     THETA_FIELD_NUMBER: _builtins.int
     THETA_CAP_FIELD_NUMBER: _builtins.int
     WEIGHTING_FIELD_NUMBER: _builtins.int
+    WINDOW_TOKENS_FIELD_NUMBER: _builtins.int
+    MAX_PASSAGES_FIELD_NUMBER: _builtins.int
     query: _query_builder_pb2.Formulation.ValueType
     """What to ask."""
     alpha: _builtins.float
@@ -306,6 +405,10 @@ class PolicyOverrides(_message.Message):
     """The highest threshold that weighting may give a word, (0, 1]. INVALID_ARGUMENT outside."""
     weighting: Global___Weighting.ValueType
     """How contributions move thresholds."""
+    window_tokens: _builtins.int
+    """Tokens of a window, 1 to 1,024; fixed_length only. INVALID_ARGUMENT outside."""
+    max_passages: _builtins.int
+    """The most passages that accumulate, 1 to 100; ircot only. INVALID_ARGUMENT outside."""
     def __init__(
         self,
         *,
@@ -318,10 +421,12 @@ class PolicyOverrides(_message.Message):
         theta: _builtins.float | None = ...,
         theta_cap: _builtins.float | None = ...,
         weighting: Global___Weighting.ValueType | None = ...,
+        window_tokens: _builtins.int | None = ...,
+        max_passages: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_query", b"_query", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_weighting", b"_weighting", "_word_order", b"_word_order", "alpha", b"alpha", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "query", b"query", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "weighting", b"weighting", "word_order", b"word_order"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_max_passages", b"_max_passages", "_query", b"_query", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_weighting", b"_weighting", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "max_passages", b"max_passages", "query", b"query", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "weighting", b"weighting", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_query", b"_query", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_weighting", b"_weighting", "_word_order", b"_word_order", "alpha", b"alpha", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "query", b"query", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "weighting", b"weighting", "word_order", b"word_order"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_max_passages", b"_max_passages", "_query", b"_query", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_weighting", b"_weighting", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "max_passages", b"max_passages", "query", b"query", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "weighting", b"weighting", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__alpha: _TypeAlias = _typing.Literal["alpha"]  # noqa: Y015
     _WhichOneofArgType__alpha: _TypeAlias = _typing.Literal["_alpha", b"_alpha"]  # noqa: Y015
@@ -329,6 +434,8 @@ class PolicyOverrides(_message.Message):
     _WhichOneofArgType__include_question: _TypeAlias = _typing.Literal["_include_question", b"_include_question"]  # noqa: Y015
     _WhichOneofReturnType__last_n_tokens: _TypeAlias = _typing.Literal["last_n_tokens"]  # noqa: Y015
     _WhichOneofArgType__last_n_tokens: _TypeAlias = _typing.Literal["_last_n_tokens", b"_last_n_tokens"]  # noqa: Y015
+    _WhichOneofReturnType__max_passages: _TypeAlias = _typing.Literal["max_passages"]  # noqa: Y015
+    _WhichOneofArgType__max_passages: _TypeAlias = _typing.Literal["_max_passages", b"_max_passages"]  # noqa: Y015
     _WhichOneofReturnType__query: _TypeAlias = _typing.Literal["query"]  # noqa: Y015
     _WhichOneofArgType__query: _TypeAlias = _typing.Literal["_query", b"_query"]  # noqa: Y015
     _WhichOneofReturnType__theta: _TypeAlias = _typing.Literal["theta"]  # noqa: Y015
@@ -339,6 +446,8 @@ class PolicyOverrides(_message.Message):
     _WhichOneofArgType__top_k: _TypeAlias = _typing.Literal["_top_k", b"_top_k"]  # noqa: Y015
     _WhichOneofReturnType__weighting: _TypeAlias = _typing.Literal["weighting"]  # noqa: Y015
     _WhichOneofArgType__weighting: _TypeAlias = _typing.Literal["_weighting", b"_weighting"]  # noqa: Y015
+    _WhichOneofReturnType__window_tokens: _TypeAlias = _typing.Literal["window_tokens"]  # noqa: Y015
+    _WhichOneofArgType__window_tokens: _TypeAlias = _typing.Literal["_window_tokens", b"_window_tokens"]  # noqa: Y015
     _WhichOneofReturnType__word_order: _TypeAlias = _typing.Literal["word_order"]  # noqa: Y015
     _WhichOneofArgType__word_order: _TypeAlias = _typing.Literal["_word_order", b"_word_order"]  # noqa: Y015
     @_typing.overload
@@ -347,6 +456,8 @@ class PolicyOverrides(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__include_question) -> _WhichOneofReturnType__include_question | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__last_n_tokens) -> _WhichOneofReturnType__last_n_tokens | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_passages) -> _WhichOneofReturnType__max_passages | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__query) -> _WhichOneofReturnType__query | None: ...
     @_typing.overload
@@ -357,6 +468,8 @@ class PolicyOverrides(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__top_k) -> _WhichOneofReturnType__top_k | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__weighting) -> _WhichOneofReturnType__weighting | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__window_tokens) -> _WhichOneofReturnType__window_tokens | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__word_order) -> _WhichOneofReturnType__word_order | None: ...
 
@@ -376,6 +489,8 @@ class EffectivePolicy(_message.Message):
     QUERY_FIELD_NUMBER: _builtins.int
     TOP_K_FIELD_NUMBER: _builtins.int
     SOURCES_FIELD_NUMBER: _builtins.int
+    WINDOW_TOKENS_FIELD_NUMBER: _builtins.int
+    MAX_PASSAGES_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name, such as "scaar"."""
     when: Global___When.ValueType
@@ -388,6 +503,10 @@ class EffectivePolicy(_message.Message):
     """The highest threshold that weighting may give a word."""
     top_k: _builtins.int
     """Passages a query, 1 to 100."""
+    window_tokens: _builtins.int
+    """Tokens of a window; 0 where the policy goes by sentences."""
+    max_passages: _builtins.int
+    """The most passages that accumulate; 0 where a retrieval's take the place of those before."""
     @_builtins.property
     def query(self) -> _query_builder_pb2.QuerySettings:
         """What it asks."""
@@ -407,10 +526,12 @@ class EffectivePolicy(_message.Message):
         query: _query_builder_pb2.QuerySettings | None = ...,
         top_k: _builtins.int = ...,
         sources: _abc.Iterable[Global___SettingOrigin] | None = ...,
+        window_tokens: _builtins.int = ...,
+        max_passages: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["query", b"query"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "query", b"query", "sources", b"sources", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "weighting", b"weighting", "when", b"when"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_passages", b"max_passages", "name", b"name", "query", b"query", "sources", b"sources", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "weighting", b"weighting", "when", b"when", "window_tokens", b"window_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -3,12 +3,26 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from scaar.core.policies.fixed_length import FIXED_LENGTH
+from scaar.core.policies.fixed_sentence import FIXED_SENTENCE
 from scaar.core.policies.flare import FLARE
+from scaar.core.policies.ircot import IRCOT
 from scaar.core.policies.no_retrieval import NO_RETRIEVAL
 from scaar.core.policies.preset import Preset
 from scaar.core.policies.scaar import SCAAR
 from scaar.core.policies.single_round import SINGLE_ROUND
 
 PRESETS: Mapping[str, Preset] = MappingProxyType(
-    {preset.name: preset for preset in (NO_RETRIEVAL, SINGLE_ROUND, FLARE, SCAAR)}
+    {
+        preset.name: preset
+        for preset in (
+            NO_RETRIEVAL,
+            SINGLE_ROUND,
+            FIXED_LENGTH,
+            FIXED_SENTENCE,
+            IRCOT,
+            FLARE,
+            SCAAR,
+        )
+    }
 )

@@ -18,13 +18,17 @@ from scaar.core.types import (
     RecommendedSettings,
     SettingSource,
     Weighting,
+    When,
 )
 
 MAX_TOP_K = 100
 MAX_LAST_N_TOKENS = 1024
+MAX_WINDOW_TOKENS = 1024
+MAX_PASSAGES = 100
 RECOMMENDED = ("theta", "alpha", "top_k")
 """The settings that a model may carry values for."""
 
+_NEED_A_DRAFT = (Formulation.CURRENT_SENTENCE, Formulation.PFQ)
 _T = TypeVar("_T")
 
 
@@ -94,6 +98,8 @@ def effective_policy(request: PolicyRequest, model: ModelDescription) -> Effecti
         theta_cap=choose("theta_cap", asked.theta_cap, preset.theta_cap),
         query=query,
         top_k=choose("top_k", asked.top_k, preset.top_k),
+        window_tokens=choose("window_tokens", asked.window_tokens, preset.window_tokens),
+        max_passages=choose("max_passages", asked.max_passages, preset.max_passages),
         sources=tuple(each for each in sources if each[0] not in idle),
     )
 
@@ -103,25 +109,26 @@ def _given(overrides: PolicyOverrides) -> list[str]:
 
 
 def _out_of_range(preset: Preset, asked: PolicyOverrides) -> list[Violation]:
+    fractions = {"theta": 1, "theta_cap": 1, "alpha": 100}
+    counts = {
+        "top_k": MAX_TOP_K,
+        "last_n_tokens": MAX_LAST_N_TOKENS,
+        "window_tokens": MAX_WINDOW_TOKENS,
+        "max_passages": MAX_PASSAGES,
+    }
     wrong = []
-
-    def require(name: str, value: float | None, fits: bool, limit: str) -> None:
-        if value is not None and not fits:
+    for name, most in (fractions | counts).items():
+        value = getattr(asked, name)
+        if value is None:
+            continue
+        fits = 0 < value <= most if name in fractions else 1 <= value <= most
+        limit = f"in (0, {most}]" if name in fractions else f"1 to {most}"
+        if not fits:
             text = f"must be {limit} for policy {preset.name}, not {value:g}"
             wrong.append(Violation(f"policy.{name}", text))
-
-    theta, cap, alpha = asked.theta, asked.theta_cap, asked.alpha
-    top_k, tokens = asked.top_k, asked.last_n_tokens
-    require("theta", theta, theta is not None and 0 < theta <= 1, "in (0, 1]")
-    require("theta_cap", cap, cap is not None and 0 < cap <= 1, "in (0, 1]")
-    require("alpha", alpha, alpha is not None and 0 < alpha <= 100, "in (0, 100]")
-    require("top_k", top_k, top_k is not None and 1 <= top_k <= MAX_TOP_K, f"1 to {MAX_TOP_K}")
-    require(
-        "last_n_tokens",
-        tokens,
-        tokens is not None and 1 <= tokens <= MAX_LAST_N_TOKENS,
-        f"1 to {MAX_LAST_N_TOKENS}",
-    )
+    if asked.query in _NEED_A_DRAFT and preset.when is not When.UNCERTAIN_WORD:
+        text = f"{asked.query} asks with a draft, and policy {preset.name} writes none"
+        wrong.append(Violation("policy.query", text))
     return wrong
 
 

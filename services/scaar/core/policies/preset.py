@@ -22,6 +22,8 @@ class Preset:
     theta: float = 0.0
     theta_cap: float = 1.0
     top_k: int = PAPER_TOP_K
+    window_tokens: int = 0
+    max_passages: int = 0
     needs: frozenset[Capability] = frozenset()
     adjustable: frozenset[str] = frozenset()
 
@@ -40,3 +42,6 @@ JUDGING = frozenset(
     }
 )
 """What can be adjusted in a policy that judges drafts: any trigger with any query."""
+
+RETRIEVING = frozenset({"query", "include_question", "last_n_tokens", "top_k"})
+"""What can be adjusted in a policy that always retrieves: any query that needs no draft."""

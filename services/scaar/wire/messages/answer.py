@@ -7,13 +7,15 @@ from scaar.core.types import (
     Answer,
     AnswerRequest,
     BudgetLimits,
+    Degradation,
+    OnFailure,
     PolicyRequest,
     Provenance,
     Usage,
 )
 from scaar.v1 import answer_pb2 as pb
 from scaar.v1 import orchestrator_pb2
-from scaar.wire.messages.enums import ANSWER_END
+from scaar.wire.messages.enums import ANSWER_END, ON_FAILURE
 from scaar.wire.messages.fields import carried_int, carried_text, finite, required
 from scaar.wire.messages.policy import (
     effective_policy_from_pb,
@@ -41,6 +43,7 @@ def answer_request_to_pb(request: AnswerRequest, message: type[_Request]) -> _Re
         ),
         prompt_profile=carried_text("prompt_profile", request.prompt_profile),
         request_id=carried_text("request_id", request.request_id),
+        on_failure=ON_FAILURE.to_pb(request.on_failure),
     )
 
 
@@ -48,6 +51,9 @@ def answer_request_from_pb(
     message: orchestrator_pb2.AnswerRequest | orchestrator_pb2.StreamAnswerRequest,
 ) -> AnswerRequest:
     has_policy = message.HasField("policy")
+    on_failure = OnFailure.FAIL
+    if message.HasField("on_failure"):
+        on_failure = ON_FAILURE.from_pb(message.on_failure, "on_failure")
     return AnswerRequest(
         question=message.question,
         policy=policy_request_from_pb(message.policy) if has_policy else PolicyRequest(),
@@ -55,6 +61,7 @@ def answer_request_from_pb(
         budget=_budget_from_pb(message.budget),
         prompt_profile=message.prompt_profile,
         request_id=message.request_id,
+        on_failure=on_failure,
     )
 
 
@@ -106,13 +113,25 @@ def answer_from_pb(message: pb.Answer) -> Answer:
 
 
 def accepted_to_pb(sentence: AcceptedSentence) -> pb.AcceptedSentence:
+    degraded = sentence.degraded
     return pb.AcceptedSentence(
-        text=sentence.text, passage_ids=sentence.passage_ids, concluding=sentence.concluding
+        text=sentence.text,
+        passage_ids=sentence.passage_ids,
+        concluding=sentence.concluding,
+        degraded=_degradation_to_pb(degraded) if degraded else None,
     )
 
 
+def _degradation_to_pb(degraded: Degradation) -> pb.Degradation:
+    return pb.Degradation(stage=degraded.stage, reason=degraded.reason, message=degraded.message)
+
+
 def accepted_from_pb(message: pb.AcceptedSentence) -> AcceptedSentence:
-    return AcceptedSentence(message.text, tuple(message.passage_ids), message.concluding)
+    degraded = None
+    if message.HasField("degraded"):
+        failed = message.degraded
+        degraded = Degradation(failed.stage, failed.reason, failed.message)
+    return AcceptedSentence(message.text, tuple(message.passage_ids), message.concluding, degraded)
 
 
 def provenance_to_pb(provenance: Provenance) -> pb.Provenance:

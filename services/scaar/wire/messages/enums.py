@@ -11,12 +11,13 @@ from scaar.core.types import (
     FinishReason,
     Formulation,
     LogprobKind,
+    OnFailure,
     SettingSource,
     Weighting,
     When,
     WordOrder,
 )
-from scaar.v1 import answer_pb2, generator_pb2, policy_pb2, query_builder_pb2
+from scaar.v1 import answer_pb2, generator_pb2, orchestrator_pb2, policy_pb2, query_builder_pb2
 
 if TYPE_CHECKING:
     from google.protobuf.internal.enum_type_wrapper import _EnumTypeWrapper
@@ -55,6 +56,7 @@ CAPABILITY = EnumPair(Capability, generator_pb2.Capability)
 FINISH_REASON = EnumPair(FinishReason, generator_pb2.FinishReason)
 FORMULATION = EnumPair(Formulation, query_builder_pb2.Formulation)
 LOGPROB_KIND = EnumPair(LogprobKind, generator_pb2.LogprobKind)
+ON_FAILURE = EnumPair(OnFailure, orchestrator_pb2.OnFailure)
 SETTING_SOURCE = EnumPair(SettingSource, policy_pb2.SettingSource)
 WEIGHTING = EnumPair(Weighting, policy_pb2.Weighting)
 WHEN = EnumPair(When, policy_pb2.When)

@@ -18,6 +18,12 @@ def policy_request_to_pb(request: PolicyRequest) -> pb.Policy:
             return pb.Policy(no_retrieval=pb.NoRetrievalPolicy(), overrides=overrides)
         case "single_round":
             return pb.Policy(single_round=pb.SingleRoundPolicy(), overrides=overrides)
+        case "fixed_length":
+            return pb.Policy(fixed_length=pb.FixedLengthPolicy(), overrides=overrides)
+        case "fixed_sentence":
+            return pb.Policy(fixed_sentence=pb.FixedSentencePolicy(), overrides=overrides)
+        case "ircot":
+            return pb.Policy(ircot=pb.IrcotPolicy(), overrides=overrides)
         case "flare":
             return pb.Policy(flare=pb.FlarePolicy(), overrides=overrides)
         case "scaar":
@@ -41,6 +47,14 @@ def policy_request_from_pb(message: pb.Policy) -> PolicyRequest:
             return PolicyRequest("flare", _merged(PolicyOverrides(theta=theta), overrides))
         case "scaar":
             return PolicyRequest("scaar", _merged(_scaar_from_pb(message.scaar), overrides))
+        case "fixed_length":
+            window = message.fixed_length
+            tokens = window.window_tokens if window.HasField("window_tokens") else None
+            given = PolicyOverrides(window_tokens=tokens)
+            return PolicyRequest("fixed_length", _merged(given, overrides))
+        case "ircot":
+            most = message.ircot.max_passages if message.ircot.HasField("max_passages") else None
+            return PolicyRequest("ircot", _merged(PolicyOverrides(max_passages=most), overrides))
         case None:
             return PolicyRequest(overrides=overrides)
         case name:
@@ -80,6 +94,7 @@ def _merged(preset: PolicyOverrides, overrides: PolicyOverrides) -> PolicyOverri
 
 
 def _overrides_to_pb(overrides: PolicyOverrides) -> pb.PolicyOverrides:
+    window, most = overrides.window_tokens, overrides.max_passages
     tokens, top_k = overrides.last_n_tokens, overrides.top_k
     query, order, weighting = overrides.query, overrides.word_order, overrides.weighting
     return pb.PolicyOverrides(
@@ -92,6 +107,8 @@ def _overrides_to_pb(overrides: PolicyOverrides) -> pb.PolicyOverrides:
         theta=overrides.theta,
         theta_cap=overrides.theta_cap,
         weighting=None if weighting is None else WEIGHTING.to_pb(weighting),
+        window_tokens=None if window is None else carried_int("policy.window_tokens", window),
+        max_passages=None if most is None else carried_int("policy.max_passages", most),
     )
 
 
@@ -117,6 +134,8 @@ def _overrides_from_pb(message: pb.PolicyOverrides) -> PolicyOverrides:
         word_order=order,
         last_n_tokens=message.last_n_tokens if message.HasField("last_n_tokens") else None,
         top_k=message.top_k if message.HasField("top_k") else None,
+        window_tokens=message.window_tokens if message.HasField("window_tokens") else None,
+        max_passages=message.max_passages if message.HasField("max_passages") else None,
     )
 
 
@@ -133,6 +152,8 @@ def effective_policy_to_pb(policy: EffectivePolicy) -> pb.EffectivePolicy:
             pb.SettingOrigin(setting=setting, source=SETTING_SOURCE.to_pb(source))
             for setting, source in policy.sources
         ],
+        window_tokens=policy.window_tokens,
+        max_passages=policy.max_passages,
     )
 
 
@@ -150,4 +171,6 @@ def effective_policy_from_pb(message: pb.EffectivePolicy) -> EffectivePolicy:
             (each.setting, SETTING_SOURCE.from_pb(each.source, "policy.sources"))
             for each in message.sources
         ),
+        window_tokens=message.window_tokens,
+        max_passages=message.max_passages,
     )

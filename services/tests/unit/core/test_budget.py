@@ -32,15 +32,18 @@ def test_what_is_counted_is_no_longer_left_and_on_the_bill() -> None:
     budget.count_retrieval()
     budget.count_call(prompt_tokens=7, generated_tokens=4)
     budget.count_call(prompt_tokens=9, generated_tokens=0)
+    for _ in range(3):
+        budget.count_token()
     clock.now = 101.25
-    assert (budget.tokens_left, budget.retrievals_left, budget.seconds_left) == (6, 1, 1.75)
+    assert (budget.tokens_left, budget.retrievals_left, budget.seconds_left) == (7, 1, 1.75)
     assert budget.usage() == Usage(1, 2, 4, 16, 1250.0)
 
 
-def test_prompt_tokens_cost_nothing_of_the_budget() -> None:
+def test_tokens_that_nobody_read_cost_nothing_of_the_budget() -> None:
     budget = Budget(LIMITS, Clock(0.0))
-    budget.count_call(prompt_tokens=1_000_000, generated_tokens=1)
-    assert budget.tokens_left == 9
+    budget.count_call(prompt_tokens=1_000_000, generated_tokens=100)
+    assert budget.tokens_left == 10
+    assert budget.usage().generated_tokens == 100
 
 
 async def test_within_the_time_nothing_is_stopped() -> None:

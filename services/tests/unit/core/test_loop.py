@@ -1,10 +1,9 @@
 """The loop, as SCAAR section 3.4 tells it, over ports that answer by script."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -24,7 +23,6 @@ from scaar.core.types import (
     Answer,
     AnswerEnd,
     AnswerEvent,
-    AnswerFinished,
     AnswerRequest,
     AnswerStarted,
     BudgetLimits,
@@ -34,8 +32,6 @@ from scaar.core.types import (
     GenerationEvent,
     Passage,
     PassagesRetrieved,
-    PolicyOverrides,
-    PolicyRequest,
     Query,
     QueryBuilt,
     QueryRequest,
@@ -51,7 +47,6 @@ from scaar.core.types import (
     Token,
     TokenDrafted,
 )
-from scaar.query_builder.local import LocalQueryBuilder
 from scaar.testing.fakes import (
     SCRIPTED_MODEL,
     InMemoryRetriever,
@@ -60,119 +55,29 @@ from scaar.testing.fakes import (
     ScriptedScorer,
 )
 
-QUESTION = "Where was Ada born?"
-BORN_IN_PARIS = " Ada was born in Paris."
-BORN_IN_LONDON = " Ada was born in London."
-SO_PARIS = " So the answer is Paris."
-SO_LONDON = " So the answer is London."
-PASSAGES = (
-    Passage("p1", "Ada", "Ada was born in London."),
-    Passage("p2", "Byron", "Byron was born in London too."),
+from .scripted import (
+    AGAIN,
+    BORN_IN_LONDON,
+    BORN_IN_PARIS,
+    PASSAGES,
+    QUESTION,
+    SO_LONDON,
+    SO_PARIS,
+    UNSURE_OF_PARIS,
+    Parts,
+    RecordingQueryBuilder,
+    Script,
+    Untouchable,
+    answer_in,
+    asking,
+    kinds,
+    model,
+    only,
+    other_tasks,
+    parts,
+    sentences_in,
+    words_of,
 )
-DRAFTS = {"": BORN_IN_PARIS + SO_PARIS, BORN_IN_PARIS: SO_PARIS, BORN_IN_LONDON: SO_LONDON}
-"""What the model writes from its own memory, by what stands already."""
-AGAIN = {"": BORN_IN_LONDON + SO_LONDON}
-"""What it writes from passages."""
-
-_Event = TypeVar("_Event", bound=AnswerEvent)
-Script = Callable[[GenerateRequest], list[Piece]]
-
-
-def words_of(text: str, doubts: Iterable[str] = ()) -> list[Piece]:
-    """A token a word, with the space before it; improbable where in doubt."""
-    if not text.strip():
-        return [(text, -0.01)] if text else []
-    return [(f" {word}", -2.0 if word in doubts else -0.01) for word in text.split(" ")[1:]]
-
-
-def model(
-    drafts: Mapping[str, str] = DRAFTS,
-    again: Mapping[str, str] = AGAIN,
-    doubts: Iterable[str] = (),
-) -> Script:
-    """Writes from the passages where the prompt has some."""
-    return lambda asked: words_of(
-        (again if "Context:" in asked.prompt else drafts)[asked.prefix], doubts
-    )
-
-
-UNSURE_OF_PARIS = model(doubts=["Paris."])
-
-
-@dataclass
-class Parts:
-    """The four ports, as fakes that remember what they were asked."""
-
-    generator: ScriptedGenerator
-    scorer: ScriptedScorer = field(default_factory=lambda: ScriptedScorer({"Ada": 0.15, "in": 0.1}))
-    query_builder: "RecordingQueryBuilder" = field(default_factory=lambda: RecordingQueryBuilder())
-    retriever: InMemoryRetriever = field(
-        default_factory=lambda: InMemoryRetriever({"lab": PASSAGES})
-    )
-    clock: Callable[[], float] = lambda: 0.0
-
-    def loop(self) -> AdaptiveLoop:
-        ports = Ports(self.generator, self.scorer, self.query_builder, self.retriever)
-        return AdaptiveLoop(ports, clock=self.clock, new_request_id=lambda: "made")
-
-    async def events(self, request: AnswerRequest) -> list[AnswerEvent]:
-        async with aclosing(self.loop().stream_answer(request)) as events:
-            return [event async for event in events]
-
-
-class RecordingQueryBuilder(LocalQueryBuilder):
-    def __init__(self) -> None:
-        self.requests: list[QueryRequest] = []
-
-    async def build_query(self, request: QueryRequest) -> Query:
-        self.requests.append(request)
-        return await super().build_query(request)
-
-
-class Untouchable:
-    """A port that must not be used."""
-
-    def __getattr__(self, name: str) -> object:
-        raise AssertionError(f"{name} was asked")
-
-
-def parts(script: Script, **changed: object) -> Parts:
-    return Parts(ScriptedGenerator(script), **changed)  # type: ignore[arg-type]
-
-
-def asking(policy: str = "scaar", *, budget: BudgetLimits | None = None, **overrides: object):
-    changes = PolicyOverrides(**overrides)  # type: ignore[arg-type]
-    return AnswerRequest(QUESTION, PolicyRequest(policy, changes), budget=budget or BudgetLimits())
-
-
-def only(kind: type[_Event], events: Sequence[AnswerEvent]) -> list[_Event]:
-    return [event for event in events if isinstance(event, kind)]
-
-
-def kinds(events: Sequence[AnswerEvent]) -> list[str]:
-    """The names of the events, one for a run of drafted tokens."""
-    names = [type(event).__name__ for event in events]
-    return [
-        name
-        for at, name in enumerate(names)
-        if at == 0 or name != "TokenDrafted" or names[at - 1] != name
-    ]
-
-
-def answer_in(events: Sequence[AnswerEvent]) -> Answer:
-    finished = events[-1]
-    assert isinstance(finished, AnswerFinished)
-    return finished.answer
-
-
-def sentences_in(events: Sequence[AnswerEvent]) -> list[str]:
-    return [sentence.text for sentence in answer_in(events).sentences]
-
-
-def other_tasks() -> set[asyncio.Task[object]]:
-    """What runs beside the test."""
-    return asyncio.all_tasks() - {asyncio.current_task()}  # type: ignore[arg-type]
-
 
 # --- a sentence -----------------------------------------------------------------------------
 
@@ -332,7 +237,7 @@ async def test_single_round_keeps_its_passages_for_the_whole_answer() -> None:
     assert only(SentenceJudged, events) == []
     (asked,) = ports.retriever.requests
     assert asked == RetrieveRequest((QUESTION,), 3, "lab")
-    assert len(ports.generator.requests) == 3
+    assert len(ports.generator.requests) == 2, "the text in one call, and the conclusion"
     assert {PASSAGES[0].text in request.prompt for request in ports.generator.requests} == {True}
     answer = answer_in(events)
     assert {sentence.passage_ids for sentence in answer.sentences} == {("p1", "p2")}
@@ -662,7 +567,7 @@ def refusing(text: str, script: Script) -> Script:
 
 
 async def test_the_model_goes_on_from_token_ids_that_cover_the_sentence() -> None:
-    ports = parts(model())
+    ports = parts(model(), draft_ahead=False)
     events = await ports.events(asking())
     drafted = [event.token.id for event in only(TokenDrafted, events) if event.sentence == 0]
     first, second = ports.generator.requests
@@ -682,7 +587,10 @@ async def test_the_ids_of_a_regeneration_take_the_place_of_the_drafts() -> None:
     assert sentences_in(events)[0] == BORN_IN_LONDON
 
 
-async def test_the_model_goes_on_from_text_where_a_token_crosses_the_end() -> None:
+@pytest.mark.parametrize("draft_ahead", [True, False])
+async def test_the_model_goes_on_from_text_where_a_token_crosses_the_end(
+    draft_ahead: bool,
+) -> None:
     wrote = " She wrote."
 
     def crossing(asked: GenerateRequest) -> list[Piece]:
@@ -690,11 +598,12 @@ async def test_the_model_goes_on_from_text_where_a_token_crosses_the_end() -> No
             return [*words_of(" Ada was born in"), (" Paris. She", -0.1), (" wrote.", -0.1)]
         return words_of(wrote + SO_PARIS if asked.prefix == BORN_IN_PARIS else SO_PARIS)
 
-    ports = parts(crossing)
+    ports = parts(crossing, draft_ahead=draft_ahead)
     events = await ports.events(asking())
     assert sentences_in(events) == [BORN_IN_PARIS, wrote, SO_PARIS]
     prefixes = [(each.prefix, each.prefix_token_ids) for each in ports.generator.requests]
-    assert prefixes == [("", ()), (BORN_IN_PARIS, ()), (BORN_IN_PARIS + wrote, ())]
+    anew = [("", ()), (BORN_IN_PARIS, ()), (BORN_IN_PARIS + wrote, ())]
+    assert prefixes == anew[: 2 if draft_ahead else 3]
 
 
 def tokens_shown(events: Sequence[AnswerEvent], sentence: int) -> list[Token]:
@@ -713,7 +622,7 @@ async def test_a_token_that_only_tells_where_the_sentence_ended_is_not_shown() -
 
     def pieces(asked: GenerateRequest) -> list[Piece]:
         rest = {
-            "": [*words_of(first), (" H", -0.1), ("e", -0.1), (" stayed.", -0.1)],
+            "": [*words_of(first), (" H", -0.1), ("e", -0.1), *words_of(" stayed." + SO_PARIS)],
             first: words_of(second + SO_PARIS),
             first + second: words_of(SO_PARIS),
         }

@@ -61,8 +61,8 @@ def test_a_question_that_cannot_be_asked_is_refused_with_the_limit(
         (
             "maybe",
             PolicyOverrides(),
-            "policy.name: there is no policy 'maybe'; "
-            "known: no_retrieval, single_round, flare, scaar",
+            "policy.name: there is no policy 'maybe'; known: no_retrieval, single_round, "
+            "fixed_length, fixed_sentence, ircot, flare, scaar",
         ),
         (
             "no_retrieval",

@@ -1,0 +1,75 @@
+"""A sentence of a policy that judges: draft, judge, look up where a word is uncertain, accept.
+
+SCAAR section 3.4. The draft is of the model's own memory; from passages the sentence is written
+once more and accepted as it is, and the passages are dropped. A policy that never looks up, or
+once before the first sentence, goes the same way and judges nothing.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from scaar.core.answering import Answering
+from scaar.core.judge import Judge
+from scaar.core.types import (
+    AnswerEvent,
+    JudgedWord,
+    PassagesRetrieved,
+    SentenceJudged,
+    SentenceRegenerated,
+    When,
+)
+from scaar.core.writer import Sentence
+
+
+async def draft_then_judge(answering: Answering) -> AsyncGenerator[AnswerEvent, None]:
+    """The events of the next sentence, to its acceptance."""
+    draft = None
+    stage = f"drafting sentence {answering.index}"
+    drafting = answering.write_on(
+        lambda prompt: answering.writer.sentence(prompt, answering.so_far, stage=stage)
+    )
+    async with aclosing(drafting) as parts:
+        async for part in parts:
+            if isinstance(part, Sentence):
+                draft = part
+            else:
+                yield answering.drafted(part)
+    assert draft is not None
+    sentence, passages = draft, answering.passages
+    concluded = answering.profile.concludes(draft.text)
+    if answering.policy.when is When.UNCERTAIN_WORD and draft.text.strip() and not concluded:
+        words = await _judged(answering, draft)
+        if words is not None:
+            yield (judged := _told(answering, draft, words))
+            found = None
+            if judged.retrieving:
+                await answering.writer.stop()
+                async with aclosing(answering.look_up(words)) as steps:
+                    async for step in steps:
+                        yield step
+                        found = step if isinstance(step, PassagesRetrieved) else None
+            if found is not None and found.passages:
+                again, used = await answering.write_again(found.passages)
+                yield SentenceRegenerated(answering.index, draft.text, again.text)
+                # A model that has nothing to say from the passages leaves its draft.
+                if again.text.strip():
+                    sentence, passages = again, used
+                    concluded = answering.profile.concludes(again.text)
+    if sentence.text:
+        yield answering.accept(sentence, passages)
+    answering.end = answering.ended(sentence, concluded=concluded)
+
+
+async def _judged(answering: Answering, draft: Sentence) -> tuple[JudgedWord, ...] | None:
+    """The words of the draft; the model writes on meanwhile."""
+    judge = Judge(answering.ports.scorer, answering.policy, answering.budget)
+    stage = f"judging sentence {answering.index}"
+    async with answering.writer.writing_ahead():
+        judging = judge.judge(answering.request.question, draft, stage=stage)
+        return await answering.or_degraded(judging, stage)
+
+
+def _told(answering: Answering, draft: Sentence, words: tuple[JudgedWord, ...]) -> SentenceJudged:
+    trigger = next((at for at, word in enumerate(words) if word.uncertain), None)
+    retrieving = trigger is not None and answering.can_look_up
+    return SentenceJudged(answering.index, draft.text, words, trigger, retrieving)

@@ -1,0 +1,142 @@
+"""The loop's ports by script, and what its events are read with."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.types import (
+    Answer,
+    AnswerEvent,
+    AnswerFinished,
+    AnswerRequest,
+    BudgetLimits,
+    GenerateRequest,
+    Passage,
+    PolicyOverrides,
+    PolicyRequest,
+    Query,
+    QueryRequest,
+)
+from scaar.query_builder.local import LocalQueryBuilder
+from scaar.testing.fakes import InMemoryRetriever, Piece, ScriptedGenerator, ScriptedScorer
+
+QUESTION = "Where was Ada born?"
+BORN_IN_PARIS = " Ada was born in Paris."
+BORN_IN_LONDON = " Ada was born in London."
+SO_PARIS = " So the answer is Paris."
+SO_LONDON = " So the answer is London."
+PASSAGES = (
+    Passage("p1", "Ada", "Ada was born in London."),
+    Passage("p2", "Byron", "Byron was born in London too."),
+)
+DRAFTS = {"": BORN_IN_PARIS + SO_PARIS, BORN_IN_PARIS: SO_PARIS, BORN_IN_LONDON: SO_LONDON}
+"""What the model writes from its own memory, by what stands already."""
+AGAIN = {"": BORN_IN_LONDON + SO_LONDON}
+"""What it writes from passages."""
+
+_Event = TypeVar("_Event", bound=AnswerEvent)
+Script = Callable[[GenerateRequest], list[Piece]]
+
+
+def words_of(text: str, doubts: Iterable[str] = ()) -> list[Piece]:
+    """A token a word, with the space before it; improbable where in doubt."""
+    if not text.strip():
+        return [(text, -0.01)] if text else []
+    return [(f" {word}", -2.0 if word in doubts else -0.01) for word in text.split(" ")[1:]]
+
+
+def model(
+    drafts: Mapping[str, str] = DRAFTS,
+    again: Mapping[str, str] = AGAIN,
+    doubts: Iterable[str] = (),
+) -> Script:
+    """Writes from the passages where the prompt has some."""
+    return lambda asked: words_of(
+        (again if "Context:" in asked.prompt else drafts)[asked.prefix], doubts
+    )
+
+
+UNSURE_OF_PARIS = model(doubts=["Paris."])
+
+
+@dataclass
+class Parts:
+    """The four ports, as fakes that remember what they were asked."""
+
+    generator: ScriptedGenerator
+    scorer: ScriptedScorer = field(default_factory=lambda: ScriptedScorer({"Ada": 0.15, "in": 0.1}))
+    query_builder: "RecordingQueryBuilder" = field(default_factory=lambda: RecordingQueryBuilder())
+    retriever: InMemoryRetriever = field(
+        default_factory=lambda: InMemoryRetriever({"lab": PASSAGES})
+    )
+    clock: Callable[[], float] = lambda: 0.0
+    draft_ahead: bool = True
+
+    def loop(self) -> AdaptiveLoop:
+        return AdaptiveLoop(
+            Ports(self.generator, self.scorer, self.query_builder, self.retriever),
+            draft_ahead=self.draft_ahead,
+            clock=self.clock,
+            new_request_id=lambda: "made",
+        )
+
+    async def events(self, request: AnswerRequest) -> list[AnswerEvent]:
+        async with aclosing(self.loop().stream_answer(request)) as events:
+            return [event async for event in events]
+
+
+class RecordingQueryBuilder(LocalQueryBuilder):
+    def __init__(self) -> None:
+        self.requests: list[QueryRequest] = []
+
+    async def build_query(self, request: QueryRequest) -> Query:
+        self.requests.append(request)
+        return await super().build_query(request)
+
+
+class Untouchable:
+    """A port that must not be used."""
+
+    def __getattr__(self, name: str) -> object:
+        raise AssertionError(f"{name} was asked")
+
+
+def parts(script: Script, **changed: object) -> Parts:
+    return Parts(ScriptedGenerator(script), **changed)  # type: ignore[arg-type]
+
+
+def asking(policy: str = "scaar", *, budget: BudgetLimits | None = None, **overrides: object):
+    changes = PolicyOverrides(**overrides)  # type: ignore[arg-type]
+    return AnswerRequest(QUESTION, PolicyRequest(policy, changes), budget=budget or BudgetLimits())
+
+
+def only(kind: type[_Event], events: Sequence[AnswerEvent]) -> list[_Event]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+def kinds(events: Sequence[AnswerEvent]) -> list[str]:
+    """The names of the events, one for a run of drafted tokens."""
+    names = [type(event).__name__ for event in events]
+    return [
+        name
+        for at, name in enumerate(names)
+        if at == 0 or name != "TokenDrafted" or names[at - 1] != name
+    ]
+
+
+def answer_in(events: Sequence[AnswerEvent]) -> Answer:
+    finished = events[-1]
+    assert isinstance(finished, AnswerFinished)
+    return finished.answer
+
+
+def sentences_in(events: Sequence[AnswerEvent]) -> list[str]:
+    return [sentence.text for sentence in answer_in(events).sentences]
+
+
+def other_tasks() -> set[asyncio.Task[object]]:
+    """What runs beside the test."""
+    return asyncio.all_tasks() - {asyncio.current_task()}  # type: ignore[arg-type]
