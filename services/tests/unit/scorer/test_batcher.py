@@ -118,13 +118,15 @@ async def test_equal_pairs_of_different_requests_are_computed_once():
     assert [await each for each in asked[1:]] == [answer("b", "b"), answer("b", "c")]
 
 
-async def test_a_long_request_keeps_no_short_one_waiting():
-    model = Model(BatchLimits(pair_tokens=300, batch_pairs=40, queued_pairs=1000))
+@pytest.mark.parametrize(("batch_pairs", "batches"), [(40, 2), (32, 3), (8, 3)])
+async def test_a_long_request_keeps_no_short_one_waiting(batch_pairs, batches):
+    model = Model(BatchLimits(pair_tokens=300, batch_pairs=batch_pairs, queued_pairs=1000))
     long = await model.start(*(f"long {number}" for number in range(200)))
     short = await model.start("short")
-    await model.executor.run_next()
-    await model.executor.run_next()
-    assert await short == answer("short")
+    for _ in range(batches):
+        assert not short.done()
+        await model.executor.run_next()
+    assert short.result() == answer("short")
     assert not long.done()
     await model.finish()
     assert await long == answer(*(f"long {number}" for number in range(200)))
