@@ -9,6 +9,8 @@ MAX_NEW_TOKENS = 1024
 MAX_STOP_STRINGS = 16
 MAX_STOP_CHARACTERS = 256
 MAX_TOP_TOKENS = 20
+MAX_WEIGHTS = 1_500_000
+"""Of an attention: 12 MB, near what a message may have."""
 
 
 def check_generate(request: GenerateRequest, *, vocabulary: int) -> None:
@@ -58,6 +60,18 @@ def check_room(field: str, tokens: int, limit: int) -> None:
         raise PromptTooLong.of(
             field, f"must be at most {limit} tokens with what follows it, not {tokens}"
         )
+
+
+def check_weights(prompt_tokens: int, tokens: int) -> None:
+    """Passes a text whose attention fits a message; the tokens are those of prompt and text.
+
+    Raises:
+        PromptTooLong: naming the limit.
+    """
+    weights = (tokens * (tokens + 1) - prompt_tokens * (prompt_tokens + 1)) // 2
+    if weights > MAX_WEIGHTS:
+        limit = f"must have at most {MAX_WEIGHTS:,} weights of attention, not {weights:,}"
+        raise PromptTooLong.of("text", limit)
 
 
 def _check_text(field: str, text: str) -> list[Violation]:

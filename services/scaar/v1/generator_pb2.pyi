@@ -350,8 +350,8 @@ class AttendRequest(_message.Message):
     prompt: _builtins.str
     """What stands before the text; may be empty."""
     text: _builtins.str
-    """The text whose tokens attend. INVALID_ARGUMENT when empty, or when both exceed the model's
-    context.
+    """The text whose tokens attend. INVALID_ARGUMENT when empty, when both exceed the model's
+    context, or when there would be more than 1,500,000 weights.
     """
     @_builtins.property
     def text_token_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:

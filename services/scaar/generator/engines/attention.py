@@ -3,7 +3,7 @@
 from scaar.core.types import AttendRequest, Attention, Token
 from scaar.generator.engines.language_model import LanguageModel
 from scaar.generator.engines.token_text import TokenText
-from scaar.generator.validation import check_room
+from scaar.generator.validation import check_room, check_weights
 
 
 def attend(model: LanguageModel, request: AttendRequest) -> Attention:
@@ -13,12 +13,13 @@ def attend(model: LanguageModel, request: AttendRequest) -> Attention:
     tokenizer decodes.
 
     Raises:
-        InvalidRequest: prompt and text exceed the model's context.
+        InvalidRequest: prompt and text exceed the model's context, or their attention an answer.
     """
     prompt = model.encode(request.prompt)
     text = list(request.text_token_ids) or model.encode_more(request.text)
     ids = [*prompt, *text]
     check_room("prompt", len(ids), model.max_total_tokens)
+    check_weights(len(prompt), len(ids))
     weights = model.decoder.attention(ids)
     return Attention(
         tokens=_tokens(model, ids),
