@@ -1,7 +1,7 @@
 """Indexes built, and built again with other passages, in a thread of its own."""
 
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager, closing
+from contextlib import aclosing, asynccontextmanager, closing, suppress
 from datetime import datetime
 from functools import partial
 from typing import TypeVar
@@ -61,8 +61,8 @@ class IndexBuilding:
         self, name: str, passages: AsyncIterable[Passage], cache: IndexCache
     ) -> IndexResult:
         """Builds an index again with the passages, once all of them have come."""
-        if self._files.exists(name):
-            await self._workers.run(cache.get, name)  # nothing is begun on what cannot be read
+        with suppress(NotFound):  # nothing is begun on what cannot be read
+            await self._workers.run(cache.get, name)
         async with self._draft(name) as draft:
             incoming = await self._workers.run(IncomingPassages, draft.files)
             try:
