@@ -5,18 +5,31 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
 class RunningService:
-    """A process that serves at ``target``; ``stderr`` is the file of what it says."""
+    """A process that serves, or will soon; ``stderr`` is the file of what it says."""
 
+    name: str
     process: subprocess.Popen[bytes]
-    target: str
     stderr: Path
+
+    @property
+    def target(self) -> str:
+        """Where it serves, as soon as it does."""
+        start = f"{self.name} serving on "
+        while True:
+            ended = self.process.poll() is not None
+            for line in self.told():
+                if line.startswith(start):
+                    return f"dns:///{line.removeprefix(start)}"
+            assert not ended, f"{self.name} ended before it served: {self.told()}"
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=0.05)
 
     def told(self) -> list[str]:
         """What it has said so far, by lines."""
@@ -34,26 +47,6 @@ def running_service(name: str, home: Path, **environment: str) -> Iterator[Runni
     ) as process:
         os.close(descriptor)
         try:
-            yield RunningService(process, _target(process, Path(path), name), Path(path))
+            yield RunningService(name, process, Path(path))
         finally:
             process.terminate()
-
-
-def _target(process: subprocess.Popen[bytes], stderr: Path, name: str) -> str:
-    """Where it serves, as soon as it says so."""
-    while True:
-        ended = process.poll() is not None
-        for line in stderr.read_text().splitlines():
-            start = f"{name} serving on "
-            if line.startswith(start):
-                return f"dns:///{line.removeprefix(start)}"
-        assert not ended, f"{name} ended before it served: {stderr.read_text()}"
-        _wait_a_moment(process)
-
-
-def _wait_a_moment(process: subprocess.Popen[bytes]) -> None:
-    """Waits a moment, less if the process ends."""
-    try:
-        process.wait(timeout=0.05)
-    except subprocess.TimeoutExpired:
-        return

@@ -55,9 +55,9 @@ def found_in(index: str) -> RetrieveRequest:
 
 async def test_a_damaged_index_is_told_at_the_start_and_the_others_are_served(home: Path) -> None:
     with running_service("retriever", home) as service:
-        told = service.told()
-        async with open_channel(service.target) as channel:
-            retriever = RemoteRetriever(channel, service.target)
+        target, told = service.target, service.told()
+        async with open_channel(target) as channel:
+            retriever = RemoteRetriever(channel, target)
             states = [await status_of(channel, index) for index in ("", "good", "bad", "lab")]
             assert states == [SERVING, SERVING, NOT_SERVING, NOT_SERVING]
             assert len((await retriever.retrieve(found_in("good"))).results[0]) == 1

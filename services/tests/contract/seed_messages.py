@@ -1,0 +1,186 @@
+"""Right requests for every call of the five services, to make wrong ones of.
+
+What they ask for is short, so that thousands of them are answered by the real engines.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from google.protobuf.message import Message
+
+from scaar.v1 import (
+    generator_pb2,
+    orchestrator_pb2,
+    policy_pb2,
+    query_builder_pb2,
+    retriever_pb2,
+    scorer_pb2,
+)
+
+FILM = "The Painted Voyage of Olstead"
+QUESTION = f"Who is the spouse of the director of the film {FILM}?"
+SENTENCE = f"The director of the film {FILM} is Ada Lundqvist."
+KEPT_INDEX = "kept"
+"""No request of the seeds changes it."""
+
+_OF_SERVICES = (
+    (generator_pb2, "GeneratorService"),
+    (scorer_pb2, "ScorerService"),
+    (query_builder_pb2, "QueryBuilderService"),
+    (retriever_pb2, "RetrieverService"),
+    (orchestrator_pb2, "OrchestratorService"),
+)
+SERVICES = {
+    full_name.full_name: full_name
+    for module, name in _OF_SERVICES
+    for full_name in (module.DESCRIPTOR.services_by_name[name],)
+}
+"""The services' descriptors, by full name."""
+
+
+def _generator() -> Mapping[str, Sequence[Message]]:
+    pb = generator_pb2
+    return {
+        "Generate": (
+            pb.GenerateRequest(prompt=f"Question: {QUESTION}\nAnswer:", max_tokens=3),
+            pb.GenerateRequest(
+                prompt=f"Question: {QUESTION}\nAnswer:",
+                prefix=" The director",
+                max_tokens=4,
+                stop=["\n", " of the"],
+                top_tokens=5,
+            ),
+            pb.GenerateRequest(prompt="The film", prefix_token_ids=[5, 6, 7], max_tokens=2),
+        ),
+        "Attend": (
+            pb.AttendRequest(prompt=QUESTION, text=f" {SENTENCE}"),
+            pb.AttendRequest(text=SENTENCE, text_token_ids=[5, 6, 7]),
+        ),
+        "DescribeModel": (pb.GeneratorServiceDescribeModelRequest(),),
+    }
+
+
+def _scorer() -> Mapping[str, Sequence[Message]]:
+    pb = scorer_pb2
+    words = SENTENCE.split()
+    return {
+        "ScoreContributions": (
+            pb.ScoreContributionsRequest(
+                sentences=[pb.SentenceToScore(question=QUESTION, words=words[:4])]
+            ),
+            pb.ScoreContributionsRequest(
+                sentences=[
+                    pb.SentenceToScore(question=QUESTION, words=words[-3:]),
+                    pb.SentenceToScore(question="Who?", words=["Ada."]),
+                ]
+            ),
+        ),
+        "DescribeModel": (pb.ScorerServiceDescribeModelRequest(),),
+    }
+
+
+def _query_builder() -> Mapping[str, Sequence[Message]]:
+    pb = query_builder_pb2
+    words = [
+        pb.JudgedWord(
+            text=word,
+            start=7 * place,
+            end=7 * place + len(word),
+            probability=0.9 - place / 20,
+            threshold=0.5,
+            uncertain=place > 7,
+            contribution=place / 10,
+        )
+        for place, word in enumerate(SENTENCE.split())
+    ]
+    return {
+        "BuildQuery": tuple(
+            pb.BuildQueryRequest(
+                question=QUESTION,
+                settings=pb.QuerySettings(
+                    formulation=formulation,
+                    include_question=formulation % 2 == 0,
+                    alpha=50,
+                    word_order=pb.WORD_ORDER_CONTRIBUTION,
+                    last_n_tokens=5,
+                    max_words=20,
+                ),
+                words=words,
+                accepted=[f" {SENTENCE}", " Ada was born in Norrby."],
+                recent_tokens=[" Ada", " was"],
+            )
+            for formulation in pb.Formulation.values()
+            if formulation
+        )
+    }
+
+
+def _retriever() -> Mapping[str, Sequence[Message]]:
+    pb = retriever_pb2
+    passages = [
+        pb.Passage(id=f"p{number}", title=FILM, text=f"{SENTENCE} It is number {number}.")
+        for number in range(3)
+    ]
+    return {
+        "Retrieve": (
+            pb.RetrieveRequest(queries=[QUESTION, SENTENCE], top_k=3, index=KEPT_INDEX),
+            pb.RetrieveRequest(queries=[FILM], top_k=100, index="a"),
+        ),
+        "IndexPassages": (
+            pb.IndexPassagesRequest(index="a", passages=passages, mode=pb.INDEX_MODE_REPLACE),
+            pb.IndexPassagesRequest(index="a", passages=passages[:2], mode=pb.INDEX_MODE_UPSERT),
+            pb.IndexPassagesRequest(index="b", passages=passages[1:]),
+        ),
+        "DeletePassages": (
+            pb.DeletePassagesRequest(index="a", passage_ids=["p0", "nobody"]),
+            pb.DeletePassagesRequest(index="b", passage_ids=["p1"]),
+        ),
+        "ListIndexes": (pb.ListIndexesRequest(),),
+        "DescribeIndex": (
+            pb.DescribeIndexRequest(index=KEPT_INDEX),
+            pb.DescribeIndexRequest(index="a"),
+        ),
+        "DropIndex": (pb.DropIndexRequest(index="a"), pb.DropIndexRequest(index="b")),
+    }
+
+
+def _orchestrator() -> Mapping[str, Sequence[Message]]:
+    pb, of = orchestrator_pb2, policy_pb2
+    budget = pb.Budget(max_sentences=1, max_tokens=4, max_retrievals=1, timeout_s=2)
+    policies = (
+        of.Policy(
+            scaar=of.ScaarPolicy(theta=0.9, theta_cap=1, weighting=of.WEIGHTING_EXP_RAW, alpha=50)
+        ),
+        of.Policy(
+            flare=of.FlarePolicy(theta=0.9),
+            overrides=of.PolicyOverrides(query=query_builder_pb2.FORMULATION_QUESTION, top_k=2),
+        ),
+        of.Policy(single_round=of.SingleRoundPolicy()),
+        of.Policy(no_retrieval=of.NoRetrievalPolicy()),
+    )
+    return {
+        name: tuple(
+            request(
+                question=QUESTION,
+                policy=policy,
+                index="lab",
+                budget=budget,
+                prompt_profile="lab",
+                request_id="r-1",
+            )
+            for policy in policies
+        )
+        for name, request in (
+            ("Answer", pb.AnswerRequest),
+            ("StreamAnswer", pb.StreamAnswerRequest),
+        )
+    }
+
+
+SEEDS: Mapping[str, Mapping[str, Sequence[Message]]] = {
+    "scaar.v1.GeneratorService": _generator(),
+    "scaar.v1.ScorerService": _scorer(),
+    "scaar.v1.QueryBuilderService": _query_builder(),
+    "scaar.v1.RetrieverService": _retriever(),
+    "scaar.v1.OrchestratorService": _orchestrator(),
+}
+"""Right requests by service and call; the first of a call is answered with OK at any time."""

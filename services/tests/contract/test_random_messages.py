@@ -1,0 +1,175 @@
+"""Whatever is sent to a service, it answers with a status that says what is wrong, and serves on.
+
+Each call of the five services, as processes with the lab's models and real indexes, is sent
+``SCAAR_FUZZ_MESSAGES`` messages gone wrong. ``SCAAR_FUZZ_SEED`` makes others.
+"""
+
+import asyncio
+import base64
+import os
+import zlib
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import grpc
+import pytest
+from google.protobuf.descriptor import MethodDescriptor
+
+from scaar.core.types import Passage
+from scaar.lab.passages import passages_of
+from scaar.lab.world import build_world
+from scaar.retriever.factory import open_retriever
+from scaar.retriever.settings import RetrieverSettings
+from scaar.runtime.channels import ChannelSettings, open_channel
+from scaar.wire.retriever import RemoteRetriever
+
+from .processes import RunningService, running_service
+from .random_messages import mutated
+from .seed_messages import KEPT_INDEX, SEEDS, SERVICES
+
+MESSAGES = int(os.environ.get("SCAAR_FUZZ_MESSAGES", "300"))
+SEED = int(os.environ.get("SCAAR_FUZZ_SEED", "1"))
+AT_ONCE = 8
+TIDIED_EVERY = 400
+TIMEOUT_S = 5.0
+GOOD_TIMEOUT_S = 60.0
+ALLOWED = {
+    grpc.StatusCode.OK,
+    grpc.StatusCode.INVALID_ARGUMENT,
+    grpc.StatusCode.NOT_FOUND,
+    grpc.StatusCode.ALREADY_EXISTS,
+    grpc.StatusCode.FAILED_PRECONDITION,
+    grpc.StatusCode.RESOURCE_EXHAUSTED,
+    grpc.StatusCode.DEADLINE_EXCEEDED,
+}
+RETRIEVER, ORCHESTRATOR = "scaar.v1.RetrieverService", "scaar.v1.OrchestratorService"
+COMMANDS = {
+    "scaar.v1.GeneratorService": "generator",
+    "scaar.v1.ScorerService": "scorer",
+    "scaar.v1.QueryBuilderService": "query-builder",
+    RETRIEVER: "retriever",
+    ORCHESTRATOR: "orchestrator",
+}
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, RunningService]]:
+    """The five services; the orchestrator's parts are embedded in it."""
+    with ExitStack() as stack:
+        started = {}
+        for service, command in COMMANDS.items():
+            home = tmp_path_factory.mktemp(command) / "home"
+            if service in (RETRIEVER, ORCHESTRATOR):
+                asyncio.run(_build_indexes(home / "indexes"))
+            started[service] = stack.enter_context(running_service(command, home))
+        yield started
+
+
+async def _build_indexes(folder: Path) -> None:
+    async def passages() -> AsyncIterator[Passage]:
+        for passage in islice(passages_of(build_world(2000)), 50):
+            yield Passage(passage.id, passage.title, passage.text)
+
+    async with open_retriever(RetrieverSettings(indexes=folder)) as retriever:
+        for name in ("lab", KEPT_INDEX):
+            await retriever.index_passages(name, passages())
+
+
+def test_every_call_of_the_contract_has_seeds() -> None:
+    calls = {name: {each.name for each in found.methods} for name, found in SERVICES.items()}
+    assert {name: set(seeds) for name, seeds in SEEDS.items()} == calls
+
+
+@pytest.mark.parametrize("service", list(SERVICES))
+async def test_a_service_answers_whatever_it_is_sent(
+    services: dict[str, RunningService], service: str
+) -> None:
+    running, methods = services[service], SERVICES[service].methods
+    target = running.target
+    codes: dict[str, Counter[str]] = {method.name: Counter() for method in methods}
+    failures: list[str] = []
+    once = ChannelSettings(attempts=1)
+    async with open_channel(target, settings=once) as channel:
+        for method in methods:
+            await _good(channel, method)
+        jobs = ((method, number) for number in range(MESSAGES) for method in methods)
+
+        async def work() -> None:
+            for method, number in jobs:
+                messages = random_messages(method, number)
+                code, details = await _called(channel, method, messages, TIMEOUT_S)
+                codes[method.name][code.name] += 1
+                if code not in ALLOWED:
+                    failures.append(_failure(method, number, messages, f"{code}: {details}"))
+                if service == RETRIEVER and number % TIDIED_EVERY == TIDIED_EVERY - 1:
+                    await _tidy(RemoteRetriever(channel, target))
+
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(AT_ONCE):
+                workers.create_task(work())
+        for method in methods:
+            await _good(channel, method)
+    print(service, {name: dict(found) for name, found in codes.items()})
+    assert not failures, "\n".join([f"{len(failures)} failed", *failures[:10]])
+    assert running.process.poll() is None
+    assert len(running.told()) == 1, "\n".join(running.told())
+    for found in codes.values():
+        assert {"OK", "INVALID_ARGUMENT"} <= set(found)
+
+
+def random_messages(method: MethodDescriptor, number: int) -> Sequence[bytes]:
+    """The messages of one call: several of them for a stream."""
+    random = Random(f"{SEED} {method.full_name} {number}")
+    seeds = SEEDS[method.containing_service.full_name][method.name]
+    count = random.choice((0, 1, 1, 1, 1, 1, 1, 2, 3)) if method.client_streaming else 1
+    return [mutated(random.choice(seeds), random) for _ in range(count)]
+
+
+async def _called(
+    channel: grpc.aio.Channel,
+    method: MethodDescriptor,
+    messages: Sequence[bytes],
+    timeout_s: float,
+) -> tuple[grpc.StatusCode, str]:
+    """How a call with these messages ends."""
+    path = f"/{method.containing_service.full_name}/{method.name}"
+    try:
+        if method.client_streaming:
+            await channel.stream_unary(path)(iter(messages), timeout=timeout_s)
+        elif method.server_streaming:
+            async for _ in channel.unary_stream(path)(messages[0], timeout=timeout_s):
+                pass
+        else:
+            await channel.unary_unary(path)(messages[0], timeout=timeout_s)
+    except grpc.aio.AioRpcError as error:
+        return error.code(), error.details() or ""
+    return grpc.StatusCode.OK, ""
+
+
+async def _good(channel: grpc.aio.Channel, method: MethodDescriptor) -> None:
+    """Calls with the first seed, which is answered."""
+    service = method.containing_service
+    calls = [method]
+    if service.full_name == RETRIEVER:
+        calls.insert(0, service.methods_by_name["IndexPassages"])
+    for call in calls:
+        good = SEEDS[service.full_name][call.name][0].SerializeToString()
+        ended = await _called(channel, call, [good], GOOD_TIMEOUT_S)
+        assert ended == (grpc.StatusCode.OK, ""), (call.full_name, ended)
+
+
+async def _tidy(retriever: RemoteRetriever) -> None:
+    """Drops the indexes that messages with other names have made."""
+    for index in await retriever.list_indexes():
+        if len(index.name) > 1 and index.name not in ("lab", KEPT_INDEX):
+            await retriever.drop_index(index.name)
+
+
+def _failure(method: MethodDescriptor, number: int, messages: Sequence[bytes], ended: str) -> str:
+    packed = [base64.b64encode(zlib.compress(message)).decode() for message in messages]
+    made = f"message {number} of seed {SEED}, as zlib in base64: {packed}"
+    return f"{method.full_name} ended with {ended}\n    {made}"
