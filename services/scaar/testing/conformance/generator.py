@@ -121,10 +121,12 @@ class GeneratorConformance:
         self, generator: Generator, length: int
     ) -> None:
         text = _text(await self._write(generator))
-        stop = text[len(text) // 2 :][:length]
-        stopped = await self._write(generator, stop=("\x00", stop))
-        assert _text(stopped) == text[: text.index(stop)]
-        assert _end(stopped).finish_reason is FinishReason.STOP
+        middle = len(text) // 2
+        for start in range(middle, middle + 4):  # at a token's beginning and within one
+            stop = text[start : start + length]
+            stopped = await self._write(generator, stop=("\x00", stop))
+            assert _text(stopped) == text[: text.index(stop)]
+            assert _end(stopped).finish_reason is FinishReason.STOP
 
     async def test_the_stop_string_that_comes_first_ends_the_text(
         self, generator: Generator
