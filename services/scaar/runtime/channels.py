@@ -57,6 +57,8 @@ def channel_options(settings: ChannelSettings, service: str = "") -> tuple[tuple
         ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
         ("grpc.keepalive_time_ms", round(settings.keepalive_s * 1000)),
         ("grpc.keepalive_timeout_ms", round(settings.keepalive_timeout_s * 1000)),
+        # Without this gRPC gives a connection up after a minute, whatever the line above says.
+        ("grpc.http2.ping_timeout_ms", round(settings.keepalive_timeout_s * 1000)),
         ("grpc.keepalive_permit_without_calls", 0),
         ("grpc.dns_min_time_between_resolutions_ms", 10_000),
         # A service that comes back is found within about a second, not within two minutes.

@@ -45,9 +45,11 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
                 return await behavior(request, context)
             except ScaarError as error:
                 code, message, trailing = self._status_of(error)
-            except (grpc.aio.AbortError, grpc.aio.InternalError):
-                # An abort goes on its way; the other is a message to a client that has gone.
+            except grpc.aio.AbortError:
                 raise
+            except grpc.aio.InternalError as error:
+                # A message to a client that has gone. gRPC would log it as a failure of ours.
+                raise asyncio.CancelledError from error
             except Exception:
                 _LOGGER.exception("%s failed, request id %s", method, _request_id(context))
                 code, message, trailing = self._status_of(ScaarError("internal error"))

@@ -128,6 +128,8 @@ def server_options(settings: ServiceSettings) -> tuple[tuple[str, int], ...]:
         "grpc.max_connection_age_grace_ms": settings.max_call_s + 1,
         "grpc.keepalive_time_ms": settings.keepalive_s,
         "grpc.keepalive_timeout_ms": settings.keepalive_timeout_s,
+        # Without this gRPC gives a connection up after a minute, whatever the line above says.
+        "grpc.http2.ping_timeout_ms": settings.keepalive_timeout_s,
         "grpc.http2.min_ping_interval_without_data_ms": settings.min_ping_interval_s,
     }
     return (*_OPTIONS, *((name, round(value * 1000)) for name, value in seconds.items()))

@@ -1,5 +1,9 @@
 import asyncio
+import itertools
 import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
 
 import grpc
 import pytest
@@ -10,13 +14,14 @@ from scaar.core.errors import AlreadyExists, BackendUnavailable, InvalidRequest
 from scaar.core.types import GenerateRequest, GenerationEnd
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.health import wait_until_serving
-from scaar.runtime.server import open_server
+from scaar.runtime.server import open_server, server_options
 from scaar.runtime.settings import ServiceSettings
 from scaar.testing.fakes import ScriptedGenerator
 from scaar.testing.sockets import serving
 from scaar.wire.generator import SERVICE_NAME, GeneratorServicer, RemoteGenerator
 from scaar.wire.status import status_of
 
+REQUEST = GenerateRequest("a")
 LOOPBACK = "127.0.0.1:0"
 FAST = ServiceSettings(stop_grace_s=0)
 SERVING = health_pb2.HealthCheckResponse.SERVING
@@ -181,3 +186,87 @@ async def test_a_channel_leaves_out_a_service_that_is_not_ready() -> None:
         server.health.set_serving(SERVICE_NAME, True)
         await asyncio.sleep(0.2)
         await generator.describe_model()
+
+
+async def test_a_connection_past_its_age_is_replaced_without_a_failed_call() -> None:
+    peers = set[str]()
+
+    class Telling(GeneratorServicer):
+        async def DescribeModel(self, request: Any, context: Any) -> Any:  # noqa: N802
+            peers.add(context.peer())
+            return await super().DescribeModel(request, context)
+
+    settings = ServiceSettings(max_connection_age_s=0.2, stop_grace_s=0)
+    once = ChannelSettings(attempts=1)
+    async with (
+        open_server(
+            [Telling(ScriptedGenerator({}))], LOOPBACK, settings, status_of=status_of
+        ) as server,
+        open_channel(server.target, settings=once) as channel,
+        asyncio.timeout(30),
+    ):
+        generator = RemoteGenerator(channel, server.target)
+
+        async def ask() -> None:
+            while len(peers) < 5:
+                await generator.describe_model()
+
+        # Some calls under way at any time, none of which is tried again.
+        await asyncio.gather(*(ask() for _ in range(4)))
+
+
+async def test_a_stream_outlives_its_connections_age() -> None:
+    settings = ServiceSettings(max_connection_age_s=0.1, stop_grace_s=0)
+    async with serving(servicer(delay_s=0.2), settings) as (channel, target):
+        events = [each async for each in RemoteGenerator(channel, target).generate(REQUEST)]
+    assert isinstance(events[-1], GenerationEnd)
+
+
+def test_a_server_bounds_its_connections_as_its_settings_say() -> None:
+    settings = ServiceSettings(
+        max_connection_age_s=10, max_call_s=60, keepalive_s=20, keepalive_timeout_s=5
+    )
+    options = dict(server_options(settings))
+    assert options["grpc.max_connection_age_ms"] == 10_000
+    # Longer than the longest call.
+    assert options["grpc.max_connection_age_grace_ms"] == 61_000
+    assert options["grpc.keepalive_time_ms"] == 20_000
+    assert options["grpc.keepalive_timeout_ms"] == 5_000
+    assert options["grpc.http2.min_ping_interval_without_data_ms"] == 30_000
+
+
+async def test_a_client_that_reads_slowly_holds_up_its_own_stream_and_no_other_call(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    word = " word" * 200
+    engine = ScriptedGenerator(lambda request: itertools.repeat((word, -0.1)), delay_s=0.0)
+    made = 0
+
+    class Counting(ScriptedGenerator):
+        async def generate(self, request: GenerateRequest) -> AsyncGenerator[Any, None]:
+            nonlocal made
+            async for event in engine.generate(request):
+                made += 1
+                yield event
+
+    async with serving(GeneratorServicer(Counting({}))) as (channel, target):
+        slow = RemoteGenerator(channel, target)
+        ahead = []
+        endless = GenerateRequest("a", max_tokens=1_000_000)
+        async with aclosing(slow.generate(endless)) as events:
+            for read in range(1, 9):
+                await anext(events)
+                before = -1
+                while made > before:
+                    # Made until nothing more is taken from it.
+                    before = made
+                    for _ in range(20):
+                        await slow.describe_model()
+                ahead.append(made - read)
+        # What is under way is a window of HTTP/2, whatever the stream's length, and it moves on
+        # by what is read.
+        assert ahead[0] * len(word) < 16 * 1024 * 1024
+        assert max(ahead) <= ahead[0] + 8
+        assert made < endless.max_tokens / 10
+    # That it left in the middle of a message is no failure of the server's.
+    assert not caplog.records
