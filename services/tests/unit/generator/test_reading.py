@@ -1,0 +1,89 @@
+"""Reading by itself, over a decoder whose keys are the tokens that it read."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scaar.generator.engines import reading
+from scaar.generator.engines.decoder_session import Cache
+from scaar.generator.engines.prefix_store import PrefixStore
+from scaar.generator.engines.reading import Reading
+
+TEXTS = st.lists(st.integers(0, 2), min_size=1, max_size=20)
+CHUNK = 4
+
+
+class EchoDecoder:
+    """Its logits are all that it has read; ``runs`` says how many tokens each run was given."""
+
+    def __init__(self):
+        self.runs = []
+
+    def begin(self):
+        return Cache(0, {"key": np.zeros((1, 1, 0, 1), np.float32)})
+
+    def step(self, ids, cache):
+        self.runs.append(len(ids))
+        new = np.array(ids, np.float32).reshape(1, 1, -1, 1)
+        keys = np.concatenate([cache.tensors["key"], new], axis=2)
+        return keys.ravel(), Cache(keys.shape[2], {"key": keys})
+
+
+def read_whole(text):
+    """All that was read when nothing is unread."""
+    seen = text.run()
+    while text.unread:
+        seen = text.run()
+    return seen.tolist()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _small_chunks():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "CHUNK_TOKENS", CHUNK)
+        yield
+
+
+@given(before=st.lists(TEXTS, max_size=4), ids=TEXTS, written=TEXTS)
+def test_a_text_is_read_in_order_whatever_was_read_before(before, ids, written):
+    store, decoder = PrefixStore(10_000), EchoDecoder()
+    for other in before:
+        text = Reading(decoder, store, other)
+        read_whole(text)
+        text.keep()
+    text = Reading(decoder, store, ids)
+    assert read_whole(text) == ids
+    for count, token in enumerate(written, 1):
+        text.append(token)
+        assert text.unread == 1
+        assert read_whole(text) == [*ids, *written[:count]]
+
+
+@given(ids=TEXTS, written=TEXTS)
+def test_no_run_is_of_one_token_where_there_are_two_nor_of_more_than_a_chunk(ids, written):
+    decoder = EchoDecoder()
+    text = Reading(decoder, PrefixStore(10_000), ids)
+    read_whole(text)
+    for token in written:
+        text.append(token)
+        read_whole(text)
+    first, *rest = decoder.runs
+    assert first == min(len(ids), CHUNK)
+    assert all(2 <= tokens <= CHUNK for tokens in rest)
+
+
+def test_a_text_that_was_read_to_its_end_is_read_from_the_last_two_tokens():
+    store, decoder = PrefixStore(10_000), EchoDecoder()
+    for _ in range(2):
+        text = Reading(decoder, store, [1, 2, 3, 4])
+        read_whole(text)
+        text.keep()
+    assert decoder.runs == [4, 2]
+    assert store.reused_tokens == 2
+
+
+def test_what_is_kept_before_anything_was_read_is_nothing():
+    store = PrefixStore(10_000)
+    Reading(EchoDecoder(), store, [1, 2, 3]).keep()
+    assert store.size_bytes == 0
