@@ -16,10 +16,14 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerRequest,
     BudgetLimits,
+    Degradation,
     GenerateRequest,
+    OnFailure,
     Passage,
     PassagesRetrieved,
     PolicyRequest,
+    RetrieveRequest,
+    RetrieveResult,
     SentenceRegenerated,
     TokenDrafted,
 )
@@ -127,6 +131,30 @@ async def test_a_port_that_fails_fails_the_answer_with_its_own_error(transport: 
             async with aclosing(answerer.stream_answer(AnswerRequest(QUESTION))) as events:
                 assert [event async for event in events]
     assert caught.value.metadata == {"target": "tgi:80"}
+
+
+class LostRetriever(InMemoryRetriever):
+    """Describes its indexes, and is gone when it is asked for passages."""
+
+    async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
+        raise BackendUnavailable("gone", target="opensearch:9200")
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_a_draft_that_stands_for_want_of_a_retriever_says_so(transport: str) -> None:
+    request = AnswerRequest(QUESTION, on_failure=OnFailure.ACCEPT_DRAFT)
+    lost = replace(ports(), retriever=LostRetriever({"lab": PASSAGES}))
+    async with (
+        loop_by(transport, lost) as answerer,
+        aclosing(answerer.stream_answer(request)) as stream,
+    ):
+        events = [event async for event in stream]
+    finished = events[-1]
+    assert isinstance(finished, AnswerFinished)
+    first, conclusion = finished.answer.sentences
+    assert first.text == " Ada was born in Paris."
+    assert first.degraded == Degradation("retrieving for sentence 0", "BACKEND_UNAVAILABLE", "gone")
+    assert conclusion.degraded is None
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

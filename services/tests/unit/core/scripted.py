@@ -108,7 +108,9 @@ def parts(script: Script, **changed: object) -> Parts:
     return Parts(ScriptedGenerator(script), **changed)  # type: ignore[arg-type]
 
 
-def asking(policy: str = "scaar", *, budget: BudgetLimits | None = None, **overrides: object):
+def asking(
+    policy: str = "scaar", *, budget: BudgetLimits | None = None, **overrides: object
+) -> AnswerRequest:
     changes = PolicyOverrides(**overrides)  # type: ignore[arg-type]
     return AnswerRequest(QUESTION, PolicyRequest(policy, changes), budget=budget or BudgetLimits())
 
@@ -139,4 +141,4 @@ def sentences_in(events: Sequence[AnswerEvent]) -> list[str]:
 
 def other_tasks() -> set[asyncio.Task[object]]:
     """What runs beside the test."""
-    return asyncio.all_tasks() - {asyncio.current_task()}  # type: ignore[arg-type]
+    return asyncio.all_tasks() - {asyncio.current_task()}
