@@ -29,23 +29,30 @@ class Cable:
         self._tasks: list[asyncio.Task[None]] = []
         self._writers: list[asyncio.StreamWriter] = []
         self._pulled = False
+        self._server: asyncio.Server | None = None
 
     def pull(self) -> None:
         self._pulled = True
+        if self._server:
+            self._server.close()
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[str]:
         """Where the client's end is."""
-        server = await asyncio.start_server(self._connect, "127.0.0.1", 0)
-        host, port = server.sockets[0].getsockname()
+        self._server = await asyncio.start_server(self._connect, "127.0.0.1", 0)
+        host, port = self._server.sockets[0].getsockname()
         try:
             yield f"{host}:{port}"
         finally:
-            server.close()
+            self._server.close()
             for task in self._tasks:
                 task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
             for writer in self._writers:
-                writer.close()
+                writer.transport.abort()
+            await asyncio.gather(
+                *(writer.wait_closed() for writer in self._writers), return_exceptions=True
+            )
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far_reader, far_writer = await asyncio.open_connection(self._host, int(self._port))
