@@ -7,6 +7,8 @@ from scaar.core.types import ScoreRequest
 
 MAX_WORDS = 256
 MAX_WORDS_OF_CALL = 4096
+MAX_CHARACTERS = 8_000
+"""Of a question, and of a sentence: each is read into tokens once a word."""
 
 
 def check_requests(requests: Sequence[ScoreRequest]) -> None:
@@ -20,6 +22,8 @@ def check_requests(requests: Sequence[ScoreRequest]) -> None:
         at = f"sentences[{number}]"
         if not request.question.strip():
             wrong.append(Violation(f"{at}.question", "must not be empty"))
+        elif (length := len(request.question)) > MAX_CHARACTERS:
+            wrong.append(Violation(f"{at}.question", _too_long(length)))
         elif not _is_unicode(request.question):
             wrong.append(Violation(f"{at}.question", "holds half a surrogate pair"))
         wrong += _check_words(f"{at}.words", request.words)
@@ -38,6 +42,8 @@ def _check_number(requests: Sequence[ScoreRequest]) -> list[Violation]:
 def _check_words(field: str, words: Sequence[str]) -> list[Violation]:
     if not 1 <= len(words) <= MAX_WORDS:
         return [Violation(field, f"must be 1 to {MAX_WORDS} words, not {len(words)}")]
+    if (length := sum(len(word) + 1 for word in words) - 1) > MAX_CHARACTERS:
+        return [Violation(field, _too_long(length))]
     for position, word in enumerate(words):
         if word.split() != [word]:
             limit = f"must be words without white space, not {word!r} at {position}"
@@ -45,6 +51,10 @@ def _check_words(field: str, words: Sequence[str]) -> list[Violation]:
         if not _is_unicode(word):
             return [Violation(field, f"holds half a surrogate pair at word {position}")]
     return []
+
+
+def _too_long(characters: int) -> str:
+    return f"must have at most {MAX_CHARACTERS:,} characters, not {characters:,}"
 
 
 def _is_unicode(text: str) -> bool:

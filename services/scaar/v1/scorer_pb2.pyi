@@ -51,13 +51,14 @@ class SentenceToScore(_message.Message):
     QUESTION_FIELD_NUMBER: _builtins.int
     WORDS_FIELD_NUMBER: _builtins.int
     question: _builtins.str
-    """The question. INVALID_ARGUMENT when empty, or when it and the sentence exceed the model's
-    context.
+    """The question, at most 8,000 characters; of one that is too long for the model, the last words
+    count. INVALID_ARGUMENT when empty or longer.
     """
     @_builtins.property
     def words(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The words in text order, punctuation attached, 1 to 256. INVALID_ARGUMENT for more or none,
-        for an empty word or one with white space.
+        """The words in text order, punctuation attached, 1 to 256 and at most 8,000 characters with the
+        spaces between them. INVALID_ARGUMENT for more or none, for an empty word or one with white
+        space, and for a sentence that exceeds the model's context.
         """
 
     def __init__(

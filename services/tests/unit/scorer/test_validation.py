@@ -1,0 +1,26 @@
+import pytest
+
+from scaar.core.errors import InvalidRequest
+from scaar.core.types import ScoreRequest
+from scaar.scorer.validation import MAX_CHARACTERS, check_requests
+
+
+def test_a_question_and_a_sentence_of_the_greatest_length_pass() -> None:
+    longest = ("x" * (MAX_CHARACTERS - 3), "yz")
+    check_requests([ScoreRequest("q" * MAX_CHARACTERS, longest)])
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "field"),
+    [
+        ("q" * (MAX_CHARACTERS + 1), ("word",), "question"),
+        ("Who?", ("x" * (MAX_CHARACTERS - 2), "yz"), "words"),
+    ],
+)
+def test_a_longer_one_is_refused_with_the_limit(
+    question: str, words: tuple[str, ...], field: str
+) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        check_requests([ScoreRequest("Who?", ("Ada.",)), ScoreRequest(question, words)])
+    limit = "must have at most 8,000 characters, not 8,001"
+    assert str(caught.value) == f"sentences[1].{field}: {limit}"
