@@ -1,4 +1,7 @@
-"""``scaar lab evaluate``: the policies on the lab's questions, as a Markdown table."""
+"""``scaar lab evaluate``: the policies on the lab's questions, as a Markdown table.
+
+Means stand with their 95% intervals; the questions about one film are one observation.
+"""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -16,7 +19,9 @@ from scaar.core.errors import InvalidRequest
 from scaar.core.loop import AdaptiveLoop
 from scaar.core.measures.exact_match import exact_match
 from scaar.core.measures.f1 import f1
+from scaar.core.measures.interval import interval
 from scaar.core.policies import PRESETS
+from scaar.core.policies.effective import check_policy
 from scaar.core.ports import Answerer
 from scaar.core.types import Answer, AnswerFinished, AnswerRequest, PolicyRequest
 from scaar.lab.questions import Question, draw_questions
@@ -24,6 +29,10 @@ from scaar.lab.world import build_world
 from scaar.orchestrator.settings import OrchestratorSettings
 
 SPLITS = ("head", "tail")
+COLUMNS = (
+    *("policy", "theta", "split", "questions", "EM [95%]", "F1 [95%]", "retrievals [95%]"),
+    *("model calls", "tokens", "ms"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +68,8 @@ def evaluate(
     ]
     overrides = parse_overrides(settings or [])
     requests = [PolicyRequest(name, overrides) for name in policies or PRESETS]
+    if wrong := [violation for request in requests for violation in check_policy(request)]:
+        raise InvalidRequest(wrong)
     asyncio.run(_evaluate(seed, questions, requests))
 
 
@@ -67,8 +78,7 @@ async def _evaluate(
 ) -> None:
     index = lab_index_name(seed)
     console = Console(stderr=True)
-    print("| policy | theta | split | questions | EM | F1 | retrievals | model calls | ms |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print(f"| {' | '.join(COLUMNS)} |\n{'| --- ' * len(COLUMNS)}|")
     async with open_ports(OrchestratorSettings.read()) as ports:
         await ensure_lab_index(ports.retriever, seed)
         loop = AdaptiveLoop(ports)
@@ -99,16 +109,24 @@ def _rows(answered: Sequence[Answered]) -> Iterator[str]:
     for split in (*SPLITS, "all"):
         mine = [each for each in answered if split in (each.question.split, "all")]
         policy = mine[0].answer.provenance.policy
+        films = [each.question.supports[0] for each in mine]
         usages = [each.answer.usage for each in mine]
+        scores = [(each.answer.answer, each.question.answers) for each in mine]
         cells = (
             policy.name,
             f"{policy.theta:g}" if policy.theta else "-",
             split,
             str(len(mine)),
-            f"{fmean(exact_match(one.answer.answer, one.question.answers) for one in mine):.3f}",
-            f"{fmean(f1(one.answer.answer, one.question.answers) for one in mine):.3f}",
-            f"{fmean(usage.retrievals for usage in usages):.2f}",
+            _mean([exact_match(*score) for score in scores], films, ".3f"),
+            _mean([f1(*score) for score in scores], films, ".3f"),
+            _mean([usage.retrievals for usage in usages], films, ".2f"),
             f"{fmean(usage.llm_calls for usage in usages):.2f}",
+            f"{fmean(usage.generated_tokens for usage in usages):.0f}",
             f"{fmean(usage.latency_ms for usage in usages):.0f}",
         )
         yield f"| {' | '.join(cells)} |"
+
+
+def _mean(values: Sequence[float], films: Sequence[str], decimals: str) -> str:
+    low, high = interval(values, films)
+    return f"{fmean(values):{decimals}} [{low:{decimals}}, {high:{decimals}}]"
