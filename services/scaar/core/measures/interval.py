@@ -1,4 +1,4 @@
-"""The interval of a mean by the percentile bootstrap (Efron, 1979) over clusters (Field, Welsh, 2007).
+"""The interval of a mean by the percentile bootstrap (Efron, 1979), over clusters of values.
 
 Whole clusters are drawn with replacement, so that what belongs together, such as the questions
 about one entity, counts as one observation.
