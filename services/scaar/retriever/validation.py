@@ -11,6 +11,7 @@ MAX_TITLE_CHARACTERS = 4_096
 MAX_TEXT_CHARACTERS = 1_048_576
 MAX_QUERY_CHARACTERS = 32_768
 MAX_TOP_K = 100
+MAX_QUERIES = 1_000
 
 _INDEX_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -103,6 +104,9 @@ def _wrong_text(
 
 
 def _wrong_queries(queries: tuple[str, ...]) -> Iterator[Violation]:
+    if len(queries) > MAX_QUERIES:
+        yield Violation("queries", f"must be at most {MAX_QUERIES:,}, not {len(queries):,}")
+        return
     for position, query in enumerate(queries):
         field = f"queries[{position}]"
         if not query.strip():

@@ -68,8 +68,8 @@ class RetrieveRequest(_message.Message):
     """The index's name. INVALID_ARGUMENT when empty or not a name, NOT_FOUND when not there."""
     @_builtins.property
     def queries(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The queries, each of at most 32,768 characters; none gives none. INVALID_ARGUMENT for an empty
-        or longer one.
+        """The queries, at most 1,000, each of at most 32,768 characters; none gives none.
+        INVALID_ARGUMENT for more, and for an empty or longer one.
         """
 
     def __init__(

@@ -39,6 +39,12 @@ def test_a_request_names_every_wrong_field_at_once() -> None:
 def test_the_limits_themselves_are_within(top_k: int) -> None:
     check_request(RetrieveRequest(queries=("x" * 32_768,), top_k=top_k, index="lab"))
     check_request(RetrieveRequest(queries=(), top_k=top_k, index="lab"))
+    check_request(RetrieveRequest(queries=("x",) * 1_000, top_k=top_k, index="lab"))
+
+
+def test_more_queries_than_a_request_may_have_are_refused() -> None:
+    with pytest.raises(InvalidRequest, match="^queries: must be at most 1,000, not 1,001$"):
+        check_request(RetrieveRequest(queries=("",) * 1_001, top_k=1, index="lab"))
 
 
 @pytest.mark.parametrize(
