@@ -155,6 +155,9 @@ def _orchestrator() -> Mapping[str, Sequence[Message]]:
             overrides=of.PolicyOverrides(query=query_builder_pb2.FORMULATION_QUESTION, top_k=2),
         ),
         of.Policy(single_round=of.SingleRoundPolicy()),
+        of.Policy(fixed_length=of.FixedLengthPolicy(window_tokens=2)),
+        of.Policy(fixed_sentence=of.FixedSentencePolicy()),
+        of.Policy(ircot=of.IrcotPolicy(max_passages=4)),
         of.Policy(no_retrieval=of.NoRetrievalPolicy()),
     )
     return {
