@@ -27,6 +27,10 @@ if _version_not_supported:
 
 class RetrieverServiceStub:
     """RetrieverService finds passages in named indexes, and keeps the indexes.
+
+    Every index is checked when the service starts. A damaged one is refused with DATA_LOSS until it
+    is replaced or dropped; the others are served. The health of scaar.v1.RetrieverService/INDEX is
+    SERVING for an index that is whole, NOT_SERVING for one that is damaged or gone.
     """
 
     def __init__(self, channel):
@@ -69,6 +73,10 @@ class RetrieverServiceStub:
 
 class RetrieverServiceServicer:
     """RetrieverService finds passages in named indexes, and keeps the indexes.
+
+    Every index is checked when the service starts. A damaged one is refused with DATA_LOSS until it
+    is replaced or dropped; the others are served. The health of scaar.v1.RetrieverService/INDEX is
+    SERVING for an index that is whole, NOT_SERVING for one that is damaged or gone.
     """
 
     def Retrieve(self, request, context):
@@ -98,7 +106,8 @@ class RetrieverServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListIndexes(self, request, context):
-        """ListIndexes gives every index, by name.
+        """ListIndexes gives every index that can be read, by name; DescribeIndex says what is wrong with
+        another.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -161,6 +170,10 @@ def add_RetrieverServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class RetrieverService:
     """RetrieverService finds passages in named indexes, and keeps the indexes.
+
+    Every index is checked when the service starts. A damaged one is refused with DATA_LOSS until it
+    is replaced or dropped; the others are served. The health of scaar.v1.RetrieverService/INDEX is
+    SERVING for an index that is whole, NOT_SERVING for one that is damaged or gone.
     """
 
     @staticmethod

@@ -13,7 +13,12 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class RetrieverServiceStub:
-    """RetrieverService finds passages in named indexes, and keeps the indexes."""
+    """RetrieverService finds passages in named indexes, and keeps the indexes.
+
+    Every index is checked when the service starts. A damaged one is refused with DATA_LOSS until it
+    is replaced or dropped; the others are served. The health of scaar.v1.RetrieverService/INDEX is
+    SERVING for an index that is whole, NOT_SERVING for one that is damaged or gone.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Retrieve: _aio.UnaryUnaryMultiCallable[_retriever_pb2.RetrieveRequest, _retriever_pb2.RetrieveResponse]
@@ -31,14 +36,21 @@ class RetrieverServiceStub:
     passages that are not there are passed over.
     """
     ListIndexes: _aio.UnaryUnaryMultiCallable[_retriever_pb2.ListIndexesRequest, _retriever_pb2.ListIndexesResponse]
-    """ListIndexes gives every index, by name."""
+    """ListIndexes gives every index that can be read, by name; DescribeIndex says what is wrong with
+    another.
+    """
     DescribeIndex: _aio.UnaryUnaryMultiCallable[_retriever_pb2.DescribeIndexRequest, _retriever_pb2.DescribeIndexResponse]
     """DescribeIndex gives one index. NOT_FOUND for one that is not there."""
     DropIndex: _aio.UnaryUnaryMultiCallable[_retriever_pb2.DropIndexRequest, _retriever_pb2.DropIndexResponse]
     """DropIndex takes an index away. NOT_FOUND for one that is not there."""
 
 class RetrieverServiceServicer(metaclass=_abc_1.ABCMeta):
-    """RetrieverService finds passages in named indexes, and keeps the indexes."""
+    """RetrieverService finds passages in named indexes, and keeps the indexes.
+
+    Every index is checked when the service starts. A damaged one is refused with DATA_LOSS until it
+    is replaced or dropped; the others are served. The health of scaar.v1.RetrieverService/INDEX is
+    SERVING for an index that is whole, NOT_SERVING for one that is damaged or gone.
+    """
 
     @_abc_1.abstractmethod
     def Retrieve(
@@ -78,7 +90,9 @@ class RetrieverServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _retriever_pb2.ListIndexesRequest,
         context: _aio.ServicerContext[_retriever_pb2.ListIndexesRequest, _abc.Awaitable[_retriever_pb2.ListIndexesResponse]],
     ) -> _abc.Awaitable[_retriever_pb2.ListIndexesResponse]:
-        """ListIndexes gives every index, by name."""
+        """ListIndexes gives every index that can be read, by name; DescribeIndex says what is wrong with
+        another.
+        """
 
     @_abc_1.abstractmethod
     def DescribeIndex(
