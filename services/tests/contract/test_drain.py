@@ -9,6 +9,8 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 
+import grpc
+
 from scaar.core.errors import BackendUnavailable
 from scaar.core.types import GenerateRequest, GenerationEnd, GenerationEvent, Token
 from scaar.runtime.channels import ChannelSettings, open_channel
@@ -108,6 +110,8 @@ async def test_without_grace_streams_end_as_unavailable_and_the_process_ends() -
         process.send_signal(signal.SIGTERM)
         for error in await asyncio.gather(*tasks, return_exceptions=True):
             assert isinstance(error, BackendUnavailable)
+            assert isinstance(error.__cause__, grpc.aio.AioRpcError)
+            assert error.__cause__.code() is grpc.StatusCode.UNAVAILABLE
         assert "Traceback" not in await ended(process)
 
 
@@ -119,6 +123,8 @@ async def test_streams_that_outlive_the_grace_are_ended_as_unavailable() -> None
         process.send_signal(signal.SIGTERM)
         for error in await asyncio.gather(*tasks, return_exceptions=True):
             assert isinstance(error, BackendUnavailable)
+            assert isinstance(error.__cause__, grpc.aio.AioRpcError)
+            assert error.__cause__.code() is grpc.StatusCode.UNAVAILABLE
         assert "Traceback" not in await ended(process)
 
 
