@@ -63,7 +63,9 @@ class RetrieveRequest(_message.Message):
     TOP_K_FIELD_NUMBER: _builtins.int
     INDEX_FIELD_NUMBER: _builtins.int
     top_k: _builtins.int
-    """The most passages a query, 1 to 100. INVALID_ARGUMENT outside."""
+    """The most passages a query, 1 to 100. INVALID_ARGUMENT outside, and where the passages are more
+    than a message of 16 MB can carry.
+    """
     index: _builtins.str
     """The index's name. INVALID_ARGUMENT when empty or not a name, NOT_FOUND when not there."""
     @_builtins.property

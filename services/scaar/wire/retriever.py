@@ -49,6 +49,7 @@ SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["RetrieverService"].full_name
 
 # Passages go in messages of about this size, far from the limit of a message.
 _MESSAGE_CHARACTERS = 100_000
+_MOST_BYTES = 16 * 1024 * 1024
 
 _NOT_CHECKED: Mapping[str, bool] = MappingProxyType({})
 
@@ -78,7 +79,7 @@ class RetrieverServicer(pb_grpc.RetrieverServiceServicer):
     ) -> pb.RetrieveResponse:
         with self._readiness.shown_by(request.index):
             result = await self._retriever.retrieve(retrieve_request_from_pb(request))
-        return retrieve_result_to_pb(result)
+        return _carried(retrieve_result_to_pb(result))
 
     async def IndexPassages(
         self,
@@ -118,6 +119,14 @@ class RetrieverServicer(pb_grpc.RetrieverServiceServicer):
         await self._retriever.drop_index(request.index)
         self._readiness.gone(request.index)
         return pb.DropIndexResponse()
+
+
+def _carried(response: pb.RetrieveResponse) -> pb.RetrieveResponse:
+    """The response, if a message can carry it."""
+    if (size := response.ByteSize()) > _MOST_BYTES:
+        text = f"asks for {size:,} bytes of passages, more than the {_MOST_BYTES:,} of a message"
+        raise InvalidRequest.of("top_k", f"{text}: ask for fewer passages or queries at a time")
+    return response
 
 
 async def _passages(

@@ -3,7 +3,9 @@ from collections.abc import AsyncIterator
 import grpc
 import pytest
 
+from scaar.core.errors import InvalidRequest
 from scaar.core.ports import Retriever
+from scaar.core.types import Passage, RetrieveRequest
 from scaar.testing.conformance.retriever import RetrieverConformance
 from scaar.testing.fakes import InMemoryRetriever
 from scaar.testing.sockets import TRANSPORTS, retriever_by, serving
@@ -43,3 +45,12 @@ async def test_an_unknown_mode_and_one_that_changes_are_refused() -> None:
                 await call(iter([message.SerializeToString() for message in sent]))
             assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
             assert caught.value.details() == told
+
+
+async def test_more_passages_than_a_message_can_carry_are_refused() -> None:
+    long = [Passage(f"p{number:02}", "", "hay " * 250_000) for number in range(17)]
+    async with retriever_by("grpc", InMemoryRetriever({"a": long})) as retriever:
+        found = await retriever.retrieve(RetrieveRequest(("hay",), 16, "a"))
+        assert len(found.results[0]) == 16
+        with pytest.raises(InvalidRequest, match="top_k: asks for 17,000,"):
+            await retriever.retrieve(RetrieveRequest(("hay",), 17, "a"))
