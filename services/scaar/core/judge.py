@@ -2,15 +2,11 @@
 
 from scaar.core.budget import Budget
 from scaar.core.contribution import judge_words
+from scaar.core.policies.effective import uses_contributions
 from scaar.core.ports import ContributionScorer
-from scaar.core.types import EffectivePolicy, Formulation, JudgedWord, ScoreRequest, Weighting
+from scaar.core.types import EffectivePolicy, JudgedWord, ScoreRequest
 from scaar.core.words import split_words, word_probabilities
 from scaar.core.writer import Sentence
-
-
-def needs_contributions(policy: EffectivePolicy) -> bool:
-    """Whether the trigger or the query of a policy goes by the words' contributions."""
-    return policy.weighting is not Weighting.NONE or policy.query.formulation is Formulation.PFQ
 
 
 class Judge:
@@ -27,7 +23,8 @@ class Judge:
         """Every word of the sentence with its probability, contribution and threshold."""
         words = split_words(sentence.text)
         contributions = None
-        if words and needs_contributions(self._policy):
+        policy = self._policy
+        if words and uses_contributions(policy.weighting, policy.query.formulation):
             request = ScoreRequest(question, tuple(word.text for word in words))
             async with self._budget.within(stage):
                 (contributions,) = await self._scorer.score_contributions([request])

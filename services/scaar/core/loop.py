@@ -6,6 +6,7 @@ A policy that judges drafts a sentence, and looks up where a word of it is uncer
 never judged and never looked up for, under any policy.
 """
 
+import asyncio
 import time
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -16,9 +17,8 @@ from scaar.core.answering import Answering, Ports
 from scaar.core.budget import Budget
 from scaar.core.draft_then_judge import draft_then_judge
 from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, ScaarError
-from scaar.core.judge import needs_contributions
 from scaar.core.policies import PRESETS
-from scaar.core.policies.effective import effective_policy
+from scaar.core.policies.effective import effective_policy, needs_retriever, needs_scorer
 from scaar.core.prompts import profile_of
 from scaar.core.retrieve_then_write import retrieve_then_write
 from scaar.core.types import (
@@ -78,16 +78,26 @@ class AdaptiveLoop:
 
     async def _provenance(self, request: AnswerRequest) -> Provenance:
         """What will answer. Refuses, before any work, what the parts cannot serve."""
-        model = await self._ports.generator.describe_model()
+        ports, on_failure = self._ports, request.on_failure
+        opening = scoring = None
+        try:
+            async with asyncio.TaskGroup() as parts:
+                # Which parts a policy needs hangs on the request alone: all are asked at once.
+                describing = parts.create_task(ports.generator.describe_model())
+                if needs_retriever(request.policy):
+                    index = ports.retriever.describe_index(request.index)
+                    opening = parts.create_task(_borne(index, on_failure))
+                if needs_scorer(request.policy):
+                    cross_encoder = ports.scorer.describe_model()
+                    scoring = parts.create_task(_borne(cross_encoder, on_failure))
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from None
+        model = describing.result()
+        found = opening.result() if opening else None
+        scorer = scoring.result() if scoring else None
         policy = effective_policy(request.policy, model)
         _require_capabilities(policy, model)
         profile = profile_of(request.prompt_profile or model.prompt_profile)
-        index = scorer = None
-        if policy.when is not When.NEVER:
-            describing = self._ports.retriever.describe_index(request.index)
-            index = await _described(describing, request.on_failure)
-        if policy.when is When.UNCERTAIN_WORD and needs_contributions(policy):
-            scorer = await _described(self._ports.scorer.describe_model(), request.on_failure)
         return Provenance(
             request_id=request.request_id or self._new_request_id(),
             model=model.model,
@@ -95,8 +105,8 @@ class AdaptiveLoop:
             engine=model.engine,
             scorer=scorer.model if scorer else "",
             scorer_revision=scorer.revision if scorer else "",
-            index=index.name if index else "",
-            index_version=index.version if index else "",
+            index=found.name if found else "",
+            index_version=found.version if found else "",
             prompt_profile=profile.label,
             policy=policy,
         )
@@ -141,7 +151,7 @@ def _require_capabilities(policy: EffectivePolicy, model: ModelDescription) -> N
         )
 
 
-async def _described(describing: Awaitable[_Described], on_failure: OnFailure) -> _Described | None:
+async def _borne(describing: Awaitable[_Described], on_failure: OnFailure) -> _Described | None:
     """The description; None from a part that is down, where the draft may stand without it."""
     try:
         return await describing

@@ -68,8 +68,11 @@ class TokenStream:
         if self._returned:
             return self._returned.popleft()
         while self.finish_reason is None:
-            async with self._budget.within(stage):
-                event = await self._next()
+            if self._ahead:
+                event = self._ahead.popleft()
+            else:
+                async with self._budget.within(stage):
+                    event = await self._next()
             match event:
                 case None:
                     raise StreamIncomplete("the generator's stream ended before its end")
@@ -110,8 +113,8 @@ class TokenStream:
             self._bill()
 
     async def _next(self) -> GenerationEvent | None:
-        """The event that was written ahead, else the one that is being written."""
-        if not self._ahead and self._writing is not None:
+        """The event that is being written."""
+        if self._writing is not None:
             await self._writing
             self._writing = None
         return self._ahead.popleft() if self._ahead else await self._receive()

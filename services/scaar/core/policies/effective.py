@@ -104,6 +104,24 @@ def effective_policy(request: PolicyRequest, model: ModelDescription) -> Effecti
     )
 
 
+def needs_retriever(request: PolicyRequest) -> bool:
+    """Whether the policy may retrieve, whatever the model."""
+    return PRESETS[request.name].when is not When.NEVER
+
+
+def needs_scorer(request: PolicyRequest) -> bool:
+    """Whether the policy asks for contributions, whatever the model."""
+    preset, asked = PRESETS[request.name], request.overrides
+    return preset.when is When.UNCERTAIN_WORD and uses_contributions(
+        asked.weighting or preset.weighting, asked.query or preset.query.formulation
+    )
+
+
+def uses_contributions(weighting: Weighting, formulation: Formulation) -> bool:
+    """Whether trigger or query go by the words' contributions."""
+    return weighting is not Weighting.NONE or formulation is Formulation.PFQ
+
+
 def _given(overrides: PolicyOverrides) -> list[str]:
     return [each.name for each in fields(overrides) if getattr(overrides, each.name) is not None]
 

@@ -339,15 +339,11 @@ async def test_a_request_may_bring_its_own_id_and_prompt_profile() -> None:
 @pytest.mark.parametrize("policy", ["scaar", "flare"])
 async def test_a_policy_that_judges_needs_log_probabilities(policy: str) -> None:
     closed = replace(SCRIPTED_MODEL, capabilities=frozenset({Capability.RESUME_BY_IDS}))
-    ports = Parts(
-        ScriptedGenerator(model(), model=closed),
-        scorer=Untouchable(),  # type: ignore[arg-type]
-        retriever=Untouchable(),  # type: ignore[arg-type]
-    )
+    ports = Parts(ScriptedGenerator(model(), model=closed))
     with pytest.raises(CapabilityMissing, match=rf"^policy {policy} needs logprobs") as caught:
         await ports.events(asking(policy))
     assert caught.value.metadata == {"policy": policy, "missing": "logprobs"}
-    assert ports.generator.requests == []
+    assert (ports.generator.requests, ports.scorer.requests, ports.retriever.requests) == ([],) * 3
 
 
 async def test_single_round_serves_a_model_without_log_probabilities() -> None:
