@@ -1,0 +1,74 @@
+"""The loop's own time a sentence: its ports answer at once, by script."""
+
+import time
+from contextlib import aclosing
+from statistics import median
+
+from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.policies import PRESETS
+from scaar.core.types import (
+    AnswerFinished,
+    AnswerRequest,
+    BudgetLimits,
+    GenerateRequest,
+    Passage,
+    PolicyRequest,
+)
+from scaar.query_builder.local import LocalQueryBuilder
+from scaar.testing.fakes import InMemoryRetriever, Piece, ScriptedGenerator, ScriptedScorer
+
+SENTENCE = " The film that Ada Byron made in London was shown in Paris."
+SENTENCES = 20
+
+
+async def loop_us(policy: str, *, answers: int = 20) -> tuple[float, float]:
+    """Microseconds a sentence of the loop with its fakes, and of the fakes' tokens alone."""
+    script = _script()
+    ports = Ports(
+        ScriptedGenerator(script),
+        ScriptedScorer({}),
+        LocalQueryBuilder(),
+        InMemoryRetriever({"lab": [Passage("p", "Ada", "Ada Byron made a film.")]}),
+    )
+    budget = BudgetLimits(max_sentences=100, max_tokens=8_192, max_retrievals=100)
+    request = AnswerRequest("Who made it?", PolicyRequest(policy), budget=budget)
+    loop = AdaptiveLoop(ports)
+    alone = GenerateRequest("Who made it?", max_tokens=1024)
+    with_loop, without = [], []
+    for _ in range(answers):
+        began = time.perf_counter()
+        async with aclosing(ports.generator.generate(alone)) as tokens:
+            async for _token in tokens:
+                pass
+        without.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        count = 0
+        async with aclosing(loop.stream_answer(request)) as events:
+            async for event in events:
+                if isinstance(event, AnswerFinished):
+                    count = len(event.answer.sentences)
+        with_loop.append((time.perf_counter() - began) / count)
+    return median(with_loop) * 1e6, median(without) * 1e6 / (SENTENCES + 1)
+
+
+async def table() -> list[str]:
+    """A row a policy."""
+    rows = []
+    for policy in PRESETS:
+        loop, alone = await loop_us(policy)
+        rows.append(f"| {policy} | {loop:.0f} | {alone:.0f} |")
+    return rows
+
+
+def _script() -> dict[str, list[Piece]] | object:
+    words = [(f" {word}", -0.01) for word in SENTENCE.split()]
+    text: list[Piece] = [*words * SENTENCES, (" So the answer is Ada.", -0.01)]
+    starts, at = {}, 0
+    for number, (piece, _) in enumerate(text):
+        starts[at] = number
+        at += len(piece)
+
+    def goes_on(asked: GenerateRequest) -> list[Piece]:
+        return text[starts[len(asked.prefix)] :]
+
+    return goes_on
