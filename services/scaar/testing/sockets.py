@@ -4,10 +4,11 @@
 """
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import grpc
 
+from scaar.core.loop import AdaptiveLoop, Ports
 from scaar.core.ports import Answerer, ContributionScorer, Generator, QueryBuilder, Retriever
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.server import Servicer, open_server
@@ -87,3 +88,17 @@ async def answerer_by(transport: str, answerer: Answerer) -> AsyncIterator[Answe
         return
     async with serving(OrchestratorServicer(answerer)) as (channel, target):
         yield RemoteAnswerer(channel, target)
+
+
+@asynccontextmanager
+async def loop_by(transport: str, ports: Ports) -> AsyncIterator[Answerer]:
+    """The adaptive loop over the ports by a transport, and itself by that transport."""
+    async with AsyncExitStack() as stack:
+        enter = stack.enter_async_context
+        reached = Ports(
+            generator=await enter(generator_by(transport, ports.generator)),
+            scorer=await enter(scorer_by(transport, ports.scorer)),
+            query_builder=await enter(query_builder_by(transport, ports.query_builder)),
+            retriever=await enter(retriever_by(transport, ports.retriever)),
+        )
+        yield await enter(answerer_by(transport, AdaptiveLoop(reached)))

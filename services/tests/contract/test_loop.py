@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
 
 from scaar.core.errors import BackendUnavailable, DeadlineExceeded
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.loop import Ports
 from scaar.core.policies import PRESETS
 from scaar.core.ports import Answerer
 from scaar.core.types import (
@@ -30,14 +30,7 @@ from scaar.core.types import (
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.testing.conformance.answerer import AnswererConformance
 from scaar.testing.fakes import InMemoryRetriever, Piece, ScriptedGenerator, ScriptedScorer
-from scaar.testing.sockets import (
-    TRANSPORTS,
-    answerer_by,
-    generator_by,
-    query_builder_by,
-    retriever_by,
-    scorer_by,
-)
+from scaar.testing.sockets import TRANSPORTS, loop_by
 
 QUESTION = "Where was Ada born?"
 PASSAGES = (
@@ -62,26 +55,6 @@ def ports() -> Ports:
         LocalQueryBuilder(),
         InMemoryRetriever({"lab": PASSAGES}),
     )
-
-
-@asynccontextmanager
-async def loop_by(transport: str, embedded: Ports) -> AsyncIterator[Answerer]:
-    """The loop over the ports by a transport, itself by that transport."""
-    async with AsyncExitStack() as stack:
-        enter = stack.enter_async_context
-        yield await enter(
-            answerer_by(
-                transport,
-                AdaptiveLoop(
-                    Ports(
-                        await enter(generator_by(transport, embedded.generator)),
-                        await enter(scorer_by(transport, embedded.scorer)),
-                        await enter(query_builder_by(transport, embedded.query_builder)),
-                        await enter(retriever_by(transport, embedded.retriever)),
-                    )
-                ),
-            )
-        )
 
 
 async def events_by(transport: str, request: AnswerRequest) -> list[AnswerEvent]:
