@@ -128,6 +128,11 @@ async def open_ports(settings: OrchestratorSettings) -> AsyncIterator[Ports]:
         )
 
 
+def build_loop(ports: Ports, settings: OrchestratorSettings) -> AdaptiveLoop:
+    """The loop over the ports, as the settings would have it."""
+    return AdaptiveLoop(ports, draft_ahead=settings.draft_ahead)
+
+
 def needs_of(settings: OrchestratorSettings) -> tuple[Need, ...]:
     """The services without which an orchestrator is not ready.
 
@@ -155,7 +160,7 @@ async def open_answerer(target: str = EMBEDDED) -> AsyncIterator[Answerer]:
     async with open_ports(settings) as ports:
         if settings.retriever_target == EMBEDDED:
             await ensure_lab_index(ports.retriever)
-        yield AdaptiveLoop(ports)
+        yield build_loop(ports, settings)
 
 
 def lab_index_name(seed: int) -> str:

@@ -10,8 +10,7 @@ from rich.console import Console
 from rich.rule import Rule
 
 from scaar.cli.ask import answer_with_trace
-from scaar.compose import LAB_SEED, ensure_lab_index, open_ports
-from scaar.core.loop import AdaptiveLoop
+from scaar.compose import LAB_SEED, build_loop, ensure_lab_index, open_ports
 from scaar.core.types import Answer, AnswerRequest, PolicyRequest
 from scaar.lab.questions import Question, draw_questions
 from scaar.lab.world import build_world
@@ -42,13 +41,14 @@ async def _demo(console: Console) -> None:
         "This question is about a film it has never seen:"
     )
     console.print(f"\n  [bold]{question.question}[/]\n")
-    async with open_ports(OrchestratorSettings.read()) as ports:
+    settings = OrchestratorSettings.read()
+    async with open_ports(settings) as ports:
         with console.status("indexing the lab's passages"):
             index = await ensure_lab_index(ports.retriever)
         console.print(
             f"Index [bold]{index.name}[/]: {index.passages:,} passages to look it up in.\n"
         )
-        answerer = AdaptiveLoop(ports)
+        answerer = build_loop(ports, settings)
         answers: list[Answer] = []
         for policy, title in (
             ("scaar", "with adaptive retrieval"),

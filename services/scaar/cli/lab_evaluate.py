@@ -14,9 +14,8 @@ from rich.console import Console
 from rich.progress import Progress
 
 from scaar.cli.overrides import parse_overrides
-from scaar.compose import LAB_SEED, ensure_lab_index, lab_index_name, open_ports
+from scaar.compose import LAB_SEED, build_loop, ensure_lab_index, lab_index_name, open_ports
 from scaar.core.errors import InvalidRequest
-from scaar.core.loop import AdaptiveLoop
 from scaar.core.measures.exact_match import exact_match
 from scaar.core.measures.f1 import f1
 from scaar.core.measures.interval import interval
@@ -79,9 +78,10 @@ async def _evaluate(
     index = lab_index_name(seed)
     console = Console(stderr=True)
     print(f"| {' | '.join(COLUMNS)} |\n{'| --- ' * len(COLUMNS)}|")
-    async with open_ports(OrchestratorSettings.read()) as ports:
+    settings = OrchestratorSettings.read()
+    async with open_ports(settings) as ports:
         await ensure_lab_index(ports.retriever, seed)
-        loop = AdaptiveLoop(ports)
+        loop = build_loop(ports, settings)
         with Progress(console=console, transient=True) as progress:
             for policy in policies:
                 task = progress.add_task(policy.name, total=len(questions))

@@ -14,7 +14,6 @@ from scaar.cli.local_indexes import open_local_indexes
 from scaar.cli.services import ServiceName, default_address
 from scaar.cli.settings import settings_class
 from scaar.core.errors import DataCorrupt, InvalidRequest
-from scaar.core.loop import AdaptiveLoop
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.server import Servicer, open_server
 from scaar.runtime.settings import ServiceSettings
@@ -105,6 +104,6 @@ async def _open_servicer(
         case ServiceName.ORCHESTRATOR:
             assert isinstance(settings, OrchestratorSettings)
             async with compose.open_ports(settings) as ports:
-                yield OrchestratorServicer(AdaptiveLoop(ports))
+                yield OrchestratorServicer(compose.build_loop(ports, settings))
         case _:
             assert_never(service)

@@ -25,6 +25,11 @@ class OrchestratorSettings(ServiceSettings):
     retriever_target: str = "embedded"
     """The retriever."""
 
+    draft_ahead: bool = True
+    """Whether the model writes on while a sentence is judged, in one generation as long as its
+    text stands. Answers are the same without, where every sentence is a call: fewer tokens to pay
+    for that are never read, and more calls."""
+
     generator_timeout_s: float = Field(default=60.0, gt=0)
     """The longest that one generation may take, in seconds. A call never outlives its answer."""
 
