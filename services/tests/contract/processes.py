@@ -37,10 +37,12 @@ class RunningService:
 
 
 @contextmanager
-def running_service(name: str, home: Path, **environment: str) -> Iterator[RunningService]:
+def running_service(
+    name: str, home: Path, *, address: str = "127.0.0.1:0", **environment: str
+) -> Iterator[RunningService]:
     """``scaar serve NAME`` over the data folder, on a free port; it ends with the block."""
     descriptor, path = tempfile.mkstemp(prefix=f"{name}-", dir=home.parent)
-    command = [sys.executable, "-m", "scaar.cli", "serve", name, "--address", "127.0.0.1:0"]
+    command = [sys.executable, "-m", "scaar.cli", "serve", name, "--address", address]
     variables = {"PYTHONPATH": os.pathsep.join(sys.path), "SCAAR_HOME": str(home), **environment}
     with subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=descriptor, env={**os.environ, **variables}

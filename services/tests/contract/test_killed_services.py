@@ -1,0 +1,145 @@
+"""A service killed and started again under load: real processes, the lab's models and index.
+
+What is asked meanwhile is answered as ever, or fails as unavailable, or stands degraded where the
+caller would have it so; nothing hangs, and afterwards all is as it was.
+"""
+
+import asyncio
+import signal
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from scaar.client import Answer, BackendUnavailable, Client, ScaarError, open_client
+from scaar.lab.questions import draw_questions
+from scaar.lab.world import build_world
+
+from .processes import RunningService, running_service
+
+BACK_ENDS = ("generator", "scorer", "query-builder", "retriever")
+WORKERS = 8
+QUESTIONS = [
+    question.question for question in draw_questions(build_world(2000), count=4, split="tail")
+]
+
+
+@dataclass
+class Platform:
+    """The five services as processes."""
+
+    home: Path
+    services: dict[str, RunningService] = field(default_factory=dict)
+    addresses: dict[str, str] = field(default_factory=dict)
+    stack: ExitStack = field(default_factory=ExitStack)
+
+    def start(self, name: str, **environment: str) -> None:
+        """Starts a service, where it was before if it was; returns when it serves."""
+        address = self.addresses.get(name, "127.0.0.1:0")
+        running = running_service(name, self.home, address=address, **environment)
+        service = self.stack.enter_context(running)
+        self.addresses[name] = service.target.removeprefix("dns:///")
+        self.services[name] = service
+
+    def kill(self, name: str) -> None:
+        """Kills it as the kernel would; returns when it is gone."""
+        self.services[name].process.send_signal(signal.SIGKILL)
+        self.services[name].process.wait()
+
+
+@contextmanager
+def running_platform(home: Path) -> Iterator[Platform]:
+    platform = Platform(home)
+    with platform.stack:
+        for name in BACK_ENDS:
+            platform.start(name)
+        targets = {
+            f"SCAAR_ORCHESTRATOR_{name.upper().replace('-', '_')}_TARGET": f"dns:///{address}"
+            for name, address in platform.addresses.items()
+        }
+        platform.start("orchestrator", **targets)
+        yield platform
+
+
+@pytest.fixture(scope="module")
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    with running_platform(tmp_path_factory.mktemp("platform") / "home") as running:
+        yield running
+
+
+class Load:
+    """Clients that ask without a pause; ``told`` counts what came of each question."""
+
+    def __init__(self, client: Client, expected: dict[str, str], on_failure: str) -> None:
+        self._client = client
+        self._expected = expected
+        self._on_failure = on_failure
+        self._told = asyncio.Condition()
+        self.told: Counter[str] = Counter()
+
+    async def ask_on(self, first: int) -> None:
+        number = first
+        while True:
+            question = QUESTIONS[number % len(QUESTIONS)]
+            try:
+                answer = await self._client.answer(question, on_failure=self._on_failure)
+                outcome = self._outcome(question, answer)
+            except BackendUnavailable:
+                outcome = "unavailable"
+            except ScaarError as error:
+                outcome = f"{error.reason}: {error.message}"
+            async with self._told:
+                self.told[outcome] += 1
+                self._told.notify_all()
+            number += 1
+
+    async def until(self, enough: Callable[[Counter[str]], bool]) -> None:
+        """Returns when what was told is enough; at most a minute."""
+        async with asyncio.timeout(60), self._told:
+            await self._told.wait_for(lambda: enough(self.told))
+
+    def _outcome(self, question: str, answer: Answer) -> str:
+        if answer.degraded:
+            return "degraded"
+        return "as ever" if answer.text == self._expected[question] else f"wrong: {answer.text}"
+
+
+@asynccontextmanager
+async def load(platform: Platform, on_failure: str) -> AsyncIterator[Load]:
+    async with open_client(platform.services["orchestrator"].target) as client:
+        expected = {question: (await client.answer(question)).text for question in QUESTIONS}
+        asking = Load(client, expected, on_failure)
+        async with asyncio.TaskGroup() as workers:
+            tasks = [workers.create_task(asking.ask_on(number)) for number in range(WORKERS)]
+            yield asking
+            for task in tasks:
+                task.cancel()
+
+
+@pytest.mark.parametrize(
+    ("victim", "on_failure", "outcome"),
+    [
+        ("generator", "fail", "unavailable"),
+        ("scorer", "fail", "unavailable"),
+        ("retriever", "fail", "unavailable"),
+        ("scorer", "accept_draft", "degraded"),
+        ("retriever", "accept_draft", "degraded"),
+    ],
+)
+async def test_a_service_that_is_killed_under_load_comes_back(
+    platform: Platform, victim: str, on_failure: str, outcome: str
+) -> None:
+    async with load(platform, on_failure) as asking:
+        await asking.until(lambda told: told["as ever"] >= WORKERS)
+        await asyncio.to_thread(platform.kill, victim)
+        await asking.until(lambda told: told[outcome] >= WORKERS)
+        await asyncio.to_thread(platform.start, victim)
+        before = asking.told["as ever"]
+        await asking.until(lambda told: told["as ever"] >= before + 4 * WORKERS)
+    assert set(asking.told) <= {"as ever", outcome}
+    orchestrator = platform.services["orchestrator"]
+    assert orchestrator.process.poll() is None
+    assert not [line for line in orchestrator.told() if "Traceback" in line]
