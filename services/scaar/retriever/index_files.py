@@ -80,11 +80,13 @@ class IndexFiles:
     def fingerprint(self, name: str) -> tuple[tuple[str, int, int], ...]:
         """Another value whenever a file of the index is written, put there or taken away."""
         found = []
-        for path in sorted((self.root / name).rglob("*")):
-            with suppress(FileNotFoundError):
-                status = path.stat()
-                found.append((str(path), status.st_size, status.st_mtime_ns))
-        return tuple(found)
+        # Folders that go while they are walked are passed over.
+        for folder, _, names in os.walk(self.root / name):
+            for path in (Path(folder, each) for each in names):
+                with suppress(FileNotFoundError):
+                    status = path.stat()
+                    found.append((str(path), status.st_size, status.st_mtime_ns))
+        return tuple(sorted(found))
 
     def exists(self, name: str) -> bool:
         """Whether the name is taken, by a damaged index too."""

@@ -17,9 +17,16 @@ def describe(files: IndexFiles, name: str) -> IndexDescription:
         NotFound: there is none of that name.
         DataCorrupt: naming what is damaged.
     """
-    manifest = files.read_manifest(name)
-    check_files(files.root / name / manifest.folder, manifest, checksums=False)
-    return manifest.description()
+    while True:
+        stamp, manifest = files.stamp(name), files.read_manifest(name)
+        try:
+            check_files(files.root / name / manifest.folder, manifest, checksums=False)
+        except (DataCorrupt, FileNotFoundError):
+            # Replaced under our hands, its files went while they were looked at.
+            if stamp == files.stamp(name):
+                raise
+        else:
+            return manifest.description()
 
 
 def list_descriptions(files: IndexFiles) -> tuple[IndexDescription, ...]:

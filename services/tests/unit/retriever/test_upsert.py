@@ -184,7 +184,9 @@ async def test_two_processes_upsert_one_index_and_lose_nothing(
     assert [passage.id for passage in found] == ids
 
 
-async def test_searches_go_on_while_the_index_is_upserted(open_engine: OpenEngine) -> None:
+async def test_searches_and_descriptions_go_on_while_the_index_is_upserted(
+    open_engine: OpenEngine,
+) -> None:
     """Each search sees one whole index: all of its passages are of one generation."""
 
     def generation(number: int) -> list[Passage]:
@@ -203,9 +205,15 @@ async def test_searches_go_on_while_the_index_is_upserted(open_engine: OpenEngin
                 assert len({passage.title for passage in found}) == 1
                 seen.add(found[0].title)
 
+        async def describe() -> None:
+            while not done.is_set():
+                assert (await reader.describe_index("geo")).passages == 30
+
         async with asyncio.TaskGroup() as tasks:
             for _ in range(4):
                 tasks.create_task(read())
+            for _ in range(4):
+                tasks.create_task(describe())
             for number in range(1, 15):
                 await upsert(writer, *generation(number))
             done.set()
