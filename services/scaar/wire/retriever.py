@@ -15,7 +15,7 @@ from typing import Any
 
 import grpc
 
-from scaar.core.errors import InvalidRequest
+from scaar.core.errors import BackendUnavailable, InvalidRequest, ScaarError
 from scaar.core.ports import Retriever
 from scaar.core.types import (
     IndexDescription,
@@ -180,6 +180,11 @@ class RemoteRetriever:
         try:
             await _send(call, first, passages)
             return await answered(call, index_result_from_pb, self._target)
+        except ScaarError as error:
+            if not _is_lost(error.__cause__):
+                raise
+            text = f"{self._target} ended the call while passages were sent to it; try again"
+            raise BackendUnavailable(text, target=self._target) from error
         finally:
             call.cancel()
 
@@ -230,3 +235,14 @@ async def _send(
     except (asyncio.InvalidStateError, grpc.aio.AioRpcError):
         # Whoever awaits the call is told why it is over.
         return
+
+
+def _is_lost(error: BaseException | None) -> bool:
+    """Whether a call ended with a status of gRPC's own making.
+
+    A message that cannot be sent any more ends the call with INTERNAL, now and then for good: then
+    the service's own status is lost.
+    """
+    if not isinstance(error, grpc.aio.AioRpcError):
+        return False
+    return error.code() is grpc.StatusCode.INTERNAL and not error.trailing_metadata()

@@ -1,16 +1,17 @@
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Generator
+from types import SimpleNamespace
 
 import grpc
 import pytest
 
-from scaar.core.errors import InvalidRequest
+from scaar.core.errors import BackendUnavailable, InvalidRequest
 from scaar.core.ports import Retriever
 from scaar.core.types import Passage, RetrieveRequest
 from scaar.testing.conformance.retriever import RetrieverConformance
 from scaar.testing.fakes import InMemoryRetriever
 from scaar.testing.sockets import TRANSPORTS, retriever_by, serving
 from scaar.v1.retriever_pb2 import IndexPassagesRequest
-from scaar.wire.retriever import SERVICE_NAME, RetrieverServicer
+from scaar.wire.retriever import SERVICE_NAME, RemoteRetriever, RetrieverServicer
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS, scope="class")
@@ -54,3 +55,32 @@ async def test_more_passages_than_a_message_can_carry_are_refused() -> None:
         assert len(found.results[0]) == 16
         with pytest.raises(InvalidRequest, match="top_k: asks for 17,000,"):
             await retriever.retrieve(RetrieveRequest(("hay",), 17, "a"))
+
+
+class LostCall:
+    """A call that was over when the first message was sent; gRPC has lost why."""
+
+    def __init__(self, timeout: float) -> None:
+        nothing = grpc.aio.Metadata()
+        self.lost = grpc.aio.AioRpcError(grpc.StatusCode.INTERNAL, nothing, nothing)
+
+    async def write(self, message: IndexPassagesRequest) -> None:
+        raise self.lost
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield
+        raise self.lost
+
+    def cancel(self) -> None: ...
+
+
+async def test_a_call_whose_status_is_lost_may_be_tried_again() -> None:
+    async def none() -> AsyncIterator[Passage]:
+        return
+        yield
+
+    async with grpc.aio.insecure_channel("127.0.0.1:1") as channel:
+        retriever = RemoteRetriever(channel, "h:1")
+        retriever._stub = SimpleNamespace(IndexPassages=LostCall)
+        with pytest.raises(BackendUnavailable, match="h:1 ended the call while passages were sent"):
+            await retriever.index_passages("a", none())
