@@ -36,7 +36,7 @@ MESSAGES = int(os.environ.get("SCAAR_FUZZ_MESSAGES", "300"))
 SEED = int(os.environ.get("SCAAR_FUZZ_SEED", "1"))
 AT_ONCE = 8
 TIDIED_EVERY = 400
-TIMEOUT_S = 5.0
+TIMEOUT_S = 2.0
 GOOD_TIMEOUT_S = 60.0
 LOST_BY_CLIENT = "Internal error from Core"
 """What gRPC's client says when a stream was refused as it sent more, and it has lost why."""
