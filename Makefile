@@ -27,16 +27,18 @@ test-transformers: $(TRANSFORMERS)/.test ## hold the lab models to transformers 
 test-go: $(VENV)/.dev ## run the Go example of docs/clients.md (needs Go and its module proxy)
 	@$(BIN)/python -m pytest integration_tests/go
 
-check: $(VENV)/.dev ## format, lint, types, import contracts, the gRPC contract
+check: $(VENV)/.dev ## format, lint, types, import contracts, the contract, the pages made of code
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict services/scaar
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/buf lint proto
 	proto/generate.sh --check $(BIN)
+	$(BIN)/python -m reference --check
 
-proto: $(VENV)/.dev ## generate services/scaar/v1 from proto/
+proto: $(VENV)/.dev ## generate services/scaar/v1 and the tables of docs/
 	@proto/generate.sh $(BIN)
+	@$(BIN)/python -m reference
 
 lab-models: $(VENV)/.train ## train the lab models again from nothing (about 80 minutes)
 	@$(BIN)/python -m scaar.lab.training

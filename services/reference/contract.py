@@ -1,0 +1,79 @@
+"""The contract as Markdown: a section a file, a table a message."""
+
+from collections.abc import Sequence
+
+from reference.markdown import plain, table
+from reference.protos import Block, Line, ProtoFile
+
+# What products call comes first; the rest by name.
+_FIRST = ("orchestrator", "answer", "policy")
+_SCALARS = frozenset(
+    {"bool", "bytes", "double", "float", "int32", "int64", "string", "uint32", "uint64"}
+)
+
+
+def contract(files: Sequence[ProtoFile]) -> str:
+    """Every service, call, message, field and enum, with its comment and links to its types."""
+    ordered = sorted(files, key=_place)
+    return "\n\n".join([_overview(ordered), *(_section(file) for file in ordered)])
+
+
+def _place(file: ProtoFile) -> tuple[int, str]:
+    stem = _stem(file)
+    return (_FIRST.index(stem) if stem in _FIRST else len(_FIRST), stem)
+
+
+def _stem(file: ProtoFile) -> str:
+    return file.path.rpartition("/")[2].removesuffix(".proto")
+
+
+def _overview(files: Sequence[ProtoFile]) -> str:
+    rows = [
+        [_link(block.name), ", ".join(f"`{call.name}`" for call in block.calls), _first(block)]
+        for file in files
+        for block in file.blocks
+        if block.kind == "service"
+    ]
+    return table(["service", "calls", ""], rows)
+
+
+def _first(block: Block) -> str:
+    """The first sentence of the comment, without the name that it begins with."""
+    sentence = block.comment.partition("\n\n")[0].partition(". ")[0].rstrip(".")
+    return plain(sentence.removeprefix(block.name).strip())
+
+
+def _section(file: ProtoFile) -> str:
+    return "\n\n".join([f"## {_stem(file)}.proto", *(_block(block) for block in file.blocks)])
+
+
+def _block(block: Block) -> str:
+    comment = "\n\n".join(plain(each) for each in block.comment.split("\n\n"))
+    return "\n\n".join([f"### {block.name}", comment, _content(block)])
+
+
+def _content(block: Block) -> str:
+    if block.calls:
+        rows = [
+            [f"`{call.name}`", _link(call.request), _link(call.response), plain(call.comment)]
+            for call in block.calls
+        ]
+        return table(["call", "takes", "gives", ""], rows)
+    if block.kind == "enum":
+        rows = [[f"`{line.name}`", str(line.number), plain(line.comment)] for line in block.lines]
+        return table(["value", "number", ""], rows)
+    if not block.lines:
+        return "No fields."
+    rows = [_field(line) for line in block.lines]
+    return table(["field", "number", "type", "label", ""], rows)
+
+
+def _field(line: Line) -> list[str]:
+    number, kind = str(line.number), _link(line.type)
+    return [f"`{line.name}`", number, kind, line.label, plain(line.comment)]
+
+
+def _link(kind: str) -> str:
+    stream, _, name = kind.rpartition(" ")
+    linked = name if name in _SCALARS else f"[{name}](#{name.lower()})"
+    return f"{stream} {linked}".strip()

@@ -1,0 +1,128 @@
+"""The settings of the services as tables: what may be given, under which name, and what it is."""
+
+import ast
+import inspect
+import textwrap
+import types
+import typing
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic.fields import FieldInfo
+
+from reference.markdown import plain, table
+from scaar.cli.services import ServiceName
+from scaar.cli.settings import settings_class
+from scaar.runtime.settings import ServiceSettings, section_name
+
+_COLUMNS = ("setting", "variable", "value", "default", "")
+_WORDS: Mapping[object, str] = {
+    bool: "true or false",
+    float: "number",
+    int: "whole number",
+    str: "text",
+    Path: "path",
+}
+
+
+def settings_parts() -> dict[str, str]:
+    """The parts of the page: what every service has, and what each has of its own."""
+    classes = {service: settings_class(service) for service in ServiceName}
+    own = {str(service): _own(cls) for service, cls in classes.items()}
+    return {"every service": _table(ServiceSettings, "SCAAR_<SERVICE>_"), **own}
+
+
+def _own(cls: type[ServiceSettings]) -> str:
+    about = "\n\n".join(plain(each) for each in (inspect.getdoc(cls) or "").split("\n\n"))
+    prefix = f"SCAAR_{section_name(cls).upper()}_"
+    return f"{about}\n\n{_table(cls, prefix)}"
+
+
+def _table(cls: type[ServiceSettings], prefix: str) -> str:
+    told = docstrings(cls)
+    rows = [
+        [
+            f"`{name}`",
+            f"`{prefix}{name.upper()}`",
+            value_of(field),
+            _default(field),
+            plain(told[name]),
+        ]
+        for name, field in cls.model_fields.items()
+        if name in told
+    ]
+    return table(_COLUMNS, rows)
+
+
+def docstrings(cls: type[ServiceSettings]) -> dict[str, str]:
+    """What stands under each field that the class itself declares.
+
+    Raises:
+        ValueError: a field has nothing under it.
+    """
+    (found,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    assert isinstance(found, ast.ClassDef)
+    told: dict[str, str] = {}
+    for field, below in zip(found.body, [*found.body[1:], ast.Pass()], strict=True):
+        if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
+            continue
+        if not isinstance(below, ast.Expr) or not isinstance(below.value, ast.Constant):
+            raise ValueError(f"{cls.__name__}.{field.target.id} has no docstring")
+        told[field.target.id] = str(below.value.value)
+    return told
+
+
+def value_of(field: FieldInfo) -> str:
+    """What may be given for a field, with its range."""
+    kinds = [kind for kind in _kinds(field.annotation) if kind is not types.NoneType]
+    words = " or ".join(_WORDS.get(kind) or _described(kind) for kind in kinds)
+    return ", ".join(filter(None, (words, _range(field))))
+
+
+def _kinds(annotation: Any) -> tuple[Any, ...]:
+    union = typing.get_origin(annotation) in (types.UnionType, typing.Union)
+    return typing.get_args(annotation) if union else (annotation,)
+
+
+def _described(kind: Any) -> str:
+    if typing.get_origin(kind) is Literal:
+        return " or ".join(f"`{choice}`" for choice in typing.get_args(kind))
+    if typing.get_origin(kind) is tuple:
+        (inner, *_) = typing.get_args(kind)
+        return f"list of {_WORDS[inner]}"
+    raise ValueError(f"say here what {kind} is called in the page of settings")
+
+
+def _range(field: FieldInfo) -> str:
+    least = most = ""
+    for limit in field.metadata:
+        match limit:
+            case Ge(ge=value):
+                least = f"{value:,}"
+            case Gt(gt=value):
+                least = f"over {value:,}"
+            case Le(le=value):
+                most = f"{value:,}"
+            case Lt(lt=value):
+                most = f"below {value:,}"
+    if least and most:
+        return f"{least} to {most}"
+    if most:
+        return f"at most {most}"
+    return least if least.startswith("over") else f"from {least}" if least else ""
+
+
+def _default(field: FieldInfo) -> str:
+    match field.default:
+        case None:
+            return "unset"
+        case bool(value):
+            return f"`{str(value).lower()}`"
+        case float(value):
+            return f"`{value:g}`"
+        case ():
+            return "none"
+        case value:
+            return f"`{value}`"

@@ -1,0 +1,168 @@
+"""The pages of docs/ that are made from the code are what the code makes."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from reference.__main__ import ROOT, main, pages
+from reference.markdown import plain, remade, table
+from scaar.cli.services import ServiceName
+from scaar.cli.settings import read_every, settings_class
+from scaar.runtime.config_file import CONFIG_VARIABLE, ConfigFile
+from scaar.wire.status import STATUS_CODES
+
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, dict[str, str]]:
+    return {name: dict(parts) for name, parts in pages().items()}
+
+
+def test_the_pages_are_what_the_code_makes(made: dict[str, dict[str, str]]) -> None:
+    for name, parts in made.items():
+        page = (DOCS / name).read_text()
+        assert remade(page, parts) == page, f"docs/{name}: run make proto"
+
+
+def test_every_link_within_a_page_leads_to_a_heading() -> None:
+    for name in ("contract.md", "configuration.md"):
+        page = (DOCS / name).read_text()
+        headings = [anchor(line) for line in page.splitlines() if line.startswith("#")]
+        assert len(headings) == len(set(headings)), "an anchor leads to the first of its name"
+        assert set(re.findall(r"\]\(#([^)]*)\)", page)) <= set(headings)
+
+
+def anchor(heading: str) -> str:
+    words = re.sub(r"[^\w\- ]", "", heading.lstrip("# ").lower())
+    return words.replace(" ", "-")
+
+
+def test_every_declaration_of_the_contract_is_told_with_its_comment(
+    made: dict[str, dict[str, str]],
+) -> None:
+    contract = made["contract.md"]["contract"]
+    for path in (ROOT / "proto").rglob("*.proto"):
+        text = path.read_text()
+        for kind, name in re.findall(r"^(service|message|enum) (\w+)", text, re.MULTILINE):
+            assert f"\n### {name}\n" in contract, kind
+        for name, number in re.findall(r"^\s+(?:\w+ )*?(\w+) = (\d+);", text, re.MULTILINE):
+            assert f"\n| `{name}` | {number} | " in contract
+    rows = [line for line in contract.splitlines() if line.startswith("| `")]
+    assert not [row for row in rows if row.endswith("|  |")], "buf holds every line to a comment"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "| `event` | 1 | [AnswerEvent](#answerevent) |  | The step. |",
+        "| `id` | 1 | int32 |  | The id in the model's vocabulary, from 0. |",
+        "| `sentences` | 1 | [SentenceToScore](#sentencetoscore) | repeated | The sentences; none",
+        "| `top_k` | 4 | int32 | optional | Passages a query, 1 to 100. |",
+        "| `end` | 3 | [GenerationEnd](#generationend) | one of event | The end of the generation",
+        "| `WEIGHTING_EXP_RAW` | 2 | min(theta_cap, theta \\* exp(r)) (SCAAR Eq. 3 as printed). |",
+        "stream [GenerateResponse](#generateresponse)",
+        "| `IndexPassages` | stream [IndexPassagesRequest](#indexpassagesrequest) | [IndexPassages",
+    ],
+)
+def test_types_labels_and_comments_are_told(made: dict[str, dict[str, str]], row: str) -> None:
+    assert row in made["contract.md"]["contract"]
+
+
+def test_the_errors_are_those_of_the_status_table(made: dict[str, dict[str, str]]) -> None:
+    _, _, *rows = made["contract.md"]["errors"].splitlines()
+    told = [tuple(cell.strip(" `") for cell in row.split("|")[1:6]) for row in rows]
+    assert [(reason, status, name) for reason, status, _, _, name in told] == [
+        (kind.reason, code.name, kind.__name__) for kind, code in STATUS_CODES.items()
+    ]
+    beside = {reason: details for reason, _, details, _, _ in told if details}
+    assert beside == {
+        "PROMPT_TOO_LONG": "BadRequest",
+        "INVALID_REQUEST": "BadRequest",
+        "OVERLOADED": "RetryInfo",
+    }
+
+
+def test_every_setting_is_told_once(made: dict[str, dict[str, str]]) -> None:
+    parts = made["configuration.md"]
+    common = re.findall(r"^\| `(\w+)`", parts["every service"], re.MULTILINE)
+    for service in ServiceName:
+        own = re.findall(r"^\| `(\w+)`", parts[service], re.MULTILINE)
+        assert [*common, *own] == list(settings_class(service).model_fields)
+
+
+@pytest.mark.parametrize(
+    ("part", "row"),
+    [
+        ("every service", "| `drain_s` | `SCAAR_<SERVICE>_DRAIN_S` | number, from 0 | `0` | How"),
+        ("every service", "| `reflection` | `SCAAR_<SERVICE>_REFLECTION` | true or false | `true`"),
+        ("generator", "| `model` | `SCAAR_GENERATOR_MODEL` | path | unset | The model's"),
+        ("scorer", "| `threads` | `SCAAR_SCORER_THREADS` | whole number, 1 to 256 | `2` | Threads"),
+        ("scorer", "| `SCAAR_SCORER_PADDING` | `longest` or `bucket` | `longest` | Every pair"),
+        (
+            "query-builder",
+            "| `engine` | `SCAAR_QUERY_BUILDER_ENGINE` | `local` | `local` | `local`",
+        ),
+        ("retriever", "| `preload` | `SCAAR_RETRIEVER_PRELOAD` | list of text | none | Indexes"),
+        ("orchestrator", "`SCAAR_ORCHESTRATOR_SCORER_TIMEOUT_S` | number, over 0 | `10` | The"),
+    ],
+)
+def test_values_defaults_and_docstrings_are_told(
+    made: dict[str, dict[str, str]], part: str, row: str
+) -> None:
+    assert row in made["configuration.md"][part]
+
+
+def test_the_example_of_the_page_can_be_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(CONFIG_VARIABLE, raising=False)
+    (example,) = re.findall(
+        r"```yaml\n(.*?)```", (DOCS / "configuration.md").read_text(), re.DOTALL
+    )
+    path = tmp_path / "scaar.yaml"
+    path.write_text(example)
+    settings = read_every(ConfigFile.read(path))
+    assert all(settings[service].model_fields_set for service in ServiceName)
+    orchestrator = settings[ServiceName.ORCHESTRATOR].model_dump()
+    assert orchestrator["retriever_target"] == "dns:///retriever:50055"
+
+
+def test_text_is_no_markdown() -> None:
+    assert plain("a ** b,\n``x * y``, <b> and :class:`~scaar.core.Word`") == (
+        r"a \*\* b, `x * y`, \<b> and `Word`"
+    )
+    assert table(["a", "b"], [["x | y", ""]]) == "| a | b |\n| --- | --- |\n| x \\| y |  |"
+
+
+def test_only_what_is_between_the_marks_is_made() -> None:
+    page = "A\n<!-- made by make proto: x -->\nold\n<!-- end -->\nB\n"
+    once = remade(page, {"x": "new"})
+    assert once == "A\n<!-- made by make proto: x -->\n\nnew\n\n<!-- end -->\nB\n"
+    assert remade(once, {"x": "new"}) == once
+
+
+@pytest.mark.parametrize("parts", [{}, {"x": "", "y": ""}, {"y": ""}])
+def test_a_part_without_a_place_is_an_error(parts: dict[str, str]) -> None:
+    page = "<!-- made by make proto: x -->\n<!-- end -->\n"
+    with pytest.raises(ValueError, match="has places for"):
+        remade(page, parts)
+
+
+def test_the_check_tells_a_page_that_is_not_what_the_code_makes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "docs").mkdir()
+    stale = "<!-- made by make proto: x -->\nold\n<!-- end -->\n"
+    (tmp_path / "docs" / "a.md").write_text(stale)
+    monkeypatch.setattr("reference.__main__.ROOT", tmp_path)
+    monkeypatch.setattr("reference.__main__.pages", lambda: {"a.md": {"x": "new"}})
+    monkeypatch.setattr("sys.argv", ["reference", "--check"])
+    assert main() == 1
+    assert capsys.readouterr().err == "docs/a.md is not what the code makes: run make proto\n"
+    assert (tmp_path / "docs" / "a.md").read_text() == stale
+    monkeypatch.setattr("sys.argv", ["reference"])
+    assert main() == 0
+    monkeypatch.setattr("sys.argv", ["reference", "--check"])
+    assert main() == 0
