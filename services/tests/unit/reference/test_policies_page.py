@@ -1,0 +1,50 @@
+"""docs/policies.md names every policy, with the settings that it takes and what they are unset."""
+
+import re
+from dataclasses import fields
+
+import pytest
+
+from reference.__main__ import ROOT
+from scaar.core.policies import PRESETS
+from scaar.core.types import Formulation, OnFailure, PolicyOverrides, Weighting
+
+PAGE = (ROOT / "docs" / "policies.md").read_text()
+SETTINGS = {
+    name: cells
+    for name, *cells in re.findall(
+        r"^\| `(\w+)` \| (.*) \| (.*) \| (.*) \| .*\|$", PAGE, re.MULTILINE
+    )
+}
+
+
+def test_every_policy_has_its_section() -> None:
+    assert set(re.findall(r"^### `(\w+)`$", PAGE, re.MULTILINE)) == set(PRESETS)
+
+
+def test_every_setting_has_its_row() -> None:
+    assert set(SETTINGS) == {field.name for field in fields(PolicyOverrides)}
+
+
+@pytest.mark.parametrize("policy", PRESETS)
+def test_a_policy_takes_the_settings_that_the_page_says(policy: str) -> None:
+    taken = {name for name, (*_, takers) in SETTINGS.items() if f"`{policy}`" in takers}
+    assert taken == PRESETS[policy].adjustable
+
+
+@pytest.mark.parametrize("name", ["theta", "top_k", "window_tokens", "max_passages"])
+def test_a_setting_that_is_not_given_is_what_the_page_says(name: str) -> None:
+    _, unset, takers = SETTINGS[name]
+    for policy in re.findall(r"`(\w+)`", takers):
+        assert getattr(PRESETS[policy], name) == float(unset)
+
+
+def test_every_choice_is_told() -> None:
+    for choice in (*Formulation, *Weighting, *OnFailure):
+        assert f"\n| `{choice}` | " in PAGE
+
+
+def test_every_link_within_the_page_leads_to_a_heading() -> None:
+    headings = re.findall(r"^#+ (.*)$", PAGE, re.MULTILINE)
+    anchors = {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
+    assert set(re.findall(r"\]\(#([^)]*)\)", PAGE)) <= anchors
