@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from scaar.core.answering import Answering, Ports
 from scaar.core.budget import Budget
+from scaar.core.described import Described
 from scaar.core.draft_then_judge import draft_then_judge
 from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, ScaarError
 from scaar.core.policies import PRESETS
@@ -60,6 +61,8 @@ class AdaptiveLoop:
         self._draft_ahead = draft_ahead
         self._clock = clock
         self._new_request_id = new_request_id
+        self._model = Described(lambda: ports.generator.describe_model(), clock)
+        self._scorer = Described(lambda: ports.scorer.describe_model(), clock)
 
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
         """Every decision as it is made; the last event holds the answer and the bill."""
@@ -78,18 +81,17 @@ class AdaptiveLoop:
 
     async def _provenance(self, request: AnswerRequest) -> Provenance:
         """What will answer. Refuses, before any work, what the parts cannot serve."""
-        ports, on_failure = self._ports, request.on_failure
+        on_failure = request.on_failure
         opening = scoring = None
         try:
             async with asyncio.TaskGroup() as parts:
                 # Which parts a policy needs hangs on the request alone: all are asked at once.
-                describing = parts.create_task(ports.generator.describe_model())
+                describing = parts.create_task(self._model.get())
                 if needs_retriever(request.policy):
-                    index = ports.retriever.describe_index(request.index)
+                    index = self._ports.retriever.describe_index(request.index)
                     opening = parts.create_task(_borne(index, on_failure))
                 if needs_scorer(request.policy):
-                    cross_encoder = ports.scorer.describe_model()
-                    scoring = parts.create_task(_borne(cross_encoder, on_failure))
+                    scoring = parts.create_task(_borne(self._scorer.get(), on_failure))
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from None
         model = describing.result()
