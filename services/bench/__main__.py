@@ -11,8 +11,8 @@ from statistics import median
 
 from bench import answers, loop_time, memory
 from bench.servers import open_servers
-from bench.timing import Compared
 from scaar.compose import LAB_SEED, open_answerer, open_generator
+from scaar.core.ports import Answerer, Generator
 from scaar.lab.questions import draw_questions
 from scaar.lab.world import build_world
 
@@ -37,7 +37,7 @@ async def _bench(count: int, paced: int, total: int) -> None:
         async with open_generator() as generator, open_answerer() as answerer:
             print("## Embedded\n")
             _costs(await answers.costs(generator, answerer, questions))
-            _overhead("embedded", await answers.overhead(generator, answerer, questions, rounds=3))
+            await _overheads("embedded", generator, answerer, questions, rounds=3)
         print("\n## Five processes over gRPC\n")
         async with (
             open_servers(home) as servers,
@@ -45,8 +45,7 @@ async def _bench(count: int, paced: int, total: int) -> None:
             open_answerer(servers.targets["orchestrator"]) as answerer,
         ):
             _costs(await answers.costs(generator, answerer, questions))
-            found = await answers.overhead(generator, answerer, questions, rounds=3)
-            _overhead("unpaced", found, aim=1.5)
+            await _overheads("unpaced", generator, answerer, questions, rounds=3, aim=1.5)
             print(f"\n## Memory over {total} answers, {memory.CONCURRENCY} at a time (MB)\n")
             _table(("service", "warm", "half way", "at the end", "growth"))
             for row in await memory.growth(
@@ -59,8 +58,8 @@ async def _bench(count: int, paced: int, total: int) -> None:
             open_answerer(servers.targets["orchestrator"]) as answerer,
         ):
             print("\n## A generator of 10 ms a token, over gRPC\n")
-            found = await answers.overhead(generator, answerer, questions[:paced], rounds=1)
-            _overhead("paced", found, aim=1.03)
+            few = questions[:paced]
+            await _overheads("paced", generator, answerer, few, rounds=1, aim=1.03)
     print("\n## The loop alone (microseconds a sentence of 12 words)\n")
     _table(("policy", "loop and scripted ports", "the scripted tokens alone"))
     print("\n".join(await loop_time.table()))
@@ -82,13 +81,24 @@ def _costs(found: Sequence[answers.PolicyCost]) -> None:
         print(each.row(), flush=True)
 
 
-def _overhead(name: str, found: Compared, *, aim: float | None = None) -> None:
+async def _overheads(
+    name: str,
+    generator: Generator,
+    answerer: Answerer,
+    questions: Sequence[str],
+    *,
+    rounds: int,
+    aim: float | None = None,
+) -> None:
     told = "" if aim is None else f" (aim: at most {aim:g}x)"
-    print(
-        f"\nAn answer that triggers nothing, {name}: {found.ratio:.3f}x plain generation{told}, "
-        f"{median(found.other_ms):.1f} ms against {median(found.baseline_ms):.1f} ms",
-        flush=True,
-    )
+    for policy in answers.NEVER_TRIGGERS:
+        found = await answers.overhead(generator, answerer, questions, policy, rounds=rounds)
+        print(
+            f"\nAn answer that triggers nothing, {policy.name}, {name}: {found.ratio:.3f}x plain "
+            f"generation{told}, {median(found.other_ms):.1f} ms against "
+            f"{median(found.baseline_ms):.1f} ms",
+            flush=True,
+        )
 
 
 def _table(columns: Sequence[str]) -> None:

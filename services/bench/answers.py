@@ -18,8 +18,10 @@ from scaar.core.types import (
     PolicyRequest,
 )
 
-NEVER_TRIGGERS = PolicyRequest("scaar", PolicyOverrides(theta=1e-9))
-"""Judges every word of every sentence, and finds each sure enough."""
+NEVER_TRIGGERS = tuple(
+    PolicyRequest(name, PolicyOverrides(theta=1e-9)) for name in ("flare", "scaar")
+)
+"""They judge every word of every sentence, and find each sure enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +66,18 @@ async def costs(
 
 
 async def overhead(
-    generator: Generator, answerer: Answerer, questions: Sequence[str], *, rounds: int
+    generator: Generator,
+    answerer: Answerer,
+    questions: Sequence[str],
+    policy: PolicyRequest,
+    *,
+    rounds: int,
 ) -> Compared:
-    """An answer that triggers nothing against the same text from the engine alone."""
+    """An answer against the same text from the engine alone."""
     return await compare(
         questions,
         lambda each: plain(generator, each),
-        lambda each: answered(answerer, AnswerRequest(each, NEVER_TRIGGERS)),
+        lambda each: answered(answerer, AnswerRequest(each, policy)),
         rounds=rounds,
     )
 
