@@ -14,7 +14,6 @@ from scaar.compose import EMBEDDED, open_generator, open_scorer, scaar_home
 from scaar.core.errors import BackendUnavailable, InvalidRequest, ScaarError
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.retriever.index_files import IndexFiles
-from scaar.retriever.loaded_index import open_index
 from scaar.retriever.settings import RetrieverSettings
 from scaar.runtime.health import wait_until_serving
 
@@ -143,6 +142,9 @@ async def _check_indexes(checks: _Checks) -> None:
 def _verify(files: IndexFiles, name: str) -> str:
     try:
         manifest = files.read_manifest(name)
+        # Here and not above: no other command needs the engine's libraries.
+        from scaar.retriever.loaded_index import open_index
+
         open_index(files.root / name / manifest.folder, manifest, checksums=True)
     except OSError as error:
         raise BackendUnavailable(f"{name} cannot be read: {error}") from error
