@@ -1,0 +1,20 @@
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("bm25s", "jax", "numpy", "onnxruntime", "scipy", "tokenizers", "torch")
+
+
+@pytest.mark.parametrize("module", ["scaar.cli.main", "scaar.cli.serve", "scaar.client"])
+def test_nothing_of_an_engine_is_loaded_before_it_is_needed(module: str) -> None:
+    """A service has only the libraries of its own engine, and a command starts at once."""
+    told = f"import sys, {module}; print([name for name in {HEAVY} if name in sys.modules])"
+    ran = subprocess.run(
+        [sys.executable, "-c", told],
+        env={"PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert (ran.stdout, ran.stderr) == ("[]\n", "")
