@@ -26,19 +26,6 @@ def test_the_pages_are_what_the_code_makes(made: dict[str, dict[str, str]]) -> N
         assert remade(page, parts) == page, f"docs/{name}: run make proto"
 
 
-def test_every_link_within_a_page_leads_to_a_heading() -> None:
-    for name in ("contract.md", "configuration.md"):
-        page = (DOCS / name).read_text()
-        headings = [anchor(line) for line in page.splitlines() if line.startswith("#")]
-        assert len(headings) == len(set(headings)), "an anchor leads to the first of its name"
-        assert set(re.findall(r"\]\(#([^)]*)\)", page)) <= set(headings)
-
-
-def anchor(heading: str) -> str:
-    words = re.sub(r"[^\w\- ]", "", heading.lstrip("# ").lower())
-    return words.replace(" ", "-")
-
-
 def test_every_declaration_of_the_contract_is_told_with_its_comment(
     made: dict[str, dict[str, str]],
 ) -> None:

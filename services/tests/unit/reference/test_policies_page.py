@@ -42,9 +42,3 @@ def test_a_setting_that_is_not_given_is_what_the_page_says(name: str) -> None:
 def test_every_choice_is_told() -> None:
     for choice in (*Formulation, *Weighting, *OnFailure):
         assert f"\n| `{choice}` | " in PAGE
-
-
-def test_every_link_within_the_page_leads_to_a_heading() -> None:
-    headings = re.findall(r"^#+ (.*)$", PAGE, re.MULTILINE)
-    anchors = {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
-    assert set(re.findall(r"\]\(#([^)]*)\)", PAGE)) <= anchors
