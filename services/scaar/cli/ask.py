@@ -69,6 +69,9 @@ def ask(
             show_default=False,
         ),
     ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask the file's failed questions again.")
+    ] = False,
     concurrency: Annotated[
         int, typer.Option(min=1, max=64, help="How many of the file's questions at a time.")
     ] = 4,
@@ -87,13 +90,23 @@ def ask(
             raise InvalidRequest.of("--file", told)
         # A mistake of the command line is not one of a line.
         validate(replace(request, question="?"))
-        if ask_file(request, file, out, concurrency=concurrency, target=target):
+        failed = ask_file(
+            request,
+            file,
+            out,
+            concurrency=concurrency,
+            target=target,
+            retry_failed=retry_failed,
+        )
+        if failed:
             raise typer.Exit(1)
         return
     if question is None:
         raise InvalidRequest.of("question", "is missing; give it, or --file")
     if out is not None:
         raise InvalidRequest.of("--out", "goes with --file")
+    if retry_failed:
+        raise InvalidRequest.of("--retry-failed", "goes with --file")
     # A mistake is told before anything is loaded.
     validate(request)
     asyncio.run(_ask(request, target, as_json))

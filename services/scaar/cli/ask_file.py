@@ -37,9 +37,18 @@ class FileQuestion:
 
 
 def ask_file(
-    template: AnswerRequest, questions: Path, answers: Path, *, concurrency: int, target: str
+    template: AnswerRequest,
+    questions: Path,
+    answers: Path,
+    *,
+    concurrency: int,
+    target: str,
+    retry_failed: bool = False,
 ) -> int:
     """Asks what is not answered yet, as the template says; gives back how many have failed.
+
+    A question that failed before is asked again with ``retry_failed``; of several lines of one
+    question the last one counts.
 
     Raises:
         InvalidRequest: a line of either file is wrong; nothing has been asked.
@@ -47,6 +56,8 @@ def ask_file(
     asked = read_questions(questions, template)
     with _open_answers(answers) as file:
         known = _read_answers(file, answers, {each.id: each.question for each in asked})
+        if retry_failed:
+            known = {each: record for each, record in known.items() if "error" not in record}
         left = [each for each in asked if each.id not in known]
         failed = sum("error" in record for record in known.values())
         if left:

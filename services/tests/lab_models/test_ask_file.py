@@ -71,6 +71,20 @@ def test_a_question_that_fails_is_a_line_of_its_own_and_status_1(tmp_path: Path)
         assert record["error"]["reason"] == "DEADLINE_EXCEEDED"  # type: ignore[index]
 
 
+def test_failed_questions_are_asked_again_where_that_is_wanted(tmp_path: Path) -> None:
+    questions, out = questions_in(tmp_path, 2), tmp_path / "answers.jsonl"
+    asked(questions, out, "--timeout", "0.0001")
+    left = asked(questions, out)
+    assert (left.status, left.err) == (
+        FAILURE,
+        "2 questions, 2 of them before: 0 answered, 2 failed\n",
+    )
+    again = asked(questions, out, "--retry-failed")
+    assert (again.status, again.err) == (0, "2 questions: 2 answered, 0 failed\n")
+    assert ["error" in record for record in lines(out)] == [True, True, False, False]
+    assert asked(questions, out).status == 0
+
+
 def test_a_service_that_is_not_there_is_told_of_every_question(tmp_path: Path) -> None:
     questions, out = questions_in(tmp_path, 2), tmp_path / "answers.jsonl"
     ran = asked(questions, out, "--target", "dns:///127.0.0.1:1")
