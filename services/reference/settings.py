@@ -17,7 +17,7 @@ from scaar.cli.services import ServiceName
 from scaar.cli.settings import settings_class
 from scaar.runtime.settings import ServiceSettings, section_name
 
-_COLUMNS = ("setting", "variable", "value", "default", "")
+_COLUMNS = ("setting, variable", "value", "default", "")
 _WORDS: Mapping[object, str] = {
     bool: "true or false",
     float: "number",
@@ -44,8 +44,7 @@ def _table(cls: type[ServiceSettings], prefix: str) -> str:
     told = docstrings(cls)
     rows = [
         [
-            f"`{name}`",
-            f"`{prefix}{name.upper()}`",
+            f"`{name}`<br>`{prefix}{name.upper()}`",
             value_of(field),
             _default(field),
             plain(told[name]),

@@ -82,16 +82,22 @@ def test_every_setting_is_told_once(made: dict[str, dict[str, str]]) -> None:
 @pytest.mark.parametrize(
     ("part", "row"),
     [
-        ("every service", "| `drain_s` | `SCAAR_<SERVICE>_DRAIN_S` | number, from 0 | `0` | How"),
-        ("every service", "| `reflection` | `SCAAR_<SERVICE>_REFLECTION` | true or false | `true`"),
-        ("generator", "| `model` | `SCAAR_GENERATOR_MODEL` | path | unset | The model's"),
-        ("scorer", "| `threads` | `SCAAR_SCORER_THREADS` | whole number, 1 to 256 | `2` | Threads"),
-        ("scorer", "| `SCAAR_SCORER_PADDING` | `longest` or `bucket` | `longest` | Every pair"),
+        ("every service", "| `drain_s`<br>`SCAAR_<SERVICE>_DRAIN_S` | number, from 0 | `0` | How"),
+        (
+            "every service",
+            "| `reflection`<br>`SCAAR_<SERVICE>_REFLECTION` | true or false | `true`",
+        ),
+        ("generator", "| `model`<br>`SCAAR_GENERATOR_MODEL` | path | unset | The model's"),
+        (
+            "scorer",
+            "| `threads`<br>`SCAAR_SCORER_THREADS` | whole number, 1 to 256 | `2` | Threads",
+        ),
+        ("scorer", "`SCAAR_SCORER_PADDING` | `longest` or `bucket` | `longest` | Every pair"),
         (
             "query-builder",
-            "| `engine` | `SCAAR_QUERY_BUILDER_ENGINE` | `local` | `local` | `local`",
+            "| `engine`<br>`SCAAR_QUERY_BUILDER_ENGINE` | `local` | `local` | `local`",
         ),
-        ("retriever", "| `preload` | `SCAAR_RETRIEVER_PRELOAD` | list of text | none | Indexes"),
+        ("retriever", "| `preload`<br>`SCAAR_RETRIEVER_PRELOAD` | list of text | none | Indexes"),
         ("orchestrator", "`SCAAR_ORCHESTRATOR_SCORER_TIMEOUT_S` | number, over 0 | `10` | The"),
     ],
 )
