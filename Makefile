@@ -33,7 +33,7 @@ bench: $(VENV)/.dev ## what answers cost against plain generation, as ratios (ab
 check: $(VENV)/.dev ## format, lint, types, import contracts, the contract, the pages made of code
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy --strict services/scaar
+	$(BIN)/mypy --strict services/scaar services/bench services/reference
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/buf lint proto
 	proto/generate.sh --check $(BIN)

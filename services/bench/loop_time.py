@@ -1,6 +1,7 @@
 """The loop's own time a sentence: its ports answer at once, by script."""
 
 import time
+from collections.abc import Callable
 from contextlib import aclosing
 from statistics import median
 
@@ -60,7 +61,7 @@ async def table() -> list[str]:
     return rows
 
 
-def _script() -> dict[str, list[Piece]] | object:
+def _script() -> Callable[[GenerateRequest], list[Piece]]:
     words = [(f" {word}", -0.01) for word in SENTENCE.split()]
     text: list[Piece] = [*words * SENTENCES, (" So the answer is Ada.", -0.01)]
     starts, at = {}, 0
