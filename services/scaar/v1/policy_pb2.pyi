@@ -370,8 +370,8 @@ Global___ScaarPolicy: _TypeAlias = ScaarPolicy  # noqa: Y015
 class PolicyOverrides(_message.Message):
     """Settings in place of a policy's own. Any trigger combines with any query formulation, but that
     one of the draft (FORMULATION_CURRENT_SENTENCE, FORMULATION_PFQ) needs a policy that drafts. A
-    setting
-    that the policy does not have, or that has no effect beside the others, is INVALID_ARGUMENT.
+    setting that the policy does not have, or that has no effect beside the others, is
+    INVALID_ARGUMENT.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
