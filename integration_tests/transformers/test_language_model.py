@@ -11,6 +11,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen2ForCausalLM
 
 from scaar.core.types import GenerateRequest, Token
 from scaar.generator.engines.continuation import Continuation
+from scaar.generator.engines.prefix_store import PrefixStore
 from scaar.lab import layout
 from scaar.lab.models import LAB_LM, model_folder
 from scaar.lab.passages import passages_of
@@ -63,7 +64,8 @@ def tokenizer():
 
 @pytest.fixture(scope="module", params=prompts())
 def answered(request, model, tokenizer, language_model):
-    ours = Continuation(language_model, GenerateRequest(request.param, max_tokens=MAX_TOKENS))
+    asked = GenerateRequest(request.param, max_tokens=MAX_TOKENS)
+    ours = Continuation(language_model, asked, PrefixStore(0))
     tokens: list[Token] = []
     while ours.finished is None:
         tokens += ours.step()
