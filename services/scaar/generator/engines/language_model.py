@@ -9,6 +9,7 @@ from tokenizers import Tokenizer
 
 from scaar.core.errors import DataCorrupt
 from scaar.core.types import RecommendedSettings
+from scaar.generator.engines.decoder import Decoder
 from scaar.generator.engines.decoder_session import DecoderSession
 from scaar.runtime.checkpoint import Checkpoint, JsonFile, read_checkpoint
 
@@ -21,7 +22,7 @@ class LanguageModel:
 
     name: str
     revision: str
-    decoder: DecoderSession
+    decoder: Decoder[Any]
     tokenizer: Tokenizer
     vocabulary: int
     max_total_tokens: int

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scaar.generator.engines.decoder_session import Array, Cache
+from scaar.generator.engines.decoder import Array, KeyValues
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
     ids: Array
-    cache: Cache
+    cache: KeyValues
     size_bytes: int
 
 
@@ -34,7 +34,7 @@ class PrefixStore:
         self.reused_tokens = 0
         """The tokens that were found here and need not be read again, since the store was made."""
 
-    def find(self, ids: Sequence[int]) -> Cache | None:
+    def find(self, ids: Sequence[int]) -> KeyValues | None:
         """The cache of the longest beginning of these tokens that any entry shares, if any."""
         wanted = np.array(ids, np.int64)
         held = self._snapshot()
@@ -48,7 +48,7 @@ class PrefixStore:
             self.reused_tokens += longest
         return entry.cache.cut(longest)
 
-    def keep(self, ids: Sequence[int], cache: Cache) -> None:
+    def keep(self, ids: Sequence[int], cache: KeyValues) -> None:
         """Holds the cache of these tokens, in place of those of their beginnings."""
         entry = _Entry(np.array(ids, np.int64), cache, cache.size_bytes)
         covered = list[bytes]()

@@ -1,8 +1,9 @@
 """How far a decoder has read a text, and where it goes on."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from scaar.generator.engines.decoder_session import Array, Cache, DecoderSession
+from scaar.generator.engines.decoder import Array, Decoder, KeyValues
 from scaar.generator.engines.prefix_store import PrefixStore
 
 CHUNK_TOKENS = 256
@@ -17,7 +18,7 @@ class Reading:
     others, written, or found in the store. So a text gives the same numbers in every case.
     """
 
-    def __init__(self, decoder: DecoderSession, store: PrefixStore, ids: Sequence[int]) -> None:
+    def __init__(self, decoder: Decoder[Any], store: PrefixStore, ids: Sequence[int]) -> None:
         """Finds what was read before of the tokens, which are at least one."""
         self._decoder = decoder
         self._store = store
@@ -48,7 +49,7 @@ class Reading:
         cache = self._cache
         self._store.keep(self._ids[: cache.length], cache)
 
-    def _shorter(self) -> Cache:
+    def _shorter(self) -> KeyValues:
         """The cache of all that was read but its last token."""
         length = max(0, self._cache.length - 1)
         # While tokens are written one by one, it is that of the run before.

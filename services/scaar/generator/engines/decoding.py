@@ -1,0 +1,141 @@
+"""Greedy decoding, embedded in the process, by whatever decoder an engine brings."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import TypeVar
+
+from scaar.core.errors import CapabilityMissing, Overloaded
+from scaar.core.types import (
+    AttendRequest,
+    Attention,
+    Capability,
+    GenerateRequest,
+    GenerationEnd,
+    GenerationEvent,
+    GenerationStart,
+    LogprobKind,
+    ModelDescription,
+)
+from scaar.generator.engines.attention import attend
+from scaar.generator.engines.continuation import Continuation
+from scaar.generator.engines.language_model import LanguageModel
+from scaar.generator.engines.prefix_store import PrefixStore
+from scaar.generator.settings import GeneratorSettings
+from scaar.generator.validation import check_attend, check_generate
+
+_T = TypeVar("_T")
+
+
+@asynccontextmanager
+async def open_decoding_generator(
+    settings: GeneratorSettings, open_model: Callable[[], LanguageModel], *, engine: str
+) -> AsyncIterator["DecodingGenerator"]:
+    """The generator over a model that is opened off the event loop, until the block ends."""
+    executor = ThreadPoolExecutor(settings.workers, thread_name_prefix="scaar-generator")
+    try:
+        model = await asyncio.get_running_loop().run_in_executor(executor, open_model)
+        store = PrefixStore(settings.prefix_cache_mb * 1_000_000)
+        yield DecodingGenerator(
+            model, executor, store, engine=engine, max_concurrent=settings.max_concurrent
+        )
+    finally:
+        await asyncio.to_thread(executor.shutdown, cancel_futures=True)
+
+
+class DecodingGenerator:
+    """A :class:`~scaar.core.ports.Generator` whose steps run on an executor.
+
+    Nothing computes on the event loop. The steps of several generations take turns: each asks for
+    one step at a time, and the executor runs them in the order they are asked for.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        executor: ThreadPoolExecutor,
+        store: PrefixStore,
+        *,
+        engine: str,
+        max_concurrent: int,
+    ) -> None:
+        """``engine`` is the name of what computes, as the description tells it."""
+        self._model = model
+        self._engine = engine
+        self._executor = executor
+        self._store = store
+        self._max_concurrent = max_concurrent
+        self._running = 0
+
+    async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
+        """The prompt's count, the tokens as they are made, then the end.
+
+        The stream stops after the step under way when it is closed or its task cancelled; what
+        was read by then serves the next generation that begins alike.
+
+        Raises:
+            InvalidRequest: naming the wrong fields, before any work.
+            Overloaded: as many generations are under way as may be.
+        """
+        check_generate(request, vocabulary=self._model.vocabulary)
+        with self._admitted():
+            writing = await self._run(lambda: Continuation(self._model, request, self._store))
+            with self._kept(writing):
+                while not writing.generated_tokens:
+                    tokens = await self._run(writing.step)
+                yield GenerationStart(writing.prompt_tokens)
+                while True:
+                    for token in tokens:
+                        yield token
+                    if writing.finished is not None:
+                        break
+                    tokens = await self._run(writing.step)
+            yield GenerationEnd(writing.finished, writing.prompt_tokens, writing.generated_tokens)
+
+    async def attend(self, request: AttendRequest) -> Attention:
+        check_attend(request, vocabulary=self._model.vocabulary)
+        if not self._model.decoder.gives_attention:
+            raise CapabilityMissing(
+                f"model {self._model.name} on engine {self._engine} gives no attention"
+            )
+        with self._admitted():
+            return await self._run(lambda: attend(self._model, request))
+
+    async def describe_model(self) -> ModelDescription:
+        capabilities = {Capability.LOGPROBS, Capability.ENTROPY, Capability.RESUME_BY_IDS}
+        if self._model.decoder.gives_attention:
+            capabilities.add(Capability.ATTENTION)
+        return ModelDescription(
+            model=self._model.name,
+            revision=self._model.revision,
+            engine=self._engine,
+            logprob_kind=LogprobKind.RAW,
+            capabilities=frozenset(capabilities),
+            max_total_tokens=self._model.max_total_tokens,
+            prompt_profile=self._model.prompt_profile,
+            recommended=self._model.recommended,
+        )
+
+    @contextmanager
+    def _admitted(self) -> Iterator[None]:
+        if self._running >= self._max_concurrent:
+            raise Overloaded(f"{self._running} generations are under way, the most there may be")
+        self._running += 1
+        try:
+            yield
+        finally:
+            self._running -= 1
+
+    @contextmanager
+    def _kept(self, writing: Continuation) -> Iterator[None]:
+        """Keeps what a generation has read when it is left before its end."""
+        try:
+            yield
+        finally:
+            if writing.finished is None:
+                with suppress(RuntimeError):  # the executor is shut down: nothing is read again
+                    self._executor.submit(writing.keep)
+
+    async def _run(self, work: Callable[[], _T]) -> _T:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
