@@ -92,26 +92,6 @@ def test_the_demonstration_shows_the_difference() -> None:
     assert "true answer  " in ran.out
 
 
-def test_the_evaluation_is_a_table_that_shows_what_retrieval_brings() -> None:
-    policies = ("--policy", "scaar", "--policy", "no_retrieval")
-    ran = run_scaar("lab", "evaluate", "--count", "40", *policies)
-    assert ran.status == 0
-    heading, _, *lines = ran.out.splitlines()
-    names = [cell.strip() for cell in heading.strip("|").split("|")]
-    rows = [
-        dict(zip(names, map(str.strip, line.strip("|").split("|")), strict=True)) for line in lines
-    ]
-    assert [(row["policy"], row["split"], row["questions"]) for row in rows] == [
-        (policy, split, count)
-        for policy in ("scaar", "no_retrieval")
-        for split, count in (("head", "20"), ("tail", "20"), ("all", "40"))
-    ]
-    found = {(row["policy"], row["split"]): row for row in rows}
-    assert float(found["scaar", "tail"]["EM"]) > float(found["no_retrieval", "tail"]["EM"])
-    assert float(found["no_retrieval", "all"]["retrievals"]) == 0
-    assert float(found["scaar", "tail"]["retrievals"]) >= 1
-
-
 # --- passages that are too long, or would steer ------------------------------------------------
 
 

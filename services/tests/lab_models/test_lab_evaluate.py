@@ -5,25 +5,31 @@ from scaar.testing.commands import run_scaar
 MEAN = re.compile(r"(\d+\.\d+) \[(\d+\.\d+), (\d+\.\d+)\]")
 
 
-def test_the_table_has_a_row_a_split_with_means_in_their_intervals() -> None:
-    policies = ("--policy", "no_retrieval", "--policy", "ircot")
-    ran = run_scaar("lab", "evaluate", "--count", "8", *policies)
+def test_the_table_shows_what_retrieval_brings_with_means_in_their_intervals() -> None:
+    policies = ("--policy", "scaar", "--policy", "no_retrieval")
+    ran = run_scaar("lab", "evaluate", "--count", "40", *policies)
     assert ran.status == 0
-    _, _, *rows = ran.out.splitlines()
-    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
-    assert [(row[0], row[2], row[3]) for row in cells] == [
-        (policy, split, count)
-        for policy in ("no_retrieval", "ircot")
-        for split, count in (("head", "4"), ("tail", "4"), ("all", "8"))
+    heading, _, *lines = ran.out.splitlines()
+    names = [cell.strip() for cell in heading.strip("|").split("|")]
+    rows = [
+        dict(zip(names, map(str.strip, line.strip("|").split("|")), strict=True)) for line in lines
     ]
-    for row in cells:
-        for cell in row[4:7]:
-            found = MEAN.fullmatch(cell)
+    assert [(row["policy"], row["split"], row["questions"]) for row in rows] == [
+        (policy, split, count)
+        for policy in ("scaar", "no_retrieval")
+        for split, count in (("head", "20"), ("tail", "20"), ("all", "40"))
+    ]
+    means = {}
+    for row in rows:
+        for name in ("EM", "F1", "retrievals"):
+            found = MEAN.fullmatch(row[f"{name} [95%]"])
             assert found is not None
             mean, low, high = map(float, found.groups())
             assert low <= mean <= high
-    assert [row[6][:4] for row in cells[:3]] == ["0.00"] * 3
-    assert all(float(row[6][:4]) >= 1 for row in cells[3:])
+            means[row["policy"], row["split"], name] = mean
+    assert means["scaar", "tail", "EM"] > means["no_retrieval", "tail", "EM"]
+    assert means["no_retrieval", "all", "retrievals"] == 0
+    assert means["scaar", "tail", "retrievals"] >= 1
 
 
 def test_a_count_without_a_question_a_split_is_refused() -> None:
