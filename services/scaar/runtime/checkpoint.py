@@ -68,7 +68,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     """
     if not folder.is_dir():
         raise NotFound(f"{folder}: there is no such model folder")
-    digests = _digests(_json_file(folder / REPORT))
+    digests = _digests(read_json_file(folder / REPORT))
     present = [folder / name for name in MODEL_FILES if (folder / name).is_file()]
     model = present[0] if present else folder / MODEL_FILES[0]
     digest = _verified(model, folder, digests)
@@ -79,10 +79,10 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         revision=digest[:REVISION_DIGITS],
         model=model,
         tokenizer=folder / "tokenizer.json",
-        config=_json_file(folder / "config.json"),
-        generation_config=_json_file(folder / "generation_config.json"),
-        tokenizer_config=_json_file(folder / "tokenizer_config.json"),
-        advice=_json_file(folder / "scaar.json"),
+        config=read_json_file(folder / "config.json"),
+        generation_config=read_json_file(folder / "generation_config.json"),
+        tokenizer_config=read_json_file(folder / "tokenizer_config.json"),
+        advice=read_json_file(folder / "scaar.json"),
     )
 
 
@@ -106,7 +106,12 @@ def _digests(report: JsonFile) -> dict[str, str]:
     return {str(name): str(digest) for name, digest in files.items()}
 
 
-def _json_file(path: Path) -> JsonFile:
+def read_json_file(path: Path) -> JsonFile:
+    """The object in a JSON file; an empty one where there is no such file.
+
+    Raises:
+        DataCorrupt: the file cannot be read, or holds something else.
+    """
     try:
         content = json.loads(path.read_bytes())
     except FileNotFoundError:

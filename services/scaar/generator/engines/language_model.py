@@ -1,6 +1,5 @@
 """A causal language model from its checkpoint folder: decoder, tokenizer, and what they say."""
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,10 @@ from tokenizers import Tokenizer
 
 from scaar.core.errors import DataCorrupt
 from scaar.core.types import RecommendedSettings
+from scaar.generator.engines.advice import profile_in, recommended_in
 from scaar.generator.engines.decoder import Decoder
 from scaar.generator.engines.decoder_session import DecoderSession
-from scaar.runtime.checkpoint import Checkpoint, JsonFile, read_checkpoint
-
-DEFAULT_PROFILE = "scaar"
+from scaar.runtime.checkpoint import Checkpoint, read_checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +57,8 @@ def open_language_model(folder: Path, *, threads: int) -> LanguageModel:
         vocabulary=checkpoint.config.whole_number("vocab_size", default=tokenizer.get_vocab_size()),
         max_total_tokens=checkpoint.config.whole_number("max_position_embeddings", "n_positions"),
         end_ids=_end_ids(checkpoint),
-        prompt_profile=_profile(checkpoint.advice),
-        recommended=_recommended(checkpoint.advice),
+        prompt_profile=profile_in(checkpoint.advice),
+        recommended=recommended_in(checkpoint.advice),
     )
 
 
@@ -86,31 +84,3 @@ def _end_ids(checkpoint: Checkpoint) -> frozenset[int]:
             return frozenset(ids)
         raise DataCorrupt(f"{file.path}: eos_token_id must be ids of tokens, not {value!r}")
     return frozenset()
-
-
-def _profile(advice: JsonFile) -> str:
-    profile = advice.content.get("prompt_profile", DEFAULT_PROFILE)
-    if not isinstance(profile, str):
-        raise DataCorrupt(f"{advice.path}: prompt_profile must be a name, not {profile!r}")
-    return profile
-
-
-def _recommended(advice: JsonFile) -> tuple[RecommendedSettings, ...]:
-    policies = advice.content.get("recommended", {})
-    if not isinstance(policies, dict) or not all(
-        isinstance(values, dict) for values in policies.values()
-    ):
-        raise DataCorrupt(f"{advice.path}: recommended must map policies to their settings")
-    return tuple(_settings(advice.path, name, values) for name, values in policies.items())
-
-
-def _settings(path: Path, policy: str, values: dict[str, Any]) -> RecommendedSettings:
-    kinds = {"theta": (int, float), "alpha": (int, float), "top_k": (int,)}
-    settings: dict[str, Any] = {}
-    for name, value in values.items():
-        fits = isinstance(value, kinds.get(name, ())) and not isinstance(value, bool)
-        if not fits or not math.isfinite(value):
-            raise DataCorrupt(f"{path}: recommended.{policy}.{name} cannot be {value!r}")
-        # JSON knows one kind of number; a setting that may be a fraction always is one.
-        settings[name] = value if kinds[name] == (int,) else float(value)
-    return RecommendedSettings(policy, **settings)
