@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Encoding
 
 from scaar.core.errors import DataCorrupt, ScaarError
-from scaar.runtime.checkpoint import Checkpoint, read_checkpoint
-
-Array = np.ndarray[Any, Any]
+from scaar.runtime.checkpoint import read_checkpoint
+from scaar.scorer.engines.pair_reader import (
+    INPUTS,
+    Array,
+    PairReader,
+    TokenPair,
+    build_pair_reader,
+)
 
 OPEN_ERRORS = (
     ort_errors.Fail,
@@ -25,39 +30,32 @@ OPEN_ERRORS = (
 )
 """What ONNX Runtime raises for a file that is no model, or one that it cannot run."""
 
-_INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
-_POSITIONS_AFTER_PADDING = {"roberta", "xlm-roberta", "camembert"}
-"""These count positions from the one after the padding token's id."""
-
 
 @dataclass(frozen=True, slots=True)
-class TokenPair:
-    """What the model reads of a pair of texts; its length is in tokens."""
-
-    ids: tuple[int, ...]
-    type_ids: tuple[int, ...]
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-
-@dataclass(frozen=True, slots=True)
-class CrossEncoder:
+class CrossEncoder(PairReader):
     """An open model. Safe to use from several threads; it blocks while it computes."""
 
-    name: str
     revision: str
-    max_pair_tokens: int
-    tokenizer: Tokenizer
-    padding: int
     session: Any
 
-    def encode(self, pairs: Sequence[tuple[str, str]]) -> list[Encoding]:
-        """The tokens of each pair, framed as the model was trained, never cut.
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of what the model reads."""
+        return tuple(each.name for each in self.session.get_inputs())
 
-        What looks like a special token in a text is read as ordinary text.
+    def logits(self, pairs: Sequence[TokenPair | Encoding], *, width: int = 0) -> Array:
+        """The logit of each pair, a column; one padded batch, at least ``width`` tokens wide.
+
+        Raises:
+            ScaarError: ONNX Runtime cannot run it, for want of memory for example.
         """
-        return list(self.tokenizer.encode_batch(list(pairs)))
+        batch = self.padded(pairs, width=width)
+        named = {name: batch[name] for name in self.inputs}
+        try:
+            return np.asarray(self.session.run(["logits"], named)[0])
+        except OPEN_ERRORS as error:
+            shape = batch[INPUTS[0]].shape
+            raise ScaarError(f"model {self.name} fails on a batch of shape {shape}") from error
 
     def likeness(self, pairs: Sequence[TokenPair | Encoding], *, width: int = 0) -> Array:
         """The likeness f in [0, 1] of each pair, the sigmoid of its logit; one padded batch.
@@ -68,21 +66,7 @@ class CrossEncoder:
             DataCorrupt: the model gives no number.
             ScaarError: ONNX Runtime cannot run it, for want of memory for example.
         """
-        shape = (len(pairs), max(width, *(len(pair.ids) for pair in pairs)))
-        ids, mask, types = np.full(shape, self.padding), np.zeros(shape, int), np.zeros(shape, int)
-        for row, pair in enumerate(pairs):
-            used = len(pair.ids)
-            ids[row, :used], mask[row, :used], types[row, :used] = pair.ids, 1, pair.type_ids
-        batch = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
-        named = {each.name: batch[each.name].astype(np.int64) for each in self.session.get_inputs()}
-        try:
-            logits = self.session.run(["logits"], named)[0].astype(np.float64)
-        except OPEN_ERRORS as error:
-            raise ScaarError(f"model {self.name} fails on a batch of shape {shape}") from error
-        if logits.shape != (len(pairs), 1) or not np.isfinite(logits).all():
-            raise DataCorrupt(f"model {self.name} does not give one number for a pair")
-        # The form of the sigmoid that cannot overflow.
-        return np.asarray(0.5 * (1 + np.tanh(0.5 * logits[:, 0])))
+        return self.likeness_of(self.logits(pairs, width=width), count=len(pairs))
 
 
 def open_cross_encoder(folder: Path, *, threads: int) -> CrossEncoder:
@@ -93,37 +77,15 @@ def open_cross_encoder(folder: Path, *, threads: int) -> CrossEncoder:
         DataCorrupt: a file is damaged, or not of a cross-encoder with one logit.
     """
     checkpoint = read_checkpoint(folder)
-    padding = checkpoint.config.whole_number("pad_token_id", default=0)
+    reader = build_pair_reader(checkpoint)
     return CrossEncoder(
-        name=checkpoint.name,
+        name=reader.name,
+        max_pair_tokens=reader.max_pair_tokens,
+        tokenizer=reader.tokenizer,
+        padding=reader.padding,
         revision=checkpoint.revision,
-        max_pair_tokens=_max_pair_tokens(checkpoint, padding),
-        tokenizer=_tokenizer(checkpoint.tokenizer),
-        padding=padding,
         session=_session(checkpoint.model, threads),
     )
-
-
-def _max_pair_tokens(checkpoint: Checkpoint, padding: int) -> int:
-    """The fewer of what the model has positions for and what its tokenizer is set to."""
-    positions = checkpoint.config.whole_number("max_position_embeddings")
-    if checkpoint.config.content.get("model_type") in _POSITIONS_AFTER_PADDING:
-        positions -= padding + 1
-    # A tokenizer without a limit names one of thirty digits.
-    return min(
-        positions, checkpoint.tokenizer_config.whole_number("model_max_length", default=positions)
-    )
-
-
-def _tokenizer(path: Path) -> Tokenizer:
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises nothing narrower
-        raise DataCorrupt(f"{path}: is not a tokenizer: {error}") from error
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    tokenizer.encode_special_tokens = True
-    return tokenizer
 
 
 def _session(model: Path, threads: int) -> Any:
@@ -139,7 +101,8 @@ def _session(model: Path, threads: int) -> Any:
     inputs = {each.name for each in session.get_inputs()}
     outputs = {each.name: each.shape for each in session.get_outputs()}
     labels = outputs.get("logits", [0])[-1]
-    if "input_ids" not in inputs or inputs - _INPUTS or (isinstance(labels, int) and labels != 1):
+    unknown = inputs - set(INPUTS)
+    if "input_ids" not in inputs or unknown or (isinstance(labels, int) and labels != 1):
         raise DataCorrupt(
             f"{model}: is not a cross-encoder with one logit: "
             f"inputs {sorted(inputs)}, outputs {outputs}"

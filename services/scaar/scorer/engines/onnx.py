@@ -9,8 +9,9 @@ from scaar.core.errors import NotFound
 from scaar.core.types import ScorerDescription, ScoreRequest
 from scaar.scorer.engines.batched_request import BatchLimits
 from scaar.scorer.engines.batcher import Batcher
-from scaar.scorer.engines.cross_encoder import CrossEncoder, TokenPair, open_cross_encoder
-from scaar.scorer.engines.pairs import encode_pairs
+from scaar.scorer.engines.cross_encoder import CrossEncoder, open_cross_encoder
+from scaar.scorer.engines.pair_reader import TokenPair
+from scaar.scorer.engines.pairs import contributions_of, encode_requests
 from scaar.scorer.settings import ScorerSettings
 from scaar.scorer.validation import check_requests
 
@@ -75,13 +76,9 @@ class OnnxScorer:
         check_requests(requests)
         with self.batcher.admitted(sum(len(request.words) for request in requests)) as admitted:
             pairs = await asyncio.get_running_loop().run_in_executor(
-                self._reader, self._encode, requests
+                self._reader, encode_requests, self._model, requests
             )
-            similarities = iter(await admitted.similarities(pairs))
-        return tuple(
-            tuple(min(1.0, max(0.0, 1.0 - next(similarities))) for _ in request.words)
-            for request in requests
-        )
+            return contributions_of(requests, await admitted.similarities(pairs))
 
     async def describe_model(self) -> ScorerDescription:
         return ScorerDescription(
@@ -90,10 +87,3 @@ class OnnxScorer:
             engine="onnx",
             max_pair_tokens=self._model.max_pair_tokens,
         )
-
-    def _encode(self, requests: Sequence[ScoreRequest]) -> list[TokenPair]:
-        return [
-            pair
-            for number, request in enumerate(requests)
-            for pair in encode_pairs(self._model, request, field=f"sentences[{number}].words")
-        ]

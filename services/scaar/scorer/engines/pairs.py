@@ -1,12 +1,37 @@
 """The pairs whose likeness tells the contributions of a sentence's words (SCAAR Eq. 1)."""
 
+from collections.abc import Iterable, Sequence
+
 from scaar.core.contribution import leave_one_out
 from scaar.core.errors import InvalidRequest
 from scaar.core.types import ScoreRequest
-from scaar.scorer.engines.cross_encoder import CrossEncoder, TokenPair
+from scaar.scorer.engines.pair_reader import PairReader, TokenPair
 
 
-def encode_pairs(model: CrossEncoder, request: ScoreRequest, *, field: str) -> list[TokenPair]:
+def encode_requests(reader: PairReader, requests: Sequence[ScoreRequest]) -> list[TokenPair]:
+    """The pairs of every request, one after the other; blocks while it reads.
+
+    Raises:
+        InvalidRequest: a sentence does not fit the model, named by its place.
+    """
+    return [
+        pair
+        for number, request in enumerate(requests)
+        for pair in encode_pairs(reader, request, field=f"sentences[{number}].words")
+    ]
+
+
+def contributions_of(
+    requests: Sequence[ScoreRequest], similarities: Iterable[float]
+) -> tuple[tuple[float, ...], ...]:
+    """The contribution r = 1 - f of every word, clamped to [0, 1], from its pair's likeness f."""
+    each = iter(similarities)
+    return tuple(
+        tuple(min(1.0, max(0.0, 1.0 - next(each))) for _ in request.words) for request in requests
+    )
+
+
+def encode_pairs(reader: PairReader, request: ScoreRequest, *, field: str) -> list[TokenPair]:
     """One pair a word: question and sentence, and the same without the word.
 
     A question that is too long for the model loses words from its front, the farthest from the
@@ -15,16 +40,16 @@ def encode_pairs(model: CrossEncoder, request: ScoreRequest, *, field: str) -> l
     Raises:
         InvalidRequest: the sentence does not fit even without the question.
     """
-    pairs = _encode(model, request.question, request)
-    if _fits(model, pairs):
+    pairs = _encode(reader, request.question, request)
+    if _fits(reader, pairs):
         return pairs
     words = request.question.split()
     kept, too_many = 0, len(words)
     fitting: list[TokenPair] | None = None
     while kept < too_many:
         middle = (kept + too_many) // 2
-        pairs = _encode(model, " ".join(words[len(words) - middle :]), request)
-        if _fits(model, pairs):
+        pairs = _encode(reader, " ".join(words[len(words) - middle :]), request)
+        if _fits(reader, pairs):
             fitting, kept = pairs, middle + 1
         else:
             too_many = middle
@@ -32,18 +57,18 @@ def encode_pairs(model: CrossEncoder, request: ScoreRequest, *, field: str) -> l
         longest = max(len(pair) for pair in pairs)
         raise InvalidRequest.of(
             field,
-            f"must make pairs of at most {model.max_pair_tokens} tokens, not {longest}, even "
+            f"must make pairs of at most {reader.max_pair_tokens} tokens, not {longest}, even "
             "without the question",
         )
     return fitting
 
 
-def _encode(model: CrossEncoder, question: str, request: ScoreRequest) -> list[TokenPair]:
+def _encode(reader: PairReader, question: str, request: ScoreRequest) -> list[TokenPair]:
     whole, altered = leave_one_out(question, request.words)
     # Without a question no space stands before the first word.
-    encoded = model.encode([(whole.lstrip(), other.lstrip()) for other in altered])
+    encoded = reader.encode([(whole.lstrip(), other.lstrip()) for other in altered])
     return [TokenPair(tuple(pair.ids), tuple(pair.type_ids)) for pair in encoded]
 
 
-def _fits(model: CrossEncoder, pairs: list[TokenPair]) -> bool:
-    return max(len(pair) for pair in pairs) <= model.max_pair_tokens
+def _fits(reader: PairReader, pairs: list[TokenPair]) -> bool:
+    return max(len(pair) for pair in pairs) <= reader.max_pair_tokens
