@@ -13,8 +13,8 @@ import pytest
 from scaar.core.types import GenerateRequest, GenerationEnd, GenerationStart, Token
 from scaar.generator.engines import reading
 from scaar.generator.engines.decoder_session import Array, Cache, DecoderSession
+from scaar.generator.engines.decoding import DecodingGenerator
 from scaar.generator.engines.language_model import LanguageModel, open_language_model
-from scaar.generator.engines.onnx import OnnxGenerator
 from scaar.generator.engines.prefix_store import PrefixStore
 from scaar.lab.models import LAB_LM, model_folder
 from scaar.lab.passages import passages_of
@@ -41,7 +41,7 @@ class Watched:
         return self._decoder.step(ids, cache)
 
 
-Opened = AbstractAsyncContextManager[tuple[OnnxGenerator, Watched]]
+Opened = AbstractAsyncContextManager[tuple[DecodingGenerator, Watched]]
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +54,15 @@ def opened(model: LanguageModel) -> Callable[..., Opened]:
     """Opens a generator on one worker, with a store of so many bytes."""
 
     @asynccontextmanager
-    async def open_watched(store_bytes: int) -> AsyncIterator[tuple[OnnxGenerator, Watched]]:
+    async def open_watched(store_bytes: int) -> AsyncIterator[tuple[DecodingGenerator, Watched]]:
         watched: Any = Watched(model.decoder)
         with ThreadPoolExecutor(1) as executor:
             watching = replace(model, decoder=watched)
             store = PrefixStore(store_bytes)
-            yield OnnxGenerator(watching, executor, store, max_concurrent=8), watched
+            yield (
+                DecodingGenerator(watching, executor, store, engine="onnx", max_concurrent=8),
+                watched,
+            )
 
     return open_watched
 
@@ -76,7 +79,7 @@ def prompt_of(passages: Sequence[str]) -> str:
 
 
 async def write(
-    generator: OnnxGenerator, prompt: str, so_far: Sequence[Token] = (), max_tokens: int = 12
+    generator: DecodingGenerator, prompt: str, so_far: Sequence[Token] = (), max_tokens: int = 12
 ) -> tuple[list[Token], GenerationEnd]:
     request = GenerateRequest(
         prompt,
