@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
+from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from reference.markdown import plain, table
@@ -24,6 +25,7 @@ _WORDS: Mapping[object, str] = {
     int: "whole number",
     str: "text",
     Path: "path",
+    SecretStr: "secret text",
 }
 
 

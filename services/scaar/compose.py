@@ -49,8 +49,9 @@ async def open_generator(
     from scaar.generator.settings import GeneratorSettings
 
     settings = GeneratorSettings.read()
-    folder = settings.model or model_folder(LAB_LM)
-    async with open_engine(settings.model_copy(update={"model": folder})) as engine:
+    if settings.engine == "onnx" and settings.model is None:
+        settings = settings.model_copy(update={"model": str(model_folder(LAB_LM))})
+    async with open_engine(settings) as engine:
         yield engine
 
 

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from scaar.core.ports import Generator
 from scaar.generator.pace import PacedGenerator
-from scaar.generator.settings import GeneratorSettings
+from scaar.generator.settings import GeneratorSettings, check_together
 
 
 @asynccontextmanager
@@ -14,9 +14,12 @@ async def open_generator(settings: GeneratorSettings) -> AsyncIterator[Generator
     """The generator at its pace, open until the block ends.
 
     Raises:
+        InvalidRequest: settings that do not go together.
         NotFound: no model is set, or one of its files is missing.
         DataCorrupt: a file of the model is damaged, or not of a model that the engine can run.
+        BackendUnavailable: a server does not answer.
     """
+    check_together(settings)
     async with _open_engine(settings) as generator:
         if settings.pace_ms:
             generator = PacedGenerator(generator, settings.pace_ms / 1000)
@@ -29,5 +32,9 @@ def _open_engine(settings: GeneratorSettings) -> AbstractAsyncContextManager[Gen
             from scaar.generator.engines.onnx import open_onnx_generator
 
             return open_onnx_generator(settings)
+        case "tgi":
+            from scaar.generator.engines.tgi import open_tgi_generator
+
+            return open_tgi_generator(settings)
         case _:
             assert_never(settings.engine)

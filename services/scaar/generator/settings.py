@@ -1,11 +1,60 @@
 """The generator's settings, from ``SCAAR_GENERATOR_*``."""
 
-from pathlib import Path
-from typing import Literal
+from pathlib import Path, PurePath
+from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+from pydantic_core import PydanticCustomError
 
+from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.prompts import profile_of
+from scaar.runtime.config_file import ConfigFile
 from scaar.runtime.settings import ServiceSettings, settings_of
+
+SERVERS = ("tgi",)
+"""The engines that are a server's clients."""
+_OF_SERVERS = ("url", "api_key", "api_key_file", "prompt_profile")
+"""Settings that mean nothing to an engine in this process."""
+
+
+def _text(value: object) -> object:
+    """A path as its text; anything else as it is."""
+    return str(value) if isinstance(value, PurePath) else value
+
+
+def _base_url(url: str | None) -> str | None:
+    """Passes the base of a server's addresses. What is wrong is told without it: it may hold a key.
+
+    Raises:
+        PydanticCustomError: it is none.
+    """
+    if url is None:
+        return None
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    if not host or parts.scheme not in ("http", "https"):
+        raise PydanticCustomError("url", "must be http://host:port or https://host:port")
+    if parts.username is not None or parts.query or parts.fragment:
+        raise PydanticCustomError("url", "must hold no user, query or fragment; see api_key")
+    return url.rstrip("/")
+
+
+def _profile(name: str) -> str:
+    """Passes the name of a prompt profile.
+
+    Raises:
+        PydanticCustomError: there is none of that name.
+    """
+    try:
+        profile_of(name)
+    except InvalidRequest as error:
+        text = error.violations[0].description
+        raise PydanticCustomError("prompt_profile", "{text}", {"text": text}) from error
+    return name
 
 
 class GeneratorSettings(ServiceSettings):
@@ -13,11 +62,33 @@ class GeneratorSettings(ServiceSettings):
 
     model_config = settings_of("generator")
 
-    engine: Literal["onnx"] = "onnx"
-    """``onnx``: a decoder exported with its key-value cache, in ONNX Runtime on the CPU."""
+    engine: Literal["onnx", "tgi"] = "onnx"
+    """``onnx``: a decoder exported with its key-value cache, in ONNX Runtime on the CPU. ``tgi``: a
+    server of Hugging Face's text-generation-inference at ``url``."""
 
-    model: Path | None = None
-    """The model's checkpoint folder."""
+    model: Annotated[str | None, BeforeValidator(_text)] = None
+    """The model: for ``onnx`` its checkpoint folder; for a server its name there, which then must
+    be the one that it serves."""
+
+    url: Annotated[str | None, AfterValidator(_base_url)] = None
+    """The base URL of the server, ``http://host:port``; for engines that are servers, which need
+    it."""
+
+    api_key: SecretStr | None = None
+    """The key that the server wants as a bearer token. It is never logged or shown."""
+
+    api_key_file: Path | None = None
+    """A file that holds the key, read at the start; in place of ``api_key``."""
+
+    prompt_profile: Annotated[str, AfterValidator(_profile)] = "scaar"
+    """The prompt profile that suits the server's model. A model folder names its own."""
+
+    connect_timeout_s: float = Field(default=5.0, gt=0, le=3600, allow_inf_nan=False)
+    """The longest that connecting to the server may take, in seconds."""
+
+    read_timeout_s: float = Field(default=30.0, gt=0, le=3600, allow_inf_nan=False)
+    """The longest silence of a server, in seconds: up to the first token, and from each to the
+    next. A call never outlives its answer."""
 
     threads: int = Field(default=1, ge=1, le=256)
     """Threads for the arithmetic of one step. A small model is fastest with 1, a large one with
@@ -27,7 +98,8 @@ class GeneratorSettings(ServiceSettings):
     """Steps of different generations that are computed at the same time."""
 
     max_concurrent: int = Field(default=32, ge=1, le=10_000)
-    """Generations under way at a time; one more is refused as overload."""
+    """Generations under way at a time; one more is refused as overload. It is kept below what a
+    server says that it takes."""
 
     prefix_cache_mb: int = Field(default=64, ge=0, le=1_000_000)
     """Megabytes for what was read before, so that a text that begins like an earlier one is read
@@ -36,3 +108,38 @@ class GeneratorSettings(ServiceSettings):
     pace_ms: float = Field(default=0.0, ge=0, le=60_000, allow_inf_nan=False)
     """The least time from one token of a generation to the next, in milliseconds, to stand for the
     speed of a larger model; 0 is as fast as the engine can."""
+
+    @classmethod
+    def read(cls, config: ConfigFile | None = None, **flags: object) -> Self:
+        """The settings of flags, environment and file; see :meth:`ServiceSettings.read`.
+
+        Raises:
+            InvalidRequest: naming each that is wrong by itself, else those that do not go together.
+        """
+        settings = super().read(config, **flags)
+        check_together(settings)
+        return settings
+
+
+def check_together(settings: GeneratorSettings) -> None:
+    """Passes settings that make sense together.
+
+    Raises:
+        InvalidRequest: naming each that is missing for the engine, or means nothing to it.
+    """
+    engine, given = settings.engine, settings.model_fields_set
+    wrong = []
+    if engine in SERVERS:
+        if settings.url is None:
+            wrong.append(_violation("url", f"must be set for engine {engine}"))
+        if settings.api_key is not None and settings.api_key_file is not None:
+            wrong.append(_violation("api_key_file", "must not be set beside api_key"))
+    else:
+        told = f"is for servers ({', '.join(SERVERS)}) only, and the engine is {engine}"
+        wrong += [_violation(name, told) for name in _OF_SERVERS if name in given]
+    if wrong:
+        raise InvalidRequest(wrong)
+
+
+def _violation(field: str, description: str) -> Violation:
+    return Violation(f"SCAAR_GENERATOR_{field.upper()}", description)

@@ -87,7 +87,7 @@ def test_every_setting_is_told_once(made: dict[str, dict[str, str]]) -> None:
             "every service",
             "| `reflection`<br>`SCAAR_<SERVICE>_REFLECTION` | true or false | `true`",
         ),
-        ("generator", "| `model`<br>`SCAAR_GENERATOR_MODEL` | path | unset | The model's"),
+        ("generator", "| `model`<br>`SCAAR_GENERATOR_MODEL` | text | unset | The model:"),
         (
             "scorer",
             "| `threads`<br>`SCAAR_SCORER_THREADS` | whole number, 1 to 256 | `2` | Threads",
