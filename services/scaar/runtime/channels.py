@@ -64,6 +64,9 @@ def channel_options(settings: ChannelSettings, service: str = "") -> tuple[tuple
         # A service that comes back is found within about a second, not within two minutes.
         ("grpc.initial_reconnect_backoff_ms", 100),
         ("grpc.max_reconnect_backoff_ms", 1000),
+        # The longest that connecting may take, by default 20 s: one who connects to a server that
+        # is just stopping may be accepted and never hear of it.
+        ("grpc.min_reconnect_backoff_ms", 3000),
         ("grpc.enable_http_proxy", 0),
     )
 

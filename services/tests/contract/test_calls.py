@@ -213,6 +213,22 @@ async def test_a_target_that_cannot_be_reached_is_named() -> None:
             assert caught.value.metadata == {"target": target}
 
 
+async def test_a_target_that_accepts_and_says_nothing_is_given_up() -> None:
+    """As one that is just stopping may do; by default it would be waited for 20 s."""
+    opened: list[asyncio.StreamWriter] = []
+    silent = await asyncio.start_server(lambda _, writer: opened.append(writer), "127.0.0.1", 0)
+    host, port = silent.sockets[0].getsockname()[:2]
+    try:
+        async with asyncio.timeout(15), open_channel(f"{host}:{port}") as channel:
+            with pytest.raises(BackendUnavailable, match="does not answer"):
+                await RemoteGenerator(channel, "silent").describe_model()
+    finally:
+        silent.close()
+        for writer in opened:
+            writer.close()
+    assert opened
+
+
 async def test_a_target_that_serves_something_else_is_told() -> None:
     async with serving(GeneratorServicer(endless())) as (channel, target):
         with pytest.raises(CapabilityMissing, match="does not serve this call"):

@@ -80,7 +80,7 @@ def written(events: list[GenerationEvent]) -> str:
 
 async def until_refused(target: str) -> None:
     """Returns when a call is refused as unavailable."""
-    async with asyncio.timeout(10), open_channel(target) as channel:
+    async with asyncio.timeout(30), open_channel(target) as channel:
         while True:
             try:
                 await RemoteGenerator(channel, target).describe_model()
