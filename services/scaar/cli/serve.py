@@ -4,7 +4,7 @@ import asyncio
 import signal
 import sys
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Annotated, assert_never
 
 import typer
@@ -69,10 +69,14 @@ async def _serve(service: ServiceName, flags: Mapping[str, str | None]) -> None:
     if "address" not in settings.model_fields_set:
         address = default_address(service)
     needs = compose.needs_of(settings) if isinstance(settings, OrchestratorSettings) else ()
-    async with (
-        _open_servicer(service, settings) as servicer,
-        open_server([servicer], address, settings, status_of=status_of, needs=needs) as server,
-    ):
+    async with AsyncExitStack() as stack:
+        servicer = await stack.enter_async_context(_open_servicer(service, settings))
+        check = servicer.check_ready if isinstance(servicer, ScorerServicer) else None
+        server = await stack.enter_async_context(
+            open_server(
+                [servicer], address, settings, status_of=status_of, needs=needs, check=check
+            )
+        )
         if isinstance(servicer, RetrieverServicer):
             servicer.tell_readiness(server.health.set_serving)
         print(f"{service} serving on {server.address}", file=sys.stderr, flush=True)

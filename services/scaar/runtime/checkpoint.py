@@ -47,7 +47,10 @@ class JsonFile:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A model's files. ``revision`` is the start of the SHA-256 of the ONNX file."""
+    """A model's files. ``revision`` is the start of the SHA-256 of the ONNX file.
+
+    Read without weights, it is empty, and ``model`` need not be there.
+    """
 
     name: str
     revision: str
@@ -59,8 +62,10 @@ class Checkpoint:
     advice: JsonFile
 
 
-def read_checkpoint(folder: Path) -> Checkpoint:
+def read_checkpoint(folder: Path, *, weights: bool = True) -> Checkpoint:
     """The checkpoint in a folder; reads all of the ONNX file, so call it off the event loop.
+
+    Without ``weights`` the ONNX file is not looked at: another server has it.
 
     Raises:
         NotFound: the folder, or a file that an engine needs, is not there.
@@ -71,7 +76,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     digests = _digests(read_json_file(folder / REPORT))
     present = [folder / name for name in MODEL_FILES if (folder / name).is_file()]
     model = present[0] if present else folder / MODEL_FILES[0]
-    digest = _verified(model, folder, digests)
+    digest = _verified(model, folder, digests) if weights else ""
     for name in ("config.json", "tokenizer.json"):
         _verified(folder / name, folder, digests)
     return Checkpoint(

@@ -2,14 +2,19 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import grpc
 
+from scaar.core.errors import ScaarError
 from scaar.runtime.channels import open_channel
 
+Check = Callable[[], Awaitable[object]]
+"""Raises a :class:`~scaar.core.errors.ScaarError` while the service cannot serve."""
+
+CHECK_EVERY_S = 1.0
 _LOGGER = logging.getLogger(__name__)
 _READY = grpc.ChannelConnectivity.READY
 _IDLE = grpc.ChannelConnectivity.IDLE
@@ -26,15 +31,21 @@ class Need:
 
 
 @asynccontextmanager
-async def watching(needs: Sequence[Need], tell: Callable[[bool], None]) -> AsyncIterator[None]:
+async def watching(
+    needs: Sequence[Need], tell: Callable[[bool], None], *, check: Check | None = None
+) -> AsyncIterator[None]:
     """Tells whether all that is needed serves, at first and at every change.
+
+    A ``check`` that raises nothing is part of that; it is made every :data:`CHECK_EVERY_S`.
 
     What is watched is a channel like the one that the calls go by, over the same connections: it
     connects again and again, asks every address for its health, and is ready while one of them
     serves.
     """
-    serving = dict.fromkeys(needs, False)
-    tell(not serving)
+    serving: dict[Need | Check, bool] = dict.fromkeys(needs, False)
+    if check is not None:
+        serving[check] = await _passes(check)
+    tell(all(serving.values()))
 
     async def watch(need: Need) -> None:
         async with open_channel(need.target, service=need.service) as channel:
@@ -48,10 +59,28 @@ async def watching(needs: Sequence[Need], tell: Callable[[bool], None]) -> Async
                     tell(all(serving.values()))
                 await channel.wait_for_state_change(state)
 
-    watches = [asyncio.create_task(watch(need)) for need in serving]
+    async def keep_checking(check: Check) -> None:
+        while True:
+            await asyncio.sleep(CHECK_EVERY_S)
+            passes = await _passes(check)
+            if serving[check] != passes:
+                serving[check] = passes
+                tell(all(serving.values()))
+
+    watches = [asyncio.create_task(watch(need)) for need in dict.fromkeys(needs)]
+    if check is not None:
+        watches.append(asyncio.create_task(keep_checking(check)))
     try:
         yield
     finally:
         for task in watches:
             task.cancel()
         await asyncio.gather(*watches, return_exceptions=True)
+
+
+async def _passes(check: Check) -> bool:
+    try:
+        await check()
+    except ScaarError:
+        return False
+    return True

@@ -22,7 +22,7 @@ from scaar.runtime.interceptors import (
     ErrorInterceptor,
     StatusOf,
 )
-from scaar.runtime.readiness import Need, watching
+from scaar.runtime.readiness import Check, Need, watching
 from scaar.runtime.settings import ServiceSettings
 
 _OPTIONS = (
@@ -75,12 +75,13 @@ async def open_server(
     *,
     status_of: StatusOf,
     needs: Sequence[Need] = (),
+    check: Check | None = None,
 ) -> AsyncIterator[RunningServer]:
     """Serves until the context is left, then drains and stops as the settings say.
 
     Health is served for ``""``, the process, and for every service by name: it is ready while all
-    that it ``needs`` serves. Reflection is served if the settings say so. ``status_of`` tells the
-    status of an error.
+    that it ``needs`` serves and its ``check`` passes. Reflection is served if the settings say so.
+    ``status_of`` tells the status of an error.
 
     Raises:
         AlreadyExists: something listens at the address.
@@ -111,7 +112,7 @@ async def open_server(
             health.set_serving(name, ready)
 
     try:
-        async with watching(needs, tell):
+        async with watching(needs, tell, check=check):
             yield running
     finally:
         tell(False)

@@ -16,6 +16,8 @@ async def open_scorer(settings: ScorerSettings) -> AsyncIterator[ContributionSco
     Raises:
         NotFound: no model is set, or one of its files is missing.
         DataCorrupt: a file of the model is damaged, or not of a model that the engine can run.
+        InvalidRequest: a setting that the engine needs is missing.
+        CapabilityMissing: the server has no such model, or one that does not fit.
     """
     async with _open_engine(settings) as engine:
         if not settings.cache_entries:
@@ -32,6 +34,11 @@ async def _open_engine(settings: ScorerSettings) -> AsyncIterator[ContributionSc
             from scaar.scorer.engines.onnx import open_onnx_scorer
 
             async with open_onnx_scorer(settings) as scorer:
+                yield scorer
+        case "triton":
+            from scaar.scorer.engines.triton import open_triton_scorer
+
+            async with open_triton_scorer(settings) as scorer:
                 yield scorer
         case _:
             assert_never(settings.engine)

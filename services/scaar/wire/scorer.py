@@ -34,6 +34,10 @@ class ScorerServicer(pb_grpc.ScorerServiceServicer):
         """Registers the service."""
         pb_grpc.add_ScorerServiceServicer_to_server(self, server)
 
+    async def check_ready(self) -> None:
+        """Raises what a call would, while the scorer cannot even say what it is."""
+        await self._scorer.describe_model()
+
     async def ScoreContributions(
         self, request: pb.ScoreContributionsRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.ScoreContributionsResponse:

@@ -1,0 +1,134 @@
+"""Contributions by a cross-encoder behind a Triton server, its texts read into tokens here."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
+
+from scaar.core.errors import DeadlineExceeded, InvalidRequest, NotFound, Overloaded
+from scaar.core.types import ScorerDescription, ScoreRequest
+from scaar.runtime.checkpoint import read_checkpoint
+from scaar.scorer.engines.batched_request import BatchLimits
+from scaar.scorer.engines.pair_reader import PairReader, build_pair_reader
+from scaar.scorer.engines.pairs import contributions_of, encode_requests
+from scaar.scorer.engines.triton_model import TritonModel, open_triton_model
+from scaar.scorer.engines.triton_requests import TritonRequests
+from scaar.scorer.engines.triton_watch import TritonWatch, watching_model
+from scaar.scorer.settings import ScorerSettings
+from scaar.scorer.validation import check_requests
+from scaar.wire.calls import timeout_within
+
+
+@asynccontextmanager
+async def open_triton_scorer(settings: ScorerSettings) -> AsyncIterator["TritonScorer"]:
+    """The scorer over the server of the settings; see :func:`open_scorer`.
+
+    The server need not be there yet: until it is, every call is BackendUnavailable.
+
+    Raises:
+        InvalidRequest: no server is set.
+        NotFound: no model folder is set, or a file of it is missing.
+        CapabilityMissing: the server has no such model, or one that does not fit.
+    """
+    folder = settings.model
+    if settings.triton_target is None:
+        text = "must say where the server is, host:port, for the engine triton"
+        raise InvalidRequest.of("SCAAR_SCORER_TRITON_TARGET", text)
+    if folder is None:
+        raise NotFound("no cross-encoder is set: SCAAR_SCORER_MODEL names its folder")
+    with ThreadPoolExecutor(1, thread_name_prefix="scaar-scorer-reader") as executor:
+
+        def read() -> tuple[PairReader, str]:
+            checkpoint = read_checkpoint(folder, weights=False)
+            digest = hashlib.sha256(checkpoint.tokenizer.read_bytes()).hexdigest()
+            return build_pair_reader(checkpoint), digest
+
+        reader, digest = await asyncio.get_running_loop().run_in_executor(executor, read)
+        async with (
+            open_triton_model(settings.triton_target, settings.triton_model) as model,
+            watching_model(model, tokenizer_sha256=digest) as watch,
+        ):
+            yield TritonScorer(model, watch, reader, executor, settings)
+
+
+class TritonScorer:
+    """A :class:`~scaar.core.ports.ContributionScorer`; Triton merges what concurrent calls ask."""
+
+    def __init__(
+        self,
+        model: TritonModel,
+        watch: TritonWatch,
+        reader: PairReader,
+        executor: Executor,
+        settings: ScorerSettings,
+    ) -> None:
+        self._model = model
+        self._watch = watch
+        self._reader = reader
+        self._executor = executor
+        self._timeout_s = settings.triton_timeout_s
+        self._most_queued = settings.max_queued_pairs
+        limits = BatchLimits(
+            pair_tokens=reader.max_pair_tokens,
+            batch_pairs=settings.max_batch_pairs,
+            queued_pairs=settings.max_queued_pairs,
+            parallel=settings.triton_requests,
+        )
+        self._requests = TritonRequests(model, reader, limits, timeout_s=self._timeout_s)
+        self.queued_pairs = 0
+
+    async def score_contributions(
+        self, requests: Sequence[ScoreRequest]
+    ) -> tuple[tuple[float, ...], ...]:
+        """The contribution r of every word of every request, clamped to [0, 1].
+
+        A question that is too long for the model is shortened from its front; see
+        :func:`~scaar.scorer.engines.pairs.encode_pairs`.
+
+        Raises:
+            InvalidRequest: naming the wrong fields, before any work; or a sentence that is too
+                long for the model.
+            Overloaded: more pairs would wait than may, or the model's own queue is full.
+            DeadlineExceeded: the caller's time is used up, or the longest that a call may take.
+            BackendUnavailable: the server does not answer.
+            CapabilityMissing: its model is no longer one that fits.
+        """
+        check_requests(requests)
+        served = self._watch.served()
+        limit = asyncio.timeout(timeout_within(self._timeout_s, self._model.target))
+        try:
+            with self._admitted(sum(len(request.words) for request in requests)):
+                async with limit:
+                    pairs = await asyncio.get_running_loop().run_in_executor(
+                        self._executor, encode_requests, self._reader, requests
+                    )
+                    likeness = await self._requests.likeness(pairs, served)
+                    return contributions_of(requests, likeness)
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            target = self._model.target
+            raise DeadlineExceeded(f"{target} did not answer in time", target=target) from error
+
+    async def describe_model(self) -> ScorerDescription:
+        return ScorerDescription(
+            model=self._reader.name,
+            revision=self._watch.served().revision,
+            engine="triton",
+            max_pair_tokens=self._reader.max_pair_tokens,
+        )
+
+    @contextmanager
+    def _admitted(self, count: int) -> Iterator[None]:
+        """Room for ``count`` pairs until the block ends."""
+        if self.queued_pairs + count > self._most_queued:
+            raise Overloaded(
+                f"{self.queued_pairs} pairs are under way, and {count} more would pass the limit "
+                f"of {self._most_queued}"
+            )
+        self.queued_pairs += count
+        try:
+            yield
+        finally:
+            self.queued_pairs -= count
