@@ -1,0 +1,48 @@
+"""The key that a server wants, from the settings or a file."""
+
+import asyncio
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from scaar.core.errors import InvalidRequest, NotFound
+from scaar.generator.settings import GeneratorSettings
+
+_LONGEST = 10_000
+
+
+async def read_api_key(settings: GeneratorSettings) -> SecretStr | None:
+    """The key, without the white space around it; None where none is set.
+
+    What is wrong with it is told without it.
+
+    Raises:
+        NotFound: the file cannot be read.
+        InvalidRequest: it is empty, or no line of printable ASCII as a header needs it.
+    """
+    if settings.api_key is not None:
+        return _key("SCAAR_GENERATOR_API_KEY", settings.api_key.get_secret_value())
+    if settings.api_key_file is not None:
+        text = await asyncio.to_thread(_read, settings.api_key_file)
+        return _key("SCAAR_GENERATOR_API_KEY_FILE", text)
+    return None
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(_LONGEST + 1).decode("ascii", errors="replace")
+    except OSError as error:
+        raise NotFound(
+            f"{path}: the file of the API key cannot be read: {error.strerror}"
+        ) from error
+
+
+def _key(setting: str, text: str) -> SecretStr:
+    key = text.strip()
+    if not key:
+        raise InvalidRequest.of(setting, "must not be empty")
+    if len(key) > _LONGEST or not (key.isascii() and key.isprintable()):
+        limit = f"must be a line of printable ASCII, at most {_LONGEST:,} characters"
+        raise InvalidRequest.of(setting, limit)
+    return SecretStr(key)
