@@ -1,6 +1,6 @@
 """Indexes built, and built again with other passages, in a thread of its own."""
 
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager, closing, suppress
 from datetime import datetime
 from functools import partial
@@ -9,14 +9,15 @@ from typing import TypeVar
 from scaar.core.errors import AlreadyExists, InvalidRequest, NotFound, Overloaded
 from scaar.core.types import IndexDescription, IndexResult, Passage
 from scaar.retriever.analysis import EnglishAnalyzer
+from scaar.retriever.batches import batches_of
+from scaar.retriever.conditions import already_exists, changed_meanwhile
 from scaar.retriever.incoming import IncomingPassages
 from scaar.retriever.index_builder import IndexBuilder
 from scaar.retriever.index_cache import IndexCache
-from scaar.retriever.index_files import Draft, IndexFiles, already_exists, changed_meanwhile
+from scaar.retriever.index_files import Draft, IndexFiles
 from scaar.retriever.settings import RetrieverSettings
 from scaar.retriever.workers import Workers
 
-_BATCH_PASSAGES, _BATCH_CHARACTERS = 512, 4_000_000
 _ATTEMPTS = 3
 """How often a change begins anew because another process was faster."""
 
@@ -48,7 +49,7 @@ class IndexBuilding:
                 IndexBuilder, draft, self._analyzer, k1=self._k1, b=self._b
             )
             try:
-                async with aclosing(_batches(passages)) as batches:
+                async with aclosing(batches_of(passages)) as batches:
                     async for batch in batches:
                         await self._workers.run(builder.add, batch)
                 over = "*" if replace else None
@@ -66,7 +67,7 @@ class IndexBuilding:
         async with self._draft(name) as draft:
             incoming = await self._workers.run(IncomingPassages, draft.files)
             try:
-                async with aclosing(_batches(passages)) as batches:
+                async with aclosing(batches_of(passages)) as batches:
                     async for batch in batches:
                         await self._workers.run(incoming.add, batch)
                 if not incoming:
@@ -147,15 +148,3 @@ class IndexBuilding:
         finally:
             # The one thread takes this after the step in hand, which a cancelled caller left.
             await self._workers.run(self._files.discard, draft)
-
-
-async def _batches(passages: AsyncIterable[Passage]) -> AsyncGenerator[list[Passage], None]:
-    batch: list[Passage] = []
-    characters = 0
-    async for passage in passages:
-        batch.append(passage)
-        characters += len(passage.title) + len(passage.text)
-        if len(batch) >= _BATCH_PASSAGES or characters >= _BATCH_CHARACTERS:
-            yield batch
-            batch, characters = [], 0
-    yield batch

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from scaar.core.errors import AlreadyExists, NotFound, Overloaded
+from scaar.core.errors import NotFound
+from scaar.retriever.conditions import already_exists, changed_meanwhile, not_found
 from scaar.retriever.manifest import MANIFEST_FILE, Manifest, damaged, decode_manifest
 from scaar.retriever.validation import is_index_name
 
@@ -185,22 +186,7 @@ class IndexFiles:
                 shutil.rmtree(path, ignore_errors=True)
 
     def _not_found(self, name: str) -> NotFound:
-        there = ", ".join(self.names()) or "none yet"
-        how = f"scaar index build --corpus passages.jsonl --index {name}"
-        return NotFound(f"no index {name!r} (there are: {there}); build it: {how}", index=name)
-
-
-def already_exists(name: str) -> AlreadyExists:
-    """The error for a name that is taken."""
-    how = "replace it with --replace, put passages into it with --upsert"
-    drop = f"or drop it: scaar index drop {name}"
-    return AlreadyExists(f"there is an index {name!r}; {how}, {drop}", index=name)
-
-
-def changed_meanwhile(name: str) -> Overloaded:
-    """The error for a change of an index that others keep changing."""
-    text = f"the index {name!r} was changed meanwhile by another; try again"
-    return Overloaded(text, index=name)
+        return not_found(name, self.names())
 
 
 def sync(path: Path) -> None:

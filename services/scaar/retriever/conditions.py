@@ -1,0 +1,25 @@
+"""What is told of an index that is there, is not, or does not stay as it is."""
+
+from collections.abc import Sequence
+
+from scaar.core.errors import AlreadyExists, NotFound, Overloaded
+
+
+def not_found(name: str, there: Sequence[str]) -> NotFound:
+    """The error for an index that is not there; ``there`` are those that are."""
+    known = ", ".join(there) or "none yet"
+    how = f"scaar index build --corpus passages.jsonl --index {name}"
+    return NotFound(f"no index {name!r} (there are: {known}); build it: {how}", index=name)
+
+
+def already_exists(name: str) -> AlreadyExists:
+    """The error for a name that is taken."""
+    how = "replace it with --replace, put passages into it with --upsert"
+    drop = f"or drop it: scaar index drop {name}"
+    return AlreadyExists(f"there is an index {name!r}; {how}, {drop}", index=name)
+
+
+def changed_meanwhile(name: str) -> Overloaded:
+    """The error for a change of an index that others keep changing."""
+    text = f"the index {name!r} was changed meanwhile by another; try again"
+    return Overloaded(text, index=name)
