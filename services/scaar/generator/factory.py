@@ -36,5 +36,9 @@ def _open_engine(settings: GeneratorSettings) -> AbstractAsyncContextManager[Gen
             from scaar.generator.engines.tgi import open_tgi_generator
 
             return open_tgi_generator(settings)
+        case "transformers":
+            from scaar.generator.engines.transformers import open_transformers_generator
+
+            return open_transformers_generator(settings)
         case _:
             assert_never(settings.engine)

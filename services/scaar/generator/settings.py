@@ -14,6 +14,7 @@ from scaar.runtime.settings import ServiceSettings, settings_of
 
 SERVERS = ("tgi",)
 """The engines that are a server's clients."""
+_OF_TRANSFORMERS = ("device", "dtype", "attention")
 _OF_SERVERS = ("url", "api_key", "api_key_file", "prompt_profile")
 """Settings that mean nothing to an engine in this process."""
 
@@ -62,13 +63,14 @@ class GeneratorSettings(ServiceSettings):
 
     model_config = settings_of("generator")
 
-    engine: Literal["onnx", "tgi"] = "onnx"
+    engine: Literal["onnx", "tgi", "transformers"] = "onnx"
     """``onnx``: a decoder exported with its key-value cache, in ONNX Runtime on the CPU. ``tgi``: a
-    server of Hugging Face's text-generation-inference at ``url``."""
+    server of Hugging Face's text-generation-inference at ``url``. ``transformers``: any causal
+    checkpoint, white box, in PyTorch."""
 
     model: Annotated[str | None, BeforeValidator(_text)] = None
-    """The model: for ``onnx`` its checkpoint folder; for a server its name there, which then must
-    be the one that it serves."""
+    """The model: for ``onnx`` its checkpoint folder; for ``transformers`` that, or a hub's name;
+    for a server its name there, which then must be the one that it serves."""
 
     url: Annotated[str | None, AfterValidator(_base_url)] = None
     """The base URL of the server, ``http://host:port``; for engines that are servers, which need
@@ -81,7 +83,19 @@ class GeneratorSettings(ServiceSettings):
     """A file that holds the key, read at the start; in place of ``api_key``."""
 
     prompt_profile: Annotated[str, AfterValidator(_profile)] = "scaar"
-    """The prompt profile that suits the server's model. A model folder names its own."""
+    """The prompt profile that suits the model of a server, or of ``transformers``; a model folder
+    with a ``scaar.json`` names its own."""
+
+    device: str = "auto"
+    """Where ``transformers`` computes: ``cpu``, ``cuda``, ``cuda:1``; ``auto`` takes a GPU where
+    there is one."""
+
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    """The numbers that ``transformers`` computes with; ``auto`` those of the checkpoint."""
+
+    attention: bool = True
+    """Whether ``transformers`` gives the last layer's attention, for the policies that go by it;
+    without, it computes attention by a faster way."""
 
     connect_timeout_s: float = Field(default=5.0, gt=0, le=3600, allow_inf_nan=False)
     """The longest that connecting to the server may take, in seconds."""
@@ -136,7 +150,11 @@ def check_together(settings: GeneratorSettings) -> None:
             wrong.append(_violation("api_key_file", "must not be set beside api_key"))
     else:
         told = f"is for servers ({', '.join(SERVERS)}) only, and the engine is {engine}"
-        wrong += [_violation(name, told) for name in _OF_SERVERS if name in given]
+        theirs = set(_OF_SERVERS) - ({"prompt_profile"} if engine == "transformers" else set())
+        wrong += [_violation(name, told) for name in sorted(theirs & given)]
+    if engine != "transformers":
+        told = f"is for transformers only, and the engine is {engine}"
+        wrong += [_violation(name, told) for name in _OF_TRANSFORMERS if name in given]
     if wrong:
         raise InvalidRequest(wrong)
 

@@ -1,0 +1,117 @@
+"""Any causal checkpoint in transformers: the white box for models that have no export."""
+
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import torch
+from huggingface_hub.errors import HFValidationError
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
+
+from scaar.core.errors import DataCorrupt, NotFound
+from scaar.generator.engines.advice import profile_in, recommended_in
+from scaar.generator.engines.decoding import DecodingGenerator, open_decoding_generator
+from scaar.generator.engines.language_model import LanguageModel
+from scaar.generator.engines.torch_decoder import TorchDecoder
+from scaar.generator.settings import GeneratorSettings
+from scaar.runtime.checkpoint import REVISION_DIGITS, read_json_file
+
+_DTYPES = {
+    "auto": "auto",
+    "float32": torch.float32,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+}
+
+
+@asynccontextmanager
+async def open_transformers_generator(
+    settings: GeneratorSettings,
+) -> AsyncIterator[DecodingGenerator]:
+    """The generator over the checkpoint of the settings, a folder or a hub's name.
+
+    Raises:
+        NotFound: no model is set, or there is none of that name.
+        DataCorrupt: it is no causal language model, or its tokenizer is not a fast one.
+    """
+    if settings.model is None:
+        raise NotFound("no language model is set: SCAAR_GENERATOR_MODEL names its folder")
+    async with open_decoding_generator(
+        settings, lambda: open_checkpoint(settings), engine="transformers"
+    ) as generator:
+        yield generator
+
+
+def open_checkpoint(settings: GeneratorSettings) -> LanguageModel:
+    """Opens the model; blocks while it reads, or fetches, the files."""
+    name = str(settings.model)
+    torch.set_num_threads(settings.threads)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name)
+        model = AutoModelForCausalLM.from_pretrained(
+            name,
+            dtype=_DTYPES[settings.dtype],
+            attn_implementation="eager" if settings.attention else "sdpa",
+        )
+    except (OSError, HFValidationError) as error:
+        raise NotFound(f"{name}: transformers finds no such model: {_first_line(error)}") from error
+    except ValueError as error:
+        raise DataCorrupt(f"{name}: transformers cannot open it: {_first_line(error)}") from error
+    if not tokenizer.is_fast:
+        raise DataCorrupt(f"{name}: has no fast tokenizer (tokenizer.json)")
+    model = model.eval().to(_device(settings.device))
+    backend = tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()
+    backend.encode_special_tokens = True
+    advice = read_json_file(Path(name) / "scaar.json")
+    return LanguageModel(
+        name=Path(name).resolve().name if Path(name).is_dir() else name,
+        revision=_revision(name, model),
+        decoder=TorchDecoder(model, gives_attention=settings.attention),
+        tokenizer=backend,
+        vocabulary=model.config.vocab_size,
+        max_total_tokens=_context(model, tokenizer.model_max_length),
+        end_ids=_end_ids(model),
+        prompt_profile=(
+            settings.prompt_profile
+            if "prompt_profile" in settings.model_fields_set
+            else profile_in(advice)
+        ),
+        recommended=recommended_in(advice),
+    )
+
+
+def _device(device: str) -> str:
+    if device != "auto":
+        return device
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def _context(model: PreTrainedModel, of_tokenizer: int) -> int:
+    longest = getattr(model.config, "max_position_embeddings", None)
+    return int(longest if longest else of_tokenizer)
+
+
+def _end_ids(model: PreTrainedModel) -> frozenset[int]:
+    generation = getattr(model, "generation_config", None)
+    ids = getattr(generation, "eos_token_id", None) or model.config.eos_token_id
+    if ids is None:
+        return frozenset()
+    return frozenset(ids if isinstance(ids, list) else [ids])
+
+
+def _revision(name: str, model: PreTrainedModel) -> str:
+    """The hub's commit, or of a folder a digest of its files' names, sizes and times of change."""
+    if not Path(name).is_dir():
+        return str(getattr(model.config, "_commit_hash", "") or "")[:REVISION_DIGITS]
+    digest = hashlib.sha256()
+    for file in sorted(path for path in Path(name).iterdir() if path.is_file()):
+        stat = file.stat()
+        digest.update(f"{file.name} {stat.st_size} {stat.st_mtime_ns}\n".encode())
+    return digest.hexdigest()[:REVISION_DIGITS]
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]
