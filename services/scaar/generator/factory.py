@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import assert_never
 
+from scaar.core.errors import CapabilityMissing
 from scaar.core.ports import Generator
 from scaar.generator.pace import PacedGenerator
 from scaar.generator.settings import GeneratorSettings, check_together
@@ -18,9 +19,16 @@ async def open_generator(settings: GeneratorSettings) -> AsyncIterator[Generator
         NotFound: no model is set, or one of its files is missing.
         DataCorrupt: a file of the model is damaged, or not of a model that the engine can run.
         BackendUnavailable: a server does not answer.
+        CapabilityMissing: the libraries of the engine are not installed.
     """
     check_together(settings)
-    async with _open_engine(settings) as generator:
+    try:
+        opening = _open_engine(settings)
+    except ModuleNotFoundError as error:
+        extra = "generator" if settings.engine == "onnx" else settings.engine
+        text = f"engine {settings.engine} needs {error.name}: install scaar[{extra}]"
+        raise CapabilityMissing(text, engine=settings.engine) from error
+    async with opening as generator:
         if settings.pace_ms:
             generator = PacedGenerator(generator, settings.pace_ms / 1000)
         yield generator

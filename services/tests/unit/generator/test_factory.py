@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from scaar.core.errors import DataCorrupt, NotFound
+from scaar.core.errors import CapabilityMissing, DataCorrupt, InvalidRequest, NotFound
 from scaar.core.types import RecommendedSettings
 from scaar.generator.factory import open_generator
 from scaar.generator.settings import GeneratorSettings
@@ -114,3 +114,20 @@ async def test_the_revision_is_that_of_the_model_file(folder, language_model_fol
 
     digest = hashlib.sha256((folder / "model.onnx").read_bytes()).hexdigest()
     assert (await described(folder)).revision == digest[:12]
+
+
+async def test_an_engine_whose_libraries_are_missing_says_what_to_install():
+    """PyTorch is 5 GB, and not among what these tests install."""
+    settings = GeneratorSettings(engine="transformers", model="some/model")
+    with pytest.raises(CapabilityMissing, match=r"install scaar\[transformers\]$") as caught:
+        async with open_generator(settings):
+            pass
+    assert caught.value.metadata == {"engine": "transformers"}
+
+
+@pytest.mark.parametrize("setting", [{"device": "cpu"}, {"dtype": "float32"}, {"attention": False}])
+async def test_what_is_for_another_engine_is_named(folder, setting):
+    (name,) = setting
+    with pytest.raises(InvalidRequest, match=rf"^SCAAR_GENERATOR_{name.upper()}: is for transf"):
+        async with open_generator(GeneratorSettings(model=folder, **setting)):
+            pass
