@@ -29,6 +29,16 @@ class LogprobKind(enum.StrEnum):
     UNKNOWN = "unknown"
 
 
+class ContinuationKind(enum.StrEnum):
+    """How a model goes on from the prefix of a request."""
+
+    NATIVE = "native"
+    """From its very text: what follows is what the model would have written."""
+    RESTATED = "restated"
+    """The prefix is shown to the model, which is asked to go on; what it repeats is cut. What
+    follows is its best effort."""
+
+
 class FinishReason(enum.StrEnum):
     """Why a generation ended."""
 
@@ -50,9 +60,10 @@ class TopToken:
 class Token:
     """One generated token and the span of generated text that it covers.
 
-    ``logprob`` is None where the engine gave none (null, NaN, -inf); ``entropy`` is of the
-    next-token distribution over the full vocabulary, None where the engine gives none. A token
-    of zero width is part of a character that a later token completes.
+    ``id`` is 0 from an engine that gives no ids. ``logprob`` is None where the engine gave none
+    (null, NaN, -inf); ``entropy`` is of the next-token distribution over the full vocabulary, None
+    where the engine gives none. A token of zero width is part of a character that a later token
+    completes.
     """
 
     id: int
@@ -148,6 +159,7 @@ class ModelDescription:
     prompt_profile: str
     """The prompt profile that suits the model; a request may name another."""
     recommended: tuple[RecommendedSettings, ...] = ()
+    continuation: ContinuationKind = ContinuationKind.NATIVE
 
 
 # --- scorer ---------------------------------------------------------------------------------

@@ -79,6 +79,34 @@ LOGPROB_KIND_UNKNOWN: LogprobKind.ValueType  # 3
 """The engine does not say."""
 Global___LogprobKind: _TypeAlias = LogprobKind  # noqa: Y015
 
+class _ContinuationKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ContinuationKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ContinuationKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CONTINUATION_KIND_UNSPECIFIED: _ContinuationKind.ValueType  # 0
+    """Not set: an engine of before it could be told. Taken as CONTINUATION_KIND_NATIVE."""
+    CONTINUATION_KIND_NATIVE: _ContinuationKind.ValueType  # 1
+    """From its very text: what follows is what the model would have written."""
+    CONTINUATION_KIND_RESTATED: _ContinuationKind.ValueType  # 2
+    """The prefix is shown to the model, which is asked to go on, and what it repeats of it is cut.
+    What follows is the model's best effort: chat models whose server goes on from no text.
+    """
+
+class ContinuationKind(_ContinuationKind, metaclass=_ContinuationKindEnumTypeWrapper):
+    """How a model goes on from the prefix of a request."""
+
+CONTINUATION_KIND_UNSPECIFIED: ContinuationKind.ValueType  # 0
+"""Not set: an engine of before it could be told. Taken as CONTINUATION_KIND_NATIVE."""
+CONTINUATION_KIND_NATIVE: ContinuationKind.ValueType  # 1
+"""From its very text: what follows is what the model would have written."""
+CONTINUATION_KIND_RESTATED: ContinuationKind.ValueType  # 2
+"""The prefix is shown to the model, which is asked to go on, and what it repeats of it is cut.
+What follows is the model's best effort: chat models whose server goes on from no text.
+"""
+Global___ContinuationKind: _TypeAlias = ContinuationKind  # noqa: Y015
+
 class _FinishReason:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -235,7 +263,7 @@ class Token(_message.Message):
     ENTROPY_FIELD_NUMBER: _builtins.int
     TOP_FIELD_NUMBER: _builtins.int
     id: _builtins.int
-    """The id in the model's vocabulary, from 0."""
+    """The id in the model's vocabulary, from 0; 0 from an engine that gives no ids."""
     text: _builtins.str
     """The text that it adds; empty where it is part of a character that a later token completes."""
     start: _builtins.int
@@ -288,7 +316,7 @@ class TopToken(_message.Message):
     TEXT_FIELD_NUMBER: _builtins.int
     LOGPROB_FIELD_NUMBER: _builtins.int
     id: _builtins.int
-    """The id in the model's vocabulary, from 0."""
+    """The id in the model's vocabulary, from 0; 0 from an engine that gives no ids."""
     text: _builtins.str
     """Its text."""
     logprob: _builtins.float
@@ -511,6 +539,7 @@ class ModelDescription(_message.Message):
     MAX_TOTAL_TOKENS_FIELD_NUMBER: _builtins.int
     PROMPT_PROFILE_FIELD_NUMBER: _builtins.int
     RECOMMENDED_FIELD_NUMBER: _builtins.int
+    CONTINUATION_FIELD_NUMBER: _builtins.int
     model: _builtins.str
     """Its name."""
     revision: _builtins.str
@@ -523,6 +552,8 @@ class ModelDescription(_message.Message):
     """The most tokens of prompt and generation together, from 1."""
     prompt_profile: _builtins.str
     """The prompt profile that suits the model; a request may name another."""
+    continuation: Global___ContinuationKind.ValueType
+    """How it goes on from the prefix of a request."""
     @_builtins.property
     def capabilities(self) -> _containers.RepeatedScalarFieldContainer[Global___Capability.ValueType]:
         """What it can give beside text; each once."""
@@ -542,10 +573,11 @@ class ModelDescription(_message.Message):
         max_total_tokens: _builtins.int = ...,
         prompt_profile: _builtins.str = ...,
         recommended: _abc.Iterable[Global___RecommendedSettings] | None = ...,
+        continuation: Global___ContinuationKind.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["capabilities", b"capabilities", "engine", b"engine", "logprob_kind", b"logprob_kind", "max_total_tokens", b"max_total_tokens", "model", b"model", "prompt_profile", b"prompt_profile", "recommended", b"recommended", "revision", b"revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["capabilities", b"capabilities", "continuation", b"continuation", "engine", b"engine", "logprob_kind", b"logprob_kind", "max_total_tokens", b"max_total_tokens", "model", b"model", "prompt_profile", b"prompt_profile", "recommended", b"recommended", "revision", b"revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -8,6 +8,7 @@ from scaar.core.errors import InvalidRequest
 from scaar.core.types import (
     AnswerEnd,
     Capability,
+    ContinuationKind,
     FinishReason,
     Formulation,
     LogprobKind,
@@ -53,6 +54,7 @@ class EnumPair(Generic[_Domain, _Wire]):
 
 ANSWER_END = EnumPair(AnswerEnd, answer_pb2.AnswerEnd)
 CAPABILITY = EnumPair(Capability, generator_pb2.Capability)
+CONTINUATION_KIND = EnumPair(ContinuationKind, generator_pb2.ContinuationKind)
 FINISH_REASON = EnumPair(FinishReason, generator_pb2.FinishReason)
 FORMULATION = EnumPair(Formulation, query_builder_pb2.Formulation)
 LOGPROB_KIND = EnumPair(LogprobKind, generator_pb2.LogprobKind)

@@ -5,6 +5,7 @@ from typing import assert_never
 from scaar.core.types import (
     AttendRequest,
     Attention,
+    ContinuationKind,
     GenerateRequest,
     GenerationEnd,
     GenerationEvent,
@@ -15,7 +16,12 @@ from scaar.core.types import (
     TopToken,
 )
 from scaar.v1 import generator_pb2 as pb
-from scaar.wire.messages.enums import CAPABILITY, FINISH_REASON, LOGPROB_KIND
+from scaar.wire.messages.enums import (
+    CAPABILITY,
+    CONTINUATION_KIND,
+    FINISH_REASON,
+    LOGPROB_KIND,
+)
 from scaar.wire.messages.fields import carried_int, carried_text, finite, finite_or_none
 
 _MAX_TOKENS = GenerateRequest("").max_tokens
@@ -147,6 +153,7 @@ def model_to_pb(model: ModelDescription) -> pb.ModelDescription:
             )
             for each in model.recommended
         ],
+        continuation=CONTINUATION_KIND.to_pb(model.continuation),
     )
 
 
@@ -169,5 +176,11 @@ def model_from_pb(message: pb.ModelDescription) -> ModelDescription:
                 top_k=each.top_k if each.HasField("top_k") else None,
             )
             for each in message.recommended
+        ),
+        # An engine of before it could be told goes on from the very text.
+        continuation=(
+            CONTINUATION_KIND.from_pb(message.continuation, "continuation")
+            if message.continuation
+            else ContinuationKind.NATIVE
         ),
     )

@@ -44,7 +44,7 @@ def test_every_declaration_of_the_contract_is_told_with_its_comment(
     "row",
     [
         "| `event` | 1 | [AnswerEvent](#answerevent) |  | The step. |",
-        "| `id` | 1 | int32 |  | The id in the model's vocabulary, from 0. |",
+        "| `id` | 1 | int32 |  | The id in the model's vocabulary, from 0; 0 from",
         "| `sentences` | 1 | [SentenceToScore](#sentencetoscore) | repeated | The sentences; none",
         "| `top_k` | 4 | int32 | optional | Passages a query, 1 to 100. |",
         "| `end` | 3 | [GenerationEnd](#generationend) | one of event | The end of the generation",

@@ -1,8 +1,9 @@
-from scaar.core.types import GenerateRequest
+from scaar.core.types import ContinuationKind, GenerateRequest
 from scaar.v1 import generator_pb2
 from scaar.wire.messages.generation import (
     generate_request_from_pb,
     generation_event_from_pb,
+    model_from_pb,
     token_from_pb,
 )
 
@@ -32,3 +33,8 @@ def test_a_logprob_of_zero_is_not_a_missing_one() -> None:
 
 def test_an_event_of_a_later_version_is_passed_over() -> None:
     assert generation_event_from_pb(generator_pb2.GenerateResponse()) is None
+
+
+def test_a_model_of_before_it_was_told_goes_on_from_the_text() -> None:
+    message = generator_pb2.ModelDescription(logprob_kind=generator_pb2.LOGPROB_KIND_RAW)
+    assert model_from_pb(message).continuation is ContinuationKind.NATIVE
