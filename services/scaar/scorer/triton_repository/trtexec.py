@@ -1,0 +1,144 @@
+"""TensorRT by its program ``trtexec``, which the Triton image has."""
+
+import json
+import re
+import subprocess
+import tempfile
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scaar.core.errors import CapabilityMissing, DataCorrupt, ScaarError
+from scaar.scorer.triton_repository.engine import EngineJob, Profile
+from scaar.scorer.triton_repository.golden import GoldenPair
+
+TRTEXEC = "/usr/src/tensorrt/bin/trtexec"
+_VERSION = re.compile(r"\[TensorRT v(\d+)\]")
+_SAID_LINES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class TrtexecBuilder:
+    """An :class:`~scaar.scorer.triton_repository.engine.EngineBuilder` of two programs."""
+
+    trtexec: str = TRTEXEC
+    nvidia_smi: str = "nvidia-smi"
+
+    def tensorrt_version(self) -> tuple[int, ...]:
+        said = _run([self.trtexec, "--help"])
+        found = _VERSION.search(said)
+        if found is None:
+            raise CapabilityMissing(f"{self.trtexec} does not say which TensorRT it is of")
+        number = int(found[1])
+        # 8601 is 8.6.1, and 100300 is 10.3.0.
+        if number < 10_000:
+            return number // 1000, number // 100 % 10, number % 100
+        return number // 10_000, number // 100 % 100, number % 100
+
+    def compute_capability(self) -> str:
+        query = ["--query-gpu=compute_cap", "--format=csv,noheader"]
+        found = set(_run([self.nvidia_smi, *query]).split())
+        if len(found) != 1:
+            there = ", ".join(sorted(found)) or "none"
+            raise CapabilityMissing(f"the GPUs must be of one compute capability, not {there}")
+        return found.pop()
+
+    def build(self, job: EngineJob, plan: Path) -> None:
+        _run([self.trtexec, *build_flags(job, plan, major=self.tensorrt_version()[0])])
+
+    def logits(self, job: EngineJob, plan: Path, pairs: Sequence[GoldenPair]) -> list[float]:
+        found: dict[int, float] = {}
+        for number, profile in enumerate(job.profiles):
+            below = job.profiles[number - 1].width if number else 0
+            mine = [n for n, p in enumerate(pairs) if below < len(p.input_ids) <= profile.width]
+            for start in range(0, len(mine), profile.most_pairs):
+                part = mine[start : start + profile.most_pairs]
+                answered = self._asked(job, plan, number, [pairs[each] for each in part])
+                found.update(zip(part, answered, strict=True))
+        return [found[number] for number in sorted(found)]
+
+    def _asked(
+        self, job: EngineJob, plan: Path, profile: int, pairs: Sequence[GoldenPair]
+    ) -> list[float]:
+        width = job.profiles[profile].width
+        with tempfile.TemporaryDirectory() as work:
+            files = _write_inputs(Path(work), job, pairs, width)
+            output = Path(work) / "output.json"
+            shapes = _shapes(job.inputs, len(pairs), width)
+            flags = [
+                f"--loadEngine={plan}",
+                f"--useProfile={profile}",
+                f"--shapes={shapes}",
+                "--loadInputs=" + ",".join(f"{name}:{file}" for name, file in files.items()),
+                f"--exportOutput={output}",
+                *("--iterations=1", "--warmUp=0", "--duration=0"),
+            ]
+            _run([self.trtexec, *flags])
+            return _read_logits(output, len(pairs))
+
+
+def build_flags(job: EngineJob, plan: Path, *, major: int) -> list[str]:
+    """How ``trtexec`` of that major version of TensorRT is told to build the engine."""
+    flags = [f"--onnx={job.onnx}", f"--saveEngine={plan}", "--skipInference"]
+    if major == 10:
+        # TensorRT 11 has neither: what the file says is the precision.
+        flags.append("--stronglyTyped" if job.precision == "onnx" else f"--{job.precision}")
+    for number, profile in enumerate(job.profiles):
+        flags += [f"--profile={number}", *_profile_flags(job.inputs, profile)]
+    return flags
+
+
+def _profile_flags(inputs: Sequence[str], profile: Profile) -> Iterator[str]:
+    sizes = (("min", 1), ("opt", profile.usual_pairs), ("max", profile.most_pairs))
+    return (f"--{bound}Shapes={_shapes(inputs, pairs, profile.width)}" for bound, pairs in sizes)
+
+
+def _shapes(inputs: Sequence[str], pairs: int, width: int) -> str:
+    return ",".join(f"{name}:{pairs}x{width}" for name in inputs)
+
+
+def _write_inputs(
+    folder: Path, job: EngineJob, pairs: Sequence[GoldenPair], width: int
+) -> Mapping[str, Path]:
+    """A file of raw whole numbers of 64 bits for each input of the batch."""
+    files = {}
+    for name in job.inputs:
+        numbers = array("q")
+        for pair in pairs:
+            missing = width - len(pair.input_ids)
+            row = {
+                "input_ids": (*pair.input_ids, *(job.padding,) * missing),
+                "attention_mask": (*(1,) * len(pair.input_ids), *(0,) * missing),
+                "token_type_ids": (*pair.token_type_ids, *(0,) * missing),
+            }[name]
+            numbers.extend(row)
+        files[name] = folder / f"{name}.bin"
+        files[name].write_bytes(numbers.tobytes())
+    return files
+
+
+def _read_logits(output: Path, count: int) -> list[float]:
+    try:
+        (values,) = (each["values"] for each in json.loads(output.read_text()))
+        logits = [float(each) for each in values]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataCorrupt(f"the engine's output cannot be read: {error!r}") from error
+    if len(logits) != count:
+        raise DataCorrupt(f"the engine gives {len(logits)} numbers for {count} pairs")
+    return logits
+
+
+def _run(command: Sequence[str]) -> str:
+    """What the program says; its last lines are the error where it fails."""
+    try:
+        ran = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        )
+    except OSError as error:
+        text = f"{command[0]} cannot be run: {error.strerror}"
+        raise CapabilityMissing(text) from error
+    if ran.returncode:
+        said = "\n".join(ran.stdout.splitlines()[-_SAID_LINES:])
+        raise ScaarError(f"{command[0]} ended with status {ran.returncode}: {said}")
+    return ran.stdout
