@@ -99,5 +99,5 @@ def _read(model: LanguageModel, request: GenerateRequest) -> tuple[list[int], To
             given += text.flush()
         if given == request.prefix:
             return [*prompt, *request.prefix_token_ids], text
-    ids = model.encode(request.prompt + request.prefix)
+    ids = model.encode(request.prompt, request.prefix)
     return ids, TokenText(model.tokenizer, ids)

@@ -27,13 +27,19 @@ class LanguageModel:
     end_ids: frozenset[int]
     prompt_profile: str
     recommended: tuple[RecommendedSettings, ...]
+    turn: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    """The tokens around what a user says to a chat model, up to where its own text begins."""
 
-    def encode(self, text: str) -> list[int]:
-        """The tokens of a text as the model reads it, with the token that begins one.
+    def encode(self, prompt: str, prefix: str = "") -> list[int]:
+        """The tokens of prompt and prefix as the model reads them, with those that begin a text.
 
+        A chat model reads the prompt as a user's turn and the prefix as the beginning of its own.
         What looks like a special token in the text is read as ordinary text.
         """
-        return list(self.tokenizer.encode(text).ids)
+        if self.turn is None:
+            return list(self.tokenizer.encode(prompt + prefix).ids)
+        before, after = self.turn
+        return [*before, *self.encode_more(prompt), *after, *self.encode_more(prefix)]
 
     def encode_more(self, text: str) -> list[int]:
         """The tokens of a text that stands after another."""

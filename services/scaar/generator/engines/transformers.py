@@ -7,7 +7,12 @@ from pathlib import Path
 
 import torch
 from huggingface_hub.errors import HFValidationError
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
 
 from scaar.core.errors import DataCorrupt, NotFound
 from scaar.generator.engines.advice import profile_in, recommended_in
@@ -61,6 +66,8 @@ def open_checkpoint(settings: GeneratorSettings) -> LanguageModel:
     if not tokenizer.is_fast:
         raise DataCorrupt(f"{name}: has no fast tokenizer (tokenizer.json)")
     model = model.eval().to(_device(settings.device))
+    # Before the tokenizer is told to read special tokens as text: the template has some.
+    turn = _turn(name, tokenizer) if settings.chat_template else None
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
@@ -80,6 +87,29 @@ def open_checkpoint(settings: GeneratorSettings) -> LanguageModel:
             else profile_in(advice)
         ),
         recommended=recommended_in(advice),
+        turn=turn,
+    )
+
+
+def _turn(name: str, tokenizer: PreTrainedTokenizerFast) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What the model's template puts before and after a user's words.
+
+    The words themselves never pass through the template, so that nothing in a passage can end the
+    turn that it stands in.
+    """
+    words = "\u2063words\u2063"
+    try:
+        text = tokenizer.apply_chat_template(
+            [{"role": "user", "content": words}], tokenize=False, add_generation_prompt=True
+        )
+    except ValueError as error:
+        raise DataCorrupt(f"{name}: has no chat template: {_first_line(error)}") from error
+    before, found, after = text.partition(words)
+    if not found or words in after:
+        raise DataCorrupt(f"{name}: its chat template does not state the user's words once")
+    return (
+        tuple(tokenizer.encode(before, add_special_tokens=False)),
+        tuple(tokenizer.encode(after, add_special_tokens=False)),
     )
 
 
