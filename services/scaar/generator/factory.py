@@ -44,6 +44,10 @@ def _open_engine(settings: GeneratorSettings) -> AbstractAsyncContextManager[Gen
             from scaar.generator.engines.tgi import open_tgi_generator
 
             return open_tgi_generator(settings)
+        case "openai":
+            from scaar.generator.engines.openai import open_openai_generator
+
+            return open_openai_generator(settings)
         case "transformers":
             from scaar.generator.engines.transformers import open_transformers_generator
 

@@ -12,9 +12,10 @@ from scaar.core.prompts import profile_of
 from scaar.runtime.config_file import ConfigFile
 from scaar.runtime.settings import ServiceSettings, settings_of
 
-SERVERS = ("tgi",)
+SERVERS = ("tgi", "openai")
 """The engines that are a server's clients."""
-_OF_TRANSFORMERS = ("device", "dtype", "attention")
+_OF_TRANSFORMERS = ("device", "dtype", "attention", "chat_template")
+_OF_OPENAI = ("openai_api", "dialect", "logprob_kind", "max_total_tokens")
 _OF_SERVERS = ("url", "api_key", "api_key_file", "prompt_profile")
 """Settings that mean nothing to an engine in this process."""
 
@@ -63,9 +64,10 @@ class GeneratorSettings(ServiceSettings):
 
     model_config = settings_of("generator")
 
-    engine: Literal["onnx", "tgi", "transformers"] = "onnx"
+    engine: Literal["onnx", "tgi", "openai", "transformers"] = "onnx"
     """``onnx``: a decoder exported with its key-value cache, in ONNX Runtime on the CPU. ``tgi``: a
-    server of Hugging Face's text-generation-inference at ``url``. ``transformers``: any causal
+    server of Hugging Face's text-generation-inference at ``url``. ``openai``: a server of OpenAI's
+    interface at ``url``: vLLM, SGLang, llama.cpp's, OpenAI itself. ``transformers``: any causal
     checkpoint, white box, in PyTorch."""
 
     model: Annotated[str | None, BeforeValidator(_text)] = None
@@ -74,7 +76,7 @@ class GeneratorSettings(ServiceSettings):
 
     url: Annotated[str | None, AfterValidator(_base_url)] = None
     """The base URL of the server, ``http://host:port``; for engines that are servers, which need
-    it."""
+    it. ``openai`` takes one with a path as it is, and adds ``/v1`` to one without."""
 
     api_key: SecretStr | None = None
     """The key that the server wants as a bearer token. It is never logged or shown."""
@@ -86,6 +88,22 @@ class GeneratorSettings(ServiceSettings):
     """The prompt profile that suits the model of a server, or of ``transformers``; a model folder
     with a ``scaar.json`` names its own."""
 
+    openai_api: Literal["completions", "chat"] = "completions"
+    """How an ``openai`` server is asked: to complete a text, or to answer as a chat model, for
+    models that only do that."""
+
+    dialect: Literal["auto", "openai", "vllm", "sglang", "llama_cpp"] = "auto"
+    """Which kind of ``openai`` server it is; ``auto`` goes by what the server says of its models,
+    and takes one that says nothing for ``openai``."""
+
+    logprob_kind: Literal["auto", "raw", "processed", "unknown"] = "auto"
+    """Whether an ``openai`` server's log-probabilities are the model's own (``raw``) or after a
+    change; ``auto`` is what its kind gives unless it was started otherwise."""
+
+    max_total_tokens: int | None = Field(default=None, ge=1, le=100_000_000)
+    """The context of an ``openai`` server's model, in tokens. Unset it is what the server says,
+    and 4096 where it says nothing; the server itself refuses what is too long."""
+
     device: str = "auto"
     """Where ``transformers`` computes: ``cpu``, ``cuda``, ``cuda:1``; ``auto`` takes a GPU where
     there is one."""
@@ -96,6 +114,10 @@ class GeneratorSettings(ServiceSettings):
     attention: bool = True
     """Whether ``transformers`` gives the last layer's attention, for the policies that go by it;
     without, it computes attention by a faster way."""
+
+    chat_template: bool = False
+    """Whether ``transformers`` puts a prompt into the model's chat template as a user's turn, and
+    goes on with the beginning of the model's own: for chat and instruct models."""
 
     connect_timeout_s: float = Field(default=5.0, gt=0, le=3600, allow_inf_nan=False)
     """The longest that connecting to the server may take, in seconds."""
@@ -151,10 +173,13 @@ def check_together(settings: GeneratorSettings) -> None:
     else:
         told = f"is for servers ({', '.join(SERVERS)}) only, and the engine is {engine}"
         theirs = set(_OF_SERVERS) - ({"prompt_profile"} if engine == "transformers" else set())
-        wrong += [_violation(name, told) for name in sorted(theirs & given)]
+        wrong += [_violation(name, told) for name in _OF_SERVERS if name in theirs & given]
     if engine != "transformers":
         told = f"is for transformers only, and the engine is {engine}"
         wrong += [_violation(name, told) for name in _OF_TRANSFORMERS if name in given]
+    if engine != "openai":
+        told = f"is for openai only, and the engine is {engine}"
+        wrong += [_violation(name, told) for name in _OF_OPENAI if name in given]
     if wrong:
         raise InvalidRequest(wrong)
 

@@ -43,7 +43,7 @@ def test_what_is_for_servers_is_refused_with_another_engine(
         "SCAAR_GENERATOR_API_KEY_FILE",
         "SCAAR_GENERATOR_PROMPT_PROFILE",
     ]
-    assert told[0].endswith("is for servers (tgi) only, and the engine is onnx")
+    assert told[0].endswith("is for servers (tgi, openai) only, and the engine is onnx")
 
 
 def test_a_key_is_given_in_one_way(monkeypatch: pytest.MonkeyPatch) -> None:

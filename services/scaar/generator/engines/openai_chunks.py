@@ -1,0 +1,133 @@
+"""What one chunk of an OpenAI-compatible stream says: text, tokens, usage, and why it ended."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from openai.types import Completion, CompletionChoice
+from openai.types.chat import ChatCompletionChunk, ChatCompletionTokenLogprob
+from openai.types.chat.chat_completion_chunk import Choice as ChatChoice
+from openai.types.completion_choice import Logprobs
+
+from scaar.core.types import TopToken
+from scaar.core.words import NO_LOGPROB
+from scaar.generator.engines.served_text import ServedToken
+
+_PARTIAL = "\N{REPLACEMENT CHARACTER}"
+
+Chunk = Completion | ChatCompletionChunk
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A chunk: the text that it adds, and the tokens that it tells of, if any.
+
+    A token's text is as the server writes it by itself, which may be otherwise than in its place;
+    its id is 0 where the server gives none.
+    """
+
+    text: str = ""
+    tokens: tuple[ServedToken, ...] = ()
+    finish_reason: str | None = None
+    prompt_tokens: int | None = None
+    generated_tokens: int | None = None
+
+
+def read_chunk(chunk: Chunk, *, top_tokens: int) -> Delta:
+    """What the chunk says.
+
+    Raises:
+        ValueError: it is not of the form of any dialect.
+    """
+    try:
+        prompt_tokens, generated_tokens = _usage(chunk)
+        if not chunk.choices:
+            # The last chunk has usage alone. One that has neither tells of an error, or of nothing.
+            if chunk.choices is None or (chunk.model_extra or {}).get("message"):
+                raise ValueError("a chunk without choices")
+            return Delta(prompt_tokens=prompt_tokens, generated_tokens=generated_tokens)
+        choice = chunk.choices[0]
+        text = choice.text if isinstance(choice, CompletionChoice) else choice.delta.content
+        return Delta(
+            text=str(text or ""),
+            tokens=tuple(_tokens(choice, top_tokens)),
+            finish_reason=choice.finish_reason,
+            prompt_tokens=prompt_tokens,
+            generated_tokens=generated_tokens,
+        )
+    except (AttributeError, IndexError, KeyError, TypeError, UnicodeError) as error:
+        raise ValueError(f"a chunk with a wrong field: {type(error).__name__}") from None
+
+
+def _usage(chunk: Chunk) -> tuple[int | None, int | None]:
+    if chunk.usage is not None:
+        return int(chunk.usage.prompt_tokens), int(chunk.usage.completion_tokens)
+    # llama.cpp tells times in each chunk: what it read, and what it had read before.
+    timings = (chunk.model_extra or {}).get("timings")
+    if isinstance(timings, Mapping) and {"prompt_n", "cache_n"} <= timings.keys():
+        return int(timings["prompt_n"]) + int(timings["cache_n"]), None
+    return None, None
+
+
+def _tokens(choice: CompletionChoice | ChatChoice, top_tokens: int) -> Sequence[ServedToken]:
+    logprobs = choice.logprobs
+    if logprobs is None:
+        return ()
+    if not isinstance(logprobs, Logprobs):
+        return [_token(each, top_tokens) for each in logprobs.content or ()]
+    # llama.cpp lays completions out as chats are.
+    content = (logprobs.model_extra or {}).get("content")
+    if content is not None:
+        return [
+            _token(ChatCompletionTokenLogprob.construct(**each), top_tokens) for each in content
+        ]
+    tokens, likely = logprobs.tokens or [], logprobs.token_logprobs or []
+    tops = logprobs.top_logprobs or [{}] * len(tokens)
+    if not len(tokens) == len(likely) == len(tops):
+        raise ValueError("a chunk whose tokens and log-probabilities are not as many")
+    return [
+        ServedToken(0, str(text), _known(logprob), _top((top or {}).items(), top_tokens))
+        for text, logprob, top in zip(tokens, likely, tops, strict=True)
+    ]
+
+
+def _token(told: ChatCompletionTokenLogprob, top_tokens: int) -> ServedToken:
+    likely = [(_text(each.token, each.bytes), each.logprob) for each in told.top_logprobs or ()]
+    number = (told.model_extra or {}).get("id", 0)
+    return ServedToken(
+        id=int(number),
+        text=_text(told.token, told.bytes),
+        logprob=_known(told.logprob),
+        top=_top(likely, top_tokens),
+    )
+
+
+def _text(token: str, given: Sequence[int] | None) -> str:
+    """The token's text; where its bytes are given they stand before an escaped form of them."""
+    if not given:
+        return token
+    try:
+        return bytes(given).decode()
+    except UnicodeDecodeError:
+        return _PARTIAL
+
+
+def _top(likely: object, count: int) -> tuple[TopToken, ...]:
+    if not count:
+        return ()
+    known = [
+        TopToken(0, str(text), logprob)
+        for text, value in likely  # type: ignore[attr-defined]
+        if (logprob := _known(value)) is not None
+    ]
+    return tuple(sorted(known, key=lambda top: -top.logprob)[:count])
+
+
+def _known(logprob: float | None) -> float | None:
+    """The log-probability; None where a server writes a number for none.
+
+    -inf is no JSON: vLLM writes -9999 for it, llama.cpp the least of its floats.
+    """
+    if logprob is None or not math.isfinite(logprob) or logprob <= NO_LOGPROB:
+        return None
+    return min(0.0, float(logprob))

@@ -1,0 +1,81 @@
+"""One generation of an OpenAI-compatible server: from its chunks to the port's tokens."""
+
+from collections.abc import Iterable
+
+from scaar.core.errors import StreamIncomplete
+from scaar.core.types import FinishReason, GenerateRequest, GenerationEnd, Token
+from scaar.generator.engines.chat_repeats import RepeatCut
+from scaar.generator.engines.openai_chunks import Delta
+from scaar.generator.engines.openai_text import TextOfTokens
+from scaar.generator.engines.served_text import ServedText, ServedToken
+
+_REASONS = {"stop": FinishReason.END_OF_SEQUENCE, "length": FinishReason.LENGTH}
+
+
+class OpenAiWriting:
+    """The text as it grows. ``finished`` is set with the last token that is given.
+
+    Counts are the server's where it tells them; else the tokens are those that it told of, and
+    those of the prompt 0.
+    """
+
+    def __init__(self, request: GenerateRequest, *, restated: bool) -> None:
+        """``restated``: what the server writes may begin with a repeat of the prefix."""
+        self._laid = TextOfTokens()
+        self._cut = RepeatCut(request.prefix) if restated else None
+        self._text = ServedText(request.stop)
+        self._tokens = 0
+        self._counted: int | None = None
+        self.prompt_tokens = 0
+        self.finished: FinishReason | None = None
+
+    def feed(self, delta: Delta) -> list[Token]:
+        """The tokens that are now known to be text.
+
+        Raises:
+            StreamIncomplete: the server ended the text for a reason of its own.
+        """
+        self._count(delta)
+        released = self._write(self._laid.feed(delta.tokens, delta.text))
+        if delta.finish_reason is None or self.finished is not None:
+            return released
+        if delta.finish_reason not in _REASONS:
+            raise StreamIncomplete(f"the server cut its text off: {delta.finish_reason[:64]}")
+        self.finished = _REASONS[delta.finish_reason]
+        ended = self.finished is FinishReason.END_OF_SEQUENCE
+        released += self._write(self._laid.flush(ended=ended))
+        if not self._text.met:
+            if self._cut is not None:
+                released += self._pass(self._cut.flush())
+            released += self._text.flush()
+        if self._text.met:
+            self.finished = FinishReason.STOP
+        return released
+
+    def end(self) -> GenerationEnd:
+        """Why it ended, and what it cost; once it is finished."""
+        assert self.finished is not None
+        count = self._tokens if self._counted is None else self._counted
+        return GenerationEnd(self.finished, self.prompt_tokens, count)
+
+    def _count(self, delta: Delta) -> None:
+        self._tokens += len(delta.tokens) or bool(delta.text)
+        if delta.prompt_tokens is not None:
+            self.prompt_tokens = delta.prompt_tokens
+        if delta.generated_tokens is not None:
+            self._counted = delta.generated_tokens
+
+    def _write(self, tokens: Iterable[ServedToken]) -> list[Token]:
+        if self._cut is None:
+            return self._pass(tokens)
+        return [given for token in tokens for given in self._pass(self._cut.feed(token))]
+
+    def _pass(self, tokens: Iterable[ServedToken]) -> list[Token]:
+        released = list[Token]()
+        for token in tokens:
+            if self._text.met:
+                break
+            released += self._text.feed(token)
+        if self._text.met:
+            self.finished = FinishReason.STOP
+        return released
