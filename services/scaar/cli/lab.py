@@ -1,4 +1,4 @@
-"""``scaar lab``: the closed world of any seed as JSON lines."""
+"""``scaar lab``: the closed world of any seed as JSON lines, and what is served of it."""
 
 import enum
 from collections.abc import Iterator
@@ -8,13 +8,17 @@ from typing import Annotated
 import typer
 
 from scaar.cli.json_lines import print_json_lines
+from scaar.cli.lab_tgi import tgi
 from scaar.compose import LAB_SEED
 from scaar.core.errors import InvalidRequest
 from scaar.lab.passages import passages_of
 from scaar.lab.questions import draw_questions, passage_ids
 from scaar.lab.world import World, build_world
 
-app = typer.Typer(help="Print the closed world of a seed as JSON lines.", no_args_is_help=True)
+app = typer.Typer(
+    help="The closed world of a seed: printed, asked about, served.", no_args_is_help=True
+)
+app.command()(tgi)
 
 MAX_SEED = 2**31
 Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Which world.")]

@@ -13,7 +13,9 @@ MAX_WEIGHTS = 1_500_000
 """Of an attention: 12 MB, near what a message may have."""
 
 
-def check_generate(request: GenerateRequest, *, vocabulary: int) -> None:
+def check_generate(
+    request: GenerateRequest, *, vocabulary: int, most_top_tokens: int = MAX_TOP_TOKENS
+) -> None:
     """Passes a request that can be run, its length in tokens aside.
 
     Raises:
@@ -25,7 +27,7 @@ def check_generate(request: GenerateRequest, *, vocabulary: int) -> None:
         *_check_ids("prefix_token_ids", request.prefix_token_ids, vocabulary),
         *_check_range("max_tokens", request.max_tokens, 1, MAX_NEW_TOKENS),
         *_check_stop(request.stop),
-        *_check_range("top_tokens", request.top_tokens, 0, MAX_TOP_TOKENS),
+        *_check_range("top_tokens", request.top_tokens, 0, most_top_tokens),
     ]
     if not request.prompt and not request.prefix:
         wrong.append(Violation("prompt", "must not be empty where prefix is"))

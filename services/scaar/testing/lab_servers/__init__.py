@@ -1,0 +1,1 @@
+"""Servers of other projects' interfaces over the lab's own engine."""

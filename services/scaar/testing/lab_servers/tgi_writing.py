@@ -1,0 +1,108 @@
+"""One generation as TGI streams it, an event a token."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+
+from scaar.core.ports import Generator
+from scaar.core.types import FinishReason, GenerateRequest, GenerationEnd, Token
+from scaar.lab.vocabulary import EOS, EOS_ID
+from scaar.testing.lab_servers.tgi_failures import Failure
+from scaar.testing.lab_servers.tgi_wire import Asked, Json, Refused, token_json, top_json
+
+MIDDLE = 3
+"""Tokens before what fails in mid-stream."""
+SLOW_S = 1.0
+
+
+class Writing:
+    """The events of a generation; ``text`` is all that was written, special tokens left out.
+
+    Only the last token's own event has the whole text and the details. The engine does not say
+    how likely the token was that ended the text: it comes with null.
+    """
+
+    def __init__(
+        self, engine: Generator, asked: Asked, input_length: int, suffered: frozenset[Failure]
+    ) -> None:
+        self._engine = engine
+        self._asked = asked
+        self._input_length = input_length
+        self._suffered = suffered
+        self._count = 0
+        self.text = ""
+
+    async def events(self) -> AsyncGenerator[Json, None]:
+        """One for each token, the last one with the end.
+
+        Raises:
+            Refused: the generation fails, as it was told to.
+        """
+        request = GenerateRequest(
+            self._asked.inputs,
+            max_tokens=self._asked.max_new_tokens,
+            top_tokens=self._asked.top_n_tokens,
+        )
+        async with aclosing(self._engine.generate(request)) as steps:
+            async for step in steps:
+                match step:
+                    case Token():
+                        for token in self._parts(step):
+                            await self._suffer()
+                            event = self._event(token)
+                            yield event
+                            if event["details"] is not None:
+                                return
+                    case GenerationEnd(finish_reason=FinishReason.END_OF_SEQUENCE):
+                        await self._suffer()
+                        yield self._event(Token(EOS_ID, EOS, 0, 0), special=True)
+
+    def _parts(self, token: Token) -> list[Token]:
+        if Failure.SPLIT_CHARACTERS not in self._suffered:
+            return [token]
+        half = token.logprob / 2 if token.logprob is not None else None
+        return [replace(token, text="", logprob=half), replace(token, logprob=half)]
+
+    def _event(self, token: Token, *, special: bool = False) -> Json:
+        self._count += 1
+        if not special:
+            self.text += token.text
+        reason = self._finished(special)
+        in_parts = reason == "length" and not token.text and not special
+        text = self.text + "\N{REPLACEMENT CHARACTER}" * in_parts
+        with_logprob = Failure.NULL_LOGPROBS not in self._suffered
+        event: Json = {
+            "index": self._count,
+            "token": token_json(token, special=special, logprob=with_logprob),
+            "generated_text": None if reason is None else text,
+            "details": None if reason is None else self._details(reason),
+        }
+        if self._asked.top_n_tokens:
+            event["top_tokens"] = top_json(token.top)
+        return event
+
+    def _finished(self, ended: bool) -> str | None:
+        if ended:
+            return "eos_token"
+        # At the end of a token only, and the stop string stays in the text.
+        if any(self.text.endswith(stop) for stop in self._asked.stop):
+            return "stop_sequence"
+        return "length" if self._count >= self._asked.max_new_tokens else None
+
+    def _details(self, reason: str) -> Json:
+        return {
+            "finish_reason": "tired" if Failure.UNKNOWN_FINISH in self._suffered else reason,
+            "generated_tokens": self._count,
+            "seed": None,
+            "input_length": self._input_length,
+        }
+
+    async def _suffer(self) -> None:
+        if Failure.SLOW in self._suffered:
+            await asyncio.sleep(SLOW_S)
+        if self._count == MIDDLE:
+            if Failure.ERROR_EVENT in self._suffered:
+                raise Refused("generation", "Request failed during generation: CANCELLED")
+            if Failure.INCOMPLETE in self._suffered:
+                raise Refused("incomplete_generation", "Incomplete generation")
