@@ -1,4 +1,4 @@
-"""The indexes of this machine, and a file of passages read with progress."""
+"""The indexes of this machine or its server, and a file of passages read with progress."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,14 +16,15 @@ from scaar.retriever.factory import open_retriever
 from scaar.retriever.settings import RetrieverSettings
 
 if TYPE_CHECKING:
-    from scaar.retriever.bm25s_engine import Bm25sRetriever
+    from scaar.retriever.factory import Engine
 
 _SHOWN_EVERY = 100
 
 
 @asynccontextmanager
-async def open_local_indexes() -> AsyncIterator["Bm25sRetriever"]:
-    """The embedded retriever over the indexes of :func:`scaar.compose.scaar_home`."""
+async def open_local_indexes() -> AsyncIterator["Engine"]:
+    """The retriever that the settings name: over the indexes of :func:`scaar.compose.scaar_home`,
+    or over those of an OpenSearch server."""
     settings = RetrieverSettings.read()
     folder = settings.indexes or scaar_home() / "indexes"
     async with open_retriever(settings.model_copy(update={"indexes": folder})) as retriever:
@@ -62,4 +63,4 @@ async def _read(file: CorpusFile, progress: Progress) -> AsyncIterator[Passage]:
         if file.passages % _SHOWN_EVERY == 1:
             progress.update(task, completed=file.read_bytes, total=file.size_bytes)
         yield passage
-    progress.update(task, description="weighing terms", completed=file.size_bytes)
+    progress.update(task, description="building the index", completed=file.size_bytes)

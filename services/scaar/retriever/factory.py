@@ -5,20 +5,25 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, assert_never
 
-from scaar.core.errors import InvalidRequest
+from scaar.core.errors import CapabilityMissing, InvalidRequest
 from scaar.retriever.settings import RetrieverSettings
 
 if TYPE_CHECKING:
     from scaar.retriever.bm25s_engine import Bm25sRetriever
+    from scaar.retriever.opensearch_engine import OpenSearchRetriever
+
+    Engine = Bm25sRetriever | OpenSearchRetriever
 
 
 @asynccontextmanager
-async def open_retriever(settings: RetrieverSettings) -> AsyncIterator["Bm25sRetriever"]:
+async def open_retriever(settings: RetrieverSettings) -> AsyncIterator["Engine"]:
     """A retriever for the time of the block.
 
     Raises:
-        InvalidRequest: the settings name no folder of indexes.
+        InvalidRequest: the settings name no folder of indexes, or no server.
         NotFound, DataCorrupt: an index to preload is not there, or is damaged.
+        BackendUnavailable: the server that should hold it does not answer.
+        CapabilityMissing: the libraries of the engine are not installed.
     """
     match settings.engine:
         case "bm25s":
@@ -32,5 +37,20 @@ async def open_retriever(settings: RetrieverSettings) -> AsyncIterator["Bm25sRet
                 yield retriever
             finally:
                 await asyncio.to_thread(retriever.close)
+        case "opensearch":
+            try:
+                from scaar.retriever.opensearch_engine import OpenSearchRetriever
+                from scaar.retriever.opensearch_server import open_server
+            except ModuleNotFoundError as error:
+                text = f"engine opensearch needs {error.name}: install scaar[opensearch]"
+                raise CapabilityMissing(text, engine=settings.engine) from error
+
+            async with open_server(settings) as server:
+                found = OpenSearchRetriever(server, settings)
+                try:
+                    await found.preload()
+                    yield found
+                finally:
+                    await asyncio.to_thread(found.close)
         case never:
             assert_never(never)

@@ -1,0 +1,204 @@
+"""Indexes on OpenSearch built, and changed, beside the one that is searched."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
+
+from scaar.core.errors import InvalidRequest, NotFound
+from scaar.core.types import IndexDescription, IndexResult, Passage
+from scaar.retriever.batches import batches_of
+from scaar.retriever.conditions import already_exists
+from scaar.retriever.opensearch_catalogue import Catalogue, Stored
+from scaar.retriever.opensearch_content import Content
+from scaar.retriever.opensearch_drafts import Draft, Drafts
+from scaar.retriever.opensearch_finish import Finish
+from scaar.retriever.opensearch_loader import Loader
+from scaar.retriever.opensearch_record import Record, damaged
+from scaar.retriever.opensearch_schema import (
+    KEPT,
+    delete_lines,
+    document_id,
+    index_lines,
+    passage_of,
+)
+from scaar.retriever.opensearch_server import Server
+from scaar.retriever.settings import RetrieverSettings
+from scaar.retriever.validation import PassageIds
+from scaar.retriever.workers import Workers
+
+_READ_AT_ONCE = 1_000
+
+
+class OpenSearchBuilding:
+    """Builds the indexes of one catalogue; changes of one index go in turn."""
+
+    def __init__(
+        self,
+        server: Server,
+        catalogue: Catalogue,
+        drafts: Drafts,
+        finish: Finish,
+        settings: RetrieverSettings,
+    ) -> None:
+        self._server, self._catalogue = server, catalogue
+        self._drafts, self._finish, self._settings = drafts, finish, settings
+        self._changing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._workers = Workers(1, "scaar-index")
+
+    async def build(
+        self, name: str, passages: AsyncIterable[Passage], *, replace: bool
+    ) -> IndexResult:
+        """Builds an index of the passages as they come, or goes on where a load was cut off.
+
+        What such a load has sent already is read back and not sent again.
+        """
+        if not replace and await self._catalogue.exists(name):
+            raise already_exists(name)
+        async with self._drafts.loading(self._plain(name)) as draft, self._loader(draft) as loader:
+            content, ids = Content(), PassageIds()
+            async with aclosing(batches_of(passages)) as batches:
+                async for batch in batches:
+                    there = await self._there(draft, batch)
+                    lines = await self._workers.run(_taken, batch, there, content, ids)
+                    await loader.put(lines)
+            if not content.passages:
+                raise InvalidRequest.of("passages", "must not be empty")
+            await loader.finish()
+            if draft.resumed:
+                await self._finish.take_away_strays(draft, ids.positions, loader)
+            built = await self._finish.commit(draft, content, over="*" if replace else None)
+            return IndexResult(built, added=built.passages)
+
+    async def upsert(self, name: str, passages: AsyncIterable[Passage]) -> IndexResult:
+        """Builds an index again with the passages."""
+        async with self._changing[name]:
+            try:
+                base, record = await self._catalogue.open(name)
+            except NotFound:
+                return await self.build(name, passages, replace=False)
+            content, ids = Content(record.content, record.passages), PassageIds()
+            async with self._drafts.changing(base, record) as draft, self._loader(draft) as loader:
+                replaced = 0
+                async with aclosing(batches_of(passages)) as batches:
+                    async for batch in batches:
+                        there = await self._read(base.index, [each.id for each in batch])
+                        lines = await self._workers.run(_changed, batch, there, content, ids)
+                        replaced += len(there)
+                        await loader.put(lines)
+                if not ids.positions:
+                    raise InvalidRequest.of("passages", "must not be empty")
+                await loader.finish()
+                built = await self._commit_change(base, record, draft, content)
+        return IndexResult(built, added=len(ids.positions) - replaced, replaced=replaced)
+
+    async def build_without(self, name: str, passage_ids: Sequence[str]) -> int:
+        """Builds an index again without some passages; how many of them there were."""
+        async with self._changing[name]:
+            base, record = await self._catalogue.open(name)
+            content, gone = Content(record.content, record.passages), []
+            for passage in (await self._read(base.index, sorted(set(passage_ids)))).values():
+                content.remove(passage)
+                gone.append(delete_lines(passage.id))
+            if not content.passages:
+                drop = f"to drop the index: scaar index drop {name}"
+                raise InvalidRequest.of("passage_ids", f"must leave a passage ({drop})")
+            if gone:
+                async with (
+                    self._drafts.changing(base, record) as draft,
+                    self._loader(draft) as loader,
+                ):
+                    await loader.put(gone)
+                    await loader.finish()
+                    await self._finish.commit(draft, content, over=base.index)
+            return len(gone)
+
+    def close(self) -> None:
+        """Waits for the step in hand."""
+        self._workers.close()
+
+    async def _commit_change(
+        self, base: Stored, record: Record, draft: Draft, content: Content
+    ) -> IndexDescription:
+        if content.total == record.content and content.passages == record.passages:
+            await self._catalogue.delete(draft.stored.index)
+            return record.description()
+        return await self._finish.commit(draft, content, over=base.index)
+
+    async def _there(self, draft: Draft, batch: Sequence[Passage]) -> Mapping[str, Passage]:
+        """Those of the passages that the draft of a load that was cut off has already."""
+        if not draft.resumed:
+            return {}
+        return await self._read(draft.stored.index, [each.id for each in batch])
+
+    async def _read(self, index: str, passage_ids: Sequence[str]) -> dict[str, Passage]:
+        """Those of the passages that an index has."""
+        found: dict[str, Passage] = {}
+        for start in range(0, len(passage_ids), _READ_AT_ONCE):
+            ids = passage_ids[start : start + _READ_AT_ONCE]
+            # Half a surrogate pair is in no id; a passage with one is refused when it is taken in.
+            whole = [each.encode(errors="replace").decode() for each in ids if each]
+            if not whole:
+                continue
+            answer = await self._server.ask(
+                self._server.client.mget,
+                f"read passages of {index}",
+                index=index,
+                body={"ids": [document_id(each) for each in whole]},
+                params={"realtime": "false", "_source_includes": ",".join(KEPT)},
+            )
+            for each in answer["docs"]:
+                if each.get("found"):
+                    try:
+                        passage = passage_of(each["_source"])
+                    except KeyError as error:
+                        raise damaged(index, "it holds what is no passage") from error
+                    found[passage.id] = passage
+        return found
+
+    @asynccontextmanager
+    async def _loader(self, draft: Draft) -> AsyncIterator[Loader]:
+        loader = Loader(
+            self._server,
+            draft.stored.index,
+            request_bytes=int(self._settings.opensearch_bulk_mb * 1_000_000),
+            workers=self._settings.opensearch_bulk_workers,
+        )
+        try:
+            yield loader
+        finally:
+            await loader.abandon()
+
+    def _plain(self, name: str) -> Record:
+        settings = self._settings
+        return Record(name, settings.k1, settings.b, settings.opensearch_shards)
+
+
+def _taken(
+    batch: Sequence[Passage], there: Mapping[str, Passage], content: Content, ids: PassageIds
+) -> list[bytes]:
+    """Takes passages of a new index in; the lines of those that are not there as they are."""
+    lines = []
+    for passage in batch:
+        ids.check(passage)
+        content.add(passage)
+        if there.get(passage.id) != passage:
+            lines.append(index_lines(passage))
+    return lines
+
+
+def _changed(
+    batch: Sequence[Passage], there: Mapping[str, Passage], content: Content, ids: PassageIds
+) -> list[bytes]:
+    """Takes passages into an index that is there; the lines of those that change it."""
+    lines = []
+    for passage in batch:
+        ids.check(passage)
+        old = there.get(passage.id)
+        if old == passage:
+            continue
+        if old is not None:
+            content.remove(old)
+        content.add(passage)
+        lines.append(index_lines(passage))
+    return lines

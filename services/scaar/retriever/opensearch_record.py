@@ -1,0 +1,88 @@
+"""What is kept of an index in its mapping's ``_meta``: what it is, and who is building it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from scaar.core.errors import DataCorrupt
+from scaar.core.types import IndexDescription
+from scaar.retriever.opensearch_content import ANALYZER
+from scaar.retriever.opensearch_schema import Json
+
+ENGINE = "opensearch"
+FORMAT = 1
+_KEY = "scaar"
+
+
+@dataclass(frozen=True, slots=True)
+class Builder:
+    """Who builds an index, and when it last said so, in seconds since 1970."""
+
+    host: str
+    pid: int
+    token: str
+    renewed: float
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An index: what it is built with and, once it is whole, what it holds."""
+
+    name: str
+    k1: float
+    b: float
+    shards: int
+    builder: Builder | None = None
+    version: str = ""
+    """Empty until the index is whole."""
+    content: str = ""
+    """The sum that :class:`scaar.retriever.opensearch_content.Content` goes on from."""
+    passages: int = 0
+    created: str = ""
+    size_bytes: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the index was built to its end."""
+        return bool(self.version)
+
+    def description(self) -> IndexDescription:
+        """The index as the port describes it."""
+        return IndexDescription(
+            name=self.name,
+            version=self.version,
+            passages=self.passages,
+            engine=ENGINE,
+            k1=self.k1,
+            b=self.b,
+            created=self.created,
+            size_bytes=self.size_bytes,
+        )
+
+    def renewed(self, seconds: float) -> "Record":
+        """The record with its builder seen at that time."""
+        assert self.builder
+        return replace(self, builder=replace(self.builder, renewed=seconds))
+
+    def meta(self) -> Json:
+        """The ``_meta`` of the mapping."""
+        return {_KEY: {"format": FORMAT, "analyzer": ANALYZER, **asdict(self)}}
+
+
+def record_of(meta: Mapping[str, Any]) -> Record | None:
+    """The record in a ``_meta``; None where there is none that this version knows."""
+    try:
+        fields = dict(meta[_KEY])
+        known = (fields.pop("format"), fields.pop("analyzer"))
+        builder = fields.pop("builder")
+        if known != (FORMAT, ANALYZER):
+            return None
+        return Record(**fields, builder=Builder(**builder) if builder else None)
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def damaged(name: str, what: str) -> DataCorrupt:
+    """The error for an index that does not hold together, and what to do about it."""
+    again = f"build it again with --replace, or drop it: scaar index drop {name}"
+    return DataCorrupt(f"the index {name!r} is damaged: {what}; {again}", index=name)

@@ -1,0 +1,104 @@
+"""How an index on OpenSearch is laid out.
+
+Title and text are searched as one field, which they are copied to: so BM25 gives the published
+figures of collections that index ``title + " " + text``. What is kept is the passage as it came.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+from scaar.core.types import Passage, RetrievedPassage
+
+# Requests and answers of OpenSearch are JSON.
+Json = dict[str, object]
+
+CONTENTS = "contents"
+KEPT = ("passage_id", "title", "text")
+_MOST_ID_BYTES = 512
+
+
+def index_body(*, k1: float, b: float, shards: int, meta: Json) -> Json:
+    """The body that makes an index to be loaded: no replicas and no refresh meanwhile."""
+    similarity = {"default": {"type": "BM25", "k1": k1, "b": b}}
+    return {
+        "settings": {
+            "index": {
+                "number_of_shards": shards,
+                "number_of_replicas": 0,
+                "refresh_interval": "-1",
+                "similarity": similarity,
+            }
+        },
+        "mappings": {**mappings(), "_meta": meta},
+    }
+
+
+def mappings() -> Json:
+    """The strict mapping: nothing else may be in a passage."""
+    kept = {"type": "text", "index": False, "copy_to": CONTENTS}
+    return {
+        "dynamic": "strict",
+        "properties": {
+            "passage_id": {"type": "keyword"},
+            "title": kept,
+            "text": kept,
+            CONTENTS: {"type": "text", "analyzer": "english", "index_options": "freqs"},
+        },
+    }
+
+
+def document_id(passage_id: str) -> str:
+    """The document's id, the same for the same passage: its id, or a digest of a longer one."""
+    encoded = passage_id.encode()
+    if len(encoded) <= _MOST_ID_BYTES:
+        return passage_id
+    return f"sha256:{hashlib.sha256(encoded).hexdigest()}"
+
+
+def index_lines(passage: Passage) -> bytes:
+    """The lines of a bulk request that put a passage in, over the one of its id."""
+    document = {"passage_id": passage.id, "title": passage.title, "text": passage.text}
+    return _lines({"index": {"_id": document_id(passage.id)}}, document)
+
+
+def delete_lines(passage_id: str) -> bytes:
+    """The line of a bulk request that takes a passage out."""
+    return _lines({"delete": {"_id": document_id(passage_id)}})
+
+
+def search_lines(index: str, query: str, top_k: int, *, shards: int) -> bytes:
+    """The lines of a search for a query: best first, ties by passage id."""
+    head: Json = {"index": index, "allow_partial_search_results": False}
+    if shards > 1:
+        # Otherwise each shard would weigh terms by its own passages.
+        head["search_type"] = "dfs_query_then_fetch"
+    # Half a surrogate pair is in no word.
+    text = query.encode(errors="replace").decode()
+    body = {
+        "query": {"match": {CONTENTS: {"query": text}}},
+        "size": top_k,
+        "sort": [{"_score": "desc"}, {"passage_id": "asc"}],
+        "track_total_hits": False,
+        "_source": list(KEPT),
+    }
+    return _lines(head, body)
+
+
+def passage_of(source: Mapping[str, object]) -> Passage:
+    """A passage as it is kept.
+
+    Raises:
+        KeyError: the document is none of ours.
+    """
+    return Passage(str(source["passage_id"]), str(source["title"]), str(source["text"]))
+
+
+def found_of(source: Mapping[str, object], score: float, rank: int) -> RetrievedPassage:
+    """A passage as it was found."""
+    kept = passage_of(source)
+    return RetrievedPassage(kept.id, kept.title, kept.text, score, rank)
+
+
+def _lines(*records: Mapping[str, object]) -> bytes:
+    return b"".join(f"{json.dumps(each, ensure_ascii=False)}\n".encode() for each in records)

@@ -1,0 +1,113 @@
+"""Searches of an index on OpenSearch, all the queries of a request together."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from scaar.core.errors import InvalidRequest, NotFound, ScaarError
+from scaar.core.types import RetrievedPassage, RetrieveRequest, RetrieveResult
+from scaar.retriever.opensearch_catalogue import Catalogue, Stored
+from scaar.retriever.opensearch_errors import condition, kind_of
+from scaar.retriever.opensearch_record import Record, damaged
+from scaar.retriever.opensearch_schema import found_of, search_lines
+from scaar.retriever.opensearch_server import Server
+
+KNOWN_FOR_S = 5.0
+"""Seconds for which it is taken as known which index a name stands for, while that one is there."""
+
+_QUERIES_AT_ONCE = 100
+_ATTEMPTS = 3
+
+
+class OpenSearchSearch:
+    """Searches the indexes of a catalogue.
+
+    An index never changes once it has its name, so what is known of one holds as long as it is
+    there. One that is replaced is gone, and the name is looked up again.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        catalogue: Catalogue,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._server, self._catalogue, self._clock = server, catalogue, clock
+        self._known: dict[str, tuple[float, Stored, Record]] = {}
+
+    async def search(self, request: RetrieveRequest) -> RetrieveResult:
+        """The passages for every query, all of one version of the index."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            stored, record = await self._open(request.index)
+            try:
+                results = await self._search(stored, record, request)
+            except ScaarError:
+                # Replaced or dropped while it was searched: another index has the name now.
+                self.forget(request.index)
+                if attempt == _ATTEMPTS or not await self._is_gone(stored):
+                    raise
+            else:
+                return RetrieveResult(request.index, record.version, results)
+        raise AssertionError("the last attempt returns or raises")
+
+    def forget(self, name: str) -> None:
+        """Has a name looked up again before the next search."""
+        self._known.pop(name, None)
+
+    async def _open(self, name: str) -> tuple[Stored, Record]:
+        now = self._clock()
+        known = self._known.get(name)
+        if known and known[0] > now:
+            return known[1:]
+        self.forget(name)
+        stored, record = await self._catalogue.open(name)
+        self._known[name] = (now + KNOWN_FOR_S, stored, record)
+        return stored, record
+
+    async def _is_gone(self, stored: Stored) -> bool:
+        try:
+            return (await self._catalogue.find(stored.name)).index != stored.index
+        except NotFound:
+            return True
+
+    async def _search(
+        self, stored: Stored, record: Record, request: RetrieveRequest
+    ) -> tuple[tuple[RetrievedPassage, ...], ...]:
+        results: list[tuple[RetrievedPassage, ...]] = []
+        for start in range(0, len(request.queries), _QUERIES_AT_ONCE):
+            queries = request.queries[start : start + _QUERIES_AT_ONCE]
+            lines = [
+                search_lines(stored.index, query, request.top_k, shards=record.shards)
+                for query in queries
+            ]
+            answer = await self._server.ask(
+                self._server.client.msearch,
+                f"search the index {request.index!r}",
+                body=b"".join(lines),
+            )
+            results += _results(answer["responses"], start, request.index)
+        return tuple(results)
+
+
+def _results(
+    answers: Sequence[Mapping[str, Any]], start: int, index: str
+) -> list[tuple[RetrievedPassage, ...]]:
+    results = []
+    for position, answer in enumerate(answers, start):
+        if "error" in answer:
+            error = condition(answer["status"], kind_of(answer), f"search the index {index!r}")
+            if isinstance(error, InvalidRequest):
+                raise InvalidRequest.of(f"queries[{position}]", error.violations[0].description)
+            raise error
+        hits = answer["hits"]["hits"]
+        try:
+            results.append(
+                tuple(
+                    found_of(hit["_source"], float(hit["_score"]), rank)
+                    for rank, hit in enumerate(hits, 1)
+                )
+            )
+        except KeyError as error:
+            raise damaged(index, "it holds what is no passage") from error
+    return results
