@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
-from scaar.core.errors import BackendUnavailable, InvalidRequest, Violation
+from scaar.core.budget import time_left
+from scaar.core.errors import BackendUnavailable, DeadlineExceeded, InvalidRequest, Violation
 from scaar.core.ports import ContributionScorer
 from scaar.core.types import ScorerDescription, ScoreRequest
 from scaar.scorer.validation import check_requests
@@ -33,6 +34,39 @@ class _Computing:
 
     task: asyncio.Task[Contributions]
     callers: int = 0
+
+
+class _AnothersTime(Exception):
+    """The time of another caller was used up, and this one's is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """A caller's part in a computation, which it began or found under way."""
+
+    computing: _Computing
+    began: bool
+
+    def result(self, number: int) -> Contributions:
+        """What was computed, its error told as that of the caller's sentence ``number``."""
+        task = self.computing.task
+        if task.cancelled():
+            raise BackendUnavailable("the scorer is closing")
+        try:
+            return task.result()
+        except InvalidRequest as error:
+            moved = [
+                Violation(
+                    each.field.replace("sentences[0]", f"sentences[{number}]", 1), each.description
+                )
+                for each in error.violations
+            ]
+            raise InvalidRequest(moved) from error
+        except DeadlineExceeded as error:
+            left = time_left()
+            if not self.began and (left is None or left > 0):
+                raise _AnothersTime from error
+            raise
 
 
 @asynccontextmanager
@@ -75,16 +109,25 @@ class CachedScorer:
             InvalidRequest: naming the wrong fields, before any work; and what the other raises.
         """
         check_requests(requests)
+        while True:
+            try:
+                return await self._score(requests)
+            except _AnothersTime:
+                # What was joined ended with the time of whoever began it; there is time left here.
+                continue
+
+    async def _score(self, requests: Sequence[ScoreRequest]) -> tuple[Contributions, ...]:
         model = await self._scorer.describe_model()
         keys = [_key(model, request) for request in requests]
         found = {key: self._recall(key) for key in keys}
         missing = [number for number, key in enumerate(keys) if found[key] is None]
-        with self._joining([(keys[number], requests[number]) for number in missing]) as tasks:
-            if tasks:
-                await asyncio.wait(set(tasks), return_when=asyncio.FIRST_EXCEPTION)
-            for number, task in zip(missing, tasks, strict=True):
-                if task.done():
-                    found[keys[number]] = _result(task, number)
+        with self._joining([(keys[number], requests[number]) for number in missing]) as joined:
+            if joined:
+                tasks = {each.computing.task for each in joined}
+                await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            for number, each in zip(missing, joined, strict=True):
+                if each.computing.task.done():
+                    found[keys[number]] = each.result(number)
         return tuple(found[key] or () for key in keys)
 
     async def describe_model(self) -> ScorerDescription:
@@ -104,23 +147,22 @@ class CachedScorer:
         return remembered
 
     @contextmanager
-    def _joining(
-        self, asked: Sequence[tuple[_Key, ScoreRequest]]
-    ) -> Iterator[list[asyncio.Task[Contributions]]]:
+    def _joining(self, asked: Sequence[tuple[_Key, ScoreRequest]]) -> Iterator[list[_Joined]]:
         """The computations asked for; those that nobody waits for after the block are ended."""
         joined = [self._join(key, request) for key, request in asked]
         try:
-            yield [computing.task for computing in joined]
+            yield joined
         finally:
-            for (key, _), computing in zip(asked, joined, strict=True):
+            for (key, _), computing in zip(asked, (each.computing for each in joined), strict=True):
                 computing.callers -= 1
                 if not computing.callers:
                     computing.task.cancel()
                     self._forget(key, computing)
 
-    def _join(self, key: _Key, request: ScoreRequest) -> _Computing:
+    def _join(self, key: _Key, request: ScoreRequest) -> _Joined:
         computing = self._under_way.get(key)
-        if computing is None or computing.task.done():
+        began = computing is None or computing.task.done()
+        if computing is None or began:
             self.misses += 1
             computing = _Computing(asyncio.create_task(self._compute(key, request)))
             self._under_way[key] = computing
@@ -129,7 +171,7 @@ class CachedScorer:
         else:
             self.joined += 1
         computing.callers += 1
-        return computing
+        return _Joined(computing, began)
 
     def _ended(self, task: asyncio.Task[Contributions]) -> None:
         self._tasks.discard(task)
@@ -155,19 +197,3 @@ class CachedScorer:
 def _key(model: ScorerDescription, request: ScoreRequest) -> _Key:
     texts = repr((request.question, *request.words)).encode()
     return _Key(model.model, model.revision, hashlib.sha256(texts).digest())
-
-
-def _result(task: asyncio.Task[Contributions], number: int) -> Contributions:
-    """What the task gave, its error told as that of the caller's sentence ``number``."""
-    if task.cancelled():
-        raise BackendUnavailable("the scorer is closing")
-    try:
-        return task.result()
-    except InvalidRequest as error:
-        moved = [
-            Violation(
-                each.field.replace("sentences[0]", f"sentences[{number}]", 1), each.description
-            )
-            for each in error.violations
-        ]
-        raise InvalidRequest(moved) from error
