@@ -1,9 +1,9 @@
 """Sets the real Triton server up in a folder, from PyPI, once; says what it does.
 
-    python integration_tests/servers/triton/set_up.py [HOME]
+    python integration_tests/servers/triton/triton_server.py [HOME]
 
-HOME is ``.servers/triton`` of the repository unless given (about 500 MB). The server has the Python
-back end and no other. Started again, it does nothing.
+HOME is the folder ``.cache`` beside this file unless given (about 500 MB). The server has the
+Python back end and no other. Started again, it does nothing.
 """
 
 import os
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
-DEFAULT_HOME = HERE.parents[2] / ".servers" / "triton"
+DEFAULT_HOME = HERE / ".cache"
 _STUB = "triton_python_backend_stub"
 
 

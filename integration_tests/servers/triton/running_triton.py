@@ -1,0 +1,100 @@
+"""The real Triton server, running on a free port of loopback for as long as a block lasts."""
+
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from triton_server import TritonServer
+from tritonclient.grpc import InferenceServerClient
+from tritonclient.utils import InferenceServerException
+
+_READY_S = 60.0
+_END_S = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunningTriton:
+    """A server that serves a repository."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+    said: Path
+
+    @property
+    def target(self) -> str:
+        """Where it takes gRPC."""
+        return f"127.0.0.1:{self.port}"
+
+    def kill(self) -> None:
+        """Ends it and the processes of its models at once; what they were doing is lost."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+@contextmanager
+def running_triton(
+    server: TritonServer, repository: Path, *, port: int = 0
+) -> Iterator[RunningTriton]:
+    """The server over the repository, its models ready; on ``port`` where one is given."""
+    port = port or free_port()
+    command = [
+        str(server.binary),
+        f"--backend-directory={server.backends}",
+        f"--model-repository={repository}",
+        "--grpc-address=127.0.0.1",
+        f"--grpc-port={port}",
+        "--allow-http=false",
+        "--allow-metrics=false",
+        "--pinned-memory-pool-byte-size=0",
+        "--model-load-thread-count=2",
+        "--exit-timeout-secs=5",
+    ]
+    with tempfile.NamedTemporaryFile(prefix="triton-", suffix=".log") as said:
+        process = subprocess.Popen(
+            command,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            env=server.environment,
+            # A group of its own, with the processes of its models.
+            start_new_session=True,
+        )
+        running = RunningTriton(port, process, Path(said.name))
+        try:
+            _wait_until_ready(running)
+            yield running
+        finally:
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=_END_S)
+            running.kill()
+
+
+def free_port() -> int:
+    """A port that nothing listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait_until_ready(running: RunningTriton) -> None:
+    until = time.monotonic() + _READY_S
+    with InferenceServerClient(running.target) as client:
+        while time.monotonic() < until:
+            if running.process.poll() is not None:
+                break
+            try:
+                if client.is_server_ready():
+                    return
+            except InferenceServerException:
+                pass
+            time.sleep(0.1)
+    raise AssertionError(f"Triton is not ready: {running.said.read_text()}")
