@@ -15,7 +15,7 @@ from scaar.cli.doctor import doctor
 from scaar.cli.index import app as index_app
 from scaar.cli.lab import app as lab_app
 from scaar.cli.lab_evaluate import evaluate
-from scaar.cli.models import models
+from scaar.cli.models import app as models_app
 from scaar.cli.search import search
 from scaar.cli.serve import serve
 from scaar.cli.settings import use_config
@@ -38,7 +38,7 @@ app.command()(search)
 app.add_typer(index_app, name="index")
 app.command()(up)
 app.command()(serve)
-app.command()(models)
+app.add_typer(models_app, name="models")
 lab_app.command()(evaluate)
 app.add_typer(lab_app, name="lab")
 app.command()(doctor)

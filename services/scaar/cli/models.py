@@ -8,19 +8,31 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from scaar.cli.models_triton import build_engine, export_scorer
 from scaar.core.errors import DataCorrupt
 from scaar.lab.models import LAB_CROSS_ENCODER, LAB_LM, model_folder
 
 # A report is JSON.
 Json = Any
 
+app = typer.Typer(
+    help="List the models that come with scaar; export and build one for a Triton server.",
+    invoke_without_command=True,
+)
+app.command("export-scorer")(export_scorer)
+app.command("build-engine")(build_engine)
 
+
+@app.callback()
 def models(
+    context: typer.Context,
     as_json: Annotated[
         bool, typer.Option("--json", help="One model a line, with its whole training report.")
     ] = False,
 ) -> None:
     """List the models that come with scaar, with digest and training report."""
+    if context.invoked_subcommand is not None:
+        return
     console = Console()
     for name in (LAB_LM, LAB_CROSS_ENCODER):
         folder = model_folder(name)

@@ -12,13 +12,8 @@ from tokenizers import Encoding
 
 from scaar.core.errors import DataCorrupt, ScaarError
 from scaar.runtime.checkpoint import read_checkpoint
-from scaar.scorer.engines.pair_reader import (
-    INPUTS,
-    Array,
-    PairReader,
-    TokenPair,
-    build_pair_reader,
-)
+from scaar.scorer.engines.pair_reader import Array, PairReader, TokenPair, build_pair_reader
+from scaar.scorer.engines.tensor_names import INPUTS, OUTPUT
 
 OPEN_ERRORS = (
     ort_errors.Fail,
@@ -52,7 +47,7 @@ class CrossEncoder(PairReader):
         batch = self.padded(pairs, width=width)
         named = {name: batch[name] for name in self.inputs}
         try:
-            return np.asarray(self.session.run(["logits"], named)[0])
+            return np.asarray(self.session.run([OUTPUT], named)[0])
         except OPEN_ERRORS as error:
             shape = batch[INPUTS[0]].shape
             raise ScaarError(f"model {self.name} fails on a batch of shape {shape}") from error
@@ -100,7 +95,7 @@ def _session(model: Path, threads: int) -> Any:
         raise DataCorrupt(f"{model}: ONNX Runtime cannot open it: {error}") from error
     inputs = {each.name for each in session.get_inputs()}
     outputs = {each.name: each.shape for each in session.get_outputs()}
-    labels = outputs.get("logits", [0])[-1]
+    labels = outputs.get(OUTPUT, [0])[-1]
     unknown = inputs - set(INPUTS)
     if "input_ids" not in inputs or unknown or (isinstance(labels, int) and labels != 1):
         raise DataCorrupt(

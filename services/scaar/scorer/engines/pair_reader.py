@@ -10,11 +10,9 @@ from tokenizers import Encoding, Tokenizer
 
 from scaar.core.errors import DataCorrupt
 from scaar.runtime.checkpoint import Checkpoint
+from scaar.scorer.engines.tensor_names import INPUTS
 
 Array = np.ndarray[Any, Any]
-
-INPUTS = ("input_ids", "attention_mask", "token_type_ids")
-"""All that a cross-encoder may read; the last is not for every model."""
 
 _POSITIONS_AFTER_PADDING = {"roberta", "xlm-roberta", "camembert"}
 """These count positions from the one after the padding token's id."""
@@ -50,7 +48,7 @@ class PairReader:
     def padded(
         self, pairs: Sequence[TokenPair | Encoding], *, width: int = 0
     ) -> Mapping[str, Array]:
-        """The batch by the names of :data:`INPUTS`, in whole numbers of 64 bits.
+        """The batch by the names of its inputs, in whole numbers of 64 bits.
 
         It is as wide as its longest pair, or as ``width`` where that is more.
         """

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from scaar.core.errors import CapabilityMissing
-from scaar.scorer.engines.pair_reader import INPUTS
+from scaar.scorer.engines.tensor_names import INPUTS, OUTPUT
 
-OUTPUT = "logits"
 REVISION_PARAMETER = "revision"
 """Of the model's configuration: the start of the SHA-256 of the ONNX file it was made from."""
 TOKENIZER_PARAMETER = "tokenizer_sha256"

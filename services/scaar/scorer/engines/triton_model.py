@@ -18,7 +18,8 @@ from scaar.core.errors import (
 )
 from scaar.runtime.channels import ChannelSettings, channel_options
 from scaar.scorer.engines.pair_reader import Array
-from scaar.scorer.engines.triton_contract import OUTPUT, FoundModel, Tensor
+from scaar.scorer.engines.tensor_names import OUTPUT
+from scaar.scorer.engines.triton_contract import FoundModel, Tensor
 
 _NO_ROOM = ("Exceeds maximum queue size", "Request timeout expired")
 """How Triton says that its queue is full, or that a request waited in it for too long. Both are

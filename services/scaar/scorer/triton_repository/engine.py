@@ -11,8 +11,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from scaar.core.errors import CapabilityMissing, NotFound
 from scaar.scorer.triton_repository.golden import (
@@ -24,8 +25,13 @@ from scaar.scorer.triton_repository.golden import (
 )
 from scaar.scorer.triton_repository.model_config import CAPABILITIES, MODEL_NAME, plan_name
 
-Precision = Literal["onnx", "bf16", "fp16"]
-"""``onnx`` takes the precision from the file; the others may be asked of TensorRT 10 alone."""
+
+class Precision(StrEnum):
+    """``onnx`` takes the precision from the file; the others may be asked of TensorRT 10 alone."""
+
+    ONNX = "onnx"
+    BF16 = "bf16"
+    FP16 = "fp16"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ class BuiltEngine:
 
 
 def build_engine(
-    repository: Path, builder: EngineBuilder, *, cache: Path, precision: Precision = "onnx"
+    repository: Path, builder: EngineBuilder, *, cache: Path, precision: Precision = Precision.ONNX
 ) -> BuiltEngine:
     """Puts the engine for this machine's GPU into the repository, from the cache if it is there.
 
@@ -130,7 +136,7 @@ def _check_machine(version: tuple[int, ...], capability: str, precision: Precisi
     named = ".".join(map(str, version))
     if version[0] < 10:
         raise CapabilityMissing(f"TensorRT must be 10 or newer, not {named}")
-    if version[0] > 10 and precision != "onnx":
+    if version[0] > 10 and precision is not Precision.ONNX:
         raise CapabilityMissing(
             f"TensorRT {named} takes the precision from the ONNX file, and from no flag: export "
             f"the model in {precision} and build with --precision onnx"

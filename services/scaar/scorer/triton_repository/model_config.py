@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from scaar.scorer.engines.batched_request import BUCKETS
-from scaar.scorer.engines.triton_contract import OUTPUT, REVISION_PARAMETER, TOKENIZER_PARAMETER
+from scaar.scorer.engines.tensor_names import OUTPUT
+from scaar.scorer.engines.triton_contract import REVISION_PARAMETER, TOKENIZER_PARAMETER
 
 MODEL_NAME = "contribution_scorer"
 PADDING_PARAMETER = "padding"
@@ -28,7 +29,7 @@ class ModelShape:
     """What a configuration says of a model."""
 
     inputs: tuple[str, ...]
-    """Of :data:`~scaar.scorer.engines.pair_reader.INPUTS`, those that the model reads."""
+    """Of :data:`~scaar.scorer.engines.tensor_names.INPUTS`, those that the model reads."""
 
     max_pair_tokens: int
     padding: int = 0

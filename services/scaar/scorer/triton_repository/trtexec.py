@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scaar.core.errors import CapabilityMissing, DataCorrupt, ScaarError
-from scaar.scorer.triton_repository.engine import EngineJob, Profile
+from scaar.scorer.triton_repository.engine import EngineJob, Precision, Profile
 from scaar.scorer.triton_repository.golden import GoldenPair
 
 TRTEXEC = "/usr/src/tensorrt/bin/trtexec"
@@ -83,7 +83,7 @@ def build_flags(job: EngineJob, plan: Path, *, major: int) -> list[str]:
     flags = [f"--onnx={job.onnx}", f"--saveEngine={plan}", "--skipInference"]
     if major == 10:
         # TensorRT 11 has neither: what the file says is the precision.
-        flags.append("--stronglyTyped" if job.precision == "onnx" else f"--{job.precision}")
+        flags.append("--stronglyTyped" if job.precision is Precision.ONNX else f"--{job.precision}")
     for number, profile in enumerate(job.profiles):
         flags += [f"--profile={number}", *_profile_flags(job.inputs, profile)]
     return flags

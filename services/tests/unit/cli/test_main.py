@@ -81,7 +81,7 @@ LONG = "word " * 10_000
         (["lab", "questions", "--split", "middle"], USAGE, "Invalid value for '--split'"),
         (["lab", "evaluate", "--count", "1"], USAGE, "--count: must be at least 2, not 1"),
         (["lab", "evaluate", "--set", "theta"], USAGE, "--set: must be name=value"),
-        (["models", "extra"], USAGE, "Got unexpected extra argument"),
+        (["models", "extra"], USAGE, "No such command 'extra'"),
     ],
 )
 def test_a_bad_command_line_is_told_in_one_line(
