@@ -12,6 +12,7 @@ from scaar.core.errors import BackendUnavailable, DeadlineExceeded, StreamIncomp
 from scaar.core.types import ContinuationKind, GenerateRequest
 from scaar.generator.engines.chat_turns import turns_of
 from scaar.generator.engines.openai_chunks import Chunk, Delta, read_chunk
+from scaar.generator.engines.openai_client import headers_of
 from scaar.generator.engines.openai_failures import failure_of
 from scaar.generator.engines.openai_served import Served
 from scaar.generator.settings import GeneratorSettings
@@ -29,6 +30,7 @@ class OpenAiAsking:
     def __init__(self, client: AsyncOpenAI, settings: GeneratorSettings) -> None:
         self._client = client
         self._settings = settings
+        self._headers = headers_of(client)
         self.server = f"the model server at {client.base_url}".rstrip("/")
 
     async def models(self) -> list[Model]:
@@ -36,7 +38,9 @@ class OpenAiAsking:
         left, most = time_left(), self._settings.read_timeout_s
         if left is not None and left <= 0:
             raise DeadlineExceeded("the call's time was used up before the server was asked")
-        listing = self._client.models.list(timeout=most if left is None else min(most, left))
+        listing = self._client.models.list(
+            extra_headers=self._headers, timeout=most if left is None else min(most, left)
+        )
         page = await self._answered(listing, begun=False)
         if not isinstance(page.data, list) or not all(
             isinstance(each, Model) for each in page.data
@@ -76,6 +80,7 @@ class OpenAiAsking:
                 logprobs=top if served.logprobs else None,
                 stream=True,
                 stream_options=options,
+                extra_headers=self._headers,
                 extra_body=dict(dialect.extras),
             )
         extras = {dialect.max_tokens_of_chat: request.max_tokens, **dialect.extras}
@@ -89,6 +94,7 @@ class OpenAiAsking:
             temperature=0,
             stream=True,
             stream_options=options,
+            extra_headers=self._headers,
             extra_body=extras,
         )
 

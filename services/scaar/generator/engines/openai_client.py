@@ -1,6 +1,6 @@
 """The client of an OpenAI-compatible server: one a generator, with the settings' key and times."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
@@ -9,6 +9,8 @@ from pydantic import SecretStr
 
 from scaar.generator.settings import GeneratorSettings
 
+_NO_KEY = "none"
+
 
 @asynccontextmanager
 async def open_client(
@@ -16,12 +18,11 @@ async def open_client(
 ) -> AsyncIterator[AsyncOpenAI]:
     """The client, which tries nothing again by itself; its connections close with the block.
 
-    Without a key none is sent, whatever the environment holds for OpenAI's own service.
+    It takes no key from the environment, where there may be one for OpenAI's own service.
     """
     client = AsyncOpenAI(
         base_url=base_url(settings),
-        api_key=api_key.get_secret_value() if api_key else "none",
-        default_headers=None if api_key else {"Authorization": Omit()},  # type: ignore[dict-item]
+        api_key=api_key.get_secret_value() if api_key else _NO_KEY,
         max_retries=0,
         timeout=Timeout(settings.read_timeout_s, connect=settings.connect_timeout_s),
     )
@@ -33,3 +34,8 @@ def base_url(settings: GeneratorSettings) -> str:
     """The settings' url, with the interface's usual path where it has none."""
     url = (settings.url or "").rstrip("/")
     return url if urlsplit(url).path else f"{url}/v1"
+
+
+def headers_of(client: AsyncOpenAI) -> Mapping[str, str | Omit]:
+    """The headers of every request beside the client's own: without a key none is sent."""
+    return {"Authorization": Omit()} if client.api_key == _NO_KEY else {}

@@ -1,0 +1,178 @@
+"""The generations of the lab's OpenAI-compatible server: as many as it has room for."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
+from dataclasses import replace
+from itertools import chain
+
+from aiohttp import web
+from tokenizers import Tokenizer
+
+from scaar.core.ports import Generator
+from scaar.generator.engines.openai_dialects import Dialect
+from scaar.testing.lab_servers.openai_failures import Failure, Failures
+from scaar.testing.lab_servers.openai_layouts import Layout
+from scaar.testing.lab_servers.openai_wire import Asked, Json, Refused, read_asked, too_long
+from scaar.testing.lab_servers.openai_writing import MIDDLE, Writing
+
+_PAGE = "<html><body>a page of somebody else's</body></html>"
+_DONE = b"data: [DONE]\n\n"
+
+
+class Generations:
+    """``running`` of them are under way; ``asked`` are all that there was room for, in order."""
+
+    def __init__(
+        self,
+        engine: Generator,
+        tokenizer: Tokenizer,
+        failures: Failures,
+        *,
+        dialect: Dialect,
+        model: str,
+        most: int,
+        max_total_tokens: int,
+    ) -> None:
+        self._engine = engine
+        self._tokenizer = tokenizer
+        self._dialect = dialect
+        self._model = model
+        self._most = most
+        self._max_total = max_total_tokens
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self.failures = failures
+        self.running = 0
+        self.requests = 0
+        self.asked: list[Asked] = []
+
+    async def until_idle(self) -> None:
+        """Returns when none is under way."""
+        await self._idle.wait()
+
+    async def answered(self, request: web.Request, *, chat: bool) -> web.StreamResponse:
+        """A generation, streamed or whole; what is wrong before it begins is a status."""
+        self.requests += 1
+        try:
+            try:
+                payload = json.loads(await request.read())
+            except ValueError:
+                raise Refused(400, "the body is no JSON") from None
+            asked = read_asked(payload, self._dialect, model=self._model, chat=chat)
+            with self._room():
+                suffered = self._suffered(asked)
+                if page := _page(suffered):
+                    return page
+                writing = self._writing(asked, suffered)
+                async with aclosing(writing.chunks()) as chunks:
+                    if asked.stream:
+                        return await self._streamed(request, chunks, suffered)
+                    return web.json_response(_whole([chunk async for chunk in chunks], chat=chat))
+        except Refused as refused:
+            headers = {"Retry-After": "2"} if refused.status == 429 else None
+            body = refused.body(self._dialect.name)
+            return web.json_response(body, status=refused.status, headers=headers)
+
+    async def _streamed(
+        self,
+        request: web.Request,
+        chunks: AsyncGenerator[Json, None],
+        suffered: frozenset[Failure],
+    ) -> web.StreamResponse:
+        first = await anext(chunks)
+        response = web.StreamResponse(
+            headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
+        )
+        await response.prepare(request)
+        await response.write(_event(first))
+        count = 1
+        async for chunk in chunks:
+            if count == MIDDLE:
+                if Failure.TRUNCATED in suffered:
+                    return response
+                if Failure.RESET in suffered and request.transport is not None:
+                    request.transport.abort()
+                    return response
+                if Failure.GARBLED_EVENT in suffered:
+                    await response.write(b"data: {half an eve\n\n")
+                if Failure.ERROR_EVENT in suffered:
+                    failed = Refused(500, "EngineCore encountered an issue.").body("vllm")
+                    await response.write(_event(failed) + _DONE)
+                    return response
+            count += 1
+            await response.write(_event(chunk))
+        await response.write(_DONE)
+        return response
+
+    def _writing(self, asked: Asked, suffered: frozenset[Failure]) -> Writing:
+        read = len(self._tokenizer.encode(asked.prompt + asked.prefix).ids)
+        if self._dialect.name == "llama_cpp" and read < self._max_total:
+            # It ends the text where the context is full; the others refuse to begin it.
+            asked = replace(asked, max_tokens=min(asked.max_tokens, self._max_total - read))
+        if read + asked.max_tokens > self._max_total:
+            raise too_long(self._dialect.name, self._max_total, read, asked.max_tokens)
+        self.asked.append(asked)
+        told = asked.logprobs and Failure.NO_LOGPROBS not in suffered
+        layout = Layout(self._dialect, self._model, chat=asked.chat, logprobs=told)
+        return Writing(self._engine, asked, layout, read, suffered)
+
+    def _suffered(self, asked: Asked) -> frozenset[Failure]:
+        suffered = self.failures.of_generation()
+        if Failure.OVERLOAD in suffered:
+            raise _overloaded()
+        if Failure.INTERNAL in suffered:
+            raise Refused(500, "EngineCore encountered an issue.")
+        if Failure.REFUSED_LOGPROBS in suffered and asked.logprobs:
+            code = "unsupported_parameter"
+            raise Refused(400, "Unsupported parameter: 'logprobs'", code=code)
+        return suffered
+
+    @contextmanager
+    def _room(self) -> Iterator[None]:
+        if self.running >= self._most:
+            raise _overloaded()
+        self.running += 1
+        self._idle.clear()
+        try:
+            yield
+        finally:
+            self.running -= 1
+            if not self.running:
+                self._idle.set()
+
+
+def _overloaded() -> Refused:
+    return Refused(429, "Rate limit reached", code="rate_limit_exceeded")
+
+
+def _event(event: Json) -> bytes:
+    return f"data: {json.dumps(event)}\n\n".encode()
+
+
+def _whole(chunks: list[Json], *, chat: bool) -> Json:
+    """One answer of what would have been streamed."""
+    choices = [chunk["choices"][0] for chunk in chunks if chunk["choices"]]
+    told = [choice["logprobs"] for choice in choices if choice["logprobs"]]
+    logprobs = {name: list(chain(*(each[name] for each in told))) for name in (told or [{}])[0]}
+    choice: Json = {
+        "index": 0,
+        "finish_reason": choices[-1]["finish_reason"],
+        "logprobs": logprobs or None,
+    }
+    if chat:
+        text = "".join(each["delta"]["content"] for each in choices)
+        choice["message"] = {"role": "assistant", "content": text}
+    else:
+        choice["text"] = "".join(each["text"] for each in choices)
+    kind = "chat.completion" if chat else "text_completion"
+    return {**chunks[-1], "object": kind, "choices": [choice]}
+
+
+def _page(suffered: frozenset[Failure]) -> web.Response | None:
+    if Failure.UNAVAILABLE in suffered:
+        return web.Response(status=503, text=_PAGE, content_type="text/html")
+    if Failure.GARBAGE in suffered:
+        return web.Response(text=_PAGE, content_type="text/html")
+    return None
