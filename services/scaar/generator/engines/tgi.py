@@ -5,14 +5,10 @@ them (temperature, top-k, top-p, penalties) is nothing, and they are the model's
 """
 
 import asyncio
-import math
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
-from typing import TypeVar
 
 import aiohttp
-from text_generation.types import FinishReason as TgiFinishReason
-from text_generation.types import Token as TgiToken
 
 from scaar.core.errors import (
     CapabilityMissing,
@@ -29,28 +25,25 @@ from scaar.core.types import (
     GenerateRequest,
     GenerationEnd,
     GenerationEvent,
+    GenerationStart,
     LogprobKind,
     ModelDescription,
-    TopToken,
+    Token,
 )
 from scaar.generator.engines.api_key import read_api_key
 from scaar.generator.engines.places import Places
 from scaar.generator.engines.served_stream import served_answer, served_stream
-from scaar.generator.engines.served_text import ANY_VOCABULARY, ServedText, ServedToken
+from scaar.generator.engines.served_text import ANY_VOCABULARY, ServedText
 from scaar.generator.engines.tgi_client import ServerInfo, TgiClient, TgiDetails, TgiEvent
 from scaar.generator.engines.tgi_model import TgiModel
+from scaar.generator.engines.tgi_prompt import PromptCount
+from scaar.generator.engines.tgi_tokens import REASONS, rest_of, token_of
 from scaar.generator.settings import GeneratorSettings
 from scaar.generator.validation import check_generate, check_room
 
 MOST_TOP_TOKENS = 5
 """What a server gives unless it was started with another --max-top-n-tokens."""
 
-_REASONS = {
-    TgiFinishReason.Length: FinishReason.LENGTH,
-    TgiFinishReason.EndOfSequenceToken: FinishReason.END_OF_SEQUENCE,
-    TgiFinishReason.StopSequence: FinishReason.STOP,
-}
-_Answer = TypeVar("_Answer")
 Sleep = Callable[[float], Awaitable[None]]
 
 
@@ -82,8 +75,7 @@ class TgiGenerator:
     """A :class:`~scaar.core.ports.Generator` whose model runs in a TGI server.
 
     Prompt and prefix go to the server as one text. Stop strings are matched here: the server
-    matches them where tokens end only. The server counts a prompt at the end of its generation, so
-    there is no start event.
+    matches them where tokens end only.
     """
 
     def __init__(
@@ -97,7 +89,7 @@ class TgiGenerator:
         self._model = TgiModel(self._info, name=settings.model, server=self._server)
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
-        """The tokens as the server writes them, then the end.
+        """The prompt's count if the server gives it, the tokens as it writes them, then the end.
 
         The server stops within one step when the stream is closed or its task cancelled.
 
@@ -110,22 +102,25 @@ class TgiGenerator:
         text, written, generated = request.prompt + request.prefix, ServedText(request.stop), 0
         details: TgiDetails | None = None
         with self._places.one():
-            async with aclosing(self._fitting(text, request)) as events:
+            async with (
+                PromptCount(self._client, text) as count,
+                aclosing(self._fitting(text, request, count)) as events,
+            ):
                 async for event in events:
+                    if not generated and (prompt_tokens := await count.tokens()) is not None:
+                        yield GenerationStart(prompt_tokens)
                     generated += 1
                     details = event.details
-                    for token in [] if _is_mark(event) else written.feed(_token(event, request)):
+                    for token in _text_of(event, written, request.top_tokens):
                         yield token
                     if written.met:
                         break
-                    if details is not None:
-                        for token in written.flush(_rest(event, written)):
-                            yield token
-            prompt_tokens = await self._prompt_tokens(text, details)
         reason = FinishReason.STOP
-        if not written.met and details is not None:
-            reason, generated = _REASONS[details.finish_reason], details.generated_tokens
-        yield GenerationEnd(reason, prompt_tokens, generated)
+        if details is not None:
+            generated = details.generated_tokens
+            prompt_tokens = details.input_length or prompt_tokens
+            reason = reason if written.met else REASONS[details.finish_reason]
+        yield GenerationEnd(reason, prompt_tokens or 0, generated)
 
     async def attend(self, request: AttendRequest) -> Attention:
         raise CapabilityMissing("engine tgi does not give attention")
@@ -146,10 +141,12 @@ class TgiGenerator:
             prompt_profile=self._settings.prompt_profile,
         )
 
-    async def _fitting(self, text: str, request: GenerateRequest) -> AsyncGenerator[TgiEvent, None]:
-        """The events of a generation as long as there is room for.
+    async def _fitting(
+        self, text: str, request: GenerateRequest, count: PromptCount
+    ) -> AsyncGenerator[TgiEvent, None]:
+        """The events of a generation of as many tokens as are asked for, or as there is room for.
 
-        The server refuses a request for more tokens than that.
+        The server refuses a request for more than that.
         """
         refused: InvalidRequest | None = None
         try:
@@ -162,12 +159,14 @@ class TgiGenerator:
             self._model.doubt()
             raise
         if refused is not None:
-            room = await self._room(text, request, refused)
+            room = await self._room(request, refused, await count.tokens())
             async with aclosing(self._stream(text, request, room)) as events:
                 async for event in events:
                     yield event
 
-    async def _room(self, text: str, request: GenerateRequest, refused: InvalidRequest) -> int:
+    async def _room(
+        self, request: GenerateRequest, refused: InvalidRequest, tokens: int | None
+    ) -> int:
         """How many tokens may follow a text for which the server refused as many as asked for.
 
         Raises:
@@ -177,7 +176,9 @@ class TgiGenerator:
         if isinstance(refused, PromptTooLong):
             raise refused
         info = await self._model.asked()
-        tokens = await self._count(text)
+        if tokens is None:
+            # All else was checked here, so that its length is what is left to refuse.
+            raise PromptTooLong.of("prompt", refused.violations[0].description) from refused
         check_room("prompt", tokens, min(info.max_input_tokens, info.max_total_tokens - 1))
         room = info.max_total_tokens - tokens
         if room >= request.max_tokens:
@@ -199,52 +200,19 @@ class TgiGenerator:
             sleep=self._sleep,
         )
 
-    async def _prompt_tokens(self, text: str, details: TgiDetails | None) -> int:
-        """The prompt's count for the bill, 0 where the server does not give it."""
-        if details is not None and details.input_length:
-            return details.input_length
-        try:
-            return await self._count(text)
-        except ScaarError:
-            return 0
-
-    async def _count(self, text: str) -> int:
-        return await self._answer(lambda: self._client.count_tokens(text))
-
     async def _info(self) -> ServerInfo:
-        return await self._answer(self._client.info)
-
-    async def _answer(self, ask: Callable[[], Awaitable[_Answer]]) -> _Answer:
-        silence_s = self._settings.read_timeout_s
-        return await served_answer(ask, server=self._server, silence_s=silence_s, sleep=self._sleep)
-
-
-def _is_mark(event: TgiEvent) -> bool:
-    """Whether the token is a sign to the model and no text."""
-    details = event.details
-    ends = details is not None and details.finish_reason is TgiFinishReason.EndOfSequenceToken
-    return event.token.special or ends
+        return await served_answer(
+            self._client.info,
+            server=self._server,
+            silence_s=self._settings.read_timeout_s,
+            sleep=self._sleep,
+        )
 
 
-def _token(event: TgiEvent, request: GenerateRequest) -> ServedToken:
-    top = tuple(
-        TopToken(each.id, each.text, logprob)
-        for each in event.top_tokens or ()
-        if (logprob := _logprob(each)) is not None
-    )
-    token = event.token
-    # Equals of the last one come along.
-    return ServedToken(token.id, token.text, _logprob(token), top[: request.top_tokens])
-
-
-def _logprob(token: TgiToken) -> float | None:
-    """The log-probability, never above 0 by a rounding; None where it is no number."""
-    if token.logprob is None or not math.isfinite(token.logprob):
-        return None
-    return min(0.0, token.logprob)
-
-
-def _rest(event: TgiEvent, written: ServedText) -> str:
-    """What the whole text ends with, and no token had: a character that stayed in parts."""
-    whole = event.generated_text or ""
-    return whole[len(written.text) :] if whole.startswith(written.text) else ""
+def _text_of(event: TgiEvent, written: ServedText, top_tokens: int) -> list[Token]:
+    """The tokens that are known to be text with the event."""
+    token = token_of(event, top_tokens)
+    tokens = [] if token is None else written.feed(token)
+    if event.details is not None and not written.met:
+        tokens += written.flush(rest_of(event, written.text))
+    return tokens

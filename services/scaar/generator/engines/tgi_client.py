@@ -5,6 +5,7 @@ what it does not know (reasons to finish, ``[DONE]``, errors that are no JSON) f
 own, and connects anew for every request.
 """
 
+import io
 import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -156,9 +157,13 @@ class TgiClient(AsyncClient):
     ) -> "aiohttp.client._RequestContextManager":
         key = self._key
         headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key is not None else {}
+        data = None
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            data = io.BytesIO(json.dumps(body).encode())  # which a long body is sent from in parts
         # A redirect would take the prompt, and the key, elsewhere.
         return self._session.request(
-            method, f"{self.base_url}{path}", json=body, headers=headers, allow_redirects=False
+            method, f"{self.base_url}{path}", data=data, headers=headers, allow_redirects=False
         )
 
     async def _refusal(self, response: aiohttp.ClientResponse) -> ScaarError:

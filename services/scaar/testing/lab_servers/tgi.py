@@ -132,8 +132,12 @@ async def open_tgi_server(
     max_total_tokens: int | None = None,
     api_key: str | None = None,
     keep_alive_s: float = 15.0,
+    slow_s: float = 1.0,
 ) -> AsyncIterator[TgiServer]:
     """The server over the lab's language model, at an address whose port 0 takes a free one.
+
+    ``slow_s`` is what every token of a slow generation takes more, ``keep_alive_s`` the silence
+    after which a comment is sent.
 
     Raises:
         InvalidRequest: the address or a kind of failure is none.
@@ -155,6 +159,7 @@ async def open_tgi_server(
             most=max_concurrent_requests,
             max_total_tokens=most,
             keep_alive_s=keep_alive_s,
+            slow_s=slow_s,
         )
         server = TgiServer(
             "",

@@ -37,6 +37,7 @@ class Generations:
         most: int,
         max_total_tokens: int,
         keep_alive_s: float,
+        slow_s: float,
     ) -> None:
         self._engine = engine
         self._tokenizer = tokenizer
@@ -44,7 +45,8 @@ class Generations:
         self._most = most
         self._max_total = max_total_tokens
         self._keep_alive_s = keep_alive_s
-        self._idle = asyncio.Event()
+        self._slow_s = slow_s
+        self._idle, self._busy = asyncio.Event(), asyncio.Event()
         self._idle.set()
         self.running = 0
         self.asked: list[Asked] = []
@@ -54,6 +56,10 @@ class Generations:
     async def until_idle(self) -> None:
         """Returns when none is under way."""
         await self._idle.wait()
+
+    async def until_busy(self) -> None:
+        """Returns when one is under way."""
+        await self._busy.wait()
 
     def tokenized(self, payload: Any) -> web.StreamResponse:
         """The tokens of a prompt."""
@@ -149,7 +155,9 @@ class Generations:
         tokens = len(self._tokenizer.encode(asked.inputs).ids)
         check_length(asked, tokens, self._max_total - 1, self._max_total)
         self.asked.append(asked)
-        return Writing(self._engine, asked, tokens, suffered).events()
+        return Writing(
+            self._engine, asked, suffered, input_length=tokens, slow_s=self._slow_s
+        ).events()
 
     def _suffered(self) -> frozenset[Failure]:
         suffered = self._failures.of_generation()
@@ -164,12 +172,14 @@ class Generations:
             raise _overloaded()
         self.running += 1
         self._idle.clear()
+        self._busy.set()
         try:
             yield
         finally:
             self.running -= 1
             if not self.running:
                 self._idle.set()
+                self._busy.clear()
 
 
 async def payload_of(request: web.Request) -> Any:

@@ -13,7 +13,6 @@ from scaar.testing.lab_servers.tgi_wire import Asked, Json, Refused, token_json,
 
 MIDDLE = 3
 """Tokens before what fails in mid-stream."""
-SLOW_S = 1.0
 
 
 class Writing:
@@ -24,12 +23,19 @@ class Writing:
     """
 
     def __init__(
-        self, engine: Generator, asked: Asked, input_length: int, suffered: frozenset[Failure]
+        self,
+        engine: Generator,
+        asked: Asked,
+        suffered: frozenset[Failure],
+        *,
+        input_length: int,
+        slow_s: float,
     ) -> None:
         self._engine = engine
         self._asked = asked
         self._input_length = input_length
         self._suffered = suffered
+        self._slow_s = slow_s
         self._count = 0
         self.text = ""
 
@@ -100,7 +106,7 @@ class Writing:
 
     async def _suffer(self) -> None:
         if Failure.SLOW in self._suffered:
-            await asyncio.sleep(SLOW_S)
+            await asyncio.sleep(self._slow_s)
         if self._count == MIDDLE:
             if Failure.ERROR_EVENT in self._suffered:
                 raise Refused("generation", "Request failed during generation: CANCELLED")

@@ -1,0 +1,48 @@
+"""TGI's tokens and reasons, as the port has them."""
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from text_generation.types import FinishReason as TgiFinishReason
+from text_generation.types import Token as TgiToken
+
+from scaar.core.types import FinishReason, TopToken
+from scaar.generator.engines.served_text import ServedToken
+from scaar.generator.engines.tgi_client import TgiEvent
+
+REASONS: Mapping[TgiFinishReason, FinishReason] = MappingProxyType(
+    {
+        TgiFinishReason.Length: FinishReason.LENGTH,
+        TgiFinishReason.EndOfSequenceToken: FinishReason.END_OF_SEQUENCE,
+        TgiFinishReason.StopSequence: FinishReason.STOP,
+    }
+)
+
+
+def token_of(event: TgiEvent, top_tokens: int) -> ServedToken | None:
+    """The token of an event with so many alternatives; None for a sign to the model, no text."""
+    token, details = event.token, event.details
+    ends = details is not None and details.finish_reason is TgiFinishReason.EndOfSequenceToken
+    if token.special or ends:
+        return None
+    likeliest = tuple(
+        TopToken(each.id, each.text, logprob)
+        for each in event.top_tokens or ()
+        if (logprob := _logprob(each)) is not None
+    )
+    # Equals of the last one come along.
+    return ServedToken(token.id, token.text, _logprob(token), likeliest[:top_tokens])
+
+
+def rest_of(event: TgiEvent, text: str) -> str:
+    """What the whole text has after the tokens' texts: a character that stayed in parts."""
+    whole = event.generated_text or ""
+    return whole[len(text) :] if whole.startswith(text) else ""
+
+
+def _logprob(token: TgiToken) -> float | None:
+    """The log-probability, never above 0 by a rounding; None where it is no number."""
+    if token.logprob is None or not math.isfinite(token.logprob):
+        return None
+    return min(0.0, token.logprob)

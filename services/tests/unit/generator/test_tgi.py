@@ -1,0 +1,199 @@
+"""The TGI engine beyond its suite: limits, lengths, the model's description, the bill."""
+
+import socket
+from contextlib import AsyncExitStack, aclosing
+from typing import Any
+
+import pytest
+
+from scaar.core.errors import (
+    BackendUnavailable,
+    CapabilityMissing,
+    DeadlineExceeded,
+    InvalidRequest,
+    NotFound,
+    Overloaded,
+    PromptTooLong,
+)
+from scaar.core.types import (
+    AttendRequest,
+    Capability,
+    FinishReason,
+    GenerateRequest,
+    GenerationStart,
+    LogprobKind,
+)
+from scaar.generator.engines.onnx import open_onnx_generator
+from scaar.generator.engines.tgi import open_tgi_generator
+from scaar.generator.settings import GeneratorSettings
+from scaar.lab.models import LAB_LM, model_folder
+from scaar.testing.lab_servers.tgi import open_tgi_server
+from scaar.testing.lab_servers.tgi_failures import Failure
+
+from .tgi_servers import PROMPT, end_of, opened, text_of, tokens_of, write
+
+
+def settings(url: str, **fields: Any) -> GeneratorSettings:
+    return GeneratorSettings(**{"engine": "tgi", "url": url, "prompt_profile": "lab", **fields})
+
+
+@pytest.mark.parametrize("fields", [{}, {"max_tokens": 200}, {"stop": ("\n", " was")}])
+async def test_it_tells_what_the_embedded_engine_tells(fields: dict[str, Any]) -> None:
+    embedded = GeneratorSettings(model=str(model_folder(LAB_LM)))
+    async with opened() as both, open_onnx_generator(embedded) as engine:
+        served, expected = await write(both.generator, **fields), await write(engine, **fields)
+        assert served[0] == expected[0]
+        assert [(t.id, t.text, t.start, t.end) for t in tokens_of(served)] == [
+            (t.id, t.text, t.start, t.end) for t in tokens_of(expected)
+        ]
+        assert [t.logprob for t in tokens_of(served)] == pytest.approx(
+            [t.logprob for t in tokens_of(expected)], abs=1e-6
+        )
+        assert end_of(served) == end_of(expected)
+
+
+async def test_the_likeliest_tokens_are_as_many_as_were_asked_for() -> None:
+    async with opened() as both:
+        for token in tokens_of(await write(both.generator, top_tokens=5)):
+            assert len(token.top) == 5
+            assert (token.top[0].id, token.top[0].text) == (token.id, token.text)
+            assert token.top[0].logprob == pytest.approx(token.logprob)
+
+
+async def test_more_of_them_than_the_server_gives_is_refused_with_the_limit() -> None:
+    async with opened() as both:
+        with pytest.raises(InvalidRequest, match="top_tokens: must be 0 to 5, not 6"):
+            await write(both.generator, top_tokens=6)
+        assert both.server.generations.asked == []
+
+
+# --- what the server is asked for -------------------------------------------------------------
+
+
+async def test_prompt_and_prefix_are_one_text_and_decoding_is_greedy() -> None:
+    async with opened() as both:
+        await write(both.generator, prefix=" The film", stop=("x",))
+        (asked,) = both.server.generations.asked
+        assert asked.inputs == f"{PROMPT} The film"
+        assert (asked.max_new_tokens, asked.stop, asked.details) == (12, (), True)
+
+
+async def test_a_generation_has_the_room_that_is_left() -> None:
+    async with opened(server={"max_total_tokens": 24}) as both:
+        events = await write(both.generator, max_tokens=1024)
+        end = end_of(events)
+        assert end.prompt_tokens + end.generated_tokens == 24
+        assert end.finish_reason is FinishReason.LENGTH
+
+
+@pytest.mark.parametrize("words", [40, 10_000, 300_000])
+async def test_a_prompt_that_leaves_no_room_is_refused(words: int) -> None:
+    async with opened(server={"max_total_tokens": 40}) as both:
+        with pytest.raises(PromptTooLong, match="prompt: ") as caught:
+            await write(both.generator, prompt=" film" * words)
+        assert [each.field for each in caught.value.violations] == ["prompt"]
+        assert both.pauses == []
+
+
+async def test_what_is_more_than_there_may_be_at_a_time_is_refused_before_the_server_is_asked() -> (
+    None
+):
+    async with opened(server={"max_concurrent_requests": 3}) as both, AsyncExitStack() as stack:
+        for _ in range(2):
+            events = both.generator.generate(GenerateRequest(PROMPT, max_tokens=1024))
+            await stack.enter_async_context(aclosing(events))
+            await anext(events)
+        with pytest.raises(Overloaded, match="2 generations are under way"):
+            await write(both.generator)
+        assert len(both.server.generations.asked) == 2
+        await stack.aclose()
+        assert text_of(await write(both.generator))
+
+
+# --- the bill -------------------------------------------------------------------------------------
+
+
+async def test_a_generation_that_is_left_early_has_told_its_prompts_length() -> None:
+    async with opened() as both:
+        prompt_tokens = end_of(await write(both.generator)).prompt_tokens
+        async with aclosing(both.generator.generate(GenerateRequest(PROMPT))) as events:
+            assert await anext(events) == GenerationStart(prompt_tokens)
+
+
+async def test_one_that_a_stop_string_ends_is_billed_for_what_was_written() -> None:
+    async with opened() as both:
+        whole = await write(both.generator)
+        stopped = await write(both.generator, stop=(tokens_of(whole)[4].text,))
+        assert end_of(stopped).finish_reason is FinishReason.STOP
+        assert end_of(stopped).prompt_tokens == end_of(whole).prompt_tokens
+        assert end_of(stopped).generated_tokens == 5
+
+
+# --- the model's description ------------------------------------------------------------------
+
+
+async def test_it_says_what_the_server_serves_and_what_it_lacks() -> None:
+    async with opened(prompt_profile="lab") as both:
+        model = await both.generator.describe_model()
+        assert (model.model, model.engine, model.prompt_profile) == (LAB_LM, "tgi", "lab")
+        assert model.logprob_kind is LogprobKind.RAW
+        assert model.capabilities == {Capability.LOGPROBS}
+        assert model.max_total_tokens == 8192
+        with pytest.raises(CapabilityMissing, match="attention"):
+            await both.generator.attend(AttendRequest(PROMPT, " a text"))
+
+
+async def test_another_model_is_seen_after_a_failure() -> None:
+    async with opened() as both:
+        before = await both.generator.describe_model()
+        both.server.failures.tell(Failure.MODEL_CHANGED, 1)
+        both.server.failures.tell(Failure.TRUNCATED, 1)
+        assert await both.generator.describe_model() == before
+        with pytest.raises(Exception, match="before its end"):
+            await write(both.generator)
+        after = await both.generator.describe_model()
+        assert after.revision == f"{before.revision}-1"
+
+
+async def test_another_model_than_the_one_named_is_refused_at_the_start() -> None:
+    async with opened(model=LAB_LM) as both:
+        with pytest.raises(NotFound, match=f"serves {LAB_LM}, not org/other"):
+            async with open_tgi_generator(settings(both.server.url, model="org/other")):
+                pass
+
+
+# --- servers that are none ----------------------------------------------------------------------
+
+
+async def test_a_server_that_is_not_there_is_told_at_the_start() -> None:
+    pauses = []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    with pytest.raises(BackendUnavailable, match="does not answer: Cannot connect"):
+        async with open_tgi_generator(settings(url), sleep=sleep):
+            pass
+    assert pauses == [0.1, 0.2]
+
+
+async def test_a_server_that_accepts_and_says_nothing_is_not_waited_for() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(DeadlineExceeded, match=r"wrote nothing for 0\.2 s"):
+            async with open_tgi_generator(settings(url, read_timeout_s=0.2)):
+                pass
+
+
+async def test_a_server_that_goes_away_is_told_of_the_next_generation() -> None:
+    async def sleep(seconds: float) -> None: ...
+
+    async with AsyncExitStack() as servers:
+        server = await servers.enter_async_context(open_tgi_server())
+        async with open_tgi_generator(settings(server.url), sleep=sleep) as engine:
+            assert text_of(await write(engine))
+            await servers.aclose()
+            with pytest.raises(BackendUnavailable, match="does not answer"):
+                await write(engine)

@@ -1,0 +1,165 @@
+"""What every engine over a server goes by: its stream, its text, its places."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scaar.core.budget import deadline_in
+from scaar.core.errors import BackendUnavailable, DeadlineExceeded, Overloaded, ScaarError
+from scaar.generator.engines.places import Places
+from scaar.generator.engines.served_stream import ATTEMPTS, served_answer, served_stream
+from scaar.generator.engines.served_text import ServedText, ServedToken
+
+
+class Server:
+    """Streams what it is told to, a list for each attempt: numbers, or a failure."""
+
+    def __init__(self, *attempts: list[int | ScaarError]) -> None:
+        self._attempts = list(attempts)
+        self.begun = 0
+        self.closed = 0
+        self.pauses: list[float] = []
+
+    async def begin(self) -> AsyncGenerator[int, None]:
+        self.begun += 1
+        try:
+            for each in self._attempts.pop(0):
+                if isinstance(each, ScaarError):
+                    raise each
+                yield each
+        finally:
+            self.closed += 1
+
+    async def pause(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+
+    def stream(self) -> AsyncGenerator[int, None]:
+        return served_stream(self.begin, server="it", silence_s=5, sleep=self.pause)
+
+
+AWAY = BackendUnavailable("away")
+
+
+async def test_a_stream_is_begun_again_until_it_begins() -> None:
+    server = Server([AWAY], [Overloaded("full", retry_after_s=0.7)], [1, 2])
+    assert [each async for each in server.stream()] == [1, 2]
+    assert server.pauses == [0.1, 0.7]
+    assert server.closed == server.begun == 3
+
+
+async def test_one_that_has_begun_is_not() -> None:
+    server = Server([1, AWAY], [1, 2])
+    stream = server.stream()
+    assert await anext(stream) == 1
+    with pytest.raises(BackendUnavailable):
+        await anext(stream)
+    assert server.begun == 1
+
+
+async def test_it_is_begun_so_often_at_most() -> None:
+    server = Server([AWAY], [AWAY], [AWAY], [1])
+    with pytest.raises(BackendUnavailable):
+        await anext(server.stream())
+    assert server.begun == server.closed == ATTEMPTS
+
+
+async def test_it_is_not_begun_again_after_the_time_of_the_call() -> None:
+    server = Server([Overloaded("full", retry_after_s=60)], [1])
+    with deadline_in(30), pytest.raises(Overloaded):
+        await anext(server.stream())
+    assert server.pauses == []
+
+
+async def test_other_failures_are_told_at_once() -> None:
+    server = Server([DeadlineExceeded("late")], [1])
+    with pytest.raises(DeadlineExceeded):
+        await anext(server.stream())
+    assert server.begun == 1
+
+
+async def test_closing_it_closes_the_stream_that_is_open() -> None:
+    server = Server([1, 2, 3])
+    async with aclosing(server.stream()) as events:
+        await anext(events)
+    assert server.closed == 1
+
+
+async def test_a_call_is_asked_again_in_the_same_way() -> None:
+    answers: list[ScaarError | None] = [AWAY, None]
+
+    async def ask() -> str:
+        if error := answers.pop(0):
+            raise error
+        return "an answer"
+
+    async def pause(seconds: float) -> None: ...
+
+    assert await served_answer(ask, server="it", silence_s=5, sleep=pause) == "an answer"
+
+
+async def test_a_server_that_says_nothing_is_left_and_its_stream_closed() -> None:
+    closed = asyncio.Event()
+
+    async def silent() -> AsyncGenerator[int, None]:
+        try:
+            yield 1
+            await asyncio.Event().wait()
+        finally:
+            closed.set()
+
+    async with aclosing(served_stream(silent, server="it", silence_s=0.02)) as events:
+        assert await anext(events) == 1
+        with pytest.raises(DeadlineExceeded, match=r"it wrote nothing for 0\.02 s"):
+            await anext(events)
+    assert closed.is_set()
+
+
+async def test_a_timeout_of_the_stream_itself_is_not_taken_for_silence() -> None:
+    async def begin() -> AsyncGenerator[int, None]:
+        for text in ("of something else",):
+            raise TimeoutError(text)
+        yield 1
+
+    with pytest.raises(TimeoutError, match="of something else"):
+        await anext(served_stream(begin, server="it", silence_s=5))
+
+
+@given(
+    texts=st.lists(st.sampled_from(["", "a", " b", "c.", "\n", "ab c"]), max_size=12),
+    stop=st.lists(st.sampled_from(["c", "a b", "\n", "b c."]), max_size=3, unique=True),
+)
+def test_the_tokens_cover_the_text_up_to_the_first_stop_string(
+    texts: list[str], stop: list[str]
+) -> None:
+    written, tokens = ServedText(tuple(stop)), []
+    for number, text in enumerate(texts):
+        tokens += written.feed(ServedToken(number, text))
+        if written.met:
+            break
+    if not written.met:
+        tokens += written.flush()
+    whole = "".join(texts)
+    cuts = [whole.index(each) for each in stop if each in whole]
+    assert "".join(token.text for token in tokens) == (whole[: min(cuts)] if cuts else whole)
+    assert written.met == bool(cuts)
+    at = 0
+    for token in tokens:
+        assert (token.start, token.end) == (at, at + len(token.text))
+        at = token.end
+
+
+def test_a_place_is_given_back_however_its_block_ends() -> None:
+    places = Places(1)
+    for _ in range(2):
+        with suppress(ValueError), places.one():
+            with pytest.raises(Overloaded, match="1 generations are under way"), places.one():
+                pass
+            raise ValueError
+    assert places.taken == 0
+    places.most = 2
+    with places.one(), places.one():
+        assert places.taken == 2
