@@ -1,11 +1,12 @@
 """What the tests on a real OpenSearch node share: the node, and a retriever on it."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager
+import os
+from collections.abc import AsyncIterator, Iterable, Iterator
 from pathlib import Path
 from secrets import token_hex
 
 import pytest
+from opensearchpy import AsyncOpenSearch
 
 from scaar.core.types import Passage
 from scaar.retriever.factory import open_retriever
@@ -15,7 +16,19 @@ from scaar.retriever.settings import RetrieverSettings
 from ..servers.opensearch.distribution import make
 from ..servers.opensearch.node import CACHE, Node, running_node
 
-OpenEngine = Callable[..., AbstractAsyncContextManager[OpenSearchRetriever]]
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect, and count, the tests that need SCAAR_TEST_DATA when it is unset."""
+    if not os.environ.get("SCAAR_TEST_DATA"):
+        left_out = [item for item in items if item.get_closest_marker("real_data")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture
+def real_data() -> Path:
+    """The folder of the real data sets."""
+    return Path(os.environ["SCAAR_TEST_DATA"])
 
 
 async def stream(passages: Iterable[Passage]) -> AsyncIterator[Passage]:
@@ -56,7 +69,22 @@ def settings_for(node: Node, **settings: object) -> RetrieverSettings:
 
 
 @pytest.fixture
+async def raw(shared_node: Node) -> AsyncIterator[AsyncOpenSearch]:
+    """The shared node, asked without scaar."""
+    async with AsyncOpenSearch(f"http://{shared_node.address}") as client:
+        yield client
+
+
+@pytest.fixture
 async def retriever(shared_node: Node) -> AsyncIterator[OpenSearchRetriever]:
     async with open_retriever(settings_for(shared_node)) as retriever:
         assert isinstance(retriever, OpenSearchRetriever)
         yield retriever
+
+
+def passages(count: int, *, title: str = "T", first: int = 0) -> list[Passage]:
+    """Different passages; every one has the word "volcano"."""
+    return [
+        Passage(f"p{number:05}", title, f"volcano word{number} {'lava ' * 20}")
+        for number in range(first, first + count)
+    ]

@@ -23,8 +23,7 @@ _SHOWN_EVERY = 100
 
 @asynccontextmanager
 async def open_local_indexes() -> AsyncIterator["Engine"]:
-    """The retriever that the settings name: over the indexes of :func:`scaar.compose.scaar_home`,
-    or over those of an OpenSearch server."""
+    """The retriever that the settings name; bm25s, over :func:`scaar.compose.scaar_home`."""
     settings = RetrieverSettings.read()
     folder = settings.indexes or scaar_home() / "indexes"
     async with open_retriever(settings.model_copy(update={"indexes": folder})) as retriever:

@@ -3,7 +3,7 @@
 What OpenSearch says of an error may quote passages, so only the error's type is told on.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scaar.core.errors import (
@@ -58,13 +58,9 @@ def condition(status: object, kind: str, what: str) -> ScaarError:
 
 
 def _innermost(error: Mapping[str, Any]) -> str:
-    for key in ("caused_by", "root_cause"):
-        inner = error.get(key)
-        if isinstance(inner, list):
-            inner = inner[0] if inner else None
-        if isinstance(inner, Mapping) and inner.get("type") and inner is not error:
-            if key == "caused_by":
-                return _innermost(inner)
-            if inner["type"] != error.get("type"):
-                return str(inner["type"])
+    """The type of the error that an error comes from, in the ways in which OpenSearch tells it."""
+    shards: Sequence[Mapping[str, Any]] = error.get("failed_shards") or ({},)
+    for inner in (error.get("caused_by"), shards[0].get("reason")):
+        if isinstance(inner, Mapping) and (kind := _innermost(inner)):
+            return kind
     return str(error.get("type", ""))

@@ -4,7 +4,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from scaar.core.errors import InvalidRequest, NotFound, ScaarError
+from scaar.core.errors import (
+    DeadlineExceeded,
+    InvalidRequest,
+    NotFound,
+    Overloaded,
+    ScaarError,
+)
 from scaar.core.types import RetrievedPassage, RetrieveRequest, RetrieveResult
 from scaar.retriever.opensearch_catalogue import Catalogue, Stored
 from scaar.retriever.opensearch_errors import condition, kind_of
@@ -42,6 +48,8 @@ class OpenSearchSearch:
             stored, record = await self._open(request.index)
             try:
                 results = await self._search(stored, record, request)
+            except (DeadlineExceeded, InvalidRequest, Overloaded):
+                raise
             except ScaarError:
                 # Replaced or dropped while it was searched: another index has the name now.
                 self.forget(request.index)
@@ -70,6 +78,8 @@ class OpenSearchSearch:
             return (await self._catalogue.find(stored.name)).index != stored.index
         except NotFound:
             return True
+        except ScaarError:
+            return False
 
     async def _search(
         self, stored: Stored, record: Record, request: RetrieveRequest

@@ -1,0 +1,184 @@
+"""What happens to searches and loads when the server does not do what it should."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from opensearchpy import AsyncOpenSearch
+
+from scaar.core.budget import deadline_in
+from scaar.core.errors import (
+    AlreadyExists,
+    BackendUnavailable,
+    CapabilityMissing,
+    DataCorrupt,
+    DeadlineExceeded,
+    InvalidRequest,
+)
+from scaar.core.types import IndexMode, IndexResult, Passage, RetrieveRequest
+from scaar.retriever.factory import open_retriever
+from scaar.retriever.opensearch_engine import OpenSearchRetriever
+
+from ..servers.opensearch.node import Node, running_node
+from .conftest import passages, settings_for, stream
+
+VOLCANO = RetrieveRequest(("volcano",), 10, "geo")
+
+
+async def test_a_node_that_goes_in_mid_search_is_told_and_found_again(node: Node) -> None:
+    port = node.address.rpartition(":")[2]
+    async with open_retriever(settings_for(node)) as retriever:
+        await retriever.index_passages("geo", stream(passages(100)))
+        before = await retriever.retrieve(VOLCANO)
+        node.pause()
+        asking = asyncio.create_task(retriever.retrieve(VOLCANO))
+        await asyncio.sleep(0.1)
+        node.kill()
+        with pytest.raises(BackendUnavailable, match="OpenSearch does not answer"):
+            await asking
+        node.start(f"http.port={port}")
+        assert await retriever.retrieve(VOLCANO) == before
+
+
+async def test_a_node_that_hangs_costs_no_more_than_the_time_there_is(node: Node) -> None:
+    async with open_retriever(settings_for(node)) as retriever:
+        await retriever.index_passages("geo", stream(passages(10)))
+        before = await retriever.retrieve(VOLCANO)
+        node.pause()
+        with deadline_in(0.3), pytest.raises(DeadlineExceeded, match="search the index 'geo'"):
+            await retriever.retrieve(VOLCANO)
+        node.go_on()
+        assert await retriever.retrieve(VOLCANO) == before
+
+
+async def test_a_server_without_room_takes_the_whole_load_in_the_end(home: object) -> None:
+    with running_node("thread_pool.write.size=1", "thread_pool.write.queue_size=1") as node:
+        settings = settings_for(node, opensearch_bulk_mb=0.02, opensearch_bulk_workers=24)
+        async with (
+            open_retriever(settings) as retriever,
+            AsyncOpenSearch(f"http://{node.address}") as raw,
+        ):
+            built = await retriever.index_passages("geo", stream(passages(20_000)))
+            assert built.index.passages == 20_000
+            stats = await raw.nodes.stats(metric="thread_pool")
+            ((_, told),) = stats["nodes"].items()
+            assert told["thread_pool"]["write"]["rejected"] > 0
+
+
+async def test_a_server_that_turns_read_only_is_told_and_the_load_goes_on_after(
+    node: Node,
+) -> None:
+    async def blocked() -> AsyncIterator[Passage]:
+        for number, passage in enumerate(passages(3_000)):
+            if number == 2_048:
+                await block(True)
+            yield passage
+
+    async def block(on: bool | None) -> None:
+        body = {"transient": {"cluster.blocks.read_only": on}}
+        await raw.cluster.put_settings(body=body)
+
+    settings = settings_for(node, opensearch_bulk_mb=0.02)
+    async with (
+        open_retriever(settings) as retriever,
+        AsyncOpenSearch(f"http://{node.address}") as raw,
+    ):
+        with pytest.raises(CapabilityMissing, match="OpenSearch is read-only and cannot load"):
+            await retriever.index_passages("geo", blocked())
+        with pytest.raises(CapabilityMissing, match="read-only"):
+            await retriever.index_passages("geo", stream(passages(10)))
+        await block(None)
+        built = await retriever.index_passages("geo", stream(passages(3_000)))
+        assert built.index.passages == 3_000
+
+
+async def test_an_index_that_lost_passages_is_damaged_and_can_be_replaced(
+    shared_node: Node, raw: AsyncOpenSearch
+) -> None:
+    settings = settings_for(shared_node)
+    async with open_retriever(settings) as retriever:
+        await lose_a_passage(retriever, raw, f"{settings.opensearch_prefix}geo")
+
+
+async def lose_a_passage(retriever: OpenSearchRetriever, raw: AsyncOpenSearch, alias: str) -> None:
+    built = await retriever.index_passages("geo", stream(passages(10)))
+    await retriever.index_passages("whole", stream(passages(10)))
+    ((index, _),) = (await raw.indices.get_alias(name=alias)).items()
+    await raw.indices.put_settings(index=index, body={"index.blocks.write": False})
+    await raw.delete(index=index, id="p00003", params={"refresh": "true"})
+    with pytest.raises(DataCorrupt, match="has 9 passages, not 10; build it again"):
+        await retriever.describe_index("geo")
+    with pytest.raises(DataCorrupt):
+        await retriever.retrieve(VOLCANO)
+    assert await retriever.check_indexes() == {"geo": False, "whole": True}
+    again = await retriever.index_passages("geo", stream(passages(10)), mode=IndexMode.REPLACE)
+    assert again.index.version == built.index.version
+    assert await retriever.check_indexes() == {"geo": True, "whole": True}
+    await retriever.drop_index("geo")
+    await retriever.drop_index("whole")
+
+
+async def test_of_two_that_build_one_name_one_is_refused(
+    retriever: OpenSearchRetriever,
+) -> None:
+    built = await asyncio.gather(
+        retriever.index_passages("geo", stream(passages(50, title="a"))),
+        retriever.index_passages("geo", stream(passages(60, title="b"))),
+        return_exceptions=True,
+    )
+    (won,) = [each for each in built if isinstance(each, IndexResult)]
+    assert [each for each in built if isinstance(each, AlreadyExists)]
+    assert await retriever.list_indexes() == (won.index,)
+
+
+async def test_searches_see_one_version_or_the_other_while_an_index_is_replaced(
+    retriever: OpenSearchRetriever,
+) -> None:
+    versions = {}
+    for title in ("a", "b"):
+        built = await retriever.index_passages(
+            "geo", stream(passages(50, title=title)), mode=IndexMode.REPLACE
+        )
+        versions[title] = built.index.version
+    replacing, seen = True, set()
+
+    async def search() -> None:
+        while replacing:
+            found = await retriever.retrieve(RetrieveRequest(("volcano",) * 5, 20, "geo"))
+            (title,) = {each.title for passages in found.results for each in passages}
+            assert found.version == versions[title]
+            seen.add(title)
+
+    searches = [asyncio.create_task(search()) for _ in range(4)]
+    for title in "abab":
+        await retriever.index_passages(
+            "geo", stream(passages(50, title=title)), mode=IndexMode.REPLACE
+        )
+    replacing = False
+    await asyncio.gather(*searches)
+    assert seen == {"a", "b"}
+
+
+async def test_a_query_of_more_words_than_the_server_takes_is_refused(
+    retriever: OpenSearchRetriever,
+) -> None:
+    await retriever.index_passages("geo", stream(passages(10)))
+    long = " ".join(f"word{number}" for number in range(2_000))
+    with pytest.raises(InvalidRequest) as caught:
+        await retriever.retrieve(RetrieveRequest(("volcano", long), 3, "geo"))
+    assert [each.field for each in caught.value.violations] == ["queries[1]"]
+    found = await retriever.retrieve(RetrieveRequest(("volcano \ud800", "the of"), 3, "geo"))
+    assert [len(each) for each in found.results] == [3, 0]
+
+
+async def test_scores_are_the_same_with_more_shards(shared_node: Node) -> None:
+    found = []
+    for shards in (1, 3):
+        settings = settings_for(shared_node, opensearch_shards=shards)
+        async with open_retriever(settings) as retriever:
+            await retriever.index_passages("geo", stream(passages(200)))
+            queries = ("volcano", "word17 lava", "word150 word3")
+            found.append((await retriever.retrieve(RetrieveRequest(queries, 10, "geo"))).results)
+    assert [[each.id for each in passages] for passages in found[0]] == [
+        [each.id for each in passages] for passages in found[1]
+    ]

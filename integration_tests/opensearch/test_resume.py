@@ -1,0 +1,162 @@
+"""A load that is cut off goes on where it was, and nothing is searched before it is whole."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+from opensearchpy import AsyncOpenSearch
+
+from scaar.core.errors import BackendUnavailable, NotFound
+from scaar.core.types import IndexMode, Passage, RetrieveRequest
+from scaar.retriever.factory import open_retriever
+from scaar.retriever.opensearch_engine import OpenSearchRetriever
+
+from ..servers.opensearch.node import Node
+from .conftest import passages, settings_for, stream
+
+# Small requests, so that a cut comes after some and before others.
+SMALL = {"opensearch_bulk_mb": 0.02, "opensearch_bulk_workers": 2}
+
+KILLED = textwrap.dedent(
+    """
+    import asyncio, os, signal, sys
+    from scaar.core.types import Passage
+    from scaar.retriever.factory import open_retriever
+    from scaar.retriever.settings import RetrieverSettings
+
+    async def passages():
+        for number in range(2_000):
+            yield Passage(f"p{number:05}", "T", f"volcano word{number} {'lava ' * 20}")
+        await asyncio.sleep(0.3)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    async def main():
+        async with open_retriever(RetrieverSettings.read()) as retriever:
+            await retriever.index_passages("geo", passages())
+
+    asyncio.run(main())
+    """
+)
+
+
+async def indexes_of(client: AsyncOpenSearch, prefix: str) -> dict[str, list[str]]:
+    """The indexes on the server, and the aliases of each."""
+    found = await client.indices.get_alias(index=f"{prefix}*")
+    return {index: list(each["aliases"]) for index, each in found.items()}
+
+
+async def sent_to(client: AsyncOpenSearch, index: str) -> int:
+    """How many passages the server was told to put into an index."""
+    stats = await client.indices.stats(index=index, metric="indexing")
+    return int(stats["_all"]["primaries"]["indexing"]["index_total"])
+
+
+async def cut_after(count: int, whole: Sequence[Passage]) -> AsyncIterator[Passage]:
+    for passage in whole[:count]:
+        yield passage
+    raise BackendUnavailable("the source is gone")
+
+
+async def version_of(retriever: OpenSearchRetriever, whole: Sequence[Passage]) -> str:
+    """The version of an index that is loaded in one go."""
+    built = await retriever.index_passages("other", stream(whole))
+    return built.index.version
+
+
+async def test_a_load_whose_builder_was_killed_goes_on(
+    shared_node: Node, raw: AsyncOpenSearch
+) -> None:
+    settings = settings_for(shared_node, **SMALL)
+    prefix = settings.opensearch_prefix
+    killed = await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-c", KILLED],
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            "SCAAR_RETRIEVER_ENGINE": "opensearch",
+            "SCAAR_RETRIEVER_OPENSEARCH_URLS": f'["http://{shared_node.address}"]',
+            "SCAAR_RETRIEVER_OPENSEARCH_PREFIX": prefix,
+            "SCAAR_RETRIEVER_OPENSEARCH_BULK_MB": "0.02",
+        },
+    )
+    assert killed.returncode == -9
+    ((left, aliases),) = (await indexes_of(raw, prefix)).items()
+    assert aliases == []
+    async with open_retriever(settings) as retriever:
+        with pytest.raises(NotFound):
+            await retriever.retrieve(RetrieveRequest(("volcano",), 1, "geo"))
+        built = await retriever.index_passages("geo", stream(passages(3_000)))
+        assert built.added == built.index.passages == 3_000
+        assert await indexes_of(raw, prefix) == {left: [f"{prefix}geo"]}
+        # Those of the last request may have arrived, or not, when the builder went.
+        assert 3_000 <= await sent_to(raw, left) < 3_600
+        assert built.index.version == await version_of(retriever, passages(3_000))
+
+
+async def test_a_load_whose_server_was_killed_goes_on(node: Node) -> None:
+    async def with_kill(whole: Sequence[Passage]) -> AsyncIterator[Passage]:
+        for number, passage in enumerate(whole):
+            if number == 2_048:
+                node.kill()
+            yield passage
+
+    port = node.address.rpartition(":")[2]
+    settings = settings_for(node, **SMALL)
+    async with open_retriever(settings) as retriever:
+        with pytest.raises(BackendUnavailable, match="OpenSearch does not answer"):
+            await retriever.index_passages("geo", with_kill(passages(3_000)))
+        node.start(f"http.port={port}")
+        async with AsyncOpenSearch(f"http://{node.address}") as raw:
+            ((left, aliases),) = (await indexes_of(raw, settings.opensearch_prefix)).items()
+            assert aliases == []
+            before = await sent_to(raw, left)
+            assert await retriever.list_indexes() == ()
+            built = await retriever.index_passages("geo", stream(passages(3_000)))
+            assert built.index.passages == 3_000
+            assert await indexes_of(raw, settings.opensearch_prefix) == {
+                left: [f"{settings.opensearch_prefix}geo"]
+            }
+            assert await sent_to(raw, left) - before < 2_500
+        assert built.index.version == await version_of(retriever, passages(3_000))
+
+
+async def test_a_load_of_other_passages_leaves_nothing_of_the_one_before(
+    retriever: OpenSearchRetriever,
+) -> None:
+    with pytest.raises(BackendUnavailable, match="the source is gone"):
+        await retriever.index_passages("geo", cut_after(1_500, passages(2_000)))
+    new = passages(800, title="new", first=400)
+    built = await retriever.index_passages("geo", stream(new))
+    assert built.index.passages == 800
+    assert built.index.version == await version_of(retriever, new)
+    found = await retriever.retrieve(RetrieveRequest(("word399", "word400"), 1, "geo"))
+    gone, (kept,) = found.results
+    assert gone == ()
+    assert (kept.id, kept.title) == ("p00400", "new")
+
+
+async def test_a_load_that_was_cut_off_is_dropped_by_name(
+    retriever: OpenSearchRetriever, raw: AsyncOpenSearch
+) -> None:
+    with pytest.raises(BackendUnavailable):
+        await retriever.index_passages("geo", cut_after(10, passages(20)))
+    await retriever.drop_index("geo")
+    with pytest.raises(NotFound):
+        await retriever.drop_index("geo")
+
+
+@pytest.mark.parametrize("mode", [IndexMode.UPSERT, IndexMode.REPLACE])
+async def test_a_change_that_is_cut_off_leaves_the_index_that_there_was(
+    retriever: OpenSearchRetriever, mode: IndexMode
+) -> None:
+    built = await retriever.index_passages("geo", stream(passages(20)))
+    with pytest.raises(BackendUnavailable):
+        await retriever.index_passages("geo", cut_after(10, passages(20, title="new")), mode=mode)
+    assert await retriever.list_indexes() == (built.index,)
+    found = await retriever.retrieve(RetrieveRequest(("volcano",), 20, "geo"))
+    assert {each.title for each in found.results[0]} == {"T"}
