@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from scaar.cli.json_lines import print_json_lines
+from scaar.cli.lab_openai import openai
 from scaar.cli.lab_tgi import tgi
 from scaar.compose import LAB_SEED
 from scaar.core.errors import InvalidRequest
@@ -19,6 +20,7 @@ app = typer.Typer(
     help="The closed world of a seed: printed, asked about, served.", no_args_is_help=True
 )
 app.command()(tgi)
+app.command()(openai)
 
 MAX_SEED = 2**31
 Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Which world.")]

@@ -94,8 +94,11 @@ async def open_openai_server(
     max_concurrent_requests: int = MAX_CONCURRENT_REQUESTS,
     max_total_tokens: int | None = None,
     api_key: str | None = None,
+    slow_s: float = 1.0,
 ) -> AsyncIterator[OpenAiServer]:
     """The server over the lab's language model, at an address whose port 0 takes a free one.
+
+    ``slow_s`` is what every token of a slow generation takes more.
 
     Raises:
         InvalidRequest: the address or a kind of failure is none.
@@ -118,6 +121,7 @@ async def open_openai_server(
             model=model.model,
             most=max_concurrent_requests,
             max_total_tokens=most,
+            slow_s=slow_s,
         )
         server = OpenAiServer(dialect, model, generations, max_total_tokens=most, api_key=api_key)
         async with _listening(server.app(), host, port) as server.url:

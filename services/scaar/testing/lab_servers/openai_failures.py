@@ -18,7 +18,7 @@ class Failure(enum.StrEnum):
     GARBAGE = "garbage"
     """It is answered with HTTP 200 and a page."""
     SLOW = "slow"
-    """Every token takes a second more."""
+    """Every token takes a second more, unless the server was told how long."""
     TRUNCATED = "truncated"
     """The stream ends in the middle, as if it were whole."""
     RESET = "reset"

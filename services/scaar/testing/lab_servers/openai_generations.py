@@ -34,6 +34,7 @@ class Generations:
         model: str,
         most: int,
         max_total_tokens: int,
+        slow_s: float,
     ) -> None:
         self._engine = engine
         self._tokenizer = tokenizer
@@ -41,6 +42,7 @@ class Generations:
         self._model = model
         self._most = most
         self._max_total = max_total_tokens
+        self._slow_s = slow_s
         self._idle = asyncio.Event()
         self._idle.set()
         self.failures = failures
@@ -116,7 +118,14 @@ class Generations:
         self.asked.append(asked)
         told = asked.logprobs and Failure.NO_LOGPROBS not in suffered
         layout = Layout(self._dialect, self._model, chat=asked.chat, logprobs=told)
-        return Writing(self._engine, asked, layout, read, suffered)
+        return Writing(
+            self._engine,
+            asked,
+            layout,
+            suffered,
+            prompt_tokens=read,
+            slow_s=self._slow_s,
+        )
 
     def _suffered(self, asked: Asked) -> frozenset[Failure]:
         suffered = self.failures.of_generation()

@@ -15,7 +15,6 @@ from scaar.testing.lab_servers.openai_wire import Asked, Json
 
 MIDDLE = 3
 """Chunks before what fails in mid-stream."""
-SLOW_S = 1.0
 _CHUNK = 3
 """The tokens of a chunk that has many."""
 _PARTIAL = "\N{REPLACEMENT CHARACTER}"
@@ -29,14 +28,17 @@ class Writing:
         engine: Generator,
         asked: Asked,
         layout: Layout,
-        prompt_tokens: int,
         suffered: frozenset[Failure],
+        *,
+        prompt_tokens: int,
+        slow_s: float,
     ) -> None:
         self._engine = engine
         self._asked = asked
         self._layout = layout
         self._prompt_tokens = prompt_tokens
         self._suffered = suffered
+        self._slow_s = slow_s
         self.generated = 0
 
     async def chunks(self) -> AsyncGenerator[Json, None]:
@@ -48,7 +50,7 @@ class Writing:
                 if Failure.EMPTY_CHUNKS in self._suffered:
                     yield self._layout.chunk("", ())
                 if Failure.SLOW in self._suffered:
-                    await asyncio.sleep(SLOW_S)
+                    await asyncio.sleep(self._slow_s)
                 yield self._with_usage(self._layout.chunk(text, told, reason=reason))
         if self._asked.usage and Failure.NO_USAGE not in self._suffered:
             yield self._layout.usage(self._prompt_tokens, self.generated)
