@@ -1,4 +1,4 @@
-"""``scaar index``: the indexes of this machine."""
+"""``scaar index``: the indexes of this machine, or of the OpenSearch server of the settings."""
 
 import asyncio
 import time
@@ -26,7 +26,8 @@ def build(
         Path,
         typer.Option(
             metavar="FILE",
-            help='Passages as JSON lines {"id", "title", "text"}, plain or gzip.',
+            help='Passages as JSON lines {"id", "title", "text"} or as .tsv in the layout of '
+            "DPR's psgs_w100 (id, text, title), plain or gzip.",
             show_default=False,
         ),
     ],
@@ -83,6 +84,18 @@ def describe(name: Name, as_json: AsJson = False) -> None:
             print(f"{key:12}{value}")
 
 
+@app.command("delete")
+def delete(
+    name: Name,
+    passage_ids: Annotated[
+        list[str], typer.Argument(metavar="ID...", help="The passages.", show_default=False)
+    ],
+) -> None:
+    """Take passages out of an index; those that are not there are passed over."""
+    deleted = asyncio.run(_delete(name, passage_ids))
+    print(f"{name}: {deleted:,} of {len(set(passage_ids)):,} passages deleted")
+
+
 @app.command("drop")
 def drop(name: Name) -> None:
     """Delete an index, whole or damaged."""
@@ -98,6 +111,11 @@ async def _list() -> tuple[IndexDescription, ...]:
 async def _describe(name: str) -> IndexDescription:
     async with open_local_indexes() as indexes:
         return await indexes.describe_index(name)
+
+
+async def _delete(name: str, passage_ids: list[str]) -> int:
+    async with open_local_indexes() as indexes:
+        return await indexes.delete_passages(name, passage_ids)
 
 
 async def _drop(name: str) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from scaar import __version__
 from scaar.cli.ask import ask
+from scaar.cli.corpus import app as corpus_app
 from scaar.cli.demo import demo
 from scaar.cli.doctor import doctor
 from scaar.cli.index import app as index_app
@@ -36,6 +37,7 @@ app = typer.Typer(
 app.command()(ask)
 app.command()(search)
 app.add_typer(index_app, name="index")
+app.add_typer(corpus_app, name="corpus")
 app.command()(up)
 app.command()(serve)
 app.add_typer(models_app, name="models")

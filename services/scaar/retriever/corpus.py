@@ -1,18 +1,20 @@
-"""Passages from a file: JSON lines with ``id``, ``title`` and ``text``, plain or gzip.
+"""Passages from a file: JSON lines with ``id``, ``title`` and ``text``, or a ``.tsv``.
 
-BEIR's ``_id`` is taken where there is no ``id``; a missing title is an empty one; further fields
-are passed over. Lines of white space alone are passed over too.
+Either may be packed with gzip. BEIR's ``_id`` is taken where there is no ``id``; a missing title is
+an empty one; further fields are passed over. Lines of white space alone are passed over too. The
+layout of a ``.tsv`` is told in :mod:`scaar.retriever.tsv`.
 """
 
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.types import Passage
+from scaar.retriever.tsv import is_tsv, tsv_fields
 from scaar.retriever.validation import wrong_fields
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
@@ -57,6 +59,8 @@ class CorpusFile:
             if line.isspace():
                 continue
             passage = self._passage(number, line)
+            if passage is None:
+                continue
             first = self._lines.setdefault(passage.id, number)
             if first != number:
                 raise self._wrong(number, "id", f"{passage.id!r} is the id of line {first} already")
@@ -79,17 +83,15 @@ class CorpusFile:
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise self._wrong(number, "", f"the gzip file breaks off here: {error}") from error
 
-    def _passage(self, number: int, line: bytes) -> Passage:
+    def _passage(self, number: int, line: bytes) -> Passage | None:
+        """The passage of a line; None for the header of a file that has one."""
         try:
-            record = json.loads(line.decode())
+            text = line.decode()
         except UnicodeDecodeError as error:
             raise self._wrong(number, "", f"is not UTF-8 at byte {error.start}") from error
-        except json.JSONDecodeError as error:
-            raise self._wrong(number, "", f"is not JSON: {error.msg} at {error.pos}") from error
-        except (ValueError, RecursionError) as error:
-            raise self._wrong(number, "", "is not JSON of a passage") from error
-        if not isinstance(record, dict):
-            raise self._wrong(number, "", "is not a JSON object")
+        record = self._fields(number, text) if is_tsv(self.path) else self._json(number, text)
+        if record is None:
+            return None
         passage = Passage(
             id=self._text(number, "id", record.get("id", record.get("_id"))),
             title=self._text(
@@ -102,6 +104,28 @@ class CorpusFile:
                 [Violation(self._field(number, each.field), each.description) for each in wrong]
             )
         return passage
+
+    def _json(self, number: int, text: str) -> Mapping[str, object]:
+        try:
+            record = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise self._wrong(number, "", f"is not JSON: {error.msg} at {error.pos}") from error
+        except (ValueError, RecursionError) as error:
+            raise self._wrong(number, "", "is not JSON of a passage") from error
+        if not isinstance(record, dict):
+            raise self._wrong(number, "", "is not a JSON object")
+        return record
+
+    def _fields(self, number: int, text: str) -> Mapping[str, object] | None:
+        try:
+            fields = tsv_fields(text)
+        except ValueError as error:
+            raise self._wrong(number, "", str(error)) from error
+        if (fields is None) != (number == 1):
+            raise self._wrong(
+                number, "", "must be id, text, title in the first line, and only there"
+            )
+        return fields
 
     def _text(self, number: int, field: str, value: object) -> str:
         if value is None:

@@ -99,3 +99,9 @@ def test_replace_does_not_go_with_upsert(home: Path, corpus: Path) -> None:
     with pytest.raises(InvalidRequest, match="--upsert: does not go with --replace"):
         run("build", "--corpus", str(corpus), "--index", "geo", *both)
     assert not home.exists()
+
+
+def test_passages_are_deleted_and_counted(home: Path, corpus: Path) -> None:
+    run("build", "--corpus", str(corpus), "--index", "geo")
+    assert run("delete", "geo", "a", "nowhere") == "geo: 1 of 2 passages deleted\n"
+    assert json.loads(run("describe", "geo", "--json"))["passages"] == 1
