@@ -1,0 +1,128 @@
+"""The lab's model behind OpenAI's interface answers as it does embedded."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from scaar.generator.engines.openai_dialects import DIALECTS, DialectName
+from scaar.lab.questions import Question
+from scaar.testing.commands import run_scaar
+from scaar.testing.lab_servers.openai import OpenAiServer, open_openai_server
+
+Told = tuple[object, ...]
+POLICIES = {
+    # What the lab's model recommends, which a server cannot tell of it.
+    "scaar": ("--set", "theta=0.25", "--set", "alpha=75"),
+    "flare": ("--set", "theta=0.35"),
+    "ircot": (),
+}
+
+
+@contextmanager
+def serving(dialect: DialectName, *fail: str) -> Iterator[OpenAiServer]:
+    """The server on a thread of its own: a command has its own event loop."""
+    started, loops = threading.Event(), list[asyncio.AbstractEventLoop]()
+    servers, stopping = list[OpenAiServer](), list[asyncio.Event]()
+
+    async def serve() -> None:
+        async with open_openai_server(dialect=dialect, fail=fail) as server:
+            loops.append(asyncio.get_running_loop())
+            servers.append(server)
+            stopping.append(asyncio.Event())
+            started.set()
+            await stopping[0].wait()
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    try:
+        assert started.wait(60)
+        yield servers[0]
+    finally:
+        loops[0].call_soon_threadsafe(stopping[0].set)
+        thread.join()
+
+
+def use(monkeypatch: pytest.MonkeyPatch, server: OpenAiServer, **settings: str) -> None:
+    given = {"engine": "openai", "url": server.url, "prompt_profile": "lab", **settings}
+    for name, value in given.items():
+        monkeypatch.setenv(f"SCAAR_GENERATOR_{name.upper()}", value)
+
+
+def answers(questions: list[Question], *options: str) -> list[Told]:
+    """Of every question the answer, its text, and what was retrieved for it."""
+    found = []
+    for question in questions:
+        ran = run_scaar("ask", question.question, "--json", *options)
+        assert (ran.status, ran.err) == (0, "")
+        last = ran.records[-1]
+        found.append((last["answer"], last["text"], last["end"], last["retrievals"]))
+    return found
+
+
+@pytest.fixture(scope="session")
+def embedded(lab_home: object, tail_questions: list[Question]) -> dict[str, list[Told]]:
+    """What the embedded engine answers, by policy."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("SCAAR_HOME", str(lab_home))
+        return {
+            policy: answers(tail_questions, "--policy", policy, *options)
+            for policy, options in POLICIES.items()
+        }
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(
+    ("dialect", "openai_api"),
+    [*((dialect, "completions") for dialect in DIALECTS), ("vllm", "chat"), ("llama_cpp", "chat")],
+)
+def test_ten_questions_are_answered_as_by_the_embedded_engine(
+    dialect: DialectName,
+    openai_api: str,
+    policy: str,
+    embedded: dict[str, list[Told]],
+    tail_questions: list[Question],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with serving(dialect) as server:
+        use(monkeypatch, server, openai_api=openai_api)
+        found = answers(tail_questions, "--policy", policy, *POLICIES[policy])
+        assert len(server.generations.asked) > len(tail_questions)
+    assert found == embedded[policy]
+
+
+def test_a_chat_that_is_told_to_go_on_answers_the_same_though_it_repeats(
+    embedded: dict[str, list[Told]],
+    tail_questions: list[Question],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with serving("openai", "repeats") as server:
+        use(monkeypatch, server, openai_api="chat")
+        found = answers(tail_questions[:4], "--policy", "scaar", *POLICIES["scaar"])
+        assert any(asked.restated for asked in server.generations.asked)
+    assert found == embedded["scaar"][:4]
+
+
+@pytest.mark.parametrize("policy", ["scaar", "flare"])
+@pytest.mark.parametrize("fail", ["no-logprobs", "refused-logprobs"])
+def test_without_log_probabilities_a_policy_that_judges_is_refused_by_name(
+    fail: str, policy: str, tail_questions: list[Question], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving("openai", fail) as server:
+        use(monkeypatch, server, openai_api="chat")
+        refused = run_scaar("ask", tail_questions[0].question, "--policy", policy)
+        assert refused.status == 1
+        assert refused.err.startswith(f"scaar: policy {policy} needs logprobs, which model lab-lm")
+        ran = run_scaar("ask", tail_questions[0].question, "--policy", "ircot", "--json")
+        assert ran.status == 0
+
+
+def test_a_server_that_is_not_there_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving("vllm") as server:
+        pass
+    use(monkeypatch, server)
+    ran = run_scaar("ask", "Who?")
+    told = f"scaar: the model server at {server.url} does not answer\n"
+    assert (ran.status, ran.out, ran.err) == (1, "", told)
