@@ -1,0 +1,52 @@
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scaar.core.types import Passage
+from scaar.retriever.opensearch_content import Content
+
+texts = st.text(max_size=3)
+passages = st.lists(st.builds(Passage, texts, texts, texts), unique=True)
+
+
+def content_of(given: list[Passage]) -> Content:
+    content = Content()
+    for passage in given:
+        content.add(passage)
+    return content
+
+
+def version(content: Content) -> str:
+    return content.version(k1=0.9, b=0.4)
+
+
+@given(passages, st.randoms(use_true_random=False))
+def test_the_order_of_passages_decides_nothing(found: list[Passage], chance: random.Random) -> None:
+    other = chance.sample(found, len(found))
+    assert version(content_of(found)) == version(content_of(other))
+
+
+@given(passages, st.data())
+def test_what_was_taken_out_was_never_there(found: list[Passage], data: st.DataObject) -> None:
+    gone = data.draw(st.lists(st.sampled_from(found), unique=True) if found else st.just([]))
+    content = content_of(found)
+    # As it is kept between two changes.
+    kept = Content(content.total, content.passages)
+    for passage in gone:
+        kept.remove(passage)
+    left = content_of([each for each in found if each not in gone])
+    assert (kept.total, kept.passages) == (left.total, left.passages)
+    assert version(kept) == version(left)
+
+
+@given(passages, passages)
+def test_other_passages_make_another_version(one: list[Passage], other: list[Passage]) -> None:
+    same = set(one) == set(other)
+    assert (version(content_of(one)) == version(content_of(other))) is same
+
+
+def test_other_parameters_make_another_version() -> None:
+    content = content_of([Passage("a", "", "x")])
+    versions = {content.version(k1=k1, b=b) for k1 in (0.9, 1.2) for b in (0.4, 0.75)}
+    assert len(versions) == 4

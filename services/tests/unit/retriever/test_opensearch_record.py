@@ -1,0 +1,33 @@
+import json
+
+import pytest
+from hypothesis import given
+
+from scaar.retriever.opensearch_record import Record, record_of
+from scaar.testing.values import values_of
+
+
+@given(values_of(Record))
+def test_a_record_is_read_as_it_was_kept(record: Record) -> None:
+    assert record_of(json.loads(json.dumps(record.meta()))) == record
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {},
+        {"scaar": None},
+        {"scaar": {"format": 1}},
+        {"scaar": {"format": 2, "analyzer": "opensearch-english-1", "builder": None}},
+    ],
+)
+def test_what_is_no_record_is_none(meta: dict[str, object]) -> None:
+    assert record_of(meta) is None
+
+
+def test_a_record_of_another_analysis_is_none() -> None:
+    meta = Record("geo", 0.9, 0.4, 1).meta()
+    inner = meta["scaar"]
+    assert isinstance(inner, dict)
+    assert record_of({"scaar": {**inner, "analyzer": "another"}}) is None
+    assert record_of({"scaar": {**inner, "more": 1}}) is None

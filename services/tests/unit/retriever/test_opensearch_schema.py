@@ -1,0 +1,51 @@
+import json
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scaar.core.types import Passage
+from scaar.retriever.opensearch_schema import (
+    document_id,
+    index_body,
+    index_lines,
+    mappings,
+    passage_of,
+    search_lines,
+)
+from scaar.retriever.settings import RetrieverSettings
+from scaar.testing.values import values_of
+
+DEPLOY = Path(__file__).parents[4] / "deploy" / "opensearch"
+
+
+@given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=512))
+def test_a_documents_id_is_its_passages_or_stands_for_it(passage_id: str) -> None:
+    found = document_id(passage_id)
+    assert len(found.encode()) <= 512
+    assert (found == passage_id) is (len(passage_id.encode()) <= 512)
+
+
+@given(values_of(Passage))
+def test_a_passage_is_kept_as_it_came(passage: Passage) -> None:
+    head, document = index_lines(passage).splitlines()
+    assert json.loads(head) == {"index": {"_id": passage.id}}
+    assert passage_of(json.loads(document)) == passage
+
+
+def test_shards_are_asked_for_their_terms_first_where_there_are_several() -> None:
+    heads = [
+        json.loads(search_lines("i", "q", 3, shards=shards).splitlines()[0]) for shards in (1, 2)
+    ]
+    assert [each.get("search_type") for each in heads] == [None, "dfs_query_then_fetch"]
+
+
+def test_the_template_that_is_deployed_is_what_indexes_are_made_with() -> None:
+    template = json.loads((DEPLOY / "index-template.json").read_text())
+    settings = RetrieverSettings()
+    body = index_body(k1=settings.k1, b=settings.b, shards=1, meta={})
+    made = body["settings"]
+    assert isinstance(made, dict)
+    assert template["index_patterns"] == [f"{settings.opensearch_prefix}*~*"]
+    assert template["template"]["mappings"] == mappings()
+    assert template["template"]["settings"]["index"]["similarity"] == made["index"]["similarity"]
