@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ from text_generation.errors import (
     ValidationError,
 )
 
-from scaar.core.types import GenerateRequest, Token
+from scaar.core.policies import PRESETS
+from scaar.core.types import Capability, GenerateRequest, Token
 from scaar.generator.engines.onnx import open_onnx_generator
 from scaar.generator.settings import GeneratorSettings
 from scaar.lab.models import LAB_LM, model_folder
@@ -337,6 +339,20 @@ def test_ten_questions_are_answered_by_tgi_as_by_the_embedded_engine(
     by_tgi(monkeypatch, url)
     assert answers(questions, *options) == expected
     assert sum(each["retrievals"] for each in expected) >= 5
+
+
+def test_a_policy_that_needs_what_tgi_lacks_is_refused_by_name(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs = frozenset({Capability.ATTENTION, Capability.ENTROPY})
+    white_box = {**PRESETS, "scaar": replace(PRESETS["scaar"], needs=needs)}
+    monkeypatch.setattr("scaar.core.loop.PRESETS", white_box)
+    by_tgi(monkeypatch, url)
+    ran = run_scaar("ask", "Who?")
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err.startswith(
+        f"scaar: policy scaar needs attention, entropy, which model {LAB_LM} on engine tgi does"
+    )
 
 
 def test_a_server_that_fails_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

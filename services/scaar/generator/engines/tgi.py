@@ -5,18 +5,12 @@ them (temperature, top-k, top-p, penalties) is nothing, and they are the model's
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 
 import aiohttp
 
-from scaar.core.errors import (
-    CapabilityMissing,
-    InvalidRequest,
-    NotFound,
-    PromptTooLong,
-    ScaarError,
-)
+from scaar.core.errors import CapabilityMissing, NotFound
 from scaar.core.types import (
     AttendRequest,
     Attention,
@@ -32,19 +26,15 @@ from scaar.core.types import (
 )
 from scaar.generator.engines.api_key import read_api_key
 from scaar.generator.engines.places import Places
-from scaar.generator.engines.served_stream import served_answer, served_stream
 from scaar.generator.engines.served_text import ANY_VOCABULARY, ServedText
-from scaar.generator.engines.tgi_client import ServerInfo, TgiClient, TgiDetails, TgiEvent
-from scaar.generator.engines.tgi_model import TgiModel
-from scaar.generator.engines.tgi_prompt import PromptCount
+from scaar.generator.engines.tgi_asking import Sleep, TgiAsking
+from scaar.generator.engines.tgi_client import TgiClient, TgiDetails, TgiEvent
 from scaar.generator.engines.tgi_tokens import REASONS, rest_of, token_of
 from scaar.generator.settings import GeneratorSettings
-from scaar.generator.validation import check_generate, check_room
+from scaar.generator.validation import check_generate
 
 MOST_TOP_TOKENS = 5
 """What a server gives unless it was started with another --max-top-n-tokens."""
-
-Sleep = Callable[[float], Awaitable[None]]
 
 
 @asynccontextmanager
@@ -66,7 +56,7 @@ async def open_tgi_generator(
         timeout=timeout, connector=aiohttp.TCPConnector(limit=0)
     ) as session:
         client = TgiClient(settings.url, session, api_key=key)
-        generator = TgiGenerator(client, settings, sleep=sleep)
+        generator = TgiGenerator(TgiAsking(client, settings, sleep=sleep), settings)
         await generator.describe_model()
         yield generator
 
@@ -78,15 +68,10 @@ class TgiGenerator:
     matches them where tokens end only.
     """
 
-    def __init__(
-        self, client: TgiClient, settings: GeneratorSettings, *, sleep: Sleep = asyncio.sleep
-    ) -> None:
-        self._client = client
+    def __init__(self, asking: TgiAsking, settings: GeneratorSettings) -> None:
+        self._asking = asking
         self._settings = settings
-        self._sleep = sleep
-        self._server = client.base_url
         self._places = Places(settings.max_concurrent)
-        self._model = TgiModel(self._info, name=settings.model, server=self._server)
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
         """The prompt's count if the server gives it, the tokens as it writes them, then the end.
@@ -103,8 +88,8 @@ class TgiGenerator:
         details: TgiDetails | None = None
         with self._places.one():
             async with (
-                PromptCount(self._client, text) as count,
-                aclosing(self._fitting(text, request, count)) as events,
+                self._asking.count(text) as count,
+                aclosing(self._asking.events(text, request, count)) as events,
             ):
                 async for event in events:
                     if not generated and (prompt_tokens := await count.tokens()) is not None:
@@ -126,7 +111,7 @@ class TgiGenerator:
         raise CapabilityMissing("engine tgi does not give attention")
 
     async def describe_model(self) -> ModelDescription:
-        info = await self._model.described()
+        info = await self._asking.model.described()
         # One place is left to others, so that the server's own bound is not met first.
         self._places.most = min(
             self._settings.max_concurrent, max(1, info.max_concurrent_requests - 1)
@@ -139,73 +124,6 @@ class TgiGenerator:
             capabilities=frozenset({Capability.LOGPROBS}),
             max_total_tokens=info.max_total_tokens,
             prompt_profile=self._settings.prompt_profile,
-        )
-
-    async def _fitting(
-        self, text: str, request: GenerateRequest, count: PromptCount
-    ) -> AsyncGenerator[TgiEvent, None]:
-        """The events of a generation of as many tokens as are asked for, or as there is room for.
-
-        The server refuses a request for more than that.
-        """
-        refused: InvalidRequest | None = None
-        try:
-            async with aclosing(self._stream(text, request, request.max_tokens)) as events:
-                async for event in events:
-                    yield event
-        except InvalidRequest as error:
-            refused = error
-        except ScaarError:
-            self._model.doubt()
-            raise
-        if refused is not None:
-            room = await self._room(request, refused, await count.tokens())
-            async with aclosing(self._stream(text, request, room)) as events:
-                async for event in events:
-                    yield event
-
-    async def _room(
-        self, request: GenerateRequest, refused: InvalidRequest, tokens: int | None
-    ) -> int:
-        """How many tokens may follow a text for which the server refused as many as asked for.
-
-        Raises:
-            PromptTooLong: none.
-            InvalidRequest: as many as asked for: it was refused for something else.
-        """
-        if isinstance(refused, PromptTooLong):
-            raise refused
-        info = await self._model.asked()
-        if tokens is None:
-            # All else was checked here, so that its length is what is left to refuse.
-            raise PromptTooLong.of("prompt", refused.violations[0].description) from refused
-        check_room("prompt", tokens, min(info.max_input_tokens, info.max_total_tokens - 1))
-        room = info.max_total_tokens - tokens
-        if room >= request.max_tokens:
-            raise refused
-        return room
-
-    def _stream(
-        self, text: str, request: GenerateRequest, max_tokens: int
-    ) -> AsyncGenerator[TgiEvent, None]:
-        return served_stream(
-            lambda: self._client.generate_stream(
-                text,
-                do_sample=False,
-                max_new_tokens=max_tokens,
-                top_n_tokens=request.top_tokens or None,
-            ),
-            server=self._server,
-            silence_s=self._settings.read_timeout_s,
-            sleep=self._sleep,
-        )
-
-    async def _info(self) -> ServerInfo:
-        return await served_answer(
-            self._client.info,
-            server=self._server,
-            silence_s=self._settings.read_timeout_s,
-            sleep=self._sleep,
         )
 
 

@@ -35,6 +35,8 @@ class Failure(enum.StrEnum):
     """No token has a log-probability."""
     SPLIT_CHARACTERS = "split-characters"
     """Every second token is the first half of the next one's text, and has none of its own."""
+    UNCOUNTED = "uncounted"
+    """There is no ``/tokenize``, as behind a proxy that lets generations through only."""
     MODEL_CHANGED = "model-changed"
     """From then on the server has another revision of its model."""
 
@@ -65,6 +67,10 @@ class Failures:
     def clear(self) -> None:
         """Nothing fails any more."""
         self._left.clear()
+
+    def __contains__(self, kind: object) -> bool:
+        """Whether the next generation is to fail so."""
+        return kind in self._left
 
     def of_generation(self) -> frozenset[Failure]:
         """What the generation that begins now is to suffer."""

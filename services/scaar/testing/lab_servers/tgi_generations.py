@@ -63,6 +63,8 @@ class Generations:
 
     def tokenized(self, payload: Any) -> web.StreamResponse:
         """The tokens of a prompt."""
+        if Failure.UNCOUNTED in self._failures:
+            return web.Response(status=404, text=_PAGE, content_type="text/html")
         try:
             text = read_asked(payload).inputs
         except Refused as refused:

@@ -129,6 +129,18 @@ async def test_one_that_a_stop_string_ends_is_billed_for_what_was_written() -> N
         assert end_of(stopped).generated_tokens == 5
 
 
+async def test_a_server_that_counts_no_tokens_is_generated_by_all_the_same() -> None:
+    async with opened(Failure.UNCOUNTED, server={"max_total_tokens": 24}) as both:
+        plain = await write(both.generator, max_tokens=8)
+        assert not isinstance(plain[0], GenerationStart)
+        assert end_of(plain).prompt_tokens == 16
+        stopped = await write(both.generator, max_tokens=8, stop=(tokens_of(plain)[4].text,))
+        assert end_of(stopped).prompt_tokens == 0
+        with pytest.raises(PromptTooLong, match=r"prompt: is refused by .* must be <= 24"):
+            await write(both.generator, max_tokens=9)
+        assert both.pauses == []
+
+
 # --- the model's description ------------------------------------------------------------------
 
 
