@@ -10,19 +10,21 @@ refuses to run as root, so root's node runs as nobody, who must be able to reach
 import os
 import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CACHE = HERE / ".cache"
 NOBODY = 65534
+HEAP = "512m"
 _START_S = 180
 _PORTS = "http.ports"
 
@@ -30,13 +32,13 @@ _PORTS = "http.ports"
 class Node:
     """A node with its data in ``folder``. One that was killed starts again on what is there."""
 
-    def __init__(self, folder: Path, *, home: Path = CACHE / "plain", heap: str = "512m") -> None:
+    def __init__(self, folder: Path, *, home: Path = CACHE / "plain", scheme: str = "http") -> None:
         self.folder = folder.resolve()
-        self._home, self._heap = home.resolve(), heap
+        self._home, self._scheme = home.resolve(), scheme
         self._process: subprocess.Popen[bytes] | None = None
         self.address = ""
 
-    def start(self, *settings: str, ready: str = "_cluster/health") -> str:
+    def start(self, *settings: str) -> str:
         """Starts the node and gives its address, ``127.0.0.1:port``, once it answers."""
         for name in ("data", "logs", "tmp"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
@@ -48,7 +50,7 @@ class Node:
         (self.folder / "pid").write_text(str(self._process.pid))
         began = time.monotonic()
         while self._process.poll() is None and time.monotonic() - began < _START_S:
-            if self._answers(ready):
+            if self._answers():
                 return self.address
             time.sleep(0.1)
         self.kill()
@@ -101,8 +103,8 @@ class Node:
         }
         command = [
             "java",
-            f"-Xms{self._heap}",
-            f"-Xmx{self._heap}",
+            f"-Xms{HEAP}",
+            f"-Xmx{HEAP}",
             *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss1m"),
             *(f"-D{name}={value}" for name, value in properties.items()),
             *("-cp", f"{self._home}/lib/*", "org.opensearch.bootstrap.OpenSearch"),
@@ -123,27 +125,36 @@ class Node:
                 extra_groups=[] if as_root else None,
             )
 
-    def _answers(self, ready: str) -> bool:
+    def _answers(self) -> bool:
         try:
             self.address = (self.folder / "logs" / _PORTS).read_text().split()[0]
-            url = f"http://{self.address}/{ready}?wait_for_status=yellow&timeout=5s"
-            with urllib.request.urlopen(url, timeout=10) as answer:
+            health = "_cluster/health?wait_for_status=yellow&timeout=5s"
+            url = f"{self._scheme}://{self.address}/{health}"
+            unverified = ssl._create_unverified_context() if self._scheme == "https" else None
+            with urllib.request.urlopen(url, timeout=10, context=unverified) as answer:
                 return bool(answer.status == 200)
+        except urllib.error.HTTPError as error:
+            # Whoever asks is not known: then security is there, which it is not from the start.
+            return error.code == 401
         except (OSError, IndexError):
             return False
 
 
 @contextmanager
 def running_node(
-    *settings: str, home: Path = CACHE / "plain", heap: str = "512m"
+    *settings: str,
+    home: Path = CACHE / "plain",
+    scheme: str = "http",
+    prepare: Callable[[Node], object] = lambda node: None,
 ) -> Iterator[Node]:
     """A node for the time of the block; its data go with it."""
     nodes = CACHE / "nodes"
     nodes.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=nodes))
     folder.chmod(0o755)
-    node = Node(folder, home=home, heap=heap)
+    node = Node(folder, home=home, scheme=scheme)
     try:
+        prepare(node)
         node.start(*settings)
         yield node
     finally:

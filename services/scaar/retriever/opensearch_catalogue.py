@@ -69,10 +69,11 @@ class Catalogue:
 
     async def exists(self, name: str) -> bool:
         """Whether the name is taken, by a damaged index too."""
-        found = await self._server.ask(
-            self._indices.exists_alias, f"look up {name!r}", name=f"{self._prefix}{name}"
-        )
-        return bool(found)
+        try:
+            await self._get(f"{self._prefix}{name}", f"look up the index {name!r}")
+        except NotFound:
+            return False
+        return True
 
     async def open(self, name: str) -> tuple[Stored, Record]:
         """An index that can be searched, and its record.
