@@ -366,7 +366,7 @@ def test_a_server_that_is_not_there_is_told_in_one_line(monkeypatch: pytest.Monk
     by_tgi(monkeypatch, "http://127.0.0.1:1")
     ran = run_scaar("ask", "Who?")
     assert (ran.status, ran.out) == (1, "")
-    assert ran.err.startswith("scaar: http://127.0.0.1:1 does not answer: Cannot connect")
+    assert ran.err.startswith("scaar: http://127.0.0.1:1 does not answer: Connection refused")
     assert ran.err.count("\n") == 1
 
 

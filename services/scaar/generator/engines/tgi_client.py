@@ -7,6 +7,7 @@ own, and connects anew for every request.
 
 import io
 import json
+import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any
@@ -173,13 +174,22 @@ class TgiClient(AsyncClient):
     def _failure(self, error: Exception, *, begun: bool) -> ScaarError:
         if begun:
             return StreamIncomplete(self._cut_off(begun))
-        what = (
-            str(error) if isinstance(error, aiohttp.ClientConnectorError) else type(error).__name__
-        )
-        told = f"{self.base_url} does not answer: {what}"
+        told = f"{self.base_url} does not answer: {_reason(error)}"
         return BackendUnavailable(told, server=self.base_url)
 
     def _cut_off(self, begun: bool) -> str:
         return (
             f"{self.base_url} ended its stream {'before its end' if begun else 'without a token'}"
         )
+
+
+def _reason(error: Exception) -> str:
+    """Why a server is not reached, without what the library puts around it."""
+    match error:
+        case aiohttp.ClientConnectorCertificateError():
+            return f"its certificate is refused: {error.certificate_error}"
+        case aiohttp.ClientConnectorError(os_error=OSError(errno=int(number), strerror=text)):
+            return os.strerror(number) if number > 0 else str(text)
+        case aiohttp.ServerTimeoutError():
+            return "no connection was made in time"
+    return type(error).__name__

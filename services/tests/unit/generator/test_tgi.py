@@ -33,6 +33,10 @@ from scaar.testing.lab_servers.tgi_failures import Failure
 from .tgi_servers import PROMPT, end_of, opened, text_of, tokens_of, write
 
 
+async def pauseless(seconds: float) -> None:
+    """In place of a pause."""
+
+
 def settings(url: str, **fields: Any) -> GeneratorSettings:
     return GeneratorSettings(**{"engine": "tgi", "url": url, "prompt_profile": "lab", **fields})
 
@@ -185,10 +189,18 @@ async def test_a_server_that_is_not_there_is_told_at_the_start() -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
-    with pytest.raises(BackendUnavailable, match="does not answer: Cannot connect"):
+    with pytest.raises(BackendUnavailable, match="does not answer: Connection refused"):
         async with open_tgi_generator(settings(url), sleep=sleep):
             pass
     assert pauses == [0.1, 0.2]
+
+
+async def test_a_server_without_tls_is_told_where_it_is_asked_for() -> None:
+    async with open_tgi_server() as server:
+        url = server.url.replace("http:", "https:")
+        with pytest.raises(BackendUnavailable, match="does not answer"):
+            async with open_tgi_generator(settings(url), sleep=pauseless):
+                pass
 
 
 async def test_a_server_that_accepts_and_says_nothing_is_not_waited_for() -> None:
@@ -200,11 +212,9 @@ async def test_a_server_that_accepts_and_says_nothing_is_not_waited_for() -> Non
 
 
 async def test_a_server_that_goes_away_is_told_of_the_next_generation() -> None:
-    async def sleep(seconds: float) -> None: ...
-
     async with AsyncExitStack() as servers:
         server = await servers.enter_async_context(open_tgi_server())
-        async with open_tgi_generator(settings(server.url), sleep=sleep) as engine:
+        async with open_tgi_generator(settings(server.url), sleep=pauseless) as engine:
             assert text_of(await write(engine))
             await servers.aclose()
             with pytest.raises(BackendUnavailable, match="does not answer"):
