@@ -1,0 +1,73 @@
+"""The commands and the service on OpenSearch, as a user runs them."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from scaar.cli.index import app as index_app
+from scaar.cli.main import app as main_app
+from scaar.core.errors import AlreadyExists, NotFound
+
+from ..servers.opensearch.node import Node
+
+PASSAGES = [
+    {"id": "a", "title": "Etna", "text": "Etna is a volcano in Italy."},
+    {"id": "b", "title": "Fuji", "text": "Mount Fuji is a volcano in Japan."},
+]
+
+
+@pytest.fixture
+def run(shared_node: Node, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Runs a command whose retriever is on the shared node."""
+    settings = {
+        "ENGINE": "opensearch",
+        "OPENSEARCH_URLS": f'["http://{shared_node.address}"]',
+        "OPENSEARCH_PREFIX": f"{tmp_path.name[:40].lower().replace('_', '-')}-",
+        "OPENSEARCH_REPLICAS": "0",
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(f"SCAAR_RETRIEVER_{name}", value)
+    monkeypatch.setenv("SCAAR_HOME", str(tmp_path / "home"))
+
+    def run(*arguments: str) -> str:
+        app = index_app if arguments[0] == "index" else main_app
+        rest = arguments[1:] if app is index_app else arguments
+        result = CliRunner().invoke(app, list(rest), catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    return run
+
+
+def test_an_index_is_built_searched_changed_and_dropped(
+    run: Callable[..., str], tmp_path: Path
+) -> None:
+    corpus = tmp_path / "passages.jsonl.gz"
+    corpus.write_bytes(gzip.compress("\n".join(map(json.dumps, PASSAGES)).encode()))
+    build = ("index", "build", "--corpus", str(corpus), "--index", "geo")
+    assert run(*build).startswith("geo: 2 passages, 0.0 MB, version ")
+    with pytest.raises(AlreadyExists, match="--replace"):
+        run(*build)
+    run(*build, "--replace")
+    assert "(0 added, 2 replaced)" in run(*build, "--upsert")
+    (listed,) = run("index", "list", "--json").splitlines()
+    assert json.loads(listed)["engine"] == "opensearch"
+    (found,) = run("search", "Japan", "--index", "geo", "--json").splitlines()
+    assert json.loads(found)["id"] == "b"
+    assert run("index", "delete", "geo", "b") == "geo: 1 of 1 passages deleted\n"
+    assert run("search", "Japan", "--index", "geo", "--json") == ""
+    run("index", "drop", "geo")
+    with pytest.raises(NotFound, match="scaar index build"):
+        run("index", "describe", "geo")
+    assert not (tmp_path / "home" / "indexes").exists()
+
+
+def test_a_question_is_answered_from_an_index_on_the_server(run: Callable[..., str]) -> None:
+    question = "Who is the spouse of the director of the film The Painted Voyage of Olstead?"
+    last = json.loads(run("ask", question, "--json").splitlines()[-1])
+    assert last["retrievals"] > 0
+    assert json.loads(run("index", "describe", "lab", "--json"))["engine"] == "opensearch"
