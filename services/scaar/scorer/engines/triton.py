@@ -6,7 +6,14 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 
-from scaar.core.errors import DeadlineExceeded, InvalidRequest, NotFound, Overloaded
+from scaar.core.errors import (
+    BackendUnavailable,
+    CapabilityMissing,
+    DeadlineExceeded,
+    InvalidRequest,
+    NotFound,
+    Overloaded,
+)
 from scaar.core.types import ScorerDescription, ScoreRequest
 from scaar.runtime.checkpoint import read_checkpoint
 from scaar.scorer.engines.batched_request import BatchLimits
@@ -105,6 +112,10 @@ class TritonScorer:
                     )
                     likeness = await self._requests.likeness(pairs, served)
                     return contributions_of(requests, likeness)
+        except (BackendUnavailable, CapabilityMissing) as error:
+            # The server that comes back may have another model.
+            self._watch.doubt(error)
+            raise
         except TimeoutError as error:
             if not limit.expired():
                 raise

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from scaar.core.errors import BackendUnavailable, DeadlineExceeded, ScaarError
 from scaar.scorer.engines.triton_contract import ServedModel, fitting
@@ -11,6 +11,7 @@ from scaar.scorer.engines.triton_model import TritonModel
 
 LOOK_EVERY_S = 1.0
 _LOOK_TIMEOUT_S = 5.0
+_AFTER_FAILURE_S = 0.2
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -45,6 +46,7 @@ class TritonWatch:
         self._model = model
         self._tokenizer_sha256 = tokenizer_sha256
         self._served: ServedModel | None = None
+        self._doubted = asyncio.Event()
 
     def served(self) -> ServedModel:
         """The model.
@@ -58,6 +60,11 @@ class TritonWatch:
             # Every caller gets an error of its own: one that is raised twice grows its traceback.
             raise type(before)(before.message, **before.metadata)
         return self._served
+
+    def doubt(self, error: ScaarError) -> None:
+        """Has the model looked at anew before it is asked again: a call ended with the error."""
+        self._served, self.error = None, error
+        self._doubted.set()
 
     async def look(self) -> None:
         """Looks once; what goes wrong is remembered and not raised."""
@@ -75,7 +82,12 @@ class TritonWatch:
         self._served, self.error = found, error
 
     async def go_on(self, every_s: float) -> None:
-        """Looks again and again, until cancelled."""
+        """Looks again and again, at once where there is doubt, until cancelled."""
         while True:
-            await asyncio.sleep(every_s)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._doubted.wait(), every_s)
+            self._doubted.clear()
             await self.look()
+            # A server that is gone fails every call at once; none of them hurries the next look.
+            if self.error is not None:
+                await asyncio.sleep(min(every_s, _AFTER_FAILURE_S))
