@@ -53,7 +53,7 @@ def use(monkeypatch: pytest.MonkeyPatch, server: OpenAiServer, **settings: str) 
 
 def answers(questions: list[Question], *options: str) -> list[Told]:
     """Of every question the answer, its text, and what was retrieved for it."""
-    found = []
+    found = list[Told]()
     for question in questions:
         ran = run_scaar("ask", question.question, "--json", *options)
         assert (ran.status, ran.err) == (0, "")

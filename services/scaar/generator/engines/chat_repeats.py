@@ -58,7 +58,7 @@ class RepeatCut:
             count -= taken
             if taken:
                 token = replace(token, text=token.text[letters[taken - 1] + 1 :])
-            if token.text if taken else count == 0:
+            if not count and (token.text or not taken):
                 kept.append(token)
         self._held = kept
 

@@ -1,6 +1,7 @@
 """Generation by a server of OpenAI's interface: vLLM, SGLang, llama.cpp's, or OpenAI itself."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
@@ -28,16 +29,21 @@ from scaar.generator.engines.places import Places
 from scaar.generator.engines.served_stream import served_stream
 from scaar.generator.engines.served_text import ANY_VOCABULARY
 from scaar.generator.settings import GeneratorSettings
-from scaar.generator.validation import check_attend, check_generate
+from scaar.generator.validation import MAX_TOP_TOKENS, check_attend, check_generate
 
 _PROBE = GenerateRequest("Once upon a", max_tokens=1)
 
 
 @asynccontextmanager
-async def open_openai_generator(settings: GeneratorSettings) -> AsyncIterator["OpenAiGenerator"]:
-    """The generator over the server at the settings' url; see :func:`open_generator`."""
+async def open_openai_generator(
+    settings: GeneratorSettings, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+) -> AsyncIterator["OpenAiGenerator"]:
+    """The generator over the server at the settings' url; see :func:`open_generator`.
+
+    ``sleep`` is what passes between attempts.
+    """
     async with open_client(settings, await read_api_key(settings)) as client:
-        generator = OpenAiGenerator(OpenAiAsking(client, settings), settings)
+        generator = OpenAiGenerator(OpenAiAsking(client, settings), settings, sleep=sleep)
         await generator.describe_model()
         yield generator
 
@@ -49,9 +55,16 @@ class OpenAiGenerator:
     is seen from one token, once for each model: a server's answer is all that tells.
     """
 
-    def __init__(self, asking: OpenAiAsking, settings: GeneratorSettings) -> None:
+    def __init__(
+        self,
+        asking: OpenAiAsking,
+        settings: GeneratorSettings,
+        *,
+        sleep: Callable[[float], Awaitable[None]],
+    ) -> None:
         self._asking = asking
         self._settings = settings
+        self._sleep = sleep
         self._places = Places(settings.max_concurrent)
         self._served: Served | None = None
 
@@ -64,17 +77,12 @@ class OpenAiGenerator:
             InvalidRequest: naming the wrong fields, before any work.
             Overloaded: as many generations are under way as may be, here or there.
         """
-        check_generate(request, vocabulary=ANY_VOCABULARY)
+        check_generate(request, vocabulary=ANY_VOCABULARY, most_top_tokens=self._most_top_tokens())
         with self._places.one():
             served = self._served or await self._serve()
-            self._check_top(served, request)
             restated = self._continuation(served) is ContinuationKind.RESTATED
             writing = OpenAiWriting(request, restated=restated)
-            deltas = served_stream(
-                lambda: self._deltas(served, request),
-                server=self._asking.server,
-                silence_s=self._settings.read_timeout_s,
-            )
+            deltas = self._tried(lambda: self._deltas(served, request))
             told = False
             async with aclosing(deltas):
                 async for delta in deltas:
@@ -127,14 +135,21 @@ class OpenAiGenerator:
 
     async def _probe(self, served: Served) -> bool:
         """Whether a token comes with its log-probability."""
-        deltas = served_stream(
-            lambda: self._asking.stream(served, _PROBE),
-            server=self._asking.server,
-            silence_s=self._settings.read_timeout_s,
-        )
+        deltas = self._tried(lambda: self._asking.stream(served, _PROBE))
         async with aclosing(deltas):
             told = [token async for delta in deltas for token in delta.tokens]
         return any(token.logprob is not None for token in told)
+
+    def _tried(
+        self, begin: Callable[[], AsyncGenerator[Delta, None]]
+    ) -> AsyncGenerator[Delta, None]:
+        """The stream, begun again where it fails before its first token."""
+        return served_stream(
+            begin,
+            server=self._asking.server,
+            silence_s=self._settings.read_timeout_s,
+            sleep=self._sleep,
+        )
 
     async def _deltas(
         self, served: Served, request: GenerateRequest
@@ -157,11 +172,10 @@ class OpenAiGenerator:
             async for delta in deltas:
                 yield delta
 
-    def _check_top(self, served: Served, request: GenerateRequest) -> None:
-        most = served.dialect.most_top_tokens
-        if self._settings.openai_api == "completions" and request.top_tokens > most:
-            limit = f"must be 0 to {most} for {served.dialect.name}, not {request.top_tokens}"
-            raise InvalidRequest.of("top_tokens", limit)
+    def _most_top_tokens(self) -> int:
+        if self._served is None or self._settings.openai_api == "chat":
+            return MAX_TOP_TOKENS
+        return self._served.dialect.most_top_tokens
 
     def _continuation(self, served: Served) -> ContinuationKind:
         chat = self._settings.openai_api == "chat"

@@ -52,16 +52,20 @@ class OpenAiAsking:
         """What the server writes, chunk by chunk, those that say nothing left out.
 
         Raises:
+            BackendUnavailable: it answered with something else.
             StreamIncomplete: it ended without saying why.
         """
-        ended = False
+        seen = ended = False
         stream = await self._answered(self._opened(served, request), begun=False)
         async with stream:
             while (chunk := await self._answered(_next(stream), begun=True)) is not None:
-                delta = self._read(chunk, request)
+                delta, seen = self._read(chunk, request), True
                 ended = ended or delta.finish_reason is not None
                 if delta != Delta():
                     yield delta
+        if not seen:
+            told = f"{self.server} answered with what is no stream"
+            raise BackendUnavailable(told, server=self.server)
         if not ended:
             told = f"the stream of {self.server} ended before its end"
             raise StreamIncomplete(told, server=self.server)
@@ -111,7 +115,8 @@ class OpenAiAsking:
         except OpenAIError as error:
             failed = failure_of(error, self.server, begun=begun)
         except ValueError:  # what should be JSON is none
-            failed = BackendUnavailable(f"{self.server} wrote what is no JSON", server=self.server)
+            kind = StreamIncomplete if begun else BackendUnavailable
+            failed = kind(f"{self.server} wrote what is no JSON", server=self.server)
         raise failed  # out of the block, so that it has no context
 
 

@@ -22,7 +22,10 @@ _DONE = b"data: [DONE]\n\n"
 
 
 class Generations:
-    """``running`` of them are under way; ``asked`` are all that there was room for, in order."""
+    """``running`` of them are under way; ``asked`` are all that there was room for, in order.
+
+    ``requests`` counts all that came, ``ended`` those that were streamed to their end.
+    """
 
     def __init__(
         self,
@@ -45,14 +48,20 @@ class Generations:
         self._slow_s = slow_s
         self._idle = asyncio.Event()
         self._idle.set()
+        self._busy = asyncio.Event()
         self.failures = failures
         self.running = 0
         self.requests = 0
+        self.ended = 0
         self.asked: list[Asked] = []
 
     async def until_idle(self) -> None:
         """Returns when none is under way."""
         await self._idle.wait()
+
+    async def until_busy(self) -> None:
+        """Returns when one is under way."""
+        await self._busy.wait()
 
     async def answered(self, request: web.Request, *, chat: bool) -> web.StreamResponse:
         """A generation, streamed or whole; what is wrong before it begins is a status."""
@@ -105,6 +114,7 @@ class Generations:
                     return response
             count += 1
             await response.write(_event(chunk))
+        self.ended += 1
         await response.write(_DONE)
         return response
 
@@ -144,12 +154,14 @@ class Generations:
             raise _overloaded()
         self.running += 1
         self._idle.clear()
+        self._busy.set()
         try:
             yield
         finally:
             self.running -= 1
             if not self.running:
                 self._idle.set()
+                self._busy.clear()
 
 
 def _overloaded() -> Refused:

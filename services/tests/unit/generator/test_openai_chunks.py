@@ -1,0 +1,105 @@
+"""Chunks of every dialect say the same, and what is of no form is told."""
+
+import json
+import sys
+from typing import Any
+
+import pytest
+from openai.types import Completion
+from openai.types.chat import ChatCompletionChunk
+
+from scaar.core.types import TopToken
+from scaar.generator.engines.openai_chunks import Chunk, Delta, read_chunk
+from scaar.generator.engines.served_text import ServedToken
+
+
+def completion(**choice: Any) -> Chunk:
+    given = {"index": 0, "text": "", "finish_reason": None, "logprobs": None, **choice}
+    return Completion.construct(id="1", object="text_completion", choices=[given])
+
+
+def chat(**choice: Any) -> Chunk:
+    given = {"index": 0, "delta": {}, "finish_reason": None, "logprobs": None, **choice}
+    return ChatCompletionChunk.construct(id="1", object="chat.completion.chunk", choices=[given])
+
+
+def arrays(tokens: list[str], logprobs: list[Any], **more: Any) -> dict[str, Any]:
+    return {"tokens": tokens, "token_logprobs": logprobs, **more}
+
+
+def content(token: str, logprob: Any, **more: Any) -> dict[str, Any]:
+    return {"token": token, "logprob": logprob, "top_logprobs": [], **more}
+
+
+def test_arrays_and_content_say_the_same() -> None:
+    told = Delta(" Ada", (ServedToken(0, " Ada", -0.5),))
+    offsets = {"text_offset": [-1], "top_logprobs": [{" Ada": -0.5}]}
+    one = completion(text=" Ada", logprobs=arrays([" Ada"], [-0.5], **offsets))
+    two = completion(text=" Ada", logprobs={"content": [content(" Ada", -0.5)]})
+    three = chat(delta={"content": " Ada"}, logprobs={"content": [content(" Ada", -0.5)]})
+    assert [read_chunk(each, top_tokens=0) for each in (one, two, three)] == [told] * 3
+
+
+def test_the_likeliest_tokens_are_given_as_many_as_were_asked_for() -> None:
+    top = {" Bob": -2.0, " Ada": -0.5, " Eve": -9999.0}
+    likely = [{"token": token, "logprob": logprob} for token, logprob in top.items()]
+    one = completion(logprobs=arrays([" Ada"], [-0.5], top_logprobs=[top]))
+    two = chat(logprobs={"content": [content(" Ada", -0.5, top_logprobs=likely)]})
+    for chunk in (one, two):
+        for count, expected in ((0, ()), (1, (" Ada",)), (5, (" Ada", " Bob"))):
+            (token,) = read_chunk(chunk, top_tokens=count).tokens
+            assert tuple(each.text for each in token.top) == expected
+    assert token.top[0] == TopToken(0, " Ada", -0.5)
+
+
+@pytest.mark.parametrize(
+    "number", [None, -9999.0, -9999, -sys.float_info.max, -1e5, float("-inf"), float("nan")]
+)
+def test_a_number_that_stands_for_none_is_a_missing_log_probability(number: float | None) -> None:
+    for chunk in (
+        completion(logprobs=arrays([" Ada"], [number])),
+        chat(logprobs={"content": [content(" Ada", number)]}),
+    ):
+        assert read_chunk(chunk, top_tokens=1).tokens == (ServedToken(0, " Ada"),)
+
+
+def test_a_log_probability_a_hair_above_zero_is_zero() -> None:
+    (token,) = read_chunk(completion(logprobs=arrays(["a"], [1e-7])), top_tokens=0).tokens
+    assert token.logprob == 0.0
+
+
+def test_bytes_stand_before_an_escaped_form_of_them() -> None:
+    told = [content("\\xc3", -1.0, bytes=[0xC3]), content("\\xe9", -1.0, bytes=[0xC3, 0xA9])]
+    delta = read_chunk(chat(logprobs={"content": told}), top_tokens=0)
+    assert [token.text for token in delta.tokens] == ["\N{REPLACEMENT CHARACTER}", "é"]
+
+
+def test_ids_are_given_where_the_server_gives_them() -> None:
+    told = completion(logprobs={"content": [content(" Ada", -0.5, id=7, bytes=[32, 65])]})
+    assert read_chunk(told, top_tokens=0).tokens == (ServedToken(7, " A", -0.5),)
+
+
+def test_usage_comes_with_any_chunk_and_alone_with_the_last() -> None:
+    usage = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
+    last = Completion.construct(id="1", object="text_completion", choices=[], usage=usage)
+    assert read_chunk(last, top_tokens=0) == Delta(prompt_tokens=3, generated_tokens=2)
+    timed = Completion.construct(id="1", choices=[], timings={"prompt_n": 1, "cache_n": 9})
+    assert read_chunk(timed, top_tokens=0) == Delta(prompt_tokens=10)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"object": "error", "message": "out of memory", "code": 500},
+        {"choices": [{"text": "a", "logprobs": {"tokens": ["a"], "token_logprobs": []}}]},
+        {"choices": [{"text": "a", "logprobs": {"content": [7]}}]},
+        {"choices": [{"text": "a", "logprobs": {"content": [{"token": "a", "logprob": "x"}]}}]},
+        {"choices": [{"text": "a", "logprobs": arrays(["a"], ["x"])}]},
+        {"choices": 3},
+        {"choices": [], "usage": {"prompt_tokens": None}},
+    ],
+    ids=json.dumps,
+)
+def test_what_is_of_no_form_is_told(body: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="a chunk"):
+        read_chunk(Completion.construct(**body), top_tokens=0)

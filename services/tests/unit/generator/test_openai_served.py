@@ -1,0 +1,278 @@
+"""What servers of OpenAI's interface serve and say, in every dialect and in every odd way."""
+
+import json
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession
+from openai import AsyncOpenAI
+
+from scaar.core.errors import InvalidRequest
+from scaar.core.types import (
+    Capability,
+    ContinuationKind,
+    FinishReason,
+    GenerationStart,
+    LogprobKind,
+    Token,
+)
+from scaar.generator.engines.chat_turns import GO_ON, turns_of
+from scaar.generator.engines.openai_dialects import DIALECTS
+from scaar.generator.factory import open_generator
+from scaar.generator.settings import GeneratorSettings
+from scaar.testing.lab_servers.openai import open_openai_server
+from scaar.testing.lab_servers.openai_failures import Failure
+
+from .openai_servers import PROMPT, REQUEST, end_of, opened, settings_of, text_of, tokens_of, write
+
+APIS = ("completions", "chat")
+ODD_AND_ALIKE = (
+    Failure.MANY_TOKENS,
+    Failure.EMPTY_CHUNKS,
+    Failure.LATE_TEXT,
+    Failure.BARE_TOKENS,
+)
+"""Ways to tell of the same tokens."""
+
+
+# --- the description ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("openai_api", APIS)
+@pytest.mark.parametrize(
+    ("dialect", "kind", "chat", "context"),
+    [
+        ("openai", LogprobKind.UNKNOWN, ContinuationKind.RESTATED, 4096),
+        ("vllm", LogprobKind.RAW, ContinuationKind.NATIVE, 8192),
+        ("sglang", LogprobKind.PROCESSED, ContinuationKind.NATIVE, 8192),
+        ("llama_cpp", LogprobKind.RAW, ContinuationKind.NATIVE, 8192),
+    ],
+)
+async def test_the_dialect_is_told_by_the_server(
+    dialect: str, kind: LogprobKind, chat: ContinuationKind, context: int, openai_api: str
+) -> None:
+    async with opened(dialect, openai_api=openai_api) as both:
+        model = await both.generator.describe_model()
+        assert model.logprob_kind is kind
+        assert model.max_total_tokens == context
+        assert model.capabilities == {Capability.LOGPROBS}
+        expected = chat if openai_api == "chat" else ContinuationKind.NATIVE
+        assert model.continuation is expected
+
+
+async def test_settings_stand_before_what_the_server_says() -> None:
+    async with opened(
+        "vllm", logprob_kind="processed", max_total_tokens=100, prompt_profile="lab"
+    ) as both:
+        model = await both.generator.describe_model()
+        assert model.logprob_kind is LogprobKind.PROCESSED
+        assert model.max_total_tokens == 100
+        assert model.prompt_profile == "lab"
+
+
+async def test_a_url_without_a_path_has_the_usual_one() -> None:
+    async with (
+        open_openai_server() as server,
+        open_generator(settings_of(server.url.removesuffix("/v1"))) as generator,
+    ):
+        assert text_of(await write(generator))
+
+
+@pytest.mark.parametrize("kind", [Failure.NO_LOGPROBS, Failure.REFUSED_LOGPROBS])
+@pytest.mark.parametrize("openai_api", APIS)
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_a_server_without_log_probabilities_is_seen_to_have_none(
+    dialect: Any, openai_api: str, kind: Failure
+) -> None:
+    async with (
+        open_openai_server(dialect=dialect) as plain,
+        open_openai_server(dialect=dialect, fail=[kind]) as server,
+        open_generator(settings_of(plain.url, openai_api=openai_api)) as with_them,
+        open_generator(settings_of(server.url, openai_api=openai_api)) as without,
+    ):
+        assert (await without.describe_model()).capabilities == frozenset()
+        whole, bare = await write(with_them), await write(without)
+        assert text_of(bare) == text_of(whole)
+        assert {token.logprob for token in tokens_of(bare)} == {None}
+        assert end_of(bare).generated_tokens == end_of(whole).generated_tokens
+
+
+@pytest.mark.parametrize("name", ["openai_api", "dialect", "logprob_kind", "max_total_tokens"])
+async def test_what_is_for_openai_is_refused_with_another_engine(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {"openai_api": "chat", "dialect": "vllm", "logprob_kind": "raw"}
+    monkeypatch.setenv(f"SCAAR_GENERATOR_{name.upper()}", given.get(name, "1"))
+    told = f"SCAAR_GENERATOR_{name.upper()}: is for openai only, and the engine is onnx"
+    with pytest.raises(InvalidRequest, match=told):
+        GeneratorSettings.read()
+
+
+# --- the ways of telling --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ODD_AND_ALIKE)
+@pytest.mark.parametrize("openai_api", APIS)
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_tokens_are_the_same_however_they_are_told(
+    dialect: str, openai_api: str, kind: Failure
+) -> None:
+    async with opened(dialect, openai_api=openai_api) as both:
+        whole = await write(both.generator)
+        both.server.failures.tell(kind)
+        odd = await write(both.generator)
+        assert tokens_of(odd) == tokens_of(whole)
+        assert end_of(odd) == end_of(whole)
+
+
+@pytest.mark.parametrize("openai_api", APIS)
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_a_character_in_parts_comes_whole_with_its_last_part(
+    dialect: str, openai_api: str
+) -> None:
+    async with opened(dialect, openai_api=openai_api) as both:
+        whole = tokens_of(await write(both.generator))
+        both.server.failures.tell(Failure.SPLIT_CHARACTERS)
+        parts = tokens_of(await write(both.generator))
+        assert [token.text for token in parts[1::2]] == [token.text for token in whole]
+        for first, second in zip(parts[::2], parts[1::2], strict=True):
+            assert (first.text, first.start, first.end) == ("", second.start, second.start)
+
+
+@pytest.mark.parametrize("openai_api", APIS)
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_a_number_for_no_log_probability_is_a_missing_one(
+    dialect: str, openai_api: str
+) -> None:
+    async with opened(dialect, openai_api=openai_api) as both:
+        whole = tokens_of(await write(both.generator))
+        both.server.failures.tell(Failure.MISSING_LOGPROBS)
+        found = tokens_of(await write(both.generator))
+        assert [token.logprob for token in found] == [
+            None if place % 2 else token.logprob for place, token in enumerate(whole)
+        ]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_tokens_are_counted_where_the_server_does_not(dialect: str) -> None:
+    async with opened(dialect) as both:
+        counted = end_of(await write(both.generator))
+        both.server.failures.tell(Failure.NO_USAGE)
+        end = end_of(await write(both.generator))
+        assert (end.prompt_tokens, end.generated_tokens) == (0, counted.generated_tokens)
+
+
+@pytest.mark.parametrize("dialect", ["vllm", "sglang", "llama_cpp"])
+async def test_what_was_read_is_told_before_the_first_token(dialect: str) -> None:
+    async with opened(dialect) as both:
+        first, second, *_ = events = await write(both.generator)
+        assert first == GenerationStart(end_of(events).prompt_tokens)
+        assert isinstance(second, Token)
+
+
+async def test_the_token_that_ends_a_text_is_counted_and_is_none_of_it() -> None:
+    async with opened("vllm") as vllm, opened("openai") as openai:
+        theirs = await write(vllm.generator, max_tokens=200)
+        others = await write(openai.generator, max_tokens=200)
+        assert end_of(theirs).finish_reason is FinishReason.END_OF_SEQUENCE
+        assert tokens_of(theirs) == tokens_of(others)
+        assert end_of(theirs).generated_tokens == len(tokens_of(theirs)) + 1
+
+
+# --- chats ----------------------------------------------------------------------------------------
+
+
+def test_a_prompt_is_the_users_turn_and_what_was_written_the_models() -> None:
+    request = REQUEST.__class__(PROMPT, prefix=" Ada")
+    user = {"role": "user", "content": PROMPT}
+    model = {"role": "assistant", "content": " Ada"}
+    assert turns_of(REQUEST, ContinuationKind.NATIVE) == [user]
+    assert turns_of(request, ContinuationKind.NATIVE) == [user, model]
+    asked = {"role": "user", "content": GO_ON}
+    assert turns_of(request, ContinuationKind.RESTATED) == [user, model, asked]
+
+
+async def test_a_model_that_repeats_itself_when_it_goes_on_is_cut() -> None:
+    async with opened("openai", openai_api="chat") as both:
+        whole = tokens_of(await write(both.generator, max_tokens=40))
+        cut = next(at for at, token in enumerate(whole) if "." in token.text) + 1
+        prefix = "".join(token.text for token in whole[:cut])
+        rest = "".join(token.text for token in whole[cut:])
+        both.server.failures.tell(Failure.REPEATS)
+        found = await write(both.generator, prefix=prefix, max_tokens=40 - cut)
+        assert both.server.generations.asked[-1].restated
+        assert text_of(found) == rest
+        assert tokens_of(found)[0].start == 0
+
+
+# --- the lab server, to others --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_the_client_of_openai_is_served_unmodified(dialect: Any) -> None:
+    async with open_openai_server(dialect=dialect) as server:
+        async with AsyncOpenAI(base_url=server.url, api_key="any", max_retries=0) as client:
+            (model,) = (await client.models.list()).data
+            whole = await client.completions.create(
+                model=model.id, prompt=PROMPT, max_tokens=8, temperature=0, logprobs=1
+            )
+            chat = await client.chat.completions.create(
+                model=model.id,
+                messages=[{"role": "user", "content": PROMPT}],
+                max_tokens=8,
+                temperature=0,
+                logprobs=True,
+            )
+        assert chat.choices[0].message.content == whole.choices[0].text
+        assert chat.choices[0].logprobs is not None
+        assert len(chat.choices[0].logprobs.content or ()) == 8
+        assert whole.usage == chat.usage
+
+
+async def test_a_stream_is_events_to_whoever_reads_them() -> None:
+    asked = {"model": "lab-lm", "prompt": PROMPT, "max_tokens": 3, "temperature": 0}
+    asked |= {"stream": True, "logprobs": 1, "stream_options": {"include_usage": True}}
+    async with (
+        open_openai_server(dialect="sglang") as server,
+        ClientSession() as session,
+        session.post(f"{server.url}/completions", json=asked) as response,
+    ):
+        assert response.content_type == "text/event-stream"
+        lines = [line for line in (await response.text()).splitlines() if line]
+    assert lines[-1] == "data: [DONE]"
+    *chunks, usage = [json.loads(line.removeprefix("data: ")) for line in lines[:-1]]
+    assert usage["usage"]["completion_tokens"] == 3
+    assert [chunk["choices"][0]["finish_reason"] for chunk in chunks] == [None, None, "length"]
+    assert {chunk["choices"][0]["logprobs"]["text_offset"][0] for chunk in chunks} == {-1}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "wrong", "status", "told"),
+    [
+        ("openai", {"repetition_penalty": 1.0}, 400, "Unrecognized request argument"),
+        ("openai", {"model": "other"}, 404, "does not exist"),
+        ("vllm", {"temperature": 0.7}, 400, "greedily"),
+        ("vllm", {"max_tokens": 0}, 400, "max_tokens"),
+        ("sglang", {"prompt": 7}, 400, "prompt"),
+        ("llama_cpp", {"logprobs": 21}, 400, "logprobs"),
+    ],
+)
+async def test_a_wrong_request_is_refused_as_the_dialect_does(
+    dialect: Any, wrong: dict[str, Any], status: int, told: str
+) -> None:
+    asked = {"model": "lab-lm", "prompt": PROMPT, "max_tokens": 3, "temperature": 0, **wrong}
+    async with (
+        open_openai_server(dialect=dialect) as server,
+        ClientSession() as session,
+        session.post(f"{server.url}/completions", json=asked) as response,
+    ):
+        body = await response.json()
+        assert response.status == status
+    error = body if dialect == "sglang" else body["error"]
+    assert told in error["message"]
+
+
+async def test_a_kind_of_failure_that_is_none_is_told_with_those_there_are() -> None:
+    with pytest.raises(InvalidRequest, match="there is no 'fire'; known: overload, "):
+        async with open_openai_server(fail=["fire"]):
+            pass
