@@ -66,7 +66,9 @@ async def failed(both: Opened, **fields: Any) -> tuple[ScaarError, list[Generati
 async def test_what_fails_before_the_first_token_is_told_without_one(
     transport: str, kind: Failure, condition: type[ScaarError]
 ) -> None:
-    async with opened(fail=[kind], transport=transport, read_timeout_s=0.3) as both:
+    async with opened(
+        fail=[kind], transport=transport, server={"slow_s": 3600.0}, read_timeout_s=2.0
+    ) as both:
         error, seen = await failed(both)
         assert type(error) is condition
         assert seen == []
@@ -296,7 +298,7 @@ async def test_a_call_ends_with_its_own_time_where_that_is_sooner() -> None:
 
 
 async def test_a_stream_that_goes_on_is_not_bounded_as_a_whole() -> None:
-    async with opened(fail=[Failure.SLOW], server={"slow_s": 0.2}, read_timeout_s=1.5) as both:
+    async with opened(fail=[Failure.SLOW], server={"slow_s": 0.3}, read_timeout_s=2.5) as both:
         assert len(tokens_of(await write(both.generator, max_tokens=10))) == 10
 
 

@@ -69,10 +69,10 @@ async def test_no_failure_shows_the_key_or_keeps_what_holds_it(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     async with (
-        open_openai_server(api_key=KEY, slow_s=0.5) as server,
+        open_openai_server(api_key=KEY, slow_s=3600.0) as server,
         open_openai_generator(
             settings_of(
-                server.url, api_key=SecretStr(KEY), openai_api=openai_api, read_timeout_s=0.2
+                server.url, api_key=SecretStr(KEY), openai_api=openai_api, read_timeout_s=2.0
             ),
             sleep=pauseless,
         ) as generator,
