@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 
 from scaar.cli.services import BACK_ENDS, ServiceName, full_name
-from scaar.compose import EMBEDDED, open_generator, open_scorer, scaar_home
+from scaar.compose import EMBEDDED, open_generator, open_retriever, open_scorer, scaar_home
 from scaar.core.errors import BackendUnavailable, InvalidRequest, ScaarError
+from scaar.core.types import ModelDescription, ScorerDescription
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.retriever.index_files import IndexFiles
 from scaar.retriever.settings import RetrieverSettings
@@ -107,23 +108,33 @@ async def _check_service(checks: _Checks, name: ServiceName, target: str) -> Non
 async def _check_models(checks: _Checks, targets: dict[ServiceName, str]) -> None:
     async def generator() -> str:
         async with open_generator() as opened:
-            model = await opened.describe_model()
-        return f"{model.model}, sha256 {model.revision}"
+            return _told(await opened.describe_model())
 
     async def scorer() -> str:
         async with open_scorer() as opened:
-            model = await opened.describe_model()
-        return f"{model.model}, sha256 {model.revision}"
+            return _told(await opened.describe_model())
 
     for name, check in ((ServiceName.GENERATOR, generator), (ServiceName.SCORER, scorer)):
         if targets[name] == EMBEDDED:
-            setting = f"SCAAR_{name.upper()}_MODEL"
-            advice = f"Put the file back, or set {setting} to another model's folder or unset it."
+            setting = f"SCAAR_{name.upper()}"
+            advice = (
+                f"Put the file back, or set {setting}_MODEL to another model's folder or unset it; "
+                f"where {setting}_ENGINE is a server's, start that or correct its address."
+            )
             await checks.run(f"{name} model", check, advice)
+
+
+def _told(model: ModelDescription | ScorerDescription) -> str:
+    return f"{model.model} on {model.engine}, revision {model.revision or 'unknown'}"
 
 
 async def _check_indexes(checks: _Checks) -> None:
     try:
+        if RetrieverSettings.read().engine != "bm25s":
+            await checks.run(
+                "indexes", _server_indexes, "Start the server, or correct its address."
+            )
+            return
         files = IndexFiles(RetrieverSettings.read().indexes or scaar_home() / "indexes")
         names = files.names()
     except InvalidRequest as error:
@@ -137,6 +148,12 @@ async def _check_indexes(checks: _Checks) -> None:
     for name in names:
         advice = f"scaar index drop {name}, and build it again (lab: the next question does)."
         await checks.run(f"index {name}", partial(asyncio.to_thread, _verify, files, name), advice)
+
+
+async def _server_indexes() -> str:
+    async with open_retriever() as retriever:
+        found = await retriever.list_indexes()
+    return ", ".join(f"{each.name} ({each.passages:,} passages)" for each in found) or "none yet"
 
 
 def _verify(files: IndexFiles, name: str) -> str:

@@ -3,7 +3,10 @@ import sys
 
 import pytest
 
-HEAVY = ("bm25s", "jax", "numpy", "onnxruntime", "scipy", "tokenizers", "torch")
+HEAVY = (
+    *("aiohttp", "bm25s", "jax", "numpy", "onnxruntime", "openai", "opensearchpy", "scipy"),
+    *("text_generation", "tokenizers", "torch", "transformers", "tritonclient"),
+)
 
 
 @pytest.mark.parametrize("module", ["scaar.cli.main", "scaar.cli.serve", "scaar.client"])
