@@ -5,15 +5,18 @@ import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import partial
 
 import pytest
 from opensearchpy import AsyncOpenSearch
 
-from scaar.core.errors import BackendUnavailable, NotFound
-from scaar.core.types import IndexMode, Passage, RetrieveRequest
+from scaar.core.errors import BackendUnavailable, NotFound, Overloaded
+from scaar.core.types import IndexMode, IndexResult, Passage, RetrieveRequest
+from scaar.retriever import opensearch_drafts
 from scaar.retriever.factory import open_retriever
 from scaar.retriever.opensearch_engine import OpenSearchRetriever
+from scaar.testing.sockets import TRANSPORTS, retriever_by
 
 from ..servers.opensearch.node import Node
 from .conftest import passages, settings_for, stream
@@ -53,6 +56,19 @@ async def sent_to(client: AsyncOpenSearch, index: str) -> int:
     """How many passages the server was told to put into an index."""
     stats = await client.indices.stats(index=index, metric="indexing")
     return int(stats["_all"]["primaries"]["indexing"]["index_total"])
+
+
+async def until(condition: Callable[[], Awaitable[object]]) -> None:
+    """Waits for what must come about."""
+    for _ in range(1_000):
+        if await condition():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not come about")
+
+
+async def nobody_builds(retriever: OpenSearchRetriever) -> bool:
+    return not retriever._drafts._held
 
 
 async def cut_after(count: int, whole: Sequence[Passage]) -> AsyncIterator[Passage]:
@@ -160,3 +176,101 @@ async def test_a_change_that_is_cut_off_leaves_the_index_that_there_was(
     assert await retriever.list_indexes() == (built.index,)
     found = await retriever.retrieve(RetrieveRequest(("volcano",), 20, "geo"))
     assert {each.title for each in found.results[0]} == {"T"}
+
+
+async def test_a_load_whose_caller_went_goes_on(shared_node: Node, raw: AsyncOpenSearch) -> None:
+    arrived = asyncio.Event()
+
+    async def endless() -> AsyncIterator[Passage]:
+        for passage in passages(1_024):
+            yield passage
+        arrived.set()
+        await asyncio.Event().wait()
+
+    settings = settings_for(shared_node, **SMALL)
+    async with open_retriever(settings) as retriever:
+        for transport in TRANSPORTS:
+            arrived.clear()
+            async with retriever_by(transport, retriever) as asked:
+                loading = asyncio.create_task(asked.index_passages("geo", endless()))
+                await arrived.wait()
+                await until(partial(indexes_of, raw, settings.opensearch_prefix))
+                loading.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await loading
+            await until(partial(nobody_builds, retriever))
+        # Whichever is left, one load took over what the other had left.
+        ((left, _),) = (await indexes_of(raw, settings.opensearch_prefix)).items()
+        await retriever.index_passages("geo", stream(passages(1_500)))
+        assert list(await indexes_of(raw, settings.opensearch_prefix)) == [left]
+
+
+async def test_a_builder_says_that_it_lives_and_has_the_last_word(
+    retriever: OpenSearchRetriever, raw: AsyncOpenSearch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opensearch_drafts, "_RENEWED_EVERY_S", 0.01)
+
+    async def seen() -> set[float]:
+        found = await raw.indices.get_mapping(index="test-*~*")
+        records = [each["mappings"]["_meta"]["scaar"] for each in found.values()]
+        return {each["builder"]["renewed"] for each in records if each["name"] == "renewed"}
+
+    async def slow() -> AsyncIterator[Passage]:
+        yield passages(1)[0]
+        times: set[float] = set()
+        while len(times) < 3:
+            times |= await seen()
+
+    built = await retriever.index_passages("renewed", slow())
+    assert await retriever.describe_index("renewed") == built.index
+
+
+async def test_a_draft_that_another_has_taken_gets_no_name(
+    shared_node: Node, raw: AsyncOpenSearch
+) -> None:
+    settings = settings_for(shared_node)
+
+    async def taken() -> AsyncIterator[Passage]:
+        yield passages(1)[0]
+        ((index, found),) = (
+            await raw.indices.get_mapping(index=f"{settings.opensearch_prefix}*")
+        ).items()
+        meta = found["mappings"]["_meta"]
+        meta["scaar"]["builder"]["token"] = "another"
+        await raw.indices.put_mapping(index=index, body={"_meta": meta})
+
+    async with open_retriever(settings) as retriever:
+        with pytest.raises(Overloaded, match="was changed meanwhile by another"):
+            await retriever.index_passages("geo", taken())
+        assert await retriever.list_indexes() == ()
+
+
+async def test_changes_by_several_processes_leave_one_that_is_whole(shared_node: Node) -> None:
+    settings = settings_for(shared_node)
+    async with open_retriever(settings) as one, open_retriever(settings) as other:
+        await one.index_passages("geo", stream(passages(10)))
+        done = await asyncio.gather(
+            *(
+                each.index_passages(
+                    "geo", stream(passages(5, title=title, first=8)), mode=IndexMode.UPSERT
+                )
+                for each, title in ((one, "a"), (other, "b"))
+            ),
+            return_exceptions=True,
+        )
+        won = [each.index for each in done if isinstance(each, IndexResult)]
+        assert all(isinstance(each, IndexResult | Overloaded) for each in done)
+        assert await one.describe_index("geo") in won
+        assert await other.check_indexes() == {"geo": True}
+
+
+async def test_indexes_of_a_longer_prefix_are_somebody_elses(shared_node: Node) -> None:
+    settings = settings_for(shared_node)
+    longer = settings.model_copy(update={"opensearch_prefix": f"{settings.opensearch_prefix}b-"})
+    async with open_retriever(settings) as ours, open_retriever(longer) as theirs:
+        await theirs.index_passages("geo", stream(passages(10)))
+        assert await ours.list_indexes() == ()
+        assert await ours.check_indexes() == {}
+        with pytest.raises(NotFound):
+            await ours.drop_index("b-geo")
+        assert await theirs.check_indexes() == {"geo": True}

@@ -47,10 +47,14 @@ class Catalogue:
         return sorted({each.name for each in await self.all_of("*") if each.has_alias})
 
     async def all_of(self, name: str) -> list[Stored]:
-        """Every index of a name, leftovers and those being built too; ``*`` for every name."""
+        """Every index of a name, leftovers and those being built too; ``*`` for every name.
+
+        Those of a longer prefix that begins with this one are somebody else's.
+        """
         pattern = f"{self._prefix}{name}{_APART}*"
         found = await self._get(pattern, f"list the indexes {pattern!r}")
-        return [self._stored(index, each) for index, each in sorted(found.items())]
+        every = [self._stored(index, each) for index, each in sorted(found.items())]
+        return [each for each in every if each.record is None or each.record.name == each.name]
 
     async def find(self, name: str) -> Stored:
         """The index that a name stands for; its record may be missing.

@@ -12,6 +12,7 @@ from scaar.core.errors import (
     BackendUnavailable,
     CapabilityMissing,
     DeadlineExceeded,
+    NotFound,
     Overloaded,
     ScaarError,
 )
@@ -114,7 +115,11 @@ class Drafts:
                 target=index,
                 body={"settings": settings},
             )
-            await self._catalogue.write_record(index, fresh)
+            try:
+                await self._catalogue.write_record(index, fresh)
+            except NotFound as error:
+                # Until now it was nobody's: another that builds took it for a leftover.
+                raise changed_meanwhile(record.name) from error
             stored = Stored(index, record.name, fresh, has_alias=False)
             async with self._kept(Draft(stored, fresh)) as draft:
                 yield draft

@@ -2,9 +2,10 @@
 
 import logging
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 from opensearchpy import AsyncOpenSearch
 from opensearchpy.exceptions import ConnectionError as NoConnection
@@ -65,8 +66,7 @@ async def open_server(settings: RetrieverSettings) -> AsyncIterator[Server]:
     Raises:
         InvalidRequest: the settings name no server, or files that cannot be read.
     """
-    if not settings.opensearch_urls:
-        raise InvalidRequest.of("SCAAR_RETRIEVER_OPENSEARCH_URLS", "must name a server")
+    _check_urls(settings.opensearch_urls)
     client = AsyncOpenSearch(
         list(settings.opensearch_urls),
         http_auth=_credentials(settings),
@@ -82,6 +82,18 @@ async def open_server(settings: RetrieverSettings) -> AsyncIterator[Server]:
         yield Server(client, timeout_s=settings.opensearch_timeout_s)
     finally:
         await client.close()
+
+
+def _check_urls(urls: Sequence[str]) -> None:
+    name = "SCAAR_RETRIEVER_OPENSEARCH_URLS"
+    if not urls:
+        raise InvalidRequest.of(name, "must name a server")
+    for url in urls:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InvalidRequest.of(name, "must be http://host:port or https://host:port")
+        if parts.username or parts.password:
+            raise InvalidRequest.of(name, "must hold no user: there are settings for that")
 
 
 def _credentials(settings: RetrieverSettings) -> tuple[str, str] | None:

@@ -22,6 +22,8 @@ def settings(**given: object) -> RetrieverSettings:
     ("given", "told"),
     [
         ({"opensearch_urls": ()}, "OPENSEARCH_URLS: must name a server"),
+        ({"opensearch_urls": ("localhost:9200",)}, "OPENSEARCH_URLS: must be http://host:port or"),
+        ({"opensearch_urls": ("http://u:secret@h",)}, "OPENSEARCH_URLS: must hold no user"),
         ({"opensearch_user": "u"}, "OPENSEARCH_PASSWORD: must be given with a user, or its file"),
         ({"opensearch_password": "secret"}, "OPENSEARCH_USER: must name the user of the password"),
         (
