@@ -17,8 +17,7 @@ import pytest
 from scaar.client import Answer, BackendUnavailable, Client, ScaarError, open_client
 from scaar.lab.questions import draw_questions
 from scaar.lab.world import build_world
-
-from .processes import RunningService, running_service
+from scaar.testing.processes import RunningService, running_service
 
 BACK_ENDS = ("generator", "scorer", "query-builder", "retriever")
 WORKERS = 8

@@ -26,9 +26,9 @@ from scaar.lab.world import build_world
 from scaar.retriever.factory import open_retriever
 from scaar.retriever.settings import RetrieverSettings
 from scaar.runtime.channels import ChannelSettings, open_channel
+from scaar.testing.processes import RunningService, running_service
 from scaar.wire.retriever import RemoteRetriever
 
-from .processes import RunningService, running_service
 from .random_messages import mutated
 from .seed_messages import KEPT_INDEX, SEEDS, SERVICES
 

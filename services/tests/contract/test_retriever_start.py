@@ -13,9 +13,8 @@ from scaar.core.types import IndexMode, Passage, RetrieveRequest
 from scaar.retriever.factory import open_retriever
 from scaar.retriever.settings import RetrieverSettings
 from scaar.runtime.channels import open_channel
+from scaar.testing.processes import running_service
 from scaar.wire.retriever import SERVICE_NAME, RemoteRetriever
-
-from .processes import running_service
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
