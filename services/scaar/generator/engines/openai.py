@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
-from scaar.core.errors import CapabilityMissing, InvalidRequest, PromptTooLong
+from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, PromptTooLong
 from scaar.core.types import (
     AttendRequest,
     Attention,
@@ -116,7 +116,13 @@ class OpenAiGenerator:
 
     async def _serve(self) -> Served:
         """What the server serves now."""
-        models = await self._asking.models()
+        try:
+            models = await self._asking.models()
+        except NotFound:
+            # Some have no list; then the name that is set is taken for what they serve.
+            if self._settings.model is None:
+                raise
+            models = []
         served = served_of(models, self._settings, self._asking.server)
         known = self._served
         if known is not None and replace(known, logprobs=served.logprobs) == served:

@@ -42,10 +42,9 @@ class OpenAiAsking:
             extra_headers=self._headers, timeout=most if left is None else min(most, left)
         )
         page = await self._answered(listing, begun=False)
-        if not isinstance(page.data, list) or not all(
-            isinstance(each, Model) for each in page.data
-        ):
-            raise BackendUnavailable(f"{self.server} lists its models as nobody does")
+        if not isinstance(page.data, list) or not all(map(_is_named, page.data)):
+            told = f"{self.server} answered with what is no list of models"
+            raise BackendUnavailable(told, server=self.server)
         return page.data
 
     async def stream(self, served: Served, request: GenerateRequest) -> AsyncGenerator[Delta, None]:
@@ -114,9 +113,10 @@ class OpenAiAsking:
             return await asking
         except OpenAIError as error:
             failed = failure_of(error, self.server, begun=begun)
-        except ValueError:  # what should be JSON is none
+        except (AttributeError, TypeError, ValueError):
+            # The client takes for granted that JSON comes, and an object.
             kind = StreamIncomplete if begun else BackendUnavailable
-            failed = kind(f"{self.server} wrote what is no JSON", server=self.server)
+            failed = kind(f"{self.server} wrote what is not its interface", server=self.server)
         raise failed  # out of the block, so that it has no context
 
 
@@ -127,3 +127,7 @@ async def _next(
         return await anext(stream)
     except StopAsyncIteration:
         return None
+
+
+def _is_named(model: object) -> bool:
+    return isinstance(model, Model) and isinstance(model.id, str)

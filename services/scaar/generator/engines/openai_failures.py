@@ -116,11 +116,15 @@ def _message(error: APIError) -> str:
 
 
 def _code(error: OpenAIError) -> str:
-    """The server's own code or kind of the error, if it is a name and no text."""
-    for name in (getattr(error, "code", None), getattr(error, "type", None)):
-        if isinstance(name, str) and _CODE.fullmatch(name) and not name.isdigit():
-            return f" ({name})"
-    return ""
+    """The server's own code of the error, and the field: where they are names and no text."""
+    code, kind, field = (_name(getattr(error, name, None)) for name in ("code", "type", "param"))
+    told = [name for name in (code or kind, field) if name]
+    return f" ({': '.join(told)})" if told else ""
+
+
+def _name(told: object) -> str:
+    named = isinstance(told, str) and _CODE.fullmatch(told) and not told.isdigit()
+    return str(told) if named else ""
 
 
 def _status_in(error: APIError) -> int | None:

@@ -33,7 +33,7 @@ def served_of(models: Sequence[Model], settings: GeneratorSettings, server: str)
     # llama.cpp serves the model that it has, whatever it is called.
     wanted = None if dialect.name == "llama_cpp" else settings.model
     found = [model for model in models if wanted is None or model.id == wanted]
-    if len(found) != 1 and not (wanted is not None and not models):
+    if len(found) != 1 and (models or settings.model is None):
         names = ", ".join(sorted(model.id for model in models)[:20]) or "none"
         which = f"no model {wanted}" if wanted else "more than one model, or none"
         told = f"{server} serves {which}; SCAAR_GENERATOR_MODEL names one of: {names}"
@@ -41,7 +41,7 @@ def served_of(models: Sequence[Model], settings: GeneratorSettings, server: str)
     model = found[0] if found else None
     said = _context(model) if model is not None else None
     return Served(
-        model=model.id if model is not None else str(wanted),
+        model=model.id if model is not None else str(settings.model),
         dialect=dialect,
         max_total_tokens=settings.max_total_tokens or said or DEFAULT_CONTEXT,
     )

@@ -215,12 +215,18 @@ async def test_llama_cpp_serves_its_model_by_any_name() -> None:
         assert text_of(await write(both.generator))
 
 
+LISTED = '{"object": "list", "data": [{"id": "m", "owned_by": "vllm"}]}'
+
+
 @asynccontextmanager
-async def serving(status: int, body: Any, **headers: str) -> AsyncIterator[str]:
+async def serving(
+    status: int, body: Any, *, listed: str = LISTED, **headers: str
+) -> AsyncIterator[str]:
     """A server that lists a model and answers every generation so; its base URL."""
 
     async def models(_: web.Request) -> web.Response:
-        return web.json_response({"object": "list", "data": [{"id": "m", "owned_by": "vllm"}]})
+        content_type = "text/html" if listed.startswith("<") else "application/json"
+        return web.Response(text=listed, content_type=content_type)
 
     async def answer(_: web.Request) -> web.Response:
         return web.json_response(body, status=status, headers=headers)
@@ -267,6 +273,24 @@ async def test_a_status_is_a_condition_that_quotes_nothing(
     assert isinstance(error, condition)
     for told in ("bad", "too long", "large", "CUDA", "Not Found", "html"):
         assert told not in error.message
+
+
+@pytest.mark.parametrize(
+    "listed",
+    ["<html>", "{", "null", "7", "[]", "{}", '{"data": null}', '{"data": [7]}', '{"data": [{}]}'],
+)
+async def test_what_is_no_list_of_models_is_told(listed: str) -> None:
+    async with serving(200, {}, listed=listed) as url:
+        error = await opening(url)
+    assert type(error) is BackendUnavailable
+
+
+async def test_the_code_and_the_field_that_a_server_names_are_told_on() -> None:
+    error = {"message": "no temperature", "code": "unsupported_value", "param": "temperature"}
+    async with serving(400, {"error": error}) as url:
+        found = await opening(url)
+    told = f"the model server at {url}/v1 refused with 400 (unsupported_value: temperature)"
+    assert found.message == f"request: {told}"
 
 
 @pytest.mark.parametrize(

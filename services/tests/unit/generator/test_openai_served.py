@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from aiohttp import ClientSession
+from aiohttp import ClientSession, web
 from openai import AsyncOpenAI
 
 from scaar.core.errors import InvalidRequest
@@ -276,3 +276,25 @@ async def test_a_kind_of_failure_that_is_none_is_told_with_those_there_are() -> 
     with pytest.raises(InvalidRequest, match="there is no 'fire'; known: overload, "):
         async with open_openai_server(fail=["fire"]):
             pass
+
+
+async def test_a_server_without_a_list_serves_the_model_that_is_named() -> None:
+    app = web.Application()
+    async with open_openai_server(dialect="openai") as server, ClientSession() as session:
+
+        async def completions(request: web.Request) -> web.Response:
+            body, url = await request.read(), f"{server.url}/completions"
+            async with session.post(url, data=body) as answer:
+                return web.Response(body=await answer.read(), content_type=answer.content_type)
+
+        app.router.add_post("/v1/completions", completions)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, "127.0.0.1", 0).start()
+            url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+            async with open_generator(settings_of(url, model="lab-lm")) as generator:
+                assert (await generator.describe_model()).model == "lab-lm"
+                assert text_of(await write(generator))
+        finally:
+            await runner.cleanup()
