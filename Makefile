@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` shows the main job, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-transformers test-go integration-opensearch bench check proto lab-models clean
+.PHONY: help demo test test-transformers test-go integration integration-opensearch bench check proto lab-models clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -26,6 +26,9 @@ test-transformers: $(TRANSFORMERS)/.test ## hold the lab models to transformers 
 
 test-go: $(VENV)/.dev ## run the Go example of docs/clients.md (needs Go and its module proxy)
 	@$(BIN)/python -m pytest integration_tests/go
+
+integration: $(VENV)/.dev ## run scaar on a real OpenSearch node and Triton server, and the lab's TGI (Java 17, Maven)
+	@$(BIN)/python -m pytest integration_tests/opensearch integration_tests/triton integration_tests/platform
 
 integration-opensearch: $(VENV)/.dev ## run the retriever on a real OpenSearch node (needs Java 17 and Maven)
 	@$(BIN)/python -m pytest integration_tests/opensearch
