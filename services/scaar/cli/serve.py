@@ -101,9 +101,11 @@ async def _open_servicer(
             async with open_local_indexes() as retriever:
                 # A damaged index is told now; it does not take the others down.
                 whole = {**await retriever.check_indexes()}
-                with suppress(DataCorrupt):
-                    lab = await compose.ensure_lab_index(retriever)
-                    whole.setdefault(lab.name, True)
+                # A server's indexes are others' too: nothing is built there unasked.
+                if getattr(settings, "engine", "") == "bm25s":
+                    with suppress(DataCorrupt):
+                        lab = await compose.ensure_lab_index(retriever)
+                        whole.setdefault(lab.name, True)
                 yield RetrieverServicer(retriever, whole=whole)
         case ServiceName.ORCHESTRATOR:
             assert isinstance(settings, OrchestratorSettings)
