@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` shows the main job, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-transformers test-go integration integration-opensearch bench check proto lab-models clean
+.PHONY: help demo test test-transformers test-go integration integration-opensearch integration-triton bench check proto lab-models clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -32,6 +32,9 @@ integration: $(VENV)/.dev ## run scaar on a real OpenSearch node and Triton serv
 
 integration-opensearch: $(VENV)/.dev ## run the retriever on a real OpenSearch node (needs Java 17 and Maven)
 	@$(BIN)/python -m pytest integration_tests/opensearch
+
+integration-triton: $(VENV)/.dev ## hold the scorer to the real Triton server (500 MB from PyPI; 5 minutes)
+	@$(BIN)/python -m pytest integration_tests/triton
 
 bench: $(VENV)/.dev ## what answers cost against plain generation, as ratios (about 5 minutes)
 	@PYTHONPATH=services $(BIN)/python -m bench $(BENCH)
