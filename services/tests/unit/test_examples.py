@@ -1,0 +1,25 @@
+"""The configurations that deploy/examples offers are ones that the services take."""
+
+from pathlib import Path
+
+import pytest
+
+from scaar.cli.services import ServiceName
+from scaar.cli.settings import read_every
+from scaar.runtime.config_file import ConfigFile
+
+EXAMPLES = Path(__file__).parents[3] / "deploy" / "examples"
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.name)
+def test_an_example_has_settings_that_are_taken(path: Path) -> None:
+    settings = read_every(ConfigFile.read(path))
+    assert all(settings[service].model_fields_set for service in ServiceName)
+
+
+def test_production_runs_on_the_servers_of_production() -> None:
+    settings = read_every(ConfigFile.read(EXAMPLES / "production.yaml"))
+    engines = {name: settings[name].model_dump().get("engine") for name in ServiceName}
+    assert engines[ServiceName.GENERATOR] == "tgi"
+    assert engines[ServiceName.SCORER] == "triton"
+    assert engines[ServiceName.RETRIEVER] == "opensearch"
