@@ -15,8 +15,10 @@ from triton_server import TritonServer
 from tritonclient.grpc import InferenceServerClient
 from tritonclient.utils import InferenceServerException
 
-_READY_S = 60.0
-_END_S = 20.0
+PATIENCE_S = 60.0
+"""How long a test waits for what must come."""
+
+_END_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,7 @@ class RunningTriton:
     """A server that serves a repository."""
 
     port: int
+    metrics_port: int
     process: subprocess.Popen[bytes]
     said: Path
 
@@ -44,7 +47,8 @@ def running_triton(
     server: TritonServer, repository: Path, *, port: int = 0
 ) -> Iterator[RunningTriton]:
     """The server over the repository, its models ready; on ``port`` where one is given."""
-    port = port or free_port()
+    port, metrics_port = port or free_port(), free_port()
+    shared = f"scaar-triton-{port}-"
     command = [
         str(server.binary),
         f"--backend-directory={server.backends}",
@@ -52,10 +56,12 @@ def running_triton(
         "--grpc-address=127.0.0.1",
         f"--grpc-port={port}",
         "--allow-http=false",
-        "--allow-metrics=false",
+        "--metrics-address=127.0.0.1",
+        f"--metrics-port={metrics_port}",
+        "--metrics-interval-ms=60000",
         "--pinned-memory-pool-byte-size=0",
         "--model-load-thread-count=2",
-        "--exit-timeout-secs=5",
+        f"--backend-config=python,shm-region-prefix-name={shared}",
     ]
     with tempfile.NamedTemporaryFile(prefix="triton-", suffix=".log") as said:
         process = subprocess.Popen(
@@ -66,7 +72,7 @@ def running_triton(
             # A group of its own, with the processes of its models.
             start_new_session=True,
         )
-        running = RunningTriton(port, process, Path(said.name))
+        running = RunningTriton(port, metrics_port, process, Path(said.name))
         try:
             _wait_until_ready(running)
             yield running
@@ -75,6 +81,9 @@ def running_triton(
             with suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=_END_S)
             running.kill()
+            # What a killed server leaves of the memory that it shared with its models.
+            for each in Path("/dev/shm").glob(f"{shared}*"):
+                each.unlink()
 
 
 def free_port() -> int:
@@ -86,7 +95,7 @@ def free_port() -> int:
 
 
 def _wait_until_ready(running: RunningTriton) -> None:
-    until = time.monotonic() + _READY_S
+    until = time.monotonic() + PATIENCE_S
     with InferenceServerClient(running.target) as client:
         while time.monotonic() < until:
             if running.process.poll() is not None:

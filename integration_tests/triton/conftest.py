@@ -1,0 +1,89 @@
+"""The real Triton server over the lab's cross-encoder, exported as a user exports a model."""
+
+import itertools
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scaar.core.types import ScoreRequest
+from scaar.lab.models import LAB_CROSS_ENCODER, model_folder
+from scaar.scorer.settings import ScorerSettings
+from scaar.scorer.triton_repository.model_config import MODEL_NAME
+from scaar.testing.commands import run_scaar
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "servers" / "triton"))
+
+from gated_model import Gate, put_gate
+from running_triton import RunningTriton, running_triton
+from triton_server import TritonServer, set_up
+
+FOLDER = model_folder(LAB_CROSS_ENCODER)
+NAMES = "Ada Bea Cay Dee Eve Fay Gil Hal Ivo Jan Kay Lea Mia Ned Oda Pia".split()
+
+
+@pytest.fixture(scope="session")
+def server() -> TritonServer:
+    return set_up()
+
+
+@pytest.fixture(scope="session")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The lab's cross-encoder for the Python back end; not to be changed."""
+    repository = tmp_path_factory.mktemp("triton") / "repository"
+    ran = run_scaar(
+        *("models", "export-scorer", str(FOLDER), "--to", str(repository), "--backend", "python")
+    )
+    assert ran.status == 0, ran.err
+    return repository
+
+
+@pytest.fixture(scope="session")
+def triton(server: TritonServer, exported: Path) -> Iterator[RunningTriton]:
+    """A server for all tests that leave it as it is."""
+    with running_triton(server, exported) as running:
+        yield running
+
+
+@pytest.fixture
+def copied(exported: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Makes a repository of the test's own, a text of its configuration replaced."""
+    numbers = itertools.count()
+
+    def copy(old: str = "", new: str = "") -> Path:
+        repository = shutil.copytree(exported, tmp_path / f"repository-{next(numbers)}")
+        config = repository / MODEL_NAME / "config.pbtxt"
+        assert old in config.read_text()
+        if old:
+            config.write_text(config.read_text().replace(old, new))
+        return repository
+
+    return copy
+
+
+@pytest.fixture
+def gate(copied: Callable[..., Path]) -> Gate:
+    """A repository whose model computes when the test lets it."""
+    return put_gate(copied())
+
+
+@pytest.fixture
+def settings_for() -> Callable[..., ScorerSettings]:
+    """Makes the settings of a scorer on a server, without memory unless it is given one."""
+
+    def make(running: RunningTriton, **given: Any) -> ScorerSettings:
+        fixed = {"engine": "triton", "model": FOLDER, "triton_target": running.target}
+        return ScorerSettings(**{**fixed, "cache_entries": 0, **given})
+
+    return make
+
+
+@pytest.fixture
+def sentences() -> list[ScoreRequest]:
+    """Sixteen sentences of nine words, each in a request of its own."""
+    question = "Who directed the film The Painted Voyage of Olstead?"
+    words = "The film was directed by {} in the past."
+    return [ScoreRequest(question, tuple(words.format(name).split())) for name in NAMES]
