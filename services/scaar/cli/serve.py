@@ -71,7 +71,9 @@ async def _serve(service: ServiceName, flags: Mapping[str, str | None]) -> None:
     needs = compose.needs_of(settings) if isinstance(settings, OrchestratorSettings) else ()
     async with AsyncExitStack() as stack:
         servicer = await stack.enter_async_context(_open_servicer(service, settings))
-        check = servicer.check_ready if isinstance(servicer, ScorerServicer) else None
+        check = None
+        if isinstance(servicer, GeneratorServicer | ScorerServicer):
+            check = servicer.check_ready
         server = await stack.enter_async_context(
             open_server(
                 [servicer], address, settings, status_of=status_of, needs=needs, check=check

@@ -47,6 +47,10 @@ class GeneratorServicer(pb_grpc.GeneratorServiceServicer):
         """Registers the service."""
         pb_grpc.add_GeneratorServiceServicer_to_server(self, server)
 
+    async def check_ready(self) -> None:
+        """Raises what a call would, while the generator cannot even say what it is."""
+        await self._generator.describe_model()
+
     async def Generate(
         self, request: pb.GenerateRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> AsyncGenerator[pb.GenerateResponse, None]:
