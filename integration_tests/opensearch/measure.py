@@ -9,7 +9,7 @@ import random
 import statistics
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from opensearchpy import AsyncOpenSearch
 
@@ -19,6 +19,8 @@ from scaar.retriever.settings import RetrieverSettings
 
 from ..servers.opensearch.distribution import make
 from ..servers.opensearch.node import CACHE, Node, running_node
+
+Ask = Callable[[str], Awaitable[object]]
 
 QUERIES, WORDS = 300, 30_000
 
@@ -35,13 +37,15 @@ async def generated(count: int) -> AsyncIterator[Passage]:
         yield Passage(f"p{number}", text(chance, 3), text(chance, 100))
 
 
-async def median_ms(ask: Callable[[str], Awaitable[object]], queries: list[str]) -> float:
-    taken = []
+async def medians_ms(asked: Sequence[Ask], queries: list[str]) -> list[float]:
+    """The median time of each way to ask; they take turns, so that the machine is the same."""
+    taken: list[list[float]] = [[] for _ in asked]
     for query in queries:
-        began = time.perf_counter()
-        await ask(query)
-        taken.append((time.perf_counter() - began) * 1000)
-    return statistics.median(taken)
+        for ask, times in zip(asked, taken, strict=True):
+            began = time.perf_counter()
+            await ask(query)
+            times.append((time.perf_counter() - began) * 1000)
+    return [statistics.median(times) for times in taken]
 
 
 async def measure(node: Node, count: int) -> None:
@@ -75,8 +79,7 @@ async def measure(node: Node, count: int) -> None:
         chance = random.Random(2)
         queries = [text(chance, 6) for _ in range(QUERIES)]
         for name in ("warm-up", "first", "second"):
-            raw_ms = await median_ms(by_raw, queries)
-            scaar_ms = await median_ms(by_scaar, queries)
+            raw_ms, scaar_ms = await medians_ms((by_raw, by_scaar), queries)
             print(f"{name}: raw {raw_ms:.2f} ms, scaar {scaar_ms:.2f} ms a search (median)")
 
 

@@ -16,7 +16,6 @@ from scaar.retriever.opensearch_finish import Finish
 from scaar.retriever.opensearch_loader import Loader
 from scaar.retriever.opensearch_record import Record, damaged
 from scaar.retriever.opensearch_schema import (
-    KEPT,
     delete_lines,
     document_id,
     index_lines,
@@ -145,7 +144,7 @@ class OpenSearchBuilding:
                 f"read passages of {index}",
                 index=index,
                 body={"ids": [document_id(each) for each in whole]},
-                params={"realtime": "false", "_source_includes": ",".join(KEPT)},
+                params={"realtime": "false"},
             )
             for each in answer["docs"]:
                 if each.get("found"):

@@ -14,7 +14,6 @@ from scaar.core.types import Passage, RetrievedPassage
 Json = dict[str, object]
 
 CONTENTS = "contents"
-KEPT = ("passage_id", "title", "text")
 _MOST_ID_BYTES = 512
 
 
@@ -80,7 +79,6 @@ def search_lines(index: str, query: str, top_k: int, *, shards: int) -> bytes:
         "size": top_k,
         "sort": [{"_score": "desc"}, {"passage_id": "asc"}],
         "track_total_hits": False,
-        "_source": list(KEPT),
     }
     return _lines(head, body)
 

@@ -1,4 +1,6 @@
 import asyncio
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -85,3 +87,16 @@ def test_a_prefix_that_opensearch_would_not_take_is_refused(prefix: str) -> None
 
 def test_a_password_is_not_shown() -> None:
     assert "secret" not in repr(settings(opensearch_user="u", opensearch_password="secret"))
+
+
+def test_the_engine_needs_the_libraries_of_its_own_extra_alone() -> None:
+    needed = "import sys, scaar.retriever.opensearch_engine as _"
+    others = ("bm25s", "numpy", "Stemmer", "typer", "onnxruntime")
+    told = f"{needed}; print([each for each in {others} if each in sys.modules])"
+    ran = subprocess.run(
+        [sys.executable, "-c", told],
+        env={"PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+    )
+    assert (ran.stdout, ran.stderr) == ("[]\n", "")
