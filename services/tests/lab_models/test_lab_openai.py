@@ -1,13 +1,17 @@
 """The lab's model behind OpenAI's interface answers as it does embedded."""
 
 import asyncio
+import re
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
-from scaar.generator.engines.openai_dialects import DIALECTS, DialectName
+from scaar.generator.engines.openai_dialects import DialectName
 from scaar.lab.questions import Question
 from scaar.testing.commands import run_scaar
 from scaar.testing.lab_servers.openai import OpenAiServer, open_openai_server
@@ -73,10 +77,13 @@ def embedded(lab_home: object, tail_questions: list[Question]) -> dict[str, list
         }
 
 
-@pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize(
-    ("dialect", "openai_api"),
-    [*((dialect, "completions") for dialect in DIALECTS), ("vllm", "chat"), ("llama_cpp", "chat")],
+    ("dialect", "openai_api", "policy"),
+    [
+        *(("vllm", api, policy) for api in ("completions", "chat") for policy in POLICIES),
+        *((dialect, "completions", "scaar") for dialect in ("openai", "sglang", "llama_cpp")),
+        *((dialect, "chat", "scaar") for dialect in ("sglang", "llama_cpp")),
+    ],
 )
 def test_ten_questions_are_answered_as_by_the_embedded_engine(
     dialect: DialectName,
@@ -117,6 +124,34 @@ def test_without_log_probabilities_a_policy_that_judges_is_refused_by_name(
         assert refused.err.startswith(f"scaar: policy {policy} needs logprobs, which model lab-lm")
         ran = run_scaar("ask", tail_questions[0].question, "--policy", "ircot", "--json")
         assert ran.status == 0
+
+
+def test_the_server_of_the_command_is_asked_as_it_says_and_goes_as_it_came(
+    tail_questions: list[Question], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = [sys.executable, "-m", "scaar.cli", "lab", "openai"]
+    options = ["--address", "127.0.0.1:0", "--dialect", "sglang"]
+    with subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            told = process.stderr.readline()
+            found = re.fullmatch(r"OpenAI's interface \(sglang\) serving at (http://\S+)\n", told)
+            assert found, told
+            setting = f"SCAAR_GENERATOR_ENGINE=openai SCAAR_GENERATOR_URL={found[1]}"
+            assert setting in process.stderr.readline()
+            for name, value in (("ENGINE", "openai"), ("URL", found[1]), ("PROMPT_PROFILE", "lab")):
+                monkeypatch.setenv(f"SCAAR_GENERATOR_{name}", value)
+            ran = run_scaar("ask", tail_questions[0].question, "--json")
+            assert (ran.status, ran.err) == (0, "")
+        finally:
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+
+
+def test_a_wrong_kind_of_failure_lists_all() -> None:
+    ran = run_scaar("lab", "openai", "--address", "127.0.0.1:0", "--fail", "fire")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith("scaar: --fail: there is no 'fire'; known: overload, unavailable, ")
 
 
 def test_a_server_that_is_not_there_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
