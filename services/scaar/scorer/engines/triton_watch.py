@@ -84,8 +84,10 @@ class TritonWatch:
     async def go_on(self, every_s: float) -> None:
         """Looks again and again, at once where there is doubt, until cancelled."""
         while True:
+            # Not wait_for, which loses a cancelling that comes together with the doubt.
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._doubted.wait(), every_s)
+                async with asyncio.timeout(every_s):
+                    await self._doubted.wait()
             self._doubted.clear()
             await self.look()
             # A server that is gone fails every call at once; none of them hurries the next look.
