@@ -182,3 +182,51 @@ async def test_scores_are_the_same_with_more_shards(shared_node: Node) -> None:
     assert [[each.id for each in passages] for passages in found[0]] == [
         [each.id for each in passages] for passages in found[1]
     ]
+
+
+async def test_an_index_with_a_shard_that_is_away_is_not_taken_for_a_damaged_one(
+    node: Node,
+) -> None:
+    port = f"http.port={node.address.rpartition(':')[2]}"
+    settings = settings_for(node, opensearch_shards=3, opensearch_bulk_mb=0.02)
+    async with (
+        open_retriever(settings) as retriever,
+        AsyncOpenSearch(f"http://{node.address}") as raw,
+    ):
+        built = await retriever.index_passages("geo", stream(passages(100)))
+        with pytest.raises(BackendUnavailable, match="the source is gone"):
+            await retriever.index_passages("cut", cut_after(1_024, passages(2_000)))
+        found = await raw.indices.get_settings(index=f"{settings.opensearch_prefix}*")
+        shards = [
+            node.folder / "data/nodes/0/indices" / each["settings"]["index"]["uuid"] / "0"
+            for each in found.values()
+        ]
+        node.stop()
+        for shard in shards:
+            shard.rename(shard.with_name("away"))
+        node.start(port)
+        for asked in (
+            retriever.describe_index("geo"),
+            retriever.retrieve(VOLCANO),
+            retriever.index_passages("geo", stream(passages(10)), mode=IndexMode.UPSERT),
+            retriever.index_passages("cut", stream(passages(2_000))),
+        ):
+            with pytest.raises(BackendUnavailable):
+                await asked
+        assert await retriever.check_indexes() == {"geo": False}
+        node.stop()
+        for shard in shards:
+            shard.with_name("away").rename(shard)
+        node.start(port)
+        assert await retriever.describe_index("geo") == built.index
+        # What was loaded was not taken away.
+        await retriever.index_passages("cut", stream(passages(2_000)))
+        assert (await raw.indices.get_alias(index=f"{settings.opensearch_prefix}*")).keys() == (
+            found.keys()
+        )
+
+
+async def cut_after(count: int, whole: list[Passage]) -> AsyncIterator[Passage]:
+    for passage in whole[:count]:
+        yield passage
+    raise BackendUnavailable("the source is gone")

@@ -12,9 +12,10 @@ from scaar.retriever.conditions import already_exists
 from scaar.retriever.opensearch_catalogue import Catalogue, Stored
 from scaar.retriever.opensearch_content import Content
 from scaar.retriever.opensearch_drafts import Draft, Drafts
+from scaar.retriever.opensearch_errors import condition, kind_of
 from scaar.retriever.opensearch_finish import Finish
 from scaar.retriever.opensearch_loader import Loader
-from scaar.retriever.opensearch_record import Record, damaged
+from scaar.retriever.opensearch_record import Record
 from scaar.retriever.opensearch_schema import (
     delete_lines,
     document_id,
@@ -133,6 +134,7 @@ class OpenSearchBuilding:
     async def _read(self, index: str, passage_ids: Sequence[str]) -> dict[str, Passage]:
         """Those of the passages that an index has."""
         found: dict[str, Passage] = {}
+        what = f"read passages of {index}"
         for start in range(0, len(passage_ids), _READ_AT_ONCE):
             ids = passage_ids[start : start + _READ_AT_ONCE]
             # Half a surrogate pair is in no id; a passage with one is refused when it is taken in.
@@ -141,17 +143,16 @@ class OpenSearchBuilding:
                 continue
             answer = await self._server.ask(
                 self._server.client.mget,
-                f"read passages of {index}",
+                what,
                 index=index,
                 body={"ids": [document_id(each) for each in whole]},
                 params={"realtime": "false"},
             )
             for each in answer["docs"]:
-                if each.get("found"):
-                    try:
-                        passage = passage_of(each["_source"])
-                    except KeyError as error:
-                        raise damaged(index, "it holds what is no passage") from error
+                if "error" in each:
+                    raise condition(503, kind_of(each), what)
+                if each["found"]:
+                    passage = passage_of(each["_source"])
                     found[passage.id] = passage
         return found
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from scaar.core.errors import NotFound, ScaarError
+from scaar.core.errors import BackendUnavailable, NotFound, ScaarError
 from scaar.retriever.conditions import already_exists, changed_meanwhile, not_found
 from scaar.retriever.opensearch_record import Record, damaged, record_of
 from scaar.retriever.opensearch_server import Server
@@ -85,6 +85,7 @@ class Catalogue:
         Raises:
             NotFound: there is none.
             DataCorrupt: it does not hold what its record says.
+            BackendUnavailable: a shard of it is not there.
         """
         stored = await self.find(name)
         if stored.record is None or not stored.record.is_whole or stored.record.name != name:
@@ -96,10 +97,17 @@ class Catalogue:
         return stored, stored.record
 
     async def count(self, index: str) -> int:
-        """How many passages an index holds, as a search sees them."""
-        answer = await self._server.ask(
-            self._server.client.count, f"count the passages of {index}", index=index
-        )
+        """How many passages an index holds, as a search sees them.
+
+        Raises:
+            BackendUnavailable: a shard of it is not there; perhaps not yet.
+        """
+        what = f"count the passages of {index}"
+        answer = await self._server.ask(self._server.client.count, what, index=index)
+        shards = answer["_shards"]
+        if shards["successful"] < shards["total"]:
+            there = f"{shards['successful']} of {shards['total']} shards are there"
+            raise BackendUnavailable(f"OpenSearch cannot {what} now: {there}")
         return int(answer["count"])
 
     def new_index(self, name: str) -> str:

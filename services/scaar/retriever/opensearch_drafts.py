@@ -156,21 +156,17 @@ class Drafts:
                 continue
             if self.is_held(record.builder):
                 continue
-            same = replace(record, builder=None) == plain
-            if same and found is None and await self._can_be_read(each.index):
+            if replace(record, builder=None) == plain and found is None:
                 found = each
             else:
                 await self._catalogue.delete(each.index)
-        return found
-
-    async def _can_be_read(self, index: str) -> bool:
-        try:
+        if found:
+            # What cannot be read now may be hours of work: that is told, and nothing taken away.
             refresh = self._server.client.indices.refresh
-            await self._server.ask(refresh, f"refresh {index}", timeout_s=_MAKE_S, index=index)
-            await self._catalogue.count(index)
-        except ScaarError:
-            return False
-        return True
+            what = f"refresh {found.index}"
+            await self._server.ask(refresh, what, timeout_s=_MAKE_S, index=found.index)
+            await self._catalogue.count(found.index)
+        return found
 
     @asynccontextmanager
     async def _kept(self, draft: Draft) -> AsyncIterator[Draft]:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import assert_never
 
-from scaar.core.errors import DataCorrupt, NotFound, Overloaded
+from scaar.core.errors import NotFound, Overloaded, ScaarError
 from scaar.core.types import (
     IndexDescription,
     IndexMode,
@@ -150,14 +150,14 @@ class OpenSearchRetriever:
             raise not_found(index, await self._catalogue.names())
 
     async def check_indexes(self) -> Mapping[str, bool]:
-        """Whether each index holds what it says, by name; a damaged one is told to the log."""
+        """Whether each index holds what it says, by name; one that does not is told to the log."""
         whole = {}
         for name in await self._catalogue.names():
             try:
                 await self._catalogue.open(name)
             except NotFound:
                 continue  # dropped since its name was read
-            except DataCorrupt as error:
+            except ScaarError as error:
                 _log.error("%s", error.message)
                 whole[name] = False
             else:

@@ -137,6 +137,10 @@ class Finish:
         if after is not None:
             body["search_after"] = [after]
         found = await self._server.ask(
-            self._server.client.search, f"read {index}", index=index, body=body
+            self._server.client.search,
+            f"read {index}",
+            index=index,
+            body=body,
+            params={"allow_partial_search_results": "false"},
         )
         return [str(hit["sort"][0]) for hit in found["hits"]["hits"]]
