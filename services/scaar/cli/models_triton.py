@@ -16,7 +16,8 @@ def export_scorer(
         Path,
         typer.Argument(
             metavar="MODEL",
-            help="The folder of a cross-encoder with one logit, its ONNX export in it.",
+            help="The folder of a cross-encoder with one logit; without an ONNX export in it, "
+            "scaar[scorer,transformers] makes one.",
             show_default=False,
         ),
     ],

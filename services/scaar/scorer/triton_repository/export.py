@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from scaar.core.errors import AlreadyExists, InvalidRequest, NotFound
+from scaar.core.errors import AlreadyExists, InvalidRequest
 from scaar.runtime.checkpoint import MODEL_FILES, Checkpoint, read_checkpoint
 from scaar.scorer.engines.cross_encoder import CrossEncoder, open_cross_encoder
 from scaar.scorer.engines.tensor_names import INPUTS
@@ -32,20 +32,27 @@ def export_scorer(
 ) -> Path:
     """Writes the repository ``to``, whole or not at all; gives the model's folder in it.
 
-    The folder holds a checkpoint of any cross-encoder with one logit, and its ONNX export.
+    The folder holds a checkpoint of any cross-encoder with one logit. One without an ONNX export
+    is exported first, where PyTorch and transformers are installed.
 
     Raises:
         NotFound: the checkpoint, or a file of it, is not there.
         DataCorrupt: a file of it is damaged, or the model is none with one logit.
+        CapabilityMissing: it has no ONNX export, and what makes one is not installed.
         AlreadyExists: there is something at ``to``, and no ``force``.
         InvalidRequest: what is at ``to`` is no repository of this kind, so nothing replaces it.
     """
     _check_place(to, force=force)
     if folder.is_dir() and not any((folder / name).is_file() for name in MODEL_FILES):
-        raise NotFound(
-            f"{folder}: has no {' or '.join(MODEL_FILES)}. Export the checkpoint first: "
-            f"optimum-cli export onnx --model {folder} --task text-classification FOLDER"
-        )
+        # PyTorch is loaded where it is needed: 5 GB that few exports ask for.
+        from scaar.scorer.triton_repository.onnx_export import export_onnx
+
+        with tempfile.TemporaryDirectory() as work:
+            whole = Path(work) / folder.resolve().name
+            export_onnx(folder, whole)
+            return export_scorer(
+                whole, to, backend=backend, max_batch_size=max_batch_size, force=force
+            )
     checkpoint = read_checkpoint(folder)
     model = open_cross_encoder(folder, threads=1)
     shape = ModelShape(

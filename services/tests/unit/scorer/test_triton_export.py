@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -87,13 +88,18 @@ def test_an_export_that_fails_leaves_what_was_there(cross_encoder_folder, tmp_pa
     assert names_of(tmp_path) == before
 
 
-def test_a_checkpoint_without_an_onnx_file_says_how_to_make_one(cross_encoder_folder, tmp_path):
+def test_a_checkpoint_without_an_onnx_file_says_how_to_make_one(
+    cross_encoder_folder, tmp_path, monkeypatch
+):
+    # As where it is not installed.
+    monkeypatch.setitem(sys.modules, "torch", None)
     folder = shutil.copytree(cross_encoder_folder, tmp_path / "ce")
     (folder / "model.onnx").unlink()
     ran = run_scaar(
         *("models", "export-scorer", str(folder), "--to", str(tmp_path / "r"), "--backend", "onnx")
     )
     assert ran.status == 1
+    assert "Install scaar[scorer,transformers]" in ran.err
     assert "optimum-cli export onnx" in ran.err
     assert not (tmp_path / "r").exists()
 
