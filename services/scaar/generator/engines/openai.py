@@ -81,7 +81,8 @@ class OpenAiGenerator:
         with self._places.one():
             served = self._served or await self._serve()
             restated = self._continuation(served) is ContinuationKind.RESTATED
-            writing = OpenAiWriting(request, restated=restated)
+            echoed = served.dialect.echoes and self._settings.openai_api == "chat"
+            writing = OpenAiWriting(request, restated=restated, echoed=echoed)
             deltas = self._tried(lambda: self._deltas(served, request))
             told = False
             async with aclosing(deltas):

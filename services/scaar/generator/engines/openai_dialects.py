@@ -25,7 +25,8 @@ class Dialect:
     ``owner`` is what it says in ``owned_by`` of its models. ``extras`` go with every request: a
     penalty that a server or its model's own settings would apply is taken out, since a draft is
     the model's likeliest text. ``continuing`` go with a chat whose last turn is to be gone on
-    from. ``usage_as_it_goes`` are the options of a stream that tell usage from its first chunk.
+    from, and whose first chunk may begin with that turn where the server ``echoes``.
+    ``usage_as_it_goes`` are the options of a stream that tell usage from its first chunk.
     """
 
     name: DialectName
@@ -37,6 +38,7 @@ class Dialect:
     extras: Mapping[str, object] = field(default_factory=_fields)
     continuing: Mapping[str, object] = field(default_factory=_fields)
     usage_as_it_goes: Mapping[str, object] = field(default_factory=_fields)
+    echoes: bool = False
 
 
 OPENAI = Dialect(
@@ -71,8 +73,10 @@ LLAMA_CPP = Dialect(
     "llama_cpp",
     owner="llamacpp",
     logprob_kind=LogprobKind.RAW,
-    # It goes on from a last turn that is the assistant's without being told to.
+    # It goes on from a last turn that is the assistant's without being told to; from 2026 on it
+    # tells that turn as a part of its answer.
     chat=ContinuationKind.NATIVE,
+    echoes=True,
     extras=_fields(repeat_penalty=1.0, cache_prompt=True, timings_per_token=True),
 )
 

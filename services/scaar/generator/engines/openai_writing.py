@@ -19,8 +19,13 @@ class OpenAiWriting:
     those of the prompt 0.
     """
 
-    def __init__(self, request: GenerateRequest, *, restated: bool) -> None:
-        """``restated``: what the server writes may begin with a repeat of the prefix."""
+    def __init__(self, request: GenerateRequest, *, restated: bool, echoed: bool) -> None:
+        """What the server writes may begin with the prefix.
+
+        ``restated``: with a repeat of any of it, in the model's own words. ``echoed``: with its
+        text, which no token is told for.
+        """
+        self._echo = request.prefix if echoed else ""
         self._laid = TextOfTokens()
         self._cut = RepeatCut(request.prefix) if restated else None
         self._text = ServedText(request.stop)
@@ -36,7 +41,7 @@ class OpenAiWriting:
             StreamIncomplete: the server ended the text for a reason of its own.
         """
         self._count(delta)
-        released = self._write(self._laid.feed(delta.tokens, delta.text))
+        released = self._write(self._laid.feed(delta.tokens, self._without_echo(delta)))
         if delta.finish_reason is None or self.finished is not None:
             return released
         if delta.finish_reason not in _REASONS:
@@ -64,6 +69,16 @@ class OpenAiWriting:
             self.prompt_tokens = delta.prompt_tokens
         if delta.generated_tokens is not None:
             self._counted = delta.generated_tokens
+
+    def _without_echo(self, delta: Delta) -> str:
+        if not self._echo or not delta.text:
+            return delta.text
+        echo, self._echo = self._echo, ""
+        told = sum(len(token.text) for token in delta.tokens)
+        for text in (echo, echo.lstrip()):
+            if text and delta.text.startswith(text) and len(delta.text) > told:
+                return delta.text[len(text) :]
+        return delta.text
 
     def _write(self, tokens: Iterable[ServedToken]) -> list[Token]:
         if self._cut is None:

@@ -43,10 +43,14 @@ class Writing:
 
     async def chunks(self) -> AsyncGenerator[Json, None]:
         """One for each token, or as the server was told to; the last ones say why, and how many."""
+        echo = ""
         if self._asked.chat:
             yield self._layout.chunk("", (), first=True)
+            echo = self._asked.prefix if self._layout.dialect.echoes else ""
         async with aclosing(self._deltas()) as deltas:
             async for text, told, reason in deltas:
+                if text:
+                    text, echo = echo + text, ""
                 if Failure.EMPTY_CHUNKS in self._suffered:
                     yield self._layout.chunk("", ())
                 if Failure.SLOW in self._suffered:

@@ -298,3 +298,17 @@ async def test_a_server_without_a_list_serves_the_model_that_is_named() -> None:
                 assert text_of(await write(generator))
         finally:
             await runner.cleanup()
+
+
+@pytest.mark.parametrize("kind", [None, Failure.NO_LOGPROBS, Failure.LATE_TEXT])
+async def test_a_turn_that_is_told_again_with_what_follows_it_is_no_part_of_that(
+    kind: Failure | None,
+) -> None:
+    async with opened("llama_cpp", openai_api="chat") as both:
+        whole = tokens_of(await write(both.generator, max_tokens=12))
+        if kind is not None:
+            both.server.failures.tell(kind)
+        prefix = "".join(token.text for token in whole[:4])
+        found = await write(both.generator, prefix=prefix, max_tokens=8)
+        assert text_of(found) == "".join(token.text for token in whole[4:])
+        assert tokens_of(found)[0].start == 0
