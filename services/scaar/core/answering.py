@@ -123,7 +123,7 @@ class Answering:
             self.degraded = Degradation(stage, error.reason, error.message)
             return None
 
-    async def write_on(self, write: Callable[[str], Parts]) -> AsyncGenerator[Token | Sentence]:
+    async def write_on(self, write: Callable[[str], Parts]) -> Parts:
         """What is written to the prompt, with as many of the passages as the model has room for."""
         while True:
             prompt = self.profile.render(self.request.question, self.passages)
