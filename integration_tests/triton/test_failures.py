@@ -9,7 +9,7 @@ import grpc
 import pytest
 from gated_model import Gate, held_back, put_gate, score
 from running_triton import PATIENCE_S, RunningTriton, free_port, running_triton
-from triton_counts import counts_of, queued
+from triton_counts import counts_of, counts_since, queued
 from triton_server import TritonServer
 
 from scaar.core.budget import deadline_in
@@ -176,6 +176,6 @@ async def test_what_a_caller_who_left_had_in_the_queue_is_not_computed(
             assert [len(row) for row in await asyncio.gather(*stay)] == [9] * 2
             assert other.queued_pairs == 0  # type: ignore[attr-defined]
             (after,) = await scorer.score_contributions(sentences[:1])
-        counted = await counts_of(running) - warm
+        counted = await counts_since(warm, running, requests=3)
     assert len(after) == 9
     assert counted.pairs == 3 * 9

@@ -36,6 +36,18 @@ async def counts_of(running: RunningTriton) -> Counts:
     return Counts(answered, found.execution_count, found.inference_count)
 
 
+async def counts_since(before: Counts, running: RunningTriton, *, requests: int) -> Counts:
+    """The counts since then, when so many requests are among them.
+
+    Triton counts a request after it has answered it.
+    """
+    async with asyncio.timeout(PATIENCE_S):
+        while (await counts_of(running) - before).requests < requests:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    await asyncio.sleep(0.1)
+    return await counts_of(running) - before
+
+
 async def queued(running: RunningTriton, requests: int) -> None:
     """Returns when so many requests wait in the model's queue."""
     url = f"http://127.0.0.1:{running.metrics_port}/metrics"
