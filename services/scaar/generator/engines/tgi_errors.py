@@ -5,6 +5,7 @@
     overloaded, 429               Overloaded
     incomplete_generation         StreamIncomplete
     generation, healthcheck       BackendUnavailable
+    401, 403                      CapabilityMissing
     any other status or kind      BackendUnavailable
 
 A stream that has begun tells its failures in an event, with HTTP status 200.
@@ -16,6 +17,7 @@ from typing import Any
 
 from scaar.core.errors import (
     BackendUnavailable,
+    CapabilityMissing,
     InvalidRequest,
     Overloaded,
     PromptTooLong,
@@ -61,7 +63,7 @@ def _error(
         return PromptTooLong.of("prompt", f"is longer than {server} reads of a request")
     if status in (401, 403):
         told = f"{server} does not take the key of SCAAR_GENERATOR_API_KEY (HTTP {status})"
-        return BackendUnavailable(told, server=server)
+        return CapabilityMissing(told, server=server)
     told = f"{server} failed" + (f" (HTTP {status})" if status != 200 else "")
     return BackendUnavailable(told + said, server=server)
 

@@ -6,6 +6,7 @@ import pytest
 
 from scaar.core.errors import (
     BackendUnavailable,
+    CapabilityMissing,
     InvalidRequest,
     Overloaded,
     PromptTooLong,
@@ -45,8 +46,8 @@ def test_a_kind_of_error_is_the_same_condition_in_a_stream_and_by_its_status(
     [
         (301, BackendUnavailable),
         (400, InvalidRequest),
-        (401, BackendUnavailable),
-        (403, BackendUnavailable),
+        (401, CapabilityMissing),
+        (403, CapabilityMissing),
         (404, BackendUnavailable),
         (413, PromptTooLong),
         (422, InvalidRequest),

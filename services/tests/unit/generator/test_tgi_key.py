@@ -11,7 +11,13 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from scaar.core.errors import BackendUnavailable, InvalidRequest, NotFound, ScaarError
+from scaar.core.errors import (
+    BackendUnavailable,
+    CapabilityMissing,
+    InvalidRequest,
+    NotFound,
+    ScaarError,
+)
 from scaar.generator.engines.tgi import open_tgi_generator
 from scaar.generator.settings import GeneratorSettings
 from scaar.testing.lab_servers.tgi import open_tgi_server
@@ -76,7 +82,7 @@ async def test_a_wrong_key_is_told_with_its_setting(fields: dict[str, Any]) -> N
         open_tgi_server(api_key=KEY) as server,
         open_tgi_generator(settings(server.url, **fields), sleep=pauseless) as generator,
     ):
-        with pytest.raises(BackendUnavailable, match=r"SCAAR_GENERATOR_API_KEY \(HTTP 401\)"):
+        with pytest.raises(CapabilityMissing, match=r"SCAAR_GENERATOR_API_KEY \(HTTP 401\)"):
             await write(generator)
 
 
