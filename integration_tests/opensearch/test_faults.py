@@ -53,13 +53,13 @@ async def test_a_node_that_hangs_costs_no_more_than_the_time_there_is(node: Node
 
 async def test_a_server_without_room_takes_the_whole_load_in_the_end(home: object) -> None:
     with running_node("thread_pool.write.size=1", "thread_pool.write.queue_size=1") as node:
-        settings = settings_for(node, opensearch_bulk_mb=0.02, opensearch_bulk_workers=24)
+        settings = settings_for(node, opensearch_bulk_mb=0.02, opensearch_bulk_workers=16)
         async with (
             open_retriever(settings) as retriever,
             AsyncOpenSearch(f"http://{node.address}") as raw,
         ):
-            built = await retriever.index_passages("geo", stream(passages(20_000)))
-            assert built.index.passages == 20_000
+            built = await retriever.index_passages("geo", stream(passages(10_000)))
+            assert built.index.passages == 10_000
             stats = await raw.nodes.stats(metric="thread_pool")
             ((_, told),) = stats["nodes"].items()
             assert told["thread_pool"]["write"]["rejected"] > 0

@@ -162,10 +162,10 @@ class Drafts:
                 await self._catalogue.delete(each.index)
         if found:
             # What cannot be read now may be hours of work: that is told, and nothing taken away.
+            await self._catalogue.count(found.index)
             refresh = self._server.client.indices.refresh
             what = f"refresh {found.index}"
             await self._server.ask(refresh, what, timeout_s=_MAKE_S, index=found.index)
-            await self._catalogue.count(found.index)
         return found
 
     @asynccontextmanager

@@ -1,7 +1,8 @@
 """Sends passages to an index on OpenSearch, several requests at a time and no more."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from scaar.core.errors import Overloaded, ScaarError
@@ -9,16 +10,24 @@ from scaar.retriever.opensearch_errors import condition
 from scaar.retriever.opensearch_server import Server
 
 _BULK_S = 120.0
-_ATTEMPTS = 6
-_FIRST_WAIT_S = 0.25
-"""Before what had no room is sent again; twice as long each time."""
+_ATTEMPTS = 10
+_FIRST_WAIT_S, _LONGEST_WAIT_S = 0.25, 8.0
+"""Before what had no room is sent again, half of it by chance; twice as long each time."""
 
 
 class Loader:
     """Takes the lines of bulk requests in, and sends them in requests of a size."""
 
-    def __init__(self, server: Server, index: str, *, request_bytes: int, workers: int) -> None:
-        self._server, self._index = server, index
+    def __init__(
+        self,
+        server: Server,
+        index: str,
+        *,
+        request_bytes: int,
+        workers: int,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self._server, self._index, self._chance = server, index, chance
         self._request_bytes, self._workers = request_bytes, workers
         self._lines: list[bytes] = []
         self._bytes = 0
@@ -78,8 +87,9 @@ class Loader:
                 if attempt == _ATTEMPTS:
                     raise
             if attempt < _ATTEMPTS:
-                await asyncio.sleep(wait_s)
-                wait_s *= 2
+                # Those that were refused together do not come again together.
+                await asyncio.sleep(wait_s * (1 + self._chance()) / 2)
+                wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
         raise condition(429, "", f"load {self._index}")
 
     async def _refused(self, lines: Sequence[bytes]) -> Sequence[bytes]:

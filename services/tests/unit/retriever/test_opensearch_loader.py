@@ -77,12 +77,12 @@ async def test_a_request_that_had_no_room_is_sent_again_whole() -> None:
 
 @pytest.mark.parametrize("answer", [Overloaded("no room"), [429]])
 async def test_no_room_for_long_ends_the_load(answer: list[int] | ScaarError) -> None:
-    server = BulkServer([answer] * 6)
+    server = BulkServer([answer] * 10)
     loading = loader(server)
     await loading.put([b"a"])
     with pytest.raises(Overloaded, match="no room"):
         await loading.finish()
-    assert len(server.bodies) == 6
+    assert len(server.bodies) == 10
 
 
 async def test_a_passage_that_is_refused_ends_the_load_without_its_words() -> None:
