@@ -10,8 +10,8 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen2ForCausalLM
 
 from scaar.core.types import GenerateRequest, Token
-from scaar.generator.engines.continuation import Continuation
-from scaar.generator.engines.prefix_store import PrefixStore
+from scaar.generator.engines.decoding.continuation import Continuation
+from scaar.generator.engines.decoding.prefix_store import PrefixStore
 from scaar.lab import layout
 from scaar.lab.models import LAB_LM, model_folder
 from scaar.lab.passages import passages_of

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from scaar.core.ports import Generator
-from scaar.generator.engines.openai_dialects import DIALECTS, DialectName
+from scaar.generator.engines.openai_server.dialects import DIALECTS, DialectName
 from scaar.generator.factory import open_generator
 from scaar.generator.settings import GeneratorSettings
 from scaar.testing.conformance.generator import GeneratorConformance

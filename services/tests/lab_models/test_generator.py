@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from scaar.core.types import GenerateRequest, GenerationEnd, GenerationStart, Token
-from scaar.generator.engines import reading
-from scaar.generator.engines.decoder_session import Array, Cache, DecoderSession
-from scaar.generator.engines.decoding import DecodingGenerator
-from scaar.generator.engines.language_model import LanguageModel, open_language_model
-from scaar.generator.engines.prefix_store import PrefixStore
+from scaar.generator.engines.decoding import reading
+from scaar.generator.engines.decoding.generator import DecodingGenerator
+from scaar.generator.engines.decoding.language_model import LanguageModel, open_language_model
+from scaar.generator.engines.decoding.onnx_decoder import Array, Cache, DecoderSession
+from scaar.generator.engines.decoding.prefix_store import PrefixStore
 from scaar.lab.models import LAB_LM, model_folder
 from scaar.lab.passages import passages_of
 from scaar.lab.world import World

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from scaar.generator.engines.openai_dialects import DialectName
+from scaar.generator.engines.openai_server.dialects import DialectName
 from scaar.lab.questions import Question
 from scaar.testing.commands import run_scaar
 from scaar.testing.lab_servers.openai import OpenAiServer, open_openai_server

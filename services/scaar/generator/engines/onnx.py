@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from scaar.core.errors import NotFound
-from scaar.generator.engines.decoding import DecodingGenerator, open_decoding_generator
-from scaar.generator.engines.language_model import open_language_model
+from scaar.generator.engines.decoding.generator import DecodingGenerator, open_decoding_generator
+from scaar.generator.engines.decoding.language_model import open_language_model
 from scaar.generator.settings import GeneratorSettings
 
 

@@ -18,16 +18,16 @@ from scaar.core.types import (
     LogprobKind,
     ModelDescription,
 )
-from scaar.generator.engines.api_key import read_api_key
-from scaar.generator.engines.openai_asking import OpenAiAsking
-from scaar.generator.engines.openai_chunks import Delta
-from scaar.generator.engines.openai_client import open_client
-from scaar.generator.engines.openai_failures import NoRoom
-from scaar.generator.engines.openai_served import Served, served_of
-from scaar.generator.engines.openai_writing import OpenAiWriting
-from scaar.generator.engines.places import Places
-from scaar.generator.engines.served_stream import served_stream
-from scaar.generator.engines.served_text import ANY_VOCABULARY
+from scaar.generator.engines.openai_server.asking import OpenAiAsking
+from scaar.generator.engines.openai_server.chunks import Delta
+from scaar.generator.engines.openai_server.client import open_client
+from scaar.generator.engines.openai_server.failures import NoRoom
+from scaar.generator.engines.openai_server.served import Served, served_of
+from scaar.generator.engines.openai_server.writing import OpenAiWriting
+from scaar.generator.engines.served.api_key import read_api_key
+from scaar.generator.engines.served.places import Places
+from scaar.generator.engines.served.stream import served_stream
+from scaar.generator.engines.served.text import ANY_VOCABULARY
 from scaar.generator.settings import GeneratorSettings
 from scaar.generator.validation import MAX_TOP_TOKENS, check_attend, check_generate
 

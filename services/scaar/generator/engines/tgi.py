@@ -24,12 +24,12 @@ from scaar.core.types import (
     ModelDescription,
     Token,
 )
-from scaar.generator.engines.api_key import read_api_key
-from scaar.generator.engines.places import Places
-from scaar.generator.engines.served_text import ANY_VOCABULARY, ServedText
-from scaar.generator.engines.tgi_asking import Sleep, TgiAsking
-from scaar.generator.engines.tgi_client import TgiClient, TgiDetails, TgiEvent
-from scaar.generator.engines.tgi_tokens import REASONS, rest_of, token_of
+from scaar.generator.engines.served.api_key import read_api_key
+from scaar.generator.engines.served.places import Places
+from scaar.generator.engines.served.text import ANY_VOCABULARY, ServedText
+from scaar.generator.engines.tgi_server.asking import Sleep, TgiAsking
+from scaar.generator.engines.tgi_server.client import TgiClient, TgiDetails, TgiEvent
+from scaar.generator.engines.tgi_server.tokens import REASONS, rest_of, token_of
 from scaar.generator.settings import GeneratorSettings
 from scaar.generator.validation import check_generate
 

@@ -15,10 +15,10 @@ from transformers import (
 )
 
 from scaar.core.errors import DataCorrupt, NotFound
-from scaar.generator.engines.advice import profile_in, recommended_in
-from scaar.generator.engines.decoding import DecodingGenerator, open_decoding_generator
-from scaar.generator.engines.language_model import LanguageModel
-from scaar.generator.engines.torch_decoder import TorchDecoder
+from scaar.generator.engines.decoding.advice import profile_in, recommended_in
+from scaar.generator.engines.decoding.generator import DecodingGenerator, open_decoding_generator
+from scaar.generator.engines.decoding.language_model import LanguageModel
+from scaar.generator.engines.decoding.torch_decoder import TorchDecoder
 from scaar.generator.settings import GeneratorSettings
 from scaar.runtime.checkpoint import REVISION_DIGITS, read_json_file
 

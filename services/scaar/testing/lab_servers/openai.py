@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 from scaar.core.errors import BackendUnavailable, InvalidRequest
 from scaar.core.types import ModelDescription
 from scaar.generator.engines.onnx import open_onnx_generator
-from scaar.generator.engines.openai_dialects import DIALECTS, DialectName
+from scaar.generator.engines.openai_server.dialects import DIALECTS, DialectName
 from scaar.generator.settings import GeneratorSettings
 from scaar.lab.models import LAB_LM, model_folder
 from scaar.testing.lab_servers.openai_failures import Failures

@@ -11,7 +11,7 @@ from aiohttp import web
 from tokenizers import Tokenizer
 
 from scaar.core.ports import Generator
-from scaar.generator.engines.openai_dialects import Dialect
+from scaar.generator.engines.openai_server.dialects import Dialect
 from scaar.testing.lab_servers.openai_failures import Failure, Failures
 from scaar.testing.lab_servers.openai_layouts import Layout
 from scaar.testing.lab_servers.openai_wire import Asked, Json, Refused, read_asked, too_long

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scaar.core.types import ModelDescription, Token
-from scaar.generator.engines.openai_dialects import Dialect, DialectName
+from scaar.generator.engines.openai_server.dialects import Dialect, DialectName
 from scaar.testing.lab_servers.openai_wire import Json
 
 _CREATED = 1_700_000_000

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scaar.core.types import ContinuationKind
-from scaar.generator.engines.openai_dialects import Dialect, DialectName
+from scaar.generator.engines.openai_server.dialects import Dialect, DialectName
 from scaar.generator.validation import MAX_NEW_TOKENS
 
 Json = dict[str, Any]

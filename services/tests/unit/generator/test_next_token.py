@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.generator.engines.next_token import choose, likeliest
+from scaar.generator.engines.decoding.next_token import choose, likeliest
 
 
 def test_logprob_and_entropy_are_those_of_the_distribution():

@@ -9,8 +9,8 @@ from openai.types import Completion
 from openai.types.chat import ChatCompletionChunk
 
 from scaar.core.types import TopToken
-from scaar.generator.engines.openai_chunks import Chunk, Delta, read_chunk
-from scaar.generator.engines.served_text import ServedToken
+from scaar.generator.engines.openai_server.chunks import Chunk, Delta, read_chunk
+from scaar.generator.engines.served.text import ServedToken
 
 
 def completion(**choice: Any) -> Chunk:

@@ -22,7 +22,7 @@ from scaar.core.errors import (
 )
 from scaar.core.types import FinishReason, GenerateRequest, GenerationEvent, Token
 from scaar.generator.engines.openai import open_openai_generator
-from scaar.generator.engines.openai_dialects import DIALECTS
+from scaar.generator.engines.openai_server.dialects import DIALECTS
 from scaar.testing.lab_servers.openai import open_openai_server
 from scaar.testing.lab_servers.openai_failures import Failure
 from scaar.testing.sockets import TRANSPORTS

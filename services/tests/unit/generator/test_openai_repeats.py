@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.generator.engines.chat_repeats import RepeatCut
-from scaar.generator.engines.served_text import ServedToken
+from scaar.generator.engines.openai_server.chat_repeats import RepeatCut
+from scaar.generator.engines.served.text import ServedToken
 
 SO_FAR = " Ada wrote the first program. She lived in London."
 WORDS = st.sampled_from("Ada wrote She lived in London the of and 🙂 1,5".split())

@@ -16,8 +16,8 @@ from scaar.core.types import (
     LogprobKind,
     Token,
 )
-from scaar.generator.engines.chat_turns import GO_ON, turns_of
-from scaar.generator.engines.openai_dialects import DIALECTS
+from scaar.generator.engines.openai_server.chat_turns import GO_ON, turns_of
+from scaar.generator.engines.openai_server.dialects import DIALECTS
 from scaar.generator.factory import open_generator
 from scaar.generator.settings import GeneratorSettings
 from scaar.testing.lab_servers.openai import open_openai_server

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.generator.engines.openai_text import TextOfTokens
-from scaar.generator.engines.served_text import ServedToken
+from scaar.generator.engines.openai_server.text import TextOfTokens
+from scaar.generator.engines.served.text import ServedToken
 
 PARTIAL = "\N{REPLACEMENT CHARACTER}"
 

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.generator.engines.decoder_session import Cache
-from scaar.generator.engines.prefix_store import PrefixStore
+from scaar.generator.engines.decoding.onnx_decoder import Cache
+from scaar.generator.engines.decoding.prefix_store import PrefixStore
 
 TOKEN_BYTES = 2 * 4
 """A key and a value, one number each."""

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.generator.engines import reading
-from scaar.generator.engines.decoder_session import Cache
-from scaar.generator.engines.prefix_store import PrefixStore
-from scaar.generator.engines.reading import Reading
+from scaar.generator.engines.decoding import reading
+from scaar.generator.engines.decoding.onnx_decoder import Cache
+from scaar.generator.engines.decoding.prefix_store import PrefixStore
+from scaar.generator.engines.decoding.reading import Reading
 
 TEXTS = st.lists(st.integers(0, 2), min_size=1, max_size=20)
 CHUNK = 4

@@ -13,9 +13,9 @@ from scaar.core.errors import (
     ScaarError,
     StreamIncomplete,
 )
-from scaar.generator.engines.tgi_client import TgiEvent
-from scaar.generator.engines.tgi_errors import error_of_event, error_of_response
-from scaar.generator.engines.tgi_tokens import rest_of, token_of
+from scaar.generator.engines.tgi_server.client import TgiEvent
+from scaar.generator.engines.tgi_server.errors import error_of_event, error_of_response
+from scaar.generator.engines.tgi_server.tokens import rest_of, token_of
 
 SERVER = "http://tgi"
 KINDS = (

@@ -3,8 +3,8 @@
 import pytest
 
 from scaar.core.errors import NotFound
-from scaar.generator.engines.tgi_client import ServerInfo
-from scaar.generator.engines.tgi_model import HELD_S, TgiModel
+from scaar.generator.engines.tgi_server.client import ServerInfo
+from scaar.generator.engines.tgi_server.model import HELD_S, TgiModel
 
 
 class Server:

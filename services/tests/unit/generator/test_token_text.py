@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.generator.engines.token_text import TokenText
+from scaar.generator.engines.decoding.token_text import TokenText
 from scaar.lab.vocabulary import EOS_ID, build_tokenizer
 
 TOKENIZER = build_tokenizer()

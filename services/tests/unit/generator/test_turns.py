@@ -8,7 +8,7 @@ from contextlib import aclosing
 import pytest
 
 from scaar.core.types import GenerateRequest, GenerationStart, Token
-from scaar.generator.engines import reading
+from scaar.generator.engines.decoding import reading
 from scaar.generator.engines.onnx import open_onnx_generator
 from scaar.generator.settings import GeneratorSettings
 from scaar.lab.vocabulary import build_tokenizer

@@ -1,8 +1,8 @@
 """Last-layer attention of a text, as the port gives it."""
 
 from scaar.core.types import AttendRequest, Attention, Token
-from scaar.generator.engines.language_model import LanguageModel
-from scaar.generator.engines.token_text import TokenText
+from scaar.generator.engines.decoding.language_model import LanguageModel
+from scaar.generator.engines.decoding.token_text import TokenText
 from scaar.generator.validation import check_room, check_weights
 
 

@@ -6,10 +6,10 @@ from contextlib import aclosing
 
 from scaar.core.errors import InvalidRequest, PromptTooLong, ScaarError
 from scaar.core.types import GenerateRequest
-from scaar.generator.engines.served_stream import served_answer, served_stream
-from scaar.generator.engines.tgi_client import ServerInfo, TgiClient, TgiEvent
-from scaar.generator.engines.tgi_model import TgiModel
-from scaar.generator.engines.tgi_prompt import PromptCount
+from scaar.generator.engines.served.stream import served_answer, served_stream
+from scaar.generator.engines.tgi_server.client import ServerInfo, TgiClient, TgiEvent
+from scaar.generator.engines.tgi_server.model import TgiModel
+from scaar.generator.engines.tgi_server.prompt import PromptCount
 from scaar.generator.settings import GeneratorSettings
 from scaar.generator.validation import check_room
 

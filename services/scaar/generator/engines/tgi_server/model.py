@@ -4,7 +4,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 from scaar.core.errors import NotFound
-from scaar.generator.engines.tgi_client import ServerInfo
+from scaar.generator.engines.tgi_server.client import ServerInfo
 
 HELD_S = 10.0
 """Seconds for which what a server said of itself is taken to hold."""

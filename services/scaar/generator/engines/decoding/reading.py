@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from scaar.generator.engines.decoder import Array, Decoder, KeyValues
-from scaar.generator.engines.prefix_store import PrefixStore
+from scaar.generator.engines.decoding.decoder import Array, Decoder, KeyValues
+from scaar.generator.engines.decoding.prefix_store import PrefixStore
 
 CHUNK_TOKENS = 256
 """The most tokens of one run, so that a long prompt lets other generations take turns."""

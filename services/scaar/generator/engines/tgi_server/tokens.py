@@ -8,8 +8,8 @@ from text_generation.types import FinishReason as TgiFinishReason
 from text_generation.types import Token as TgiToken
 
 from scaar.core.types import FinishReason, TopToken
-from scaar.generator.engines.served_text import ServedToken
-from scaar.generator.engines.tgi_client import TgiEvent
+from scaar.generator.engines.served.text import ServedToken
+from scaar.generator.engines.tgi_server.client import TgiEvent
 
 REASONS: Mapping[TgiFinishReason, FinishReason] = MappingProxyType(
     {

@@ -1,12 +1,12 @@
 """One generation: a text being continued, one step of the model at a time."""
 
 from scaar.core.types import FinishReason, GenerateRequest, Token
-from scaar.generator.engines.language_model import LanguageModel
-from scaar.generator.engines.next_token import NextToken, choose, likeliest
-from scaar.generator.engines.prefix_store import PrefixStore
-from scaar.generator.engines.reading import Reading
+from scaar.generator.engines.decoding.language_model import LanguageModel
+from scaar.generator.engines.decoding.next_token import NextToken, choose, likeliest
+from scaar.generator.engines.decoding.prefix_store import PrefixStore
+from scaar.generator.engines.decoding.reading import Reading
+from scaar.generator.engines.decoding.token_text import TokenText
 from scaar.generator.engines.stop_strings import StopStrings
-from scaar.generator.engines.token_text import TokenText
 from scaar.generator.validation import check_room
 
 

@@ -8,7 +8,7 @@ ever taken for a repeat.
 from dataclasses import replace
 
 from scaar.core.sentences import split_sentences
-from scaar.generator.engines.served_text import ServedToken
+from scaar.generator.engines.served.text import ServedToken
 
 _CLOSING = frozenset(".,;:!?)]}”’'\"%")
 

@@ -23,7 +23,7 @@ from text_generation.types import (
 )
 
 from scaar.core.errors import BackendUnavailable, ScaarError, StreamIncomplete
-from scaar.generator.engines.tgi_errors import error_of_event, error_of_response
+from scaar.generator.engines.tgi_server.errors import error_of_event, error_of_response
 
 
 class TgiDetails(StreamDetails):
@@ -66,7 +66,7 @@ class TgiClient(AsyncClient):
 
         Raises:
             StreamIncomplete: the stream ended before its last event.
-            ScaarError: as :mod:`scaar.generator.engines.tgi_errors` has it.
+            ScaarError: as :mod:`scaar.generator.engines.tgi_server.errors` has it.
         """
         asked = Request(
             inputs=prompt, stream=True, parameters=Parameters(details=True, **parameters)

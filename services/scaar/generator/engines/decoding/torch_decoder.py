@@ -9,7 +9,7 @@ import torch
 from transformers import DynamicCache, PreTrainedModel
 
 from scaar.core.errors import DataCorrupt
-from scaar.generator.engines.decoder import Array
+from scaar.generator.engines.decoding.decoder import Array
 
 _Layers = tuple[tuple[torch.Tensor, torch.Tensor], ...]
 
@@ -41,7 +41,7 @@ class TorchCache:
 
 
 class TorchDecoder:
-    """A :class:`~scaar.generator.engines.decoder.Decoder` over any causal model of transformers."""
+    """A decoder over any causal model of transformers."""
 
     def __init__(self, model: PreTrainedModel, *, gives_attention: bool) -> None:
         self._model = model

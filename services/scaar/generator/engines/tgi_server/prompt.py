@@ -5,7 +5,7 @@ from types import TracebackType
 from typing import Self
 
 from scaar.core.errors import ScaarError
-from scaar.generator.engines.tgi_client import TgiClient
+from scaar.generator.engines.tgi_server.client import TgiClient
 
 PATIENCE_S = 1.0
 """What is waited for a count that is not there when it is wanted: it is for the bill only."""

@@ -15,7 +15,7 @@ import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
 from scaar.core.errors import DataCorrupt
-from scaar.generator.engines.decoder import Array
+from scaar.generator.engines.decoding.decoder import Array
 
 OPEN_ERRORS = (
     ort_errors.Fail,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scaar.generator.engines.decoder import Array, KeyValues
+from scaar.generator.engines.decoding.decoder import Array, KeyValues
 
 
 @dataclass(frozen=True, slots=True)

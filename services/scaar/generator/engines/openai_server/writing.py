@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from scaar.core.errors import StreamIncomplete
 from scaar.core.types import FinishReason, GenerateRequest, GenerationEnd, Token
-from scaar.generator.engines.chat_repeats import RepeatCut
-from scaar.generator.engines.openai_chunks import Delta
-from scaar.generator.engines.openai_text import TextOfTokens
-from scaar.generator.engines.served_text import ServedText, ServedToken
+from scaar.generator.engines.openai_server.chat_repeats import RepeatCut
+from scaar.generator.engines.openai_server.chunks import Delta
+from scaar.generator.engines.openai_server.text import TextOfTokens
+from scaar.generator.engines.served.text import ServedText, ServedToken
 
 _REASONS = {"stop": FinishReason.END_OF_SEQUENCE, "length": FinishReason.LENGTH}
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from openai.types import Model
 
 from scaar.core.errors import NotFound
-from scaar.generator.engines.openai_dialects import DIALECTS, Dialect, dialect_of
+from scaar.generator.engines.openai_server.dialects import DIALECTS, Dialect, dialect_of
 from scaar.generator.settings import GeneratorSettings
 
 DEFAULT_CONTEXT = 4096

@@ -11,7 +11,7 @@ from openai.types.completion_choice import Logprobs
 
 from scaar.core.types import TopToken
 from scaar.core.words import NO_LOGPROB
-from scaar.generator.engines.served_text import ServedToken
+from scaar.generator.engines.served.text import ServedToken
 
 _PARTIAL = "\N{REPLACEMENT CHARACTER}"
 

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
 
-from scaar.generator.engines.served_text import ServedToken
+from scaar.generator.engines.served.text import ServedToken
 
 
 class TextOfTokens:

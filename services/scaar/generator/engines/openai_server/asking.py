@@ -10,11 +10,11 @@ from openai.types.chat import ChatCompletionChunk
 from scaar.core.budget import time_left
 from scaar.core.errors import BackendUnavailable, DeadlineExceeded, StreamIncomplete
 from scaar.core.types import ContinuationKind, GenerateRequest
-from scaar.generator.engines.chat_turns import turns_of
-from scaar.generator.engines.openai_chunks import Chunk, Delta, read_chunk
-from scaar.generator.engines.openai_client import headers_of
-from scaar.generator.engines.openai_failures import failure_of
-from scaar.generator.engines.openai_served import Served
+from scaar.generator.engines.openai_server.chat_turns import turns_of
+from scaar.generator.engines.openai_server.chunks import Chunk, Delta, read_chunk
+from scaar.generator.engines.openai_server.client import headers_of
+from scaar.generator.engines.openai_server.failures import failure_of
+from scaar.generator.engines.openai_server.served import Served
 from scaar.generator.settings import GeneratorSettings
 
 _Told = TypeVar("_Told")

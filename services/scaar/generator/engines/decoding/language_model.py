@@ -8,9 +8,9 @@ from tokenizers import Tokenizer
 
 from scaar.core.errors import DataCorrupt
 from scaar.core.types import RecommendedSettings
-from scaar.generator.engines.advice import profile_in, recommended_in
-from scaar.generator.engines.decoder import Decoder
-from scaar.generator.engines.decoder_session import DecoderSession
+from scaar.generator.engines.decoding.advice import profile_in, recommended_in
+from scaar.generator.engines.decoding.decoder import Decoder
+from scaar.generator.engines.decoding.onnx_decoder import DecoderSession
 from scaar.runtime.checkpoint import Checkpoint, read_checkpoint
 
 

@@ -18,10 +18,10 @@ from scaar.core.types import (
     LogprobKind,
     ModelDescription,
 )
-from scaar.generator.engines.attention import attend
-from scaar.generator.engines.continuation import Continuation
-from scaar.generator.engines.language_model import LanguageModel
-from scaar.generator.engines.prefix_store import PrefixStore
+from scaar.generator.engines.decoding.attention import attend
+from scaar.generator.engines.decoding.continuation import Continuation
+from scaar.generator.engines.decoding.language_model import LanguageModel
+from scaar.generator.engines.decoding.prefix_store import PrefixStore
 from scaar.generator.settings import GeneratorSettings
 from scaar.generator.validation import check_attend, check_generate
 
