@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` shows the main job, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-transformers test-go integration integration-opensearch integration-triton bench check proto lab-models clean
+.PHONY: help demo test test-transformers test-go integration integration-opensearch integration-triton bench bench-backends check proto lab-models clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -38,6 +38,11 @@ integration-triton: $(VENV)/.dev ## hold the scorer to the real Triton server (5
 
 bench: $(VENV)/.dev ## what answers cost against plain generation, as ratios (about 5 minutes)
 	@PYTHONPATH=services $(BIN)/python -m bench $(BENCH)
+
+bench-backends: $(VENV)/.dev ## what a call adds to the raw clients of TGI, OpenAI, Triton, OpenSearch
+	@$(BIN)/python -m integration_tests.generator.overhead
+	@$(BIN)/python integration_tests/triton/overhead.py
+	@$(BIN)/python -m integration_tests.opensearch.measure 20000
 
 check: $(VENV)/.dev ## format, lint, types, import contracts, the contract, the pages made of code
 	$(BIN)/ruff format --check .
