@@ -12,12 +12,12 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 from tokenizers import Tokenizer
 
-from scaar.core.errors import BackendUnavailable, InvalidRequest
 from scaar.core.types import ModelDescription
 from scaar.generator.engines.onnx import open_onnx_generator
 from scaar.generator.engines.openai_server.dialects import DIALECTS, DialectName
 from scaar.generator.settings import GeneratorSettings
 from scaar.lab.models import LAB_LM, model_folder
+from scaar.testing.lab_servers.listening import host_and_port, listening
 from scaar.testing.lab_servers.openai_failures import Failures
 from scaar.testing.lab_servers.openai_generations import Generations
 from scaar.testing.lab_servers.openai_layouts import models_json
@@ -104,7 +104,7 @@ async def open_openai_server(
         InvalidRequest: the address or a kind of failure is none.
         BackendUnavailable: something listens there already.
     """
-    host, port = _host_and_port(address)
+    host, port = host_and_port(address)
     failures = Failures(fail)
     folder = model_folder(LAB_LM)
     settings = GeneratorSettings(model=str(folder), max_concurrent=10_000)
@@ -124,28 +124,6 @@ async def open_openai_server(
             slow_s=slow_s,
         )
         server = OpenAiServer(dialect, model, generations, max_total_tokens=most, api_key=api_key)
-        async with _listening(server.app(), host, port) as server.url:
+        async with listening(server.app(), host, port) as url:
+            server.url = f"{url}/v1"
             yield server
-
-
-@asynccontextmanager
-async def _listening(app: web.Application, host: str, port: int) -> AsyncIterator[str]:
-    """Serves the application; the base URL of where. Work for a client that leaves is cancelled."""
-    runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1, access_log=None)
-    await runner.setup()
-    try:
-        try:
-            await web.TCPSite(runner, host, port).start()
-        except OSError as error:
-            raise BackendUnavailable(f"cannot listen at {host}:{port}: {error.strerror}") from error
-        bound_host, bound_port = runner.addresses[0][:2]
-        yield f"http://{bound_host}:{bound_port}/v1"
-    finally:
-        await runner.cleanup()
-
-
-def _host_and_port(address: str) -> tuple[str, int]:
-    host, _, port = address.rpartition(":")
-    if not host or not (port.isdecimal() and int(port) < 65_536):
-        raise InvalidRequest.of("--address", f"must be host:port, not {address!r}")
-    return host, int(port)

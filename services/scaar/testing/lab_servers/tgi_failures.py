@@ -1,9 +1,8 @@
 """How the lab's TGI server fails when it is told to."""
 
 import enum
-from collections.abc import Iterable
 
-from scaar.core.errors import InvalidRequest
+from scaar.testing.lab_servers.told_failures import ToldFailures
 
 
 class Failure(enum.StrEnum):
@@ -41,44 +40,7 @@ class Failure(enum.StrEnum):
     """From then on the server has another revision of its model."""
 
 
-class Failures:
-    """What is still to fail: each kind for so many generations, or for all."""
+class Failures(ToldFailures[Failure]):
+    """What is still to fail."""
 
-    def __init__(self, told: Iterable[str] = ()) -> None:
-        """Each is ``KIND``, for all, or ``KIND=TIMES``.
-
-        Raises:
-            InvalidRequest: naming what is no kind, or no number of times.
-        """
-        self._left: dict[Failure, int | None] = {}
-        for each in told:
-            kind, _, times = each.partition("=")
-            if kind not in list(Failure):
-                known = ", ".join(Failure)
-                raise InvalidRequest.of("--fail", f"there is no {kind!r}; known: {known}")
-            if times and not (times.isdecimal() and int(times)):
-                raise InvalidRequest.of("--fail", f"must be {kind}=TIMES from 1, not {each!r}")
-            self.tell(Failure(kind), int(times) if times else None)
-
-    def tell(self, kind: Failure, times: int | None = None) -> None:
-        """The next generations are to fail so; all of them where ``times`` is None."""
-        self._left[kind] = times
-
-    def clear(self) -> None:
-        """Nothing fails any more."""
-        self._left.clear()
-
-    def __contains__(self, kind: object) -> bool:
-        """Whether the next generation is to fail so."""
-        return kind in self._left
-
-    def of_generation(self) -> frozenset[Failure]:
-        """What the generation that begins now is to suffer."""
-        suffered = frozenset(self._left)
-        for kind in suffered:
-            times = self._left[kind]
-            if times is not None:
-                self._left[kind] = times - 1
-                if times == 1:
-                    del self._left[kind]
-        return suffered
+    kinds = Failure

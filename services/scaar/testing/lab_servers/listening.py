@@ -1,0 +1,40 @@
+"""Where a lab server listens."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+from scaar.core.errors import BackendUnavailable, InvalidRequest
+
+
+@asynccontextmanager
+async def listening(app: web.Application, host: str, port: int) -> AsyncIterator[str]:
+    """Serves the application; the URL of where. Work for a client that leaves is cancelled.
+
+    Raises:
+        BackendUnavailable: something listens there already.
+    """
+    runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1, access_log=None)
+    await runner.setup()
+    try:
+        try:
+            await web.TCPSite(runner, host, port).start()
+        except OSError as error:
+            raise BackendUnavailable(f"cannot listen at {host}:{port}: {error.strerror}") from error
+        bound_host, bound_port = runner.addresses[0][:2]
+        yield f"http://{bound_host}:{bound_port}"
+    finally:
+        await runner.cleanup()
+
+
+def host_and_port(address: str) -> tuple[str, int]:
+    """The two parts of an address.
+
+    Raises:
+        InvalidRequest: it is none.
+    """
+    host, _, port = address.rpartition(":")
+    if not host or not (port.isdecimal() and int(port) < 65_536):
+        raise InvalidRequest.of("--address", f"must be host:port, not {address!r}")
+    return host, int(port)
