@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from scaar.cli.index import app as index_app
 from scaar.cli.main import app as main_app
 from scaar.core.errors import AlreadyExists, NotFound
+from scaar.testing.commands import run_scaar
 
 from ..servers.opensearch.node import Node
 
@@ -66,8 +67,17 @@ def test_an_index_is_built_searched_changed_and_dropped(
     assert not (tmp_path / "home" / "indexes").exists()
 
 
-def test_a_question_is_answered_from_an_index_on_the_server(run: Callable[..., str]) -> None:
+def test_a_question_is_answered_from_an_index_on_the_server(
+    run: Callable[..., str], tmp_path: Path
+) -> None:
     question = "Who is the spouse of the director of the film The Painted Voyage of Olstead?"
+    unasked = run_scaar("ask", question)
+    assert unasked.status == 1
+    assert "no index 'lab'" in unasked.err
+    assert run("index", "list", "--json") == ""
+    corpus = tmp_path / "lab.jsonl"
+    corpus.write_text(run("lab", "passages", "--seed", "2000"))
+    run("index", "build", "--corpus", str(corpus), "--index", "lab")
     last = json.loads(run("ask", question, "--json").splitlines()[-1])
     assert last["retrievals"] > 0
     assert json.loads(run("index", "describe", "lab", "--json"))["engine"] == "opensearch"

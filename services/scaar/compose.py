@@ -159,9 +159,16 @@ async def open_answerer(target: str = EMBEDDED) -> AsyncIterator[Answerer]:
         return
     settings = OrchestratorSettings.read()
     async with open_ports(settings) as ports:
-        if settings.retriever_target == EMBEDDED:
+        if settings.retriever_target == EMBEDDED and _indexes_are_ours():
             await ensure_lab_index(ports.retriever)
         yield build_loop(ports, settings)
+
+
+def _indexes_are_ours() -> bool:
+    """Whether the embedded retriever's indexes are files of this machine, and no server's."""
+    from scaar.retriever.settings import RetrieverSettings
+
+    return RetrieverSettings.read().engine == "bm25s"
 
 
 def lab_index_name(seed: int) -> str:
