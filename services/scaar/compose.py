@@ -159,13 +159,13 @@ async def open_answerer(target: str = EMBEDDED) -> AsyncIterator[Answerer]:
         return
     settings = OrchestratorSettings.read()
     async with open_ports(settings) as ports:
-        if settings.retriever_target == EMBEDDED and _indexes_are_ours():
+        if settings.retriever_target == EMBEDDED and indexes_are_local():
             await ensure_lab_index(ports.retriever)
         yield build_loop(ports, settings)
 
 
-def _indexes_are_ours() -> bool:
-    """Whether the embedded retriever's indexes are files of this machine, and no server's."""
+def indexes_are_local() -> bool:
+    """Whether the embedded retriever's indexes are files here. A server's are others' too."""
     from scaar.retriever.settings import RetrieverSettings
 
     return RetrieverSettings.read().engine == "bm25s"

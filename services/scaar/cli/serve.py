@@ -103,8 +103,7 @@ async def _open_servicer(
             async with open_local_indexes() as retriever:
                 # A damaged index is told now; it does not take the others down.
                 whole = {**await retriever.check_indexes()}
-                # A server's indexes are others' too: nothing is built there unasked.
-                if getattr(settings, "engine", "") == "bm25s":
+                if compose.indexes_are_local():
                     with suppress(DataCorrupt):
                         lab = await compose.ensure_lab_index(retriever)
                         whole.setdefault(lab.name, True)
