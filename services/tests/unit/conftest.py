@@ -1,5 +1,8 @@
 """Small models for the tests of what makes and what runs models."""
 
+import json
+import shutil
+
 import pytest
 
 
@@ -52,6 +55,48 @@ def cross_encoder_folder(encoder, tmp_path_factory):
     folder = tmp_path_factory.mktemp("models") / "random-ce"
     export_cross_encoder(encoder[1], encoder[0], folder, {})
     return folder
+
+
+@pytest.fixture(scope="session")
+def sentence_encoder_folder(cross_encoder_folder, tmp_path_factory):
+    """The random cross-encoder cut off where its tokens' vectors are; mean, of length 1."""
+    folder = tmp_path_factory.mktemp("models") / "random-encoder"
+    folder.mkdir()
+    for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
+        shutil.copyfile(cross_encoder_folder / name, folder / name)
+    _without_head(cross_encoder_folder / "model.onnx", folder / "model.onnx")
+    kinds = ("Transformer", "Pooling", "Normalize")
+    modules = [
+        {"path": f"{place}_{kind}", "type": f"sentence_transformers.models.{kind}"}
+        for place, kind in enumerate(kinds)
+    ]
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "1_Pooling").mkdir()
+    pooling = {"pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}
+    (folder / "1_Pooling/config.json").write_text(json.dumps(pooling))
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 40}')
+    return folder
+
+
+def _without_head(model, to):
+    """Writes the graph up to what the head reads of it, as the output last_hidden_state."""
+    import onnx
+
+    graph = onnx.load(model).graph
+    (head,) = [
+        place
+        for place, node in enumerate(graph.node)
+        if node.op_type == "Gather" and any(each.name == "axis" for each in node.attribute)
+    ]
+    hidden = graph.node[head].input[0]
+    nodes = list(graph.node)[:head]
+    nodes.append(onnx.helper.make_node("Identity", [hidden], ["last_hidden_state"]))
+    output = onnx.helper.make_tensor_value_info(
+        "last_hidden_state", onnx.TensorProto.FLOAT, ["texts", "tokens", "width"]
+    )
+    cut = onnx.helper.make_graph(nodes, "encoder", graph.input, [output], graph.initializer)
+    opset = [onnx.helper.make_opsetid("", 17)]
+    onnx.save(onnx.helper.make_model(cut, opset_imports=opset, ir_version=8), to)
 
 
 def _shaken(params):

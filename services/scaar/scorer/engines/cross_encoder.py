@@ -6,24 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
-from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 from tokenizers import Encoding
 
 from scaar.core.errors import DataCorrupt, ScaarError
+from scaar.encoders.session import OPEN_ERRORS, open_session
 from scaar.runtime.checkpoint import read_checkpoint
 from scaar.scorer.engines.pair_reader import Array, PairReader, TokenPair, build_pair_reader
 from scaar.scorer.engines.tensor_names import INPUTS, OUTPUT
-
-OPEN_ERRORS = (
-    ort_errors.Fail,
-    ort_errors.InvalidArgument,
-    ort_errors.InvalidGraph,
-    ort_errors.InvalidProtobuf,
-    ort_errors.NotImplemented,
-    ort_errors.RuntimeException,
-)
-"""What ONNX Runtime raises for a file that is no model, or one that it cannot run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +73,7 @@ def open_cross_encoder(folder: Path, *, threads: int) -> CrossEncoder:
 
 
 def _session(model: Path, threads: int) -> Any:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 4
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    try:
-        session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    except OPEN_ERRORS as error:
-        raise DataCorrupt(f"{model}: ONNX Runtime cannot open it: {error}") from error
+    session = open_session(model, threads=threads)
     inputs = {each.name for each in session.get_inputs()}
     outputs = {each.name: each.shape for each in session.get_outputs()}
     labels = outputs.get(OUTPUT, [0])[-1]

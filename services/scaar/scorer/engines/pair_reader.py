@@ -2,20 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
 from scaar.core.errors import DataCorrupt
+from scaar.encoders.tokenizing import most_tokens, open_tokenizer, padding_id
 from scaar.runtime.checkpoint import Checkpoint
 from scaar.scorer.engines.tensor_names import INPUTS
 
 Array = np.ndarray[Any, Any]
-
-_POSITIONS_AFTER_PADDING = {"roberta", "xlm-roberta", "camembert"}
-"""These count positions from the one after the padding token's id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,32 +75,9 @@ def build_pair_reader(checkpoint: Checkpoint) -> PairReader:
     Raises:
         DataCorrupt: the tokenizer is none, or the configuration does not say what is needed.
     """
-    padding = checkpoint.config.whole_number("pad_token_id", default=0)
     return PairReader(
         name=checkpoint.name,
-        max_pair_tokens=_max_pair_tokens(checkpoint, padding),
-        tokenizer=_tokenizer(checkpoint.tokenizer),
-        padding=padding,
+        max_pair_tokens=most_tokens(checkpoint),
+        tokenizer=open_tokenizer(checkpoint.tokenizer),
+        padding=padding_id(checkpoint),
     )
-
-
-def _max_pair_tokens(checkpoint: Checkpoint, padding: int) -> int:
-    """The fewer of what the model has positions for and what its tokenizer is set to."""
-    positions = checkpoint.config.whole_number("max_position_embeddings")
-    if checkpoint.config.content.get("model_type") in _POSITIONS_AFTER_PADDING:
-        positions -= padding + 1
-    # A tokenizer without a limit names one of thirty digits.
-    return min(
-        positions, checkpoint.tokenizer_config.whole_number("model_max_length", default=positions)
-    )
-
-
-def _tokenizer(path: Path) -> Tokenizer:
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises nothing narrower
-        raise DataCorrupt(f"{path}: is not a tokenizer: {error}") from error
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    tokenizer.encode_special_tokens = True
-    return tokenizer

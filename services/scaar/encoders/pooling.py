@@ -1,0 +1,105 @@
+"""How one vector is made of a text's tokens, as a sentence-transformers folder says it.
+
+``modules.json`` lists what follows the model: a pooling, whose ``config.json`` says of which kind,
+and perhaps a normalisation. A folder without it is pooled by the mean, and not normalised.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scaar.core.errors import DataCorrupt
+from scaar.runtime.checkpoint import read_json_file
+
+Array = np.ndarray[Any, Any]
+
+_FIRST, _POOLING, _NORMALIZE = "Transformer", "Pooling", "Normalize"
+_FLAG = "pooling_mode_"
+_SMALL = 1e-12
+
+
+class Pooling(StrEnum):
+    """What is taken of the tokens' vectors, by its flag in the pooling's configuration."""
+
+    CLS = "cls_token"
+    MAX = "max_tokens"
+    MEAN = "mean_tokens"
+    MEAN_SQRT = "mean_sqrt_len_tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class VectorRecipe:
+    """What is done with the vectors of a text's tokens."""
+
+    pooling: Pooling
+    normalised: bool
+
+    def applied(self, tokens: Array, mask: Array) -> Array:
+        """One vector a text in single precision, of [texts, tokens, width] and [texts, tokens]."""
+        vectors = self._pooled(tokens, mask[:, :, None].astype(tokens.dtype))
+        if self.normalised:
+            vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), _SMALL)
+        return vectors.astype(np.float32, copy=False)
+
+    def _pooled(self, tokens: Array, real: Array) -> Array:
+        match self.pooling:
+            case Pooling.CLS:
+                return np.array(tokens[:, 0])
+            case Pooling.MAX:
+                return np.asarray(np.where(real > 0, tokens, -np.inf).max(axis=1))
+            case Pooling.MEAN:
+                return np.asarray((tokens * real).sum(axis=1) / real.sum(axis=1))
+            case Pooling.MEAN_SQRT:
+                return np.asarray((tokens * real).sum(axis=1) / np.sqrt(real.sum(axis=1)))
+
+
+def read_recipe(folder: Path) -> VectorRecipe:
+    """The recipe of an encoder's folder.
+
+    Raises:
+        DataCorrupt: a file is damaged, or asks for a step that is none of those above.
+    """
+    path = folder / "modules.json"
+    pooling, normalised = Pooling.MEAN, False
+    for place, module in enumerate(_modules(path)):
+        kind = str(module.get("type", "")).rpartition(".")[2]
+        if kind == _POOLING:
+            pooling = _read_pooling(folder / str(module.get("path", "")) / "config.json")
+        elif kind == _NORMALIZE:
+            normalised = True
+        elif place or kind != _FIRST:
+            raise DataCorrupt(
+                f"{path}: module {place} is {kind or 'nameless'!r}; "
+                f"only {_FIRST}, {_POOLING} and {_NORMALIZE} are known here"
+            )
+    return VectorRecipe(pooling, normalised)
+
+
+def _modules(path: Path) -> list[Mapping[str, Any]]:
+    try:
+        modules = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        raise DataCorrupt(f"{path}: cannot be read as JSON: {error}") from error
+    if not isinstance(modules, list) or not all(isinstance(each, dict) for each in modules):
+        raise DataCorrupt(f"{path}: must be a list of objects")
+    return modules
+
+
+def _read_pooling(path: Path) -> Pooling:
+    flags = [
+        name.removeprefix(_FLAG)
+        for name, on in read_json_file(path).content.items()
+        if name.startswith(_FLAG) and on is True
+    ]
+    if len(flags) != 1 or flags[0] not in set(Pooling):
+        known = ", ".join(f"{_FLAG}{each}" for each in Pooling)
+        found = ", ".join(f"{_FLAG}{each}" for each in flags) or "none"
+        raise DataCorrupt(f"{path}: one of {known} must be true; true is {found}")
+    return Pooling(flags[0])

@@ -1,0 +1,36 @@
+"""A model's ONNX file, opened in ONNX Runtime on the CPU."""
+
+from pathlib import Path
+from typing import Any
+
+import onnxruntime
+from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
+
+from scaar.core.errors import DataCorrupt
+
+OPEN_ERRORS = (
+    ort_errors.Fail,
+    ort_errors.InvalidArgument,
+    ort_errors.InvalidGraph,
+    ort_errors.InvalidProtobuf,
+    ort_errors.NotImplemented,
+    ort_errors.RuntimeException,
+)
+"""What ONNX Runtime raises for a file that is no model, or one that it cannot run."""
+
+
+def open_session(model: Path, *, threads: int) -> Any:
+    """The session of the file; blocks while it reads.
+
+    Raises:
+        DataCorrupt: the file is no model, or not one that ONNX Runtime can run.
+    """
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    except OPEN_ERRORS as error:
+        raise DataCorrupt(f"{model}: ONNX Runtime cannot open it: {error}") from error
