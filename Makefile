@@ -21,7 +21,7 @@ demo: $(VENV)/.app ## set up and answer a question with adaptive retrieval
 test: $(VENV)/.dev ## set up and run the unit and contract tests
 	@$(BIN)/python -m pytest
 
-test-transformers: $(TRANSFORMERS)/.test ## hold the lab models to transformers (6 GB to install)
+test-transformers: $(TRANSFORMERS)/.test ## hold the lab models and an English encoder to transformers (6 GB to install)
 	@$(TRANSFORMERS)/bin/python -m pytest integration_tests/transformers
 
 test-go: $(VENV)/.dev ## run the Go example of docs/clients.md (needs Go and its module proxy)
@@ -91,5 +91,5 @@ $(VENV)/.dev: $(VENV)/.made $(PINS)
 
 $(TRANSFORMERS)/.test: $(TRANSFORMERS)/.made $(PINS)
 	@echo 'Installing scaar, transformers and PyTorch into $(TRANSFORMERS)'
-	@$(INSTALL) --editable '.[all,train,transformers,test]'
+	@$(INSTALL) --editable '.[all,train,transformers,english-encoder,test]'
 	@touch $@

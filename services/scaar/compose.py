@@ -70,7 +70,9 @@ async def open_scorer(
     from scaar.scorer.settings import ScorerSettings
 
     settings = ScorerSettings.read()
-    folder = settings.model or model_folder(LAB_CROSS_ENCODER)
+    folder = settings.model
+    if folder is None and settings.engine != "bi_encoder":
+        folder = model_folder(LAB_CROSS_ENCODER)
     async with open_engine(settings.model_copy(update={"model": folder})) as engine:
         yield engine
 

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from scaar.cli.models_encoder import export_encoder
 from scaar.cli.models_triton import build_engine, export_scorer
 from scaar.core.errors import DataCorrupt
 from scaar.lab.models import LAB_CROSS_ENCODER, LAB_LM, model_folder
@@ -16,11 +17,12 @@ from scaar.lab.models import LAB_CROSS_ENCODER, LAB_LM, model_folder
 Json = Any
 
 app = typer.Typer(
-    help="List the models that come with scaar; export and build one for a Triton server.",
+    help="List the models that come with scaar; export and build others.",
     invoke_without_command=True,
 )
 app.command("export-scorer")(export_scorer)
 app.command("build-engine")(build_engine)
+app.command("export-encoder")(export_encoder)
 
 
 @app.callback()

@@ -6,7 +6,7 @@ what sentence-transformers writes beside them: ``modules.json``, ``1_Pooling/con
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 from scaar.core.errors import DataCorrupt, ScaarError
 from scaar.encoders.pooling import Array, VectorRecipe, read_recipe
 from scaar.encoders.session import OPEN_ERRORS, open_session
+from scaar.encoders.tensor_names import INPUTS, OUTPUTS
 from scaar.encoders.tokenizing import most_tokens, open_tokenizer, padding_id
 from scaar.runtime.checkpoint import (
     REVISION_DIGITS,
@@ -24,12 +25,6 @@ from scaar.runtime.checkpoint import (
     read_checkpoint,
     read_json_file,
 )
-
-INPUTS = ("input_ids", "attention_mask", "token_type_ids")
-"""All that an encoder may read; the last is not for every model."""
-
-OUTPUTS = ("last_hidden_state", "token_embeddings")
-"""What the tokens' vectors are called, in exports of a model and of a sentence encoder."""
 
 BATCH_TEXTS = 32
 
@@ -51,15 +46,17 @@ class SentenceEncoder:
     revision: str
     """Equal revisions give equal vectors."""
 
-    normalised: bool
-    """Whether every vector's length is 1, so that a product of two is their cosine."""
-
-    _recipe: VectorRecipe
+    recipe: VectorRecipe
     _whole: Tokenizer
     _cutting: Tokenizer
     _padding: int
     _session: Any
     _output: str
+
+    @property
+    def normalised(self) -> bool:
+        """Whether every vector's length is 1, so that a product of two is their cosine."""
+        return self.recipe.normalised
 
     @classmethod
     def open(cls, folder: Path, *, threads: int) -> "SentenceEncoder":
@@ -82,8 +79,7 @@ class SentenceEncoder:
             width=checkpoint.config.whole_number("hidden_size", "dim", "d_model"),
             max_tokens=most,
             revision=_revision(checkpoint, recipe, most),
-            normalised=recipe.normalised,
-            _recipe=recipe,
+            recipe=recipe,
             _whole=open_tokenizer(checkpoint.tokenizer),
             _cutting=cutting,
             _padding=padding_id(checkpoint),
@@ -115,20 +111,25 @@ class SentenceEncoder:
             vectors[places] = self._batch([texts[place] for place in places])
         return vectors
 
-    def _batch(self, texts: Sequence[Tokens]) -> Array:
+    def padded(self, texts: Sequence[Tokens]) -> Mapping[str, Array]:
+        """The batch by the names of its inputs, as wide as its longest text."""
         shape = (len(texts), max(len(text) for text in texts))
         ids, mask = np.full(shape, self._padding, np.int64), np.zeros(shape, np.int64)
         for row, text in enumerate(texts):
             ids[row, : len(text)], mask[row, : len(text)] = text, 1
-        given = dict(zip(INPUTS, (ids, mask, np.zeros(shape, np.int64)), strict=True))
+        return dict(zip(INPUTS, (ids, mask, np.zeros(shape, np.int64)), strict=True))
+
+    def _batch(self, texts: Sequence[Tokens]) -> Array:
+        given = self.padded(texts)
+        mask = given["attention_mask"]
         named = {each.name: given[each.name] for each in self._session.get_inputs()}
         try:
             found = np.asarray(self._session.run([self._output], named)[0])
         except OPEN_ERRORS as error:
-            raise ScaarError(f"model {self.name} fails on a batch of shape {shape}") from error
-        if found.shape != (*shape, self.width) or not np.isfinite(found).all():
+            raise ScaarError(f"model {self.name} fails on a batch of shape {mask.shape}") from error
+        if found.shape != (*mask.shape, self.width) or not np.isfinite(found).all():
             raise DataCorrupt(f"model {self.name} does not give {self.width} numbers for a token")
-        return self._recipe.applied(found, mask)
+        return self.recipe.applied(found, mask)
 
 
 def _output_of(session: Any, model: Path) -> str:

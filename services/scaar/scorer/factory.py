@@ -62,6 +62,11 @@ async def _open_engine(settings: ScorerSettings) -> AsyncIterator[ContributionSc
 
             async with open_onnx_scorer(settings) as scorer:
                 yield scorer
+        case "bi_encoder":
+            from scaar.scorer.engines.onnx import open_bi_encoder_scorer
+
+            async with open_bi_encoder_scorer(settings) as scorer:
+                yield scorer
         case "triton":
             from scaar.scorer.engines.triton import open_triton_scorer
 

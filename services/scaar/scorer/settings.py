@@ -10,13 +10,15 @@ from scaar.scorer.validation import MAX_WORDS_OF_CALL
 
 
 class ScorerSettings(ServiceSettings):
-    """Which engine runs which cross-encoder, and how much of the machine it may take."""
+    """Which engine runs which model, and how much of the machine it may take."""
 
     model_config = settings_of("scorer")
 
-    engine: Literal["onnx", "triton"] = "onnx"
+    engine: Literal["onnx", "bi_encoder", "triton"] = "onnx"
     """``onnx``: an exported cross-encoder with one logit, in ONNX Runtime on the CPU. ``triton``:
-    such a model behind a Triton server; its texts are read into tokens here."""
+    such a model behind a Triton server; its texts are read into tokens here. ``bi_encoder``: an
+    exported sentence encoder in ONNX Runtime; two texts are as alike as the cosine of their
+    vectors says."""
 
     control: Literal["none", "permuted", "constant", "idf"] = "none"
     """What is told in the place of the model's contributions, so that they can be held against it:

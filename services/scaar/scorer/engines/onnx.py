@@ -1,33 +1,86 @@
-"""Contributions by a cross-encoder in ONNX Runtime, embedded in the process."""
+"""Contributions by a model in ONNX Runtime, embedded in the process."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Generic, Protocol
 
 from scaar.core.errors import NotFound
 from scaar.core.types import ScorerDescription, ScoreRequest
-from scaar.scorer.engines.batched_request import BatchLimits
+from scaar.scorer.engines.batched_request import BatchLimits, P
 from scaar.scorer.engines.batcher import Batcher
-from scaar.scorer.engines.cross_encoder import CrossEncoder, open_cross_encoder
-from scaar.scorer.engines.pair_reader import TokenPair
+from scaar.scorer.engines.bi_encoder import TextPair, open_bi_encoder
+from scaar.scorer.engines.cross_encoder import open_cross_encoder
+from scaar.scorer.engines.pair_reader import Array, TokenPair
 from scaar.scorer.engines.pairs import contributions_of, encode_requests
 from scaar.scorer.settings import ScorerSettings
 from scaar.scorer.validation import check_requests
 
 
+class Model(Protocol[P]):
+    """An open model: what it reads of pairs of texts, and how alike it finds them."""
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        ...
+
+    @property
+    def revision(self) -> str:
+        """Equal revisions give equal likenesses."""
+        ...
+
+    @property
+    def max_pair_tokens(self) -> int:
+        """The longest pair that it takes."""
+        ...
+
+    def read(self, pairs: Sequence[tuple[str, str]]) -> Sequence[P]:
+        """What it reads of each pair, never cut."""
+        ...
+
+    def likeness(self, pairs: Sequence[P], *, width: int = 0) -> Array:
+        """How alike each pair is; at most 1."""
+        ...
+
+
 @asynccontextmanager
-async def open_onnx_scorer(settings: ScorerSettings) -> AsyncIterator["OnnxScorer"]:
-    """The scorer over the model folder of the settings; see :func:`open_scorer`."""
+async def open_onnx_scorer(settings: ScorerSettings) -> AsyncIterator["OnnxScorer[TokenPair]"]:
+    """A cross-encoder over the model folder of the settings; see :func:`open_scorer`."""
+    async with _open_scorer(settings, open_cross_encoder, engine="onnx") as scorer:
+        yield scorer
+
+
+@asynccontextmanager
+async def open_bi_encoder_scorer(
+    settings: ScorerSettings,
+) -> AsyncIterator["OnnxScorer[TextPair]"]:
+    """A sentence encoder over the model folder of the settings; see :func:`open_scorer`."""
+    async with _open_scorer(settings, open_bi_encoder, engine="bi_encoder") as scorer:
+        yield scorer
+
+
+class _Open(Protocol[P]):
+    """Opens a model; blocks while it reads the files."""
+
+    def __call__(self, folder: Path, *, threads: int) -> Model[P]: ...
+
+
+@asynccontextmanager
+async def _open_scorer(
+    settings: ScorerSettings, open_model: _Open[P], *, engine: str
+) -> AsyncIterator["OnnxScorer[P]"]:
     if settings.model is None:
-        raise NotFound("no cross-encoder is set: SCAAR_SCORER_MODEL names its folder")
+        raise NotFound(f"no model is set for {engine}: SCAAR_SCORER_MODEL names its folder")
     folder = settings.model
     # A thread of its own reads texts into tokens, so that pairs gather while a batch is computed.
     reader = ThreadPoolExecutor(1, thread_name_prefix="scaar-scorer-reader")
     executor = ThreadPoolExecutor(settings.workers, thread_name_prefix="scaar-scorer")
     try:
         model = await asyncio.get_running_loop().run_in_executor(
-            executor, lambda: open_cross_encoder(folder, threads=settings.threads)
+            executor, lambda: open_model(folder, threads=settings.threads)
         )
         limits = BatchLimits(
             pair_tokens=model.max_pair_tokens,
@@ -38,13 +91,13 @@ async def open_onnx_scorer(settings: ScorerSettings) -> AsyncIterator["OnnxScore
 
         to_bucket = settings.padding == "bucket"
 
-        def likeness(bucket: int, pairs: Sequence[TokenPair]) -> Sequence[float]:
+        def likeness(bucket: int, pairs: Sequence[P]) -> Sequence[float]:
             found: list[float] = model.likeness(pairs, width=bucket if to_bucket else 0).tolist()
             return found
 
         batcher = Batcher(likeness, executor, limits)
         try:
-            yield OnnxScorer(model, reader, batcher)
+            yield OnnxScorer(model, reader, batcher, engine=engine)
         finally:
             batcher.close()
     finally:
@@ -52,12 +105,15 @@ async def open_onnx_scorer(settings: ScorerSettings) -> AsyncIterator["OnnxScore
             await asyncio.to_thread(each.shutdown, cancel_futures=True)
 
 
-class OnnxScorer:
+class OnnxScorer(Generic[P]):
     """A :class:`~scaar.core.ports.ContributionScorer`; concurrent calls share its batches."""
 
-    def __init__(self, model: CrossEncoder, reader: Executor, batcher: Batcher[TokenPair]) -> None:
+    def __init__(
+        self, model: Model[P], reader: Executor, batcher: Batcher[P], *, engine: str = "onnx"
+    ) -> None:
         self._model = model
         self._reader = reader
+        self._engine = engine
         self.batcher = batcher
 
     async def score_contributions(
@@ -84,6 +140,6 @@ class OnnxScorer:
         return ScorerDescription(
             model=self._model.name,
             revision=self._model.revision,
-            engine="onnx",
+            engine=self._engine,
             max_pair_tokens=self._model.max_pair_tokens,
         )

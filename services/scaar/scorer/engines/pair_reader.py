@@ -42,6 +42,10 @@ class PairReader:
         """
         return list(self.tokenizer.encode_batch(list(pairs)))
 
+    def read(self, pairs: Sequence[tuple[str, str]]) -> list[TokenPair]:
+        """What the model reads of each pair, never cut."""
+        return [TokenPair(tuple(each.ids), tuple(each.type_ids)) for each in self.encode(pairs)]
+
     def padded(
         self, pairs: Sequence[TokenPair | Encoding], *, width: int = 0
     ) -> Mapping[str, Array]:

@@ -1,14 +1,31 @@
 """The pairs whose likeness tells the contributions of a sentence's words (SCAAR Eq. 1)."""
 
 from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeVar
 
 from scaar.core.contribution import leave_one_out
 from scaar.core.errors import InvalidRequest
 from scaar.core.types import ScoreRequest
-from scaar.scorer.engines.pair_reader import PairReader, TokenPair
+from scaar.scorer.engines.batched_request import Pair
+
+P_co = TypeVar("P_co", bound=Pair, covariant=True)
+P = TypeVar("P", bound=Pair)
 
 
-def encode_requests(reader: PairReader, requests: Sequence[ScoreRequest]) -> list[TokenPair]:
+class Reader(Protocol[P_co]):
+    """Reads pairs of texts for one model; blocks."""
+
+    @property
+    def max_pair_tokens(self) -> int:
+        """The longest pair that the model takes."""
+        ...
+
+    def read(self, pairs: Sequence[tuple[str, str]]) -> Sequence[P_co]:
+        """What the model is asked of each pair, never cut."""
+        ...
+
+
+def encode_requests(reader: Reader[P], requests: Sequence[ScoreRequest]) -> list[P]:
     """The pairs of every request, one after the other; blocks while it reads.
 
     Raises:
@@ -31,7 +48,7 @@ def contributions_of(
     )
 
 
-def encode_pairs(reader: PairReader, request: ScoreRequest, *, field: str) -> list[TokenPair]:
+def encode_pairs(reader: Reader[P], request: ScoreRequest, *, field: str) -> Sequence[P]:
     """One pair a word: question and sentence, and the same without the word.
 
     A question that is too long for the model loses words from its front, the farthest from the
@@ -45,7 +62,7 @@ def encode_pairs(reader: PairReader, request: ScoreRequest, *, field: str) -> li
         return pairs
     words = request.question.split()
     kept, too_many = 0, len(words)
-    fitting: list[TokenPair] | None = None
+    fitting: Sequence[P] | None = None
     while kept < too_many:
         middle = (kept + too_many) // 2
         pairs = _encode(reader, " ".join(words[len(words) - middle :]), request)
@@ -63,12 +80,11 @@ def encode_pairs(reader: PairReader, request: ScoreRequest, *, field: str) -> li
     return fitting
 
 
-def _encode(reader: PairReader, question: str, request: ScoreRequest) -> list[TokenPair]:
+def _encode(reader: Reader[P], question: str, request: ScoreRequest) -> Sequence[P]:
     whole, altered = leave_one_out(question, request.words)
     # Without a question no space stands before the first word.
-    encoded = reader.encode([(whole.lstrip(), other.lstrip()) for other in altered])
-    return [TokenPair(tuple(pair.ids), tuple(pair.type_ids)) for pair in encoded]
+    return reader.read([(whole.lstrip(), other.lstrip()) for other in altered])
 
 
-def _fits(reader: PairReader, pairs: list[TokenPair]) -> bool:
+def _fits(reader: Reader[P], pairs: Sequence[P]) -> bool:
     return max(len(pair) for pair in pairs) <= reader.max_pair_tokens

@@ -1,7 +1,8 @@
 """What a cross-encoder's inputs and output are called, in ONNX files and in Triton."""
 
-INPUTS = ("input_ids", "attention_mask", "token_type_ids")
-"""All that one may read; the last is not for every model."""
+from scaar.encoders.tensor_names import INPUTS
+
+__all__ = ["INPUTS", "OUTPUT"]
 
 OUTPUT = "logits"
 """What it gives: one number for a pair."""

@@ -1,0 +1,91 @@
+"""A sentence encoder's folder with its weights as ONNX, for folders that come without."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from scaar.core.errors import AlreadyExists, DataCorrupt, InvalidRequest, NotFound
+from scaar.encoders.pooling import read_recipe
+from scaar.encoders.sentence_encoder import SentenceEncoder
+from scaar.encoders.tensor_names import OUTPUTS
+from scaar.encoders.weights import Weights, open_weights
+from scaar.runtime.checkpoint import MODEL_FILES
+
+_MOST_DRIFT = 1e-4
+_COPIED = (
+    "config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "modules.json",
+    "sentence_bert_config.json",
+)
+_TEXTS = (
+    "Who wrote it?",
+    "The house by the sea was built in 1904 and sold again eleven years later.",
+    "",
+)
+
+
+def export_encoder(folder: Path, to: Path) -> SentenceEncoder:
+    """Writes the encoder to ``to``, which is there when it is whole; gives it, opened.
+
+    An ONNX file that is in the folder is taken as it is; else PyTorch makes one of the weights, and
+    it is held to their vectors.
+
+    Raises:
+        AlreadyExists: there is something by the name of ``to``.
+        NotFound: the folder, or a file that is needed, is not there.
+        CapabilityMissing: what makes the file is not installed, or cannot make it of this model.
+        DataCorrupt: a file is damaged, or what was written differs from the weights.
+    """
+    if not folder.is_dir():
+        raise NotFound(f"{folder}: there is no such model folder")
+    if to.exists():
+        raise AlreadyExists(f"{to}: is there already")
+    if not to.parent.is_dir():
+        raise InvalidRequest.of("--to", f"{to.parent} is no folder")
+    read_recipe(folder)
+    with tempfile.TemporaryDirectory(dir=to.parent, prefix=f".{to.name}-") as work:
+        new = Path(work, to.name)
+        _write(folder, new)
+        new.replace(to)
+    return SentenceEncoder.open(to, threads=1)
+
+
+def _write(folder: Path, new: Path) -> None:
+    given = [folder / name for name in MODEL_FILES if (folder / name).is_file()]
+    weights = None if given else _weights(folder)
+    new.mkdir()
+    for name in _COPIED:
+        if (folder / name).is_file():
+            shutil.copyfile(folder / name, new / name)
+    for config in folder.glob("*_Pooling/config.json"):
+        (new / config.parent.name).mkdir()
+        shutil.copyfile(config, new / config.parent.name / config.name)
+    if weights is None:
+        shutil.copyfile(given[0], new / MODEL_FILES[0])
+        SentenceEncoder.open(new, threads=1).encode(_TEXTS)
+        return
+    weights.write(new / MODEL_FILES[0], output_axes={0: "texts", 1: "tokens"})
+    _compare(weights, new)
+
+
+def _weights(folder: Path) -> Weights:
+    return open_weights(
+        folder,
+        kind="AutoModel",
+        task="feature-extraction",
+        output=OUTPUTS[0],
+        extra="scorer,transformers",
+    )
+
+
+def _compare(weights: Weights, new: Path) -> None:
+    """Holds what was written to the weights, on a batch of another shape and with padding."""
+    encoder = SentenceEncoder.open(new, threads=1)
+    batch = encoder.padded(encoder.tokens(_TEXTS))
+    expected = encoder.recipe.applied(weights.computed(batch), batch["attention_mask"])
+    if not np.allclose(encoder.encode(_TEXTS), expected, atol=_MOST_DRIFT):
+        raise DataCorrupt(f"{new}: the ONNX file does not give the vectors of the weights")

@@ -1,0 +1,65 @@
+"""An encoder's folder written anew, whole or not at all."""
+
+import shutil
+import sys
+
+import numpy as np
+import pytest
+
+from scaar.encoders.sentence_encoder import SentenceEncoder
+from scaar.testing.commands import run_scaar
+
+TEXTS = ["The film was made by Ann.", "Who?"]
+
+
+def export(folder, to):
+    return run_scaar("models", "export-encoder", str(folder), "--to", str(to))
+
+
+def test_a_folder_with_an_onnx_file_keeps_its_vectors(sentence_encoder_folder, tmp_path):
+    ran = export(sentence_encoder_folder, tmp_path / "encoder")
+    assert ran.status == 0, ran.err
+    assert "32 numbers a text of at most 40 tokens" in ran.out
+    before, after = (
+        SentenceEncoder.open(folder, threads=1)
+        for folder in (sentence_encoder_folder, tmp_path / "encoder")
+    )
+    assert after.revision == before.revision
+    np.testing.assert_array_equal(after.encode(TEXTS), before.encode(TEXTS))
+
+
+def test_what_is_there_already_is_left_as_it_is(sentence_encoder_folder, tmp_path):
+    (tmp_path / "encoder").mkdir()
+    ran = export(sentence_encoder_folder, tmp_path / "encoder")
+    assert ran.status == 1
+    assert "is there already" in ran.err
+
+
+def test_a_folder_that_is_no_encoder_leaves_nothing(cross_encoder_folder, tmp_path):
+    ran = export(cross_encoder_folder, tmp_path / "encoder")
+    assert ran.status == 1
+    assert "is not a sentence encoder" in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_without_weights_says_how_to_get_them(sentence_encoder_folder, tmp_path, monkeypatch):
+    # As where it is not installed.
+    monkeypatch.setitem(sys.modules, "torch", None)
+    folder = shutil.copytree(sentence_encoder_folder, tmp_path / "given")
+    (folder / "model.onnx").unlink()
+    ran = export(folder, tmp_path / "encoder")
+    assert ran.status == 1
+    assert "Install scaar[scorer,transformers]" in ran.err
+    assert "--task feature-extraction" in ran.err
+    assert not (tmp_path / "encoder").exists()
+
+
+@pytest.mark.parametrize(
+    ("model", "to", "said"),
+    [("nowhere", "encoder", "there is no such model folder"), (".", "a/b", "--to")],
+)
+def test_a_wrong_folder_is_named(sentence_encoder_folder, tmp_path, model, to, said):
+    folder = sentence_encoder_folder if model == "." else tmp_path / model
+    ran = export(folder, tmp_path / to)
+    assert ran.status != 0
+    assert said in ran.err
