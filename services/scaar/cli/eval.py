@@ -49,6 +49,7 @@ def run(
     timeout: options.Timeout = options.TIMEOUT_S,
     target: options.Targets = None,
     retry_failed: options.RetryFailed = False,
+    skip_unserved: options.SkipUnserved = False,
 ) -> None:
     """Ask a data set's questions under each setting of each policy; started again, it goes on."""
     values = options.values_of(theta, alpha, top_k, settings or [])
@@ -67,6 +68,7 @@ def run(
         timeout_s=timeout,
         retry_failed=retry_failed,
         grid=grid,
+        skip_unserved=skip_unserved,
     )
     _run(wanted)
 
@@ -86,6 +88,7 @@ def ablate(
     timeout: options.Timeout = options.TIMEOUT_S,
     target: options.Targets = None,
     retry_failed: options.RetryFailed = False,
+    skip_unserved: options.SkipUnserved = False,
 ) -> None:
     """Run the settings that show what a part of the policies is worth."""
     held = options.values_of(None, None, None, settings or [])
@@ -102,6 +105,7 @@ def ablate(
         timeout_s=timeout,
         retry_failed=retry_failed,
         grid=grid,
+        skip_unserved=skip_unserved,
     )
     _run(wanted)
 

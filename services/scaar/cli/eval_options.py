@@ -80,6 +80,12 @@ Timeout = Annotated[
 RetryFailed = Annotated[
     bool, typer.Option("--retry-failed", help="Ask again what failed in this folder.")
 ]
+SkipUnserved = Annotated[
+    bool,
+    typer.Option(
+        "--skip-unserved", help="Leave out, and name, what the model lacks something for."
+    ),
+]
 Theta = Annotated[
     str | None, typer.Option(metavar="V,...", help="Values of theta.", show_default=False)
 ]

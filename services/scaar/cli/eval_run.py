@@ -21,10 +21,10 @@ from scaar.core.ports import Answerer
 from scaar.core.prompts import profile_of
 from scaar.core.types import AnswerRequest, BudgetLimits
 from scaar.core.validation import validate
-from scaar.evaluator.execution.opening import provenance_of
+from scaar.evaluator.execution.opening import provenance_of, split_served
 from scaar.evaluator.grid.first_pass import lay_grid
 from scaar.evaluator.records import Setting
-from scaar.evaluator.results import Results
+from scaar.evaluator.results import LeftOut, Results, told_left_out
 from scaar.evaluator.run import Run, run_in_folder
 from scaar.evaluator.store.folder import FIRST_PASS, check_folder
 
@@ -42,6 +42,7 @@ class Wanted:
     timeout_s: float
     retry_failed: bool = False
     grid: int | None = None
+    skip_unserved: bool = False
 
     @property
     def controls(self) -> tuple[Control, ...]:
@@ -115,6 +116,14 @@ async def _evaluate(
     async with opening as evaluated:
         template = await with_examples(evaluated.answerer, template, drawn)
         run = run_of(wanted, evaluated, template, progress)
+        left_out: tuple[LeftOut, ...] = ()
+        if wanted.skip_unserved:
+            opened = replace(template, question=drawn.questions[0].question)
+            settings, left_out = await split_served(
+                evaluated.answerer, settings, opened, controls=evaluated.controls
+            )
+            for told in told_left_out(left_out):
+                progress.say(f"left out, because the model cannot serve them: {told}")
         if wanted.grid is not None:
             progress.name = "first pass"
             settings, grid = await lay_grid(
@@ -127,7 +136,13 @@ async def _evaluate(
             )
         progress.name = "asking"
         return await run_in_folder(
-            run, wanted.out, settings, drawn.questions, origin=drawn.origin, grid=grid
+            run,
+            wanted.out,
+            settings,
+            drawn.questions,
+            origin=drawn.origin,
+            grid=grid,
+            left_out=left_out,
         )
 
 

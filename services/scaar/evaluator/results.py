@@ -1,6 +1,6 @@
 """An evaluation as it is kept: what was to be asked of whom, and what came of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scaar.core.types import BudgetLimits, Provenance
@@ -40,11 +40,20 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A setting that was to be asked and that the model cannot serve, and what it lacks for it."""
+
+    setting: Setting
+    missing: str
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     """All that an evaluation is set to, and what answers in it.
 
     ``provenance`` is by the setting's label, and holds every value in force; ``budget`` is that of
-    each answer. ``created`` is when the evaluation was begun, RFC 3339 in UTC.
+    each answer. ``created`` is when the evaluation was begun, RFC 3339 in UTC. ``left_out`` are the
+    settings that were left out because the model cannot serve them.
     """
 
     scaar: str
@@ -54,6 +63,7 @@ class Evaluation:
     provenance: Mapping[str, Provenance]
     budget: BudgetLimits
     grid: Grid | None = None
+    left_out: tuple[LeftOut, ...] = ()
     format: int = FORMAT
 
 
@@ -72,3 +82,11 @@ class Results:
     def missing(self) -> int:
         """How many predictions are still to be made."""
         return len(self.questions) * len(self.evaluation.settings) - len(self.predictions)
+
+
+def told_left_out(left_out: Sequence[LeftOut]) -> list[str]:
+    """What was left out, by what the model lacks for it, as people say it."""
+    lacking: dict[str, list[str]] = {}
+    for each in left_out:
+        lacking.setdefault(each.missing, []).append(each.setting.label)
+    return [f"{', '.join(labels)} (lacking: {what})" for what, labels in lacking.items()]

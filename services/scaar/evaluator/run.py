@@ -13,7 +13,7 @@ from scaar.evaluator.execution.scorers import Controls, check_scorers
 from scaar.evaluator.execution.shard import run_shard
 from scaar.evaluator.planning.work import plan_work, work_left
 from scaar.evaluator.records import Prediction, Question, Setting
-from scaar.evaluator.results import DatasetOrigin, Evaluation, Grid, Results
+from scaar.evaluator.results import DatasetOrigin, Evaluation, Grid, LeftOut, Results
 from scaar.evaluator.store.folder import open_results, put_in_order, read_results
 from scaar.evaluator.store.record_json import RecordJson
 
@@ -50,8 +50,11 @@ async def run_in_folder(
     *,
     origin: DatasetOrigin,
     grid: Grid | None = None,
+    left_out: Sequence[LeftOut] = (),
 ) -> Results:
     """Asks what is not answered yet, and gives back all there is.
+
+    ``left_out`` is kept with the evaluation: what it was to ask beside its settings.
 
     Raises:
         InvalidRequest: the folder is of another evaluation, or another run's; or a setting is
@@ -69,6 +72,7 @@ async def run_in_folder(
         provenance=made,
         budget=template.budget,
         grid=grid,
+        left_out=tuple(left_out),
     )
     with open_results(folder, evaluation, questions) as store:
         known = dict(await store.known())

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
-from scaar.core.errors import StreamIncomplete
+from scaar.core.errors import CapabilityMissing, StreamIncomplete
 from scaar.core.ports import Answerer
 from scaar.core.types import AnswerRequest, AnswerStarted, Provenance
 from scaar.evaluator.execution.scorers import NO_CONTROLS, Controls, asked_of
 from scaar.evaluator.records import Setting
+from scaar.evaluator.results import LeftOut
 
 
 async def provenances(
@@ -29,6 +30,36 @@ async def provenances(
         )
         for each in settings
     }
+
+
+async def split_served(
+    answerer: Answerer,
+    settings: Sequence[Setting],
+    template: AnswerRequest,
+    *,
+    controls: Controls = NO_CONTROLS,
+) -> tuple[tuple[Setting, ...], tuple[LeftOut, ...]]:
+    """The settings that the model can serve, and the others with what it lacks for each.
+
+    Raises:
+        CapabilityMissing: it can serve none of them.
+        ScaarError: a setting cannot be answered for another reason.
+    """
+    served: list[Setting] = []
+    left_out: list[LeftOut] = []
+    lacking: CapabilityMissing | None = None
+    for each in settings:
+        asked = asked_of(each, answerer, controls)
+        try:
+            await provenance_of(asked, replace(template, policy=each.policy))
+        except CapabilityMissing as error:
+            lacking = lacking or error
+            left_out.append(LeftOut(each, error.metadata.get("missing", error.message)))
+        else:
+            served.append(each)
+    if lacking is not None and not served:
+        raise lacking
+    return tuple(served), tuple(left_out)
 
 
 def lasting(provenance: Provenance) -> Provenance:

@@ -6,6 +6,7 @@ from scaar.evaluator.report.analysis import Analysis
 from scaar.evaluator.report.cells import measure_title, number, text
 from scaar.evaluator.report.model import Cell, Column, Item, Section, Table
 from scaar.evaluator.report.summary import BILL_COLUMNS
+from scaar.evaluator.results import told_left_out
 from scaar.evaluator.statistics.choice import RETRIEVALS
 
 OF_RECORD = 2_000
@@ -44,6 +45,8 @@ def say_how(analysis: Analysis) -> Section:
         f"entities ({entities} in the test half), in which every choice is made anew; differences "
         "are paired, and p-values corrected by Holm's method."
     )
+    if told := "; ".join(told_left_out(analysis.evaluation.left_out)):
+        items.append(f"Left out, because the model cannot serve them: {told}.")
     if count < OF_RECORD:
         items.append(
             f"Warning: {_counted(count, 'question')} only. A report of record has at least "
