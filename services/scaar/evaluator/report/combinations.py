@@ -1,30 +1,27 @@
-"""Every trigger with every query, and which trigger wins (SCAAR, Table 3 and Figure 2)."""
+"""Every trigger with every query (SCAAR, Table 3), and which trigger wins."""
 
 from collections import defaultdict
 
+from scaar.core.triggers import TRIGGERS
 from scaar.core.types import EffectivePolicy, Formulation, Granularity, QuerySettings
 from scaar.evaluator.report.analysis import Analysis
-from scaar.evaluator.report.cells import estimated, measure_title, number, text
-from scaar.evaluator.report.model import Bars, Cell, Column, Item, Section, Table
+from scaar.evaluator.report.cells import estimated, measure_title, text
+from scaar.evaluator.report.model import Cell, Column, Item, Section, Table
+from scaar.evaluator.report.wins import contests_of, count_wins, own_policies
 from scaar.evaluator.statistics.choice import of_chosen
-from scaar.evaluator.statistics.groups import breakdowns
-from scaar.evaluator.statistics.means import HalvedMeans, means_of
+from scaar.evaluator.statistics.means import HalvedMeans
 from scaar.evaluator.statistics.table import Floats
-from scaar.evaluator.statistics.wins import contests, win_counts
-
-_KINDS = ("kind", "type")
-"""The labels that say what kind of question it is; the first that the questions have."""
 
 
 def combine(analysis: Analysis) -> Section | None:
     """The table of combinations and the wins; None where there is nothing to hold together."""
-    items = [*_combinations(analysis), *_wins(analysis)]
+    items = [*_combinations(analysis), *count_wins(*contests_of(analysis))]
     return Section("Triggers and queries", tuple(items)) if items else None
 
 
 def _combinations(analysis: Analysis) -> list[Item]:
     found: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    for position, policy in enumerate(_own(analysis)):
+    for position, policy in enumerate(own_policies(analysis)):
         if policy is not None and policy.trigger is not None:
             found[(_trigger(policy), _query(policy.query))].append(position)
     triggers = list(dict.fromkeys(trigger for trigger, _ in found))
@@ -58,21 +55,12 @@ def _combinations(analysis: Analysis) -> list[Item]:
     ]
 
 
-def _own(analysis: Analysis) -> list[EffectivePolicy | None]:
-    """The policies, but for those by a control of the scorer: it is no trigger of its own."""
-    settings = analysis.table.settings
-    return [
-        None if setting.scorer else policy
-        for setting, policy in zip(settings, analysis.policies, strict=True)
-    ]
-
-
 def _trigger(policy: EffectivePolicy) -> str:
     parts = [policy.trigger.value if policy.trigger else ""]
     if policy.granularity is not Granularity.WORD:
         parts.append(f"by {policy.granularity.value}")
-    if policy.spare_stop_words:
-        parts.append("sparing stop words")
+    if policy.trigger and policy.spare_stop_words != TRIGGERS[policy.trigger].spares_stop_words:
+        parts.append(f"{'' if policy.spare_stop_words else 'not '}sparing stop words")
     return " ".join(parts)
 
 
@@ -102,36 +90,3 @@ def _marked(cells: dict[tuple[str, str], Cell], trigger: str, query: str) -> Cel
         if len(rivals) > 1 and cell.value == max(rivals):
             notes.append(f"best of {name}")
     return Cell(cell.value, cell.low, cell.high, note=", ".join(notes))
-
-
-def _wins(analysis: Analysis) -> list[Item]:
-    held = contests(_own(analysis))
-    if not held:
-        return []
-    tested = analysis.halved.test.only((analysis.measure,))
-    kinds = {each.label: each for each in breakdowns(tested) if each.groups}
-    label = next((name for name in _KINDS if name in kinds), None)
-    tables = [group.table for group in kinds[label].groups] if label else [tested]
-    outcomes = []
-    for table in tables:
-        scores = means_of(table).of(analysis.measure)[0]
-        outcomes += [{name: float(scores[at]) for name, at in each.items()} for each in held]
-    won = win_counts(outcomes)
-    among = f" and {label} of question" if label else ""
-    title = "Contests won by each trigger"
-    note = (
-        f"{len(outcomes)} contests: one for each query, theta{among}, at equal settings; "
-        f"the highest {measure_title(analysis.measure)} on the test half wins, equals share."
-    )
-    columns = (
-        Column("trigger", "trigger"),
-        Column("won", "contests won", decimals=1),
-        Column("held", "contests taken part in", decimals=0),
-    )
-    part = {name: sum(name in each for each in outcomes) for name in won}
-    rows = tuple((text(name), number(each), number(part[name])) for name, each in won.items())
-    told = ", ".join(f"{name} {each:.4g}" for name, each in won.items())
-    return [
-        Table("wins", title, columns, rows, note=note),
-        Bars("wins", title, "contests won", tuple(won.items()), f"{note} Won: {told}."),
-    ]

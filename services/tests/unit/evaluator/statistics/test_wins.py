@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from scaar.core.types import Formulation
+from scaar.core.types import Formulation, Trigger
 from scaar.evaluator.statistics.contenders import in_force
 from scaar.evaluator.statistics.wins import contests, win_counts
 
@@ -63,3 +63,28 @@ def test_a_value_that_means_nothing_to_a_query_keeps_nobody_apart() -> None:
     assert contests((one, idle)) == ({"flare": 0, "exp_raw": 1},)
     asked = replace(one, query=replace(one.query, include_question=True))
     assert contests((asked, idle)) == ()
+
+
+def test_thetas_that_were_placed_are_equal_at_equal_places() -> None:
+    settings = (
+        *(setting("flare", theta=theta) for theta in (0.2, 0.6)),
+        *(
+            setting("flare", theta=theta, trigger=Trigger.PERPLEXITY)
+            for theta in (1.4, 1.1)  # A higher one looks up for fewer.
+        ),
+    )
+    policies = in_force(settings, {})
+    assert contests(policies) == ()
+    assert contests(policies, placed=True) == (
+        {"flare": 0, "perplexity": 2},
+        {"flare": 1, "perplexity": 3},
+    )
+
+
+def test_what_a_trigger_does_with_stop_words_of_its_own_keeps_nobody_apart() -> None:
+    settings = (
+        setting("flare", theta=0.8),
+        setting("flare", theta=0.8, trigger=Trigger.RIND),
+        setting("flare", theta=0.8, trigger=Trigger.EXP_RAW, spare_stop_words=True),
+    )
+    assert contests(in_force(settings, {})) == ({"flare": 0, "rind": 1},)
