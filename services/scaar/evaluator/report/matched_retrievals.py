@@ -13,7 +13,7 @@ from scaar.evaluator.statistics.table import Floats
 
 TARGETS = (0.5, 1.0, 1.5, 2.0)
 """Retrievals a question at which policies are compared."""
-_NOT_REACHED = "not reached"
+NOT_REACHED = "not reached"
 
 
 def match_retrievals(analysis: Analysis) -> Section:
@@ -25,7 +25,9 @@ def match_retrievals(analysis: Analysis) -> Section:
     return Section("At equal cost", tuple(items))
 
 
-def _at(analysis: Analysis, target: float, contender: Contender) -> Statistic:
+def at_retrievals(analysis: Analysis, target: float, contender: Contender) -> Statistic:
+    """The score of a policy where so many retrievals a question are spent."""
+
     def statistic(halved: HalvedMeans) -> Floats:
         return matched(halved, contender.candidates, target, measure=analysis.measure)
 
@@ -45,7 +47,10 @@ def _scores(analysis: Analysis) -> Table:
             (
                 text(each.name),
                 *(
-                    estimated(analysis.estimate(_at(analysis, target, each)), missing=_NOT_REACHED)
+                    estimated(
+                        analysis.estimate(at_retrievals(analysis, target, each)),
+                        missing=NOT_REACHED,
+                    )
                     for target in TARGETS
                 ),
             )
@@ -63,7 +68,7 @@ def _scores(analysis: Analysis) -> Table:
 def _differences(analysis: Analysis) -> Table:
     rows = []
     for target in TARGETS:
-        compared = analysis.compare(partial(_at, analysis, target))
+        compared = analysis.compare(partial(at_retrievals, analysis, target))
         rows += [
             (
                 text(f"{target:g}"),

@@ -27,6 +27,12 @@ def summarise(analysis: Analysis) -> Section:
     return Section("Policies", tuple(tables))
 
 
+def measures_shown(analysis: Analysis) -> list[str]:
+    """The measures of a summary, the one of the choice among them."""
+    shown = [name for name in _SHOWN if name in analysis.table.measures]
+    return shown if analysis.measure in shown else [*shown, analysis.measure]
+
+
 def of_setting_chosen(analysis: Analysis, contender: Contender, column: str) -> Statistic:
     """The mean of a column under the setting chosen for a policy, in every draw anew."""
 
@@ -52,9 +58,7 @@ def gain_per_retrieval(analysis: Analysis, contender: Contender) -> Statistic | 
 
 
 def _policies(analysis: Analysis) -> Table:
-    shown = [name for name in _SHOWN if name in analysis.table.measures]
-    if analysis.measure not in shown:
-        shown.append(analysis.measure)
+    shown = measures_shown(analysis)
     return Table(
         "policies",
         "Every policy at its chosen setting",

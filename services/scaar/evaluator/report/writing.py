@@ -1,8 +1,9 @@
 """An evaluation's report as files in a folder, each whole or not there."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 
 from scaar.evaluator.records import Prediction, Question, Score
 from scaar.evaluator.report.analysis import analyse
@@ -11,7 +12,7 @@ from scaar.evaluator.report.failures import FailureCount
 from scaar.evaluator.report.files import scores_csv, to_csv, to_json
 from scaar.evaluator.report.html import to_html
 from scaar.evaluator.report.markdown import to_markdown
-from scaar.evaluator.report.model import Bars, Report
+from scaar.evaluator.report.model import Bars, Figure, Report
 from scaar.evaluator.report.options import ReportOptions
 from scaar.evaluator.report.style import FIGURE_STYLE
 from scaar.evaluator.report.svg import bars_svg, figure_svg
@@ -22,6 +23,7 @@ from scaar.evaluator.store.files import unwritable, write_whole
 REPORT_FILE = "report.json"
 _OURS = {"tables": ".csv", "figures": ".svg"}
 """The folders in which files of an earlier report are taken away, and what these end in."""
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def write_report(
@@ -50,17 +52,36 @@ def write_report(
         failures.add(prediction)
     table = builder.build()
     report = compose(analyse(evaluation, table, options), failures)
+    write_files(report, out, beside={"scores.csv": "".join(scores_csv(table))})
+    return report
+
+
+def write_files(report: Report, out: Path, *, beside: Mapping[str, str] = NOTHING) -> None:
+    """Writes a report in every form, and other files beside it, into ``out``.
+
+    Tables and figures of an earlier report there that this one has not are taken away.
+
+    Raises:
+        ScaarError: a file cannot be written.
+    """
     before = _written_before(out)
-    contents = dict(_contents(report))
-    names = (*contents, "scores.csv", REPORT_FILE)
+    contents = {**dict(_contents(report)), **beside}
     for name, content in contents.items():
         _write(out / name, content)
-    _write(out / "scores.csv", "".join(scores_csv(table)))
     # Last, since it says which files are of this report.
+    names = (*contents, REPORT_FILE)
     _write(out / REPORT_FILE, to_json(report, names))
     for name in before - set(names):
         (out / name).unlink(missing_ok=True)
-    return report
+
+
+def drawn_alone(figure: Figure | Bars) -> str:
+    """A figure as SVG with the style that it has from its page otherwise."""
+    first, rest = (bars_svg(figure) if isinstance(figure, Bars) else figure_svg(figure)).split(
+        "\n", 1
+    )
+    page = '<rect width="100%" height="100%" style="fill:var(--page)"/>'
+    return f"{first}\n<style>\n{FIGURE_STYLE}</style>\n{page}\n{rest}\n"
 
 
 def _contents(report: Report) -> Iterator[tuple[str, str]]:
@@ -69,15 +90,7 @@ def _contents(report: Report) -> Iterator[tuple[str, str]]:
     for table in report.tables():
         yield f"tables/{table.name}.csv", to_csv(table)
     for figure in report.figures():
-        drawn = bars_svg(figure) if isinstance(figure, Bars) else figure_svg(figure)
-        yield f"figures/{figure.name}.svg", _alone(drawn)
-
-
-def _alone(svg: str) -> str:
-    """A figure with the style that it has from its page otherwise."""
-    first, rest = svg.split("\n", 1)
-    page = '<rect width="100%" height="100%" style="fill:var(--page)"/>'
-    return f"{first}\n<style>\n{FIGURE_STYLE}</style>\n{page}\n{rest}\n"
+        yield f"figures/{figure.name}.svg", drawn_alone(figure)
 
 
 def _written_before(out: Path) -> set[str]:

@@ -1,0 +1,90 @@
+"""The main figures of every policy in every evaluation, as each one's own report has them."""
+
+from scaar.evaluator.joining.axes import Axis
+from scaar.evaluator.joining.joined import Joined
+from scaar.evaluator.report.analysis import Analysis
+from scaar.evaluator.report.areas import Areas, areas_of
+from scaar.evaluator.report.cells import estimated, measure_title, score_column, text
+from scaar.evaluator.report.matched_retrievals import NOT_REACHED, TARGETS, at_retrievals
+from scaar.evaluator.report.model import Cell, Column, Section, Table
+from scaar.evaluator.report.summary import measures_shown, of_setting_chosen
+from scaar.evaluator.statistics.choice import RETRIEVALS
+from scaar.evaluator.statistics.contenders import Contender
+from scaar.evaluator.statistics.matched import RETRIEVALS as SPENT
+
+_NO_AREA = "none"
+
+
+def tabulate_policies(joined: Joined) -> Section:
+    """A row a policy and evaluation; those that a model cannot serve say so."""
+    shown = _shown(joined)
+    title = measure_title(joined.measure)
+    rows = []
+    for at, analysis in enumerate(joined.analyses):
+        areas = areas_of(analysis, "retrievals", SPENT)
+        known = {each.name: each for each in analysis.contenders}
+        for name in joined.policies():
+            contender = known.get(name)
+            figures = (
+                [Cell(None, note="not served")] * (len(shown) + len(TARGETS) + 2)
+                if contender is None
+                else _figures(analysis, contender, areas, shown)
+            )
+            rows.append((*labels_of(joined.axes, at), text(name), *figures))
+    table = Table(
+        "joined_policies",
+        "Every policy in every evaluation",
+        (
+            *label_columns(joined.axes),
+            Column("policy", "policy"),
+            *(score_column(name, measure_title(name)) for name in shown),
+            *(score_column(f"at_{each:g}", f"{title} at {each:g} a question") for each in TARGETS),
+            Column(RETRIEVALS, "retrievals (N_R)", decimals=2),
+            score_column("area", f"mean {title} (area)"),
+        ),
+        tuple(rows),
+        note=(
+            "Means on the test half at the setting chosen for each policy in each evaluation, with "
+            f"95% intervals, the choice included; {title} at a number of retrievals a question, "
+            "and the area under the frontier against retrievals over the range that the policies "
+            "of an evaluation have in common: areas compare within an evaluation."
+        ),
+    )
+    return Section("Policies", (table,))
+
+
+def label_columns(axes: tuple[Axis, ...]) -> tuple[Column, ...]:
+    """The columns that say which evaluation a row is of."""
+    return tuple(Column(each.name.replace(" ", "_"), each.name) for each in axes)
+
+
+def labels_of(axes: tuple[Axis, ...], at: int) -> tuple[Cell, ...]:
+    """Which evaluation a row is of."""
+    values = (each.values[at] for each in axes)
+    return tuple(text(x if isinstance(x, str) else f"{x:g}") for x in values)
+
+
+def _shown(joined: Joined) -> list[str]:
+    """The measures that all evaluations have, of those that a summary shows."""
+    first, *others = (measures_shown(each) for each in joined.analyses)
+    return [name for name in first if all(name in other for other in others)]
+
+
+def _figures(
+    analysis: Analysis, contender: Contender, areas: Areas, shown: list[str]
+) -> list[Cell]:
+    def chosen(column: str) -> Cell:
+        return estimated(analysis.estimate(of_setting_chosen(analysis, contender, column)))
+
+    matched = [
+        estimated(
+            analysis.estimate(at_retrievals(analysis, target, contender)), missing=NOT_REACHED
+        )
+        for target in TARGETS
+    ]
+    area = (
+        estimated(analysis.estimate(areas.area_of(contender)))
+        if contender in areas.among
+        else Cell(None, note=_NO_AREA)
+    )
+    return [*map(chosen, shown), *matched, chosen(RETRIEVALS), area]
