@@ -9,6 +9,7 @@ from scaar.cli import eval_options as options
 from scaar.cli.eval_compare import compare
 from scaar.cli.eval_dataset import draw
 from scaar.cli.eval_join import join
+from scaar.cli.eval_queries import queries
 from scaar.cli.eval_report import report
 from scaar.cli.eval_run import Wanted, evaluate
 from scaar.cli.eval_show import show
@@ -28,6 +29,7 @@ app.command()(show)
 app.command()(compare)
 app.command()(report)
 app.command()(join)
+app.command()(queries)
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of an evaluation.")]
 

@@ -9,7 +9,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from scaar.evaluator.records import Prediction
-from scaar.evaluator.run import Told
 
 LINE_EVERY_S = 10.0
 """Seconds between two plain lines."""
@@ -25,18 +24,19 @@ class EvaluationProgress:
         self._clock = clock
         self._times: deque[float] = deque(maxlen=_RATE_OVER)
         self.name = "asking"
+        self.what = "predictions"
         self.total = 0
         self.done = 0
         self.failed = 0
 
     @contextmanager
-    def watch(self, total: int, before: int) -> Iterator[Told]:
+    def watch(self, total: int, before: int) -> Iterator[Callable[[object], None]]:
         """Tells of the predictions that are made in the block."""
         self.total, self.done, self.failed = total, before, 0
         self._times.clear()
         self._times.append(self._clock())
         if before:
-            self.say(f"{self.name}: {before} of {total} predictions are there, going on")
+            self.say(f"{self.name}: {before} of {total} {self.what} are there, going on")
         if self._console.is_terminal:
             with self._bar() as told:
                 yield told
@@ -45,7 +45,7 @@ class EvaluationProgress:
                 yield told
 
     @contextmanager
-    def _bar(self) -> Iterator[Told]:
+    def _bar(self) -> Iterator[Callable[[object], None]]:
         columns = (
             *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()),
             *(TextColumn("{task.fields[rate]}"), TimeRemainingColumn(elapsed_when_finished=True)),
@@ -55,19 +55,19 @@ class EvaluationProgress:
                 self.name, total=self.total, completed=self.done, rate=self._rate_text()
             )
 
-            def told(prediction: Prediction) -> None:
-                self._count(prediction)
+            def told(made: object) -> None:
+                self._count(made)
                 progress.update(task, completed=self.done, rate=self._rate_text())
 
             yield told
 
     @contextmanager
-    def _lines(self) -> Iterator[Told]:
+    def _lines(self) -> Iterator[Callable[[object], None]]:
         last = self._clock()
 
-        def told(prediction: Prediction) -> None:
+        def told(made: object) -> None:
             nonlocal last
-            self._count(prediction)
+            self._count(made)
             if self._clock() - last >= LINE_EVERY_S:
                 last = self._clock()
                 left = (self.total - self.done) / self._rate()
@@ -76,10 +76,10 @@ class EvaluationProgress:
 
         yield told
 
-    def _count(self, prediction: Prediction) -> None:
+    def _count(self, made: object) -> None:
         self._times.append(self._clock())
         self.done += 1
-        self.failed += prediction.failure is not None
+        self.failed += isinstance(made, Prediction) and made.failure is not None
 
     def _rate(self) -> float:
         took = self._times[-1] - self._times[0]

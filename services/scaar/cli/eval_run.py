@@ -102,7 +102,7 @@ def resumable(progress: EvaluationProgress, out: Path) -> Iterator[None]:
         raise
     except (KeyboardInterrupt, ScaarError):
         if progress.total:
-            kept = f"{progress.done} of {progress.total} predictions"
+            kept = f"{progress.done} of {progress.total} {progress.what}"
             progress.say(f"{progress.name}: stopped; {kept} are kept in {out}")
             progress.say("the same command goes on with it")
         raise

@@ -1,6 +1,6 @@
 """What is different between the evaluation that a folder holds and the one that is asked for."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 
 from scaar.evaluator.results import Evaluation
@@ -19,14 +19,19 @@ def differences(there: Evaluation, asked: Evaluation) -> list[str]:
         gone = [f"setting {label} is only there" for label in labels if label not in wanted]
         new = [f"setting {label} is not there" for label in wanted if label not in labels]
         return (gone + new)[:_MOST_TOLD] or ["its settings are in another order"]
-    before, now = (dict(_flat("", _EVALUATION.plain(one))) for one in (there, asked))
-    names = [name for name in {**before, **now} if name not in _NO_DIFFERENCE]
-    changed = (
+    return changed(_EVALUATION.plain(there), _EVALUATION.plain(asked), but=_NO_DIFFERENCE)
+
+
+def changed(there: object, asked: object, *, but: Collection[str]) -> list[str]:
+    """The first values that are not the same in two records as JSON; ``but`` may be another."""
+    before, now = (dict(_flat("", one)) for one in (there, asked))
+    names = [name for name in {**before, **now} if name not in but]
+    told = (
         f"{name} is {before.get(name)!r} there and {now.get(name)!r} now"
         for name in names
         if before.get(name) != now.get(name)
     )
-    return list(islice(changed, _MOST_TOLD))
+    return list(islice(told, _MOST_TOLD))
 
 
 def _flat(name: str, value: object) -> Iterator[tuple[str, object]]:

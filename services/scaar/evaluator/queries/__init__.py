@@ -1,0 +1,1 @@
+"""Query formulations measured on drafts that stand written, without a language model."""

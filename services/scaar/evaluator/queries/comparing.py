@@ -1,0 +1,98 @@
+"""The formulations of a run beside each other: estimates, and paired differences after Holm."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from scaar.core.measures.interval import RESAMPLES
+from scaar.evaluator.queries.askings import Asking
+from scaar.evaluator.queries.records import QueryEvaluation
+from scaar.evaluator.queries.scoring import TERMS
+from scaar.evaluator.statistics.estimate import Estimate, difference, estimate
+from scaar.evaluator.statistics.holm import holm
+from scaar.evaluator.statistics.means import Means, means_of, resampled_means
+from scaar.evaluator.statistics.table import Floats, ScoreTable
+
+PER_TERMS = 10
+"""Recall a term is small; it is told for so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What one label has more than another; ``holm`` is the p-value after correction."""
+
+    label: str
+    other: str
+    found: Estimate
+    holm: float | None = None
+
+
+class Comparing:
+    """The means of a run, as they are and as they might have been drawn, by question."""
+
+    def __init__(
+        self, evaluation: QueryEvaluation, table: ScoreTable, *, resamples: int = RESAMPLES
+    ) -> None:
+        self.evaluation = evaluation
+        self.table = table
+        self.resamples = resamples
+        self.labels = tuple(each.label for each in evaluation.askings)
+
+    def estimates(self, column: str) -> tuple[Estimate, ...]:
+        """The column's mean under each label, with its interval."""
+        return self._each(self._means.of(column), self._draws.of(column))
+
+    def per_terms(self, column: str) -> tuple[Estimate, ...]:
+        """The column's mean for :data:`PER_TERMS` words of query under each label."""
+        return self._each(_per_terms(self._means, column), _per_terms(self._draws, column))
+
+    def differences(
+        self, pairs: Sequence[tuple[str, str]], column: str, *, per_terms: bool = False
+    ) -> tuple[Difference, ...]:
+        """How much more each first label has than its second one, corrected over all of them."""
+        told = _per_terms if per_terms else Means.of
+        value, draws = told(self._means, column), told(self._draws, column)
+        found = []
+        for pair in pairs:
+            one, other = (self.labels.index(label) for label in pair)
+            more = difference(value[:, one] - value[:, other], draws[:, one] - draws[:, other])
+            found.append(Difference(*pair, more))
+        corrected = iter(holm([each.found.p for each in found if each.found.p is not None]))
+        return tuple(
+            each if each.found.p is None else replace(each, holm=next(corrected)) for each in found
+        )
+
+    def to_reference(self, reference: str) -> tuple[tuple[str, str], ...]:
+        """Every other label with the reference."""
+        return tuple((label, reference) for label in self.labels if label != reference)
+
+    def to_controls(self) -> tuple[tuple[str, str], ...]:
+        """Every formulation by the scorer's own contributions with the same by a control."""
+        own = {each.label for each in self.evaluation.askings if each.scorer is None}
+        pairs = [
+            (itself(each), each.label)
+            for each in self.evaluation.askings
+            if each.scorer is not None
+        ]
+        return tuple(pair for pair in pairs if pair[0] in own)
+
+    @cached_property
+    def _means(self) -> Means:
+        return means_of(self.table)
+
+    @cached_property
+    def _draws(self) -> Means:
+        seed = self.evaluation.dataset.seed
+        return resampled_means(self.table, seed=seed, resamples=self.resamples)
+
+    def _each(self, values: Floats, draws: Floats) -> tuple[Estimate, ...]:
+        return tuple(estimate(values[:, at], draws[:, at]) for at in range(len(self.labels)))
+
+
+def itself(asking: Asking) -> str:
+    """The label of the same formulation by the scorer's own contributions."""
+    return asking.by(None).label
+
+
+def _per_terms(means: Means, column: str) -> Floats:
+    return PER_TERMS * means.of(column) / means.of(TERMS)
