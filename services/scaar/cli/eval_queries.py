@@ -164,5 +164,9 @@ def _tell(results: QueryResults, out: Path, reference: str) -> None:
         rows.append([f"{value_of(*pair)} {interval_of(*pair)}".strip() for pair in pairs])
     print_table(rows)
     console = Console(stderr=True, highlight=False)
-    told = f"{len(results.asked)} questions; with tables and report.md in {out}"
-    console.print(told, soft_wrap=True, markup=False)
+    told = [f"{len(results.asked)} questions; with tables and report.md in {out}"]
+    if refused := results.refused:
+        question, first = refused[0]
+        told.append(f"{len(refused)} queries were not made; the first: {question}: {first.refused}")
+    for line in told:
+        console.print(line, soft_wrap=True, markup=False)

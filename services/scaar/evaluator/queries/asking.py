@@ -1,10 +1,10 @@
 """Queries built for the sentences of a draft and put to the retriever, a question at a time."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scaar.core.controls import Control
-from scaar.core.errors import InvalidRequest, ScaarError, Violation
+from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.core.ports import ContributionScorer, Retriever
 from scaar.core.queries import build_query
 from scaar.core.types import JudgedWord, QueryRequest, RetrieveRequest, ScoreRequest, Word
@@ -17,8 +17,8 @@ from scaar.evaluator.records import Question
 _AT_ONCE = 500
 """Queries of one request."""
 
-Contributions = Mapping[Control | None, Sequence[Sequence[float]]]
-"""By scorer, then by sentence, then by word."""
+Contributions = Sequence[float | None] | InvalidRequest
+"""Of the words of a sentence; or why the scorer does not take it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,52 +35,52 @@ async def ask(ports: Ports, question: Question, draft: Draft, askings: Sequence[
     """What every asking finds for every sentence; of equal queries one is put.
 
     Raises:
-        InvalidRequest: naming the question whose draft a scorer does not take.
         ScaarError: scorer or retriever do not answer.
     """
-    places = draft.asked_for
-    words = [split_words(draft.sentences[at]) for at in places]
-    try:
-        told = await _contributions(ports, question, words, askings)
-    except InvalidRequest as error:
-        wrong = [
-            Violation(f"question {question.id}, {each.field}", each.description)
-            for each in error.violations
-        ]
-        raise InvalidRequest(wrong) from error
+    words = {at: split_words(draft.sentences[at]) for at in draft.asked_for}
+    told = await _contributions(ports, question, words, askings)
     queries = {
         each.label: [
-            _query(question, draft, each, at=at, words=words[number], told=told, number=number)
-            for number, at in enumerate(places)
+            _query(
+                *(question, draft, each),
+                at=at,
+                words=words[at],
+                told=told[each.scorer, at] if each.scored else [None] * len(words[at]),
+            )
+            for at in words
         ]
         for each in askings
     }
-    ranks = await _ranks(ports, question, [one for each in queries.values() for one in each])
+    put = [each.query for some in queries.values() for each in some if not each.refused]
+    ranks = await _ranks(ports, question, put)
+    nothing = (0,) * len(question.supports)
     return Asked(
         question.id,
         {
-            label: tuple(
-                Retrieval(at, query, ranks[query]) for at, query in zip(places, each, strict=True)
-            )
-            for label, each in queries.items()
+            label: tuple(replace(each, ranks=ranks.get(each.query, nothing)) for each in some)
+            for label, some in queries.items()
         },
     )
 
 
 async def _contributions(
-    ports: Ports, question: Question, words: Sequence[Sequence[Word]], askings: Sequence[Asking]
-) -> Contributions:
-    wanted = dict.fromkeys(each.scorer for each in askings if each.scored)
-    requests = [
-        ScoreRequest(question.question, tuple(word.text for word in each)) for each in words
-    ]
-    return {
-        # One sentence a call: how many words a call may have is the scorer's affair.
-        scorer: [
-            (await ports.scorers[scorer].score_contributions([request]))[0] for request in requests
-        ]
-        for scorer in wanted
-    }
+    ports: Ports,
+    question: Question,
+    words: Mapping[int, Sequence[Word]],
+    askings: Sequence[Asking],
+) -> Mapping[tuple[Control | None, int], Contributions]:
+    """By scorer and sentence, as far as they are asked for."""
+    found: dict[tuple[Control | None, int], Contributions] = {}
+    for scorer in dict.fromkeys(each.scorer for each in askings if each.scored):
+        for at, each in words.items():
+            request = ScoreRequest(question.question, tuple(word.text for word in each))
+            try:
+                # One sentence a call, so that one that is refused takes no other with it.
+                (told,) = await ports.scorers[scorer].score_contributions([request])
+                found[scorer, at] = told
+            except InvalidRequest as error:
+                found[scorer, at] = error
+    return found
 
 
 def _query(
@@ -91,13 +91,13 @@ def _query(
     at: int,
     words: Sequence[Word],
     told: Contributions,
-    number: int,
-) -> str:
-    """The text of the query; no word is uncertain, since a draft carries no probabilities."""
-    found = told[asking.scorer][number] if asking.scored else [None] * len(words)
+) -> Retrieval:
+    """The query, not put yet; no word is uncertain, since a draft carries no probabilities."""
+    if isinstance(told, InvalidRequest):
+        return Retrieval(at, "", (), refused=told.message)
     judged = tuple(
         JudgedWord(word.text, word.start, word.end, None, 0.0, False, contribution)
-        for word, contribution in zip(words, found, strict=True)
+        for word, contribution in zip(words, told, strict=True)
     )
     request = QueryRequest(
         question=question.question,
@@ -105,7 +105,7 @@ def _query(
         words=judged,
         accepted=tuple(each.strip() for each in draft.sentences[:at]),
     )
-    return build_query(request).text
+    return Retrieval(at, build_query(request).text, ())
 
 
 async def _ranks(

@@ -36,11 +36,13 @@ class Retrieval:
     """A query for one sentence of a draft, and where it found what is to be found.
 
     ``ranks`` are those of the question's supports, in their order, from 1; 0 is not found.
+    ``refused`` is why there is no query: the scorer does not take the sentence. It finds nothing.
     """
 
     sentence: int
     query: str
     ranks: tuple[int, ...]
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True)

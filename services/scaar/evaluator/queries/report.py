@@ -44,6 +44,11 @@ def how(results: QueryResults, comparing: Comparing) -> str:
     left_out = (
         f" {concluding} whose draft is a conclusion alone are left out." if concluding else ""
     )
+    if refused := {(question, each.sentence) for question, each in results.refused}:
+        left_out += (
+            f" A scorer did not take {len(refused)} sentence{'' if len(refused) == 1 else 's'}: "
+            "pfq finds nothing there."
+        )
     return (
         "Every sentence of a draft that does not conclude is retrieved for once, by each "
         f"formulation, as if the model had doubted it. {NO_PROBABILITIES} Recall is the share of a "

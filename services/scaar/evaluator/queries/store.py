@@ -12,7 +12,7 @@ from pathlib import Path
 
 from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound
 from scaar.evaluator.queries.drafts import DraftOrigin
-from scaar.evaluator.queries.records import FORMAT, Asked, QueryEvaluation
+from scaar.evaluator.queries.records import FORMAT, Asked, QueryEvaluation, Retrieval
 from scaar.evaluator.records import Question
 from scaar.evaluator.results import DatasetOrigin
 from scaar.evaluator.store.differences import changed
@@ -35,6 +35,17 @@ class QueryResults:
     evaluation: QueryEvaluation
     questions: tuple[Question, ...]
     asked: tuple[Asked, ...]
+
+    @property
+    def refused(self) -> tuple[tuple[str, Retrieval], ...]:
+        """What a scorer did not take, once for every formulation, with the question's id."""
+        return tuple(
+            (each.question_id, one)
+            for each in self.asked
+            for some in each.retrievals.values()
+            for one in some
+            if one.refused
+        )
 
 
 class QueryFolder:

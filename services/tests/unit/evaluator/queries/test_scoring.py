@@ -1,0 +1,132 @@
+"""Recall and its differences, held to numbers worked out by hand."""
+
+import pytest
+
+from scaar.core.controls import Control
+from scaar.evaluator.queries.askings import plan_askings
+from scaar.evaluator.queries.comparing import Comparing
+from scaar.evaluator.queries.drafts import DraftOrigin
+from scaar.evaluator.queries.records import Asked, QueryEvaluation, Retrieval
+from scaar.evaluator.queries.report import compose
+from scaar.evaluator.queries.scoring import table_of
+from scaar.evaluator.queries.store import QueryResults
+from scaar.evaluator.records import Question
+from scaar.evaluator.results import DatasetOrigin
+from scaar.evaluator.statistics.holm import holm
+
+ASKINGS = plan_askings(["question", "current_sentence"], [50], [None])
+
+
+def results(asked, askings=ASKINGS):
+    ids = [each.question_id for each in asked]
+    evaluation = QueryEvaluation(
+        *("1", "2026-01-01", DatasetOrigin("jsonl", "q", 0, len(ids), "c")),
+        *(DraftOrigin("d", "draft", "s"), askings, {}, "films", "v", 9),
+    )
+    questions = tuple(Question(each, "Who?", ("A",), each, supports=("a", "b")) for each in ids)
+    return QueryResults(evaluation, questions, tuple(asked))
+
+
+def retrieval(sentence, ranks, words=4):
+    return Retrieval(sentence, "word " * words, ranks)
+
+
+ONE = Asked(
+    "one",
+    {
+        "question": (retrieval(0, (1, 4)), retrieval(1, (1, 4))),
+        "current_sentence": (retrieval(0, (0, 3), 2), retrieval(1, (6, 0), 6)),
+    },
+)
+TWO = Asked(
+    "two",
+    {"question": (retrieval(0, (0, 10)),), "current_sentence": (retrieval(0, (1, 2), 8),)},
+)
+NONE = Asked("none", {"question": (), "current_sentence": ()})
+
+
+def column(table, name):
+    return {
+        (setting.label, question.id): value
+        for setting, row in zip(table.settings, table.column(name), strict=True)
+        for question, value in zip(table.questions, row.tolist(), strict=True)
+    }
+
+
+def test_recall_is_the_mean_over_the_retrievals_of_a_question():
+    table = table_of(results([ONE, TWO]))
+    assert column(table, "recall@3") == {
+        ("question", "one"): 0.5,
+        ("question", "two"): 0.0,
+        ("current_sentence", "one"): 0.25,
+        ("current_sentence", "two"): 1.0,
+    }
+    assert column(table, "recall@5")["question", "one"] == 1.0
+    assert column(table, "recall@10")["current_sentence", "one"] == 0.5
+    assert column(table, "terms")["current_sentence", "one"] == 4.0
+
+
+def test_together_is_what_any_retrieval_of_a_question_finds():
+    found = column(table_of(results([ONE, TWO])), "together@10")
+    assert found["current_sentence", "one"] == 1.0
+    assert found["question", "two"] == 0.5
+
+
+def test_a_draft_that_only_concludes_is_left_out_of_the_mean():
+    told = results([ONE, TWO, NONE])
+    table = table_of(told)
+    assert [each.id for each in table.questions] == ["one", "two"]
+    report = compose(told, Comparing(told.evaluation, table, resamples=20), reference="question")
+    assert "1 whose draft is a conclusion alone" in str(report.sections[0].items[0])
+
+
+def test_recall_for_the_terms_spent_is_of_the_means():
+    told = results([ONE, TWO])
+    comparing = Comparing(told.evaluation, table_of(told), resamples=20)
+    question, sentence = comparing.per_terms("recall@3")
+    assert question.value == pytest.approx(10 * 0.25 / 4)
+    assert sentence.value == pytest.approx(10 * 0.625 / 6)
+
+
+def test_differences_are_paired_and_corrected_over_their_lines():
+    askings = plan_askings(["question", "pfq"], [25, 50], [None])
+    asked = [
+        Asked(
+            f"q{n}",
+            {
+                "question": (retrieval(0, (1, 1)),),
+                "pfq:alpha=25": (retrieval(0, (0, 0)),),
+                "pfq:alpha=50": (retrieval(0, (1, 1 if n % 2 else 0)),),
+            },
+        )
+        for n in range(40)
+    ]
+    told = results(asked, askings)
+    comparing = Comparing(told.evaluation, table_of(told))
+    worse, other = comparing.differences(comparing.to_reference("question"), "recall@5")
+    assert (worse.label, worse.found.value, worse.found.high) == ("pfq:alpha=25", -1.0, -1.0)
+    assert other.found.value == -0.25
+    assert [worse.holm, other.holm] == holm([worse.found.p, other.found.p])
+    assert worse.holm < 0.01
+
+
+def test_a_formulation_is_held_against_itself_by_a_control():
+    askings = plan_askings(["pfq"], [50], [None, Control.IDF])
+    told = results(
+        [
+            Asked(
+                f"q{n}",
+                {
+                    "pfq:alpha=50": (retrieval(0, (1, 0)),),
+                    "pfq:alpha=50,scorer=idf": (retrieval(0, (1, 2)),),
+                },
+            )
+            for n in range(10)
+        ],
+        askings,
+    )
+    comparing = Comparing(told.evaluation, table_of(told))
+    assert comparing.to_controls() == (("pfq:alpha=50", "pfq:alpha=50,scorer=idf"),)
+    report = compose(told, comparing, reference="pfq:alpha=50")
+    (controls,) = [each for each in report.tables() if each.name == "controls"]
+    assert controls.rows[0][2].value == -0.5
