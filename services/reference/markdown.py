@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 _CODE = re.compile(r"(`[^`]+`)")
 _ROLE = re.compile(r":[a-z]+:`~?(?:\w+\.)*(\w+)`")
-_REGION = re.compile(r"<!-- made by make proto: (.+?) -->\n.*?<!-- end -->", re.DOTALL)
+_MAKER = "make proto"
 
 
 def plain(text: str) -> str:
@@ -23,17 +23,18 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
-def remade(page: str, parts: Mapping[str, str]) -> str:
-    """The page with what stands between its marks made anew.
+def remade(page: str, parts: Mapping[str, str], *, by: str = _MAKER) -> str:
+    """The page with what stands between the marks of its maker made anew.
 
     Raises:
         ValueError: the page has no place for a part, or a place for one that is not made.
     """
-    places = [found[1] for found in _REGION.finditer(page)]
+    region = re.compile(rf"<!-- made by {re.escape(by)}: (.+?) -->\n.*?<!-- end -->", re.DOTALL)
+    places = [found[1] for found in region.finditer(page)]
     if sorted(places) != sorted(parts):
         raise ValueError(f"the page has places for {places}, and {list(parts)} are made")
-    return _REGION.sub(lambda found: _region(found[1], parts[found[1]]), page)
+    return region.sub(lambda found: _region(by, found[1], parts[found[1]]), page)
 
 
-def _region(name: str, text: str) -> str:
-    return f"<!-- made by make proto: {name} -->\n\n{text.strip()}\n\n<!-- end -->"
+def _region(by: str, name: str, text: str) -> str:
+    return f"<!-- made by {by}: {name} -->\n\n{text.strip()}\n\n<!-- end -->"
