@@ -28,6 +28,9 @@ AMBIGUOUS = _words(
 )
 """What may go on or end a sentence. So may initials: F., U.S., a.m."""
 
+COMPANY_FORMS = _words("inc ltd corp llc plc gmbh")
+"""What follows a company's name, and begins no sentence: "Yahoo! Inc. was sold"."""
+
 SENTENCE_STARTERS = _words(
     """
     a an the this that these those he she it they we you i his her its their our my

@@ -8,7 +8,13 @@ import enum
 import re
 from collections.abc import Sequence
 
-from scaar.core.abbreviations import AMBIGUOUS, NEVER_LAST, NUMBERING, SENTENCE_STARTERS
+from scaar.core.abbreviations import (
+    AMBIGUOUS,
+    COMPANY_FORMS,
+    NEVER_LAST,
+    NUMBERING,
+    SENTENCE_STARTERS,
+)
 
 WINDOW = 40
 """How many characters before a full stop may matter; no abbreviation is as long."""
@@ -78,7 +84,7 @@ def judge_stop(text: str, start: int, stop: re.Match[str], *, held: bool) -> Ver
     if following in _GOES_ON and "\n" not in gap[0]:
         return Verdict.NO_END
     if "!" in stop[1] or "?" in stop[1] or "؟" in stop[1]:
-        return Verdict.END
+        return _judge_after_name(text, gap.end())
     first = max(start, stop.start() - WINDOW)
     before = text[first : stop.start()].rstrip(_CLOSERS)
     found = _LAST_WORD.search(before)
@@ -88,8 +94,34 @@ def judge_stop(text: str, start: int, stop: re.Match[str], *, held: bool) -> Ver
         before[: found.start()], word, begins_sentence=first == start and not held
     ):
         return Verdict.NO_END
+    if (repeated := _judge_repeated(word, text, gap.end())) is not None:
+        return repeated
     names = _WORD.findall(before[: found.start()])
     return _judge_next(_standing(word, stop[1]), names, text, gap.end())
+
+
+def _judge_after_name(text: str, following: int) -> Verdict:
+    """Whether an exclamation or question mark ends a sentence, or stands in a company's name."""
+    letters = _LETTERS.match(text, following)
+    if letters is None:
+        return Verdict.END
+    word = letters[0].casefold()
+    if letters.end() == len(text) and any(form.startswith(word) for form in COMPANY_FORMS):
+        return Verdict.UNDECIDED
+    return Verdict.NO_END if word in COMPANY_FORMS else Verdict.END
+
+
+def _judge_repeated(word: str, text: str, following: int) -> Verdict | None:
+    """An end where initials are taken up at once: "It is the N.B.A. N.B.A. games are long".
+
+    None where they are not, or where the word is an initial by itself, as in "J. J. Low".
+    """
+    if "." not in word:
+        return None
+    rest, whole = text[following : following + len(word) + 1], f"{word}."
+    if rest == whole:
+        return Verdict.END
+    return Verdict.UNDECIDED if whole.startswith(rest) else None
 
 
 def _begins_item(before: str, word: str, *, begins_sentence: bool) -> bool:

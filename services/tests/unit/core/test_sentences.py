@@ -47,6 +47,9 @@ MARKED = (
     "He was born in Jan. 1990.| He died in Dec.| It was cold.",
     "See Fig. 3 and Vol. II and p. 7.| See art. 5 of modern art.| It is new.",
     "Malcolm X.| He was born in Omaha.| The crew is Plan B.| They win.",
+    "Wahoo! Inc. was sold.| It was made by Kaboom! Ltd. in 1999.| Wahoo!| Incas lived there.",
+    "The group is N.B.A.| N.B.A. was founded in 1987.| Dr. Dr. Low and J. J. Low left.",
+    "Ann Low (born Jan. 5, 1920) wrote Sonata No. 5, Op. 27 No. 2.| Ángel Low died.",
 )
 TEXTS = tuple(marked.replace("|", "") for marked in MARKED)
 
