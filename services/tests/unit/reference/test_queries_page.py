@@ -1,0 +1,86 @@
+"""The figures of docs/queries.md are those of the runs that they are written from."""
+
+from pathlib import Path
+
+from reference import queries
+from reference.queries import BY, PAGE, REFERENCE, part
+from scaar.core.controls import Control
+from scaar.core.types import ScorerDescription
+from scaar.evaluator.queries.askings import plan_askings
+from scaar.evaluator.queries.drafts import DraftOrigin
+from scaar.evaluator.queries.records import Asked, QueryEvaluation, Retrieval
+from scaar.evaluator.queries.store import open_queries
+from scaar.evaluator.records import Question
+from scaar.evaluator.results import DatasetOrigin
+
+RANKS = {
+    "question": (1, 0),
+    REFERENCE: (1, 0),
+    "pfq:alpha=50": (1, 4),
+    "pfq:alpha=50,scorer=idf": (0, 7),
+}
+ASKINGS = plan_askings(["question", REFERENCE, "pfq"], [50], [None, Control.IDF])
+
+
+def written(folder: Path, scorer: str) -> Path:
+    """A run in which every question finds the same."""
+    questions = [Question(f"q{n}", "Who?", ("A",), f"q{n}", supports=("a", "b")) for n in range(8)]
+    evaluation = QueryEvaluation(
+        *("1", "2026-01-01", DatasetOrigin("jsonl", "q", 0, 8, "c"), DraftOrigin("d", "f", "s")),
+        ASKINGS,
+        {
+            "none": ScorerDescription(scorer, "r1", "onnx", 9),
+            "idf": ScorerDescription("wordfreq+idf", "r2", "wordfreq", 9),
+        },
+        *("films", "v" * 64, 1234),
+    )
+    with open_queries(folder, evaluation, questions) as store:
+        for each in questions:
+            found = {label: (Retrieval(0, "a b c d", ranks),) for label, ranks in RANKS.items()}
+            store.add(Asked(each.id, found))
+    return folder
+
+
+def test_a_part_has_every_formulation_and_whose_contributions_it_goes_by(tmp_path: Path) -> None:
+    runs = [written(tmp_path / "one", "minilm"), written(tmp_path / "two", "other")]
+    made, figures, controls = part(runs, resamples=20).split("\n\n")
+    assert made.startswith(
+        "8 questions, 8 sentences, 1,234 passages (index vvvvvvvvvvvv), scaar 1."
+    )
+    assert "minilm: revision r1. other: revision r1." in made
+    rows = [line.strip("| ").split(" | ") for line in figures.splitlines()[2:]]
+    assert [row[:2] for row in rows] == [
+        ["`question`", ""],
+        [f"`{REFERENCE}`", ""],
+        ["`pfq:alpha=50`", "minilm"],
+        ["`pfq:alpha=50`", "wordfreq+idf"],
+        ["`pfq:alpha=50`", "other"],
+        ["`pfq:alpha=50`", "wordfreq+idf"],
+    ]
+    at_3, at_5, at_10, terms, per_terms, together, more, _ = rows[2][2:]
+    assert (at_3, at_5) == ("0.500 [0.500, 0.500]", "1.000 [1.000, 1.000]")
+    assert (at_10, terms) == ("1.000 [1.000, 1.000]", "4.0")
+    assert per_terms == "2.500 [2.500, 2.500]"
+    assert together == "1.000 [1.000, 1.000]"
+    assert more == "+0.500 [+0.500, +0.500]"
+    assert "`pfq:alpha=50` | minilm | wordfreq+idf | +0.500" in controls
+
+
+def test_the_page_has_its_parts_and_the_command_writes_them(tmp_path, monkeypatch, capsys) -> None:
+    page = tmp_path / "queries.md"
+    page.write_text(f"# Queries\n<!-- made by {BY}: films -->\n<!-- end -->\nThe end.\n")
+    monkeypatch.setattr(queries, "PAGE", page)
+    run = written(tmp_path / "run", "minilm")
+    monkeypatch.setattr("sys.argv", ["queries", f"films={run}"])
+    assert queries.main() == 0
+    assert "| `pfq:alpha=50` | minilm |" in page.read_text()
+    assert page.read_text().endswith("<!-- end -->\nThe end.\n")
+    for wrong, said in (
+        ("films", "use:"),
+        (f"others={run}", "has places"),
+        ("films=/no", "holds no"),
+    ):
+        monkeypatch.setattr("sys.argv", ["queries", wrong])
+        assert queries.main() > 0
+        assert said in capsys.readouterr().err
+    assert f"<!-- made by {BY}: hotpotqa -->" in PAGE.read_text()
