@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from scaar.core.controls import Control
-from scaar.core.errors import AlreadyExists, NotFound
+from scaar.core.errors import AlreadyExists, InvalidRequest, NotFound
 from scaar.core.loop import AdaptiveLoop, Ports
 from scaar.core.ports import Answerer, ContributionScorer, Generator, QueryBuilder, Retriever
 from scaar.core.types import IndexDescription, Passage
@@ -94,14 +94,21 @@ async def open_query_builder(
 
 @asynccontextmanager
 async def open_retriever(
-    target: str = EMBEDDED, *, timeout_s: float = 60.0
+    target: str = EMBEDDED, *, timeout_s: float = 60.0, encoder: Path | None = None
 ) -> AsyncIterator[Retriever]:
     """The retriever at a target; embedded, over the indexes of :func:`scaar_home`.
 
     The address of an OpenSearch server (http or https) is a target too: embedded, over its indexes.
+    ``encoder`` is the folder of an embedded one's encoder; None for that of the settings.
+
+    Raises:
+        InvalidRequest: an encoder is named for a running retriever.
     """
     served = target.startswith(("http://", "https://"))
     if target != EMBEDDED and not served:
+        if encoder is not None:
+            text = f"is the running retriever's own at {target}: SCAAR_RETRIEVER_ENCODER there"
+            raise InvalidRequest.of("--encoder", f"{text}; give --search or --metric without it")
         async with open_channel(target, service=retriever.SERVICE_NAME) as channel:
             yield retriever.RemoteRetriever(channel, target, timeout_s=timeout_s)
         return
@@ -109,7 +116,9 @@ async def open_retriever(
     from scaar.retriever.settings import RetrieverSettings
 
     settings = RetrieverSettings.read(
-        engine="opensearch" if served else None, opensearch_urls=(target,) if served else None
+        engine="opensearch" if served else None,
+        opensearch_urls=(target,) if served else None,
+        encoder=encoder,
     )
     folder = settings.indexes or scaar_home() / "indexes"
     async with open_engine(settings.model_copy(update={"indexes": folder})) as engine:

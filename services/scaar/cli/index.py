@@ -8,12 +8,19 @@ from typing import Annotated
 
 import typer
 
-from scaar.cli.index_tables import index_record, megabytes, show_checks, show_indexes
+from scaar.cli import dense_options as options
+from scaar.cli.index_tables import index_facts, index_record, megabytes, show_checks, show_indexes
 from scaar.cli.json_lines import print_json_lines
 from scaar.cli.local_indexes import build_from_file
 from scaar.compose import EMBEDDED, open_retriever
 from scaar.core.errors import InvalidRequest
-from scaar.core.types import IndexDescription, IndexMode, IndexResult, IndexVerification
+from scaar.core.types import (
+    DenseSettings,
+    IndexDescription,
+    IndexMode,
+    IndexResult,
+    IndexVerification,
+)
 from scaar.retriever.corpus import CorpusFile
 from scaar.retriever.metadata import check_fields
 from scaar.retriever.validation import check_index_name
@@ -33,6 +40,15 @@ Corpus = Annotated[
 ]
 IgnoreMetadata = Annotated[
     bool, typer.Option("--ignore-metadata", help="Leave out the metadata of the file.")
+]
+Encoder = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="The sentence encoder, in ONNX, of an index of vectors; that of the settings if not "
+        "given.",
+        show_default=False,
+    ),
 ]
 Target = Annotated[
     str,
@@ -70,9 +86,15 @@ def build(
         bool,
         typer.Option("--upsert", help="As `add`; the index is made where it is not there."),
     ] = False,
+    encoder: Encoder = None,
+    metric: options.Metric = None,
+    search: options.Search = None,
+    hnsw_m: options.HnswM = None,
+    hnsw_ef_construction: options.HnswEfConstruction = None,
+    hnsw_ef_search: options.HnswEfSearch = None,
     target: Target = EMBEDDED,
 ) -> None:
-    """Build an index from a file of passages.
+    """Build an index from a file of passages: of words, or of vectors by --encoder or --search.
 
     It is there when it is whole, and not before; searches see the old one until then.
     """
@@ -83,9 +105,16 @@ def build(
     if metadata and ignore_metadata:
         raise InvalidRequest.of("--ignore-metadata", "does not go with --metadata")
     fields = check_fields([field for each in metadata or () for field in each.split(",")])
+    dense = options.dense_settings(
+        metric,
+        search,
+        {"m": hnsw_m, "ef_construction": hnsw_ef_construction, "ef_search": hnsw_ef_search},
+        encoder=encoder,
+    )
     mode = IndexMode.REPLACE if replace else IndexMode.UPSERT if upsert else IndexMode.CREATE
     file = CorpusFile(corpus, metadata=not ignore_metadata)
-    _put(file, str(index if name is None else name), mode=mode, fields=fields, target=target)
+    named = str(index if name is None else name)
+    _put(file, named, mode=mode, fields=fields, dense=dense, encoder=encoder, target=target)
 
 
 @app.command("add")
@@ -93,6 +122,7 @@ def add(
     name: Name,
     corpus: Corpus,
     ignore_metadata: IgnoreMetadata = False,
+    encoder: Encoder = None,
     target: Target = EMBEDDED,
 ) -> None:
     """Put passages into an index: those of the same id are replaced, the others added.
@@ -102,7 +132,7 @@ def add(
     check_index_name(name)
     asyncio.run(_describe(name, target))  # one that is not there is told, and not made
     file = CorpusFile(corpus, metadata=not ignore_metadata)
-    _put(file, name, mode=IndexMode.UPSERT, fields=(), target=target)
+    _put(file, name, mode=IndexMode.UPSERT, fields=(), encoder=encoder, target=target)
 
 
 @app.command("list")
@@ -120,14 +150,12 @@ def list_(as_json: AsJson = False, target: Target = EMBEDDED) -> None:
 @app.command("describe")
 def describe(name: Name, as_json: AsJson = False, target: Target = EMBEDDED) -> None:
     """Tell what an index is and how it was built."""
-    record = index_record(asyncio.run(_describe(name, target)))
+    found = asyncio.run(_describe(name, target))
     if as_json:
-        print_json_lines([record])
+        print_json_lines([index_record(found)])
         return
-    del record["damage"]
-    for key, value in record.items():
-        told = (", ".join(value) or "none") if isinstance(value, tuple) else value
-        print(f"{key:17}{told}")
+    for key, value in index_facts(found).items():
+        print(f"{key:17}{value}")
 
 
 @app.command("verify")
@@ -180,10 +208,21 @@ def drop(name: Name, target: Target = EMBEDDED) -> None:
 
 
 def _put(
-    file: CorpusFile, name: str, *, mode: IndexMode, fields: Sequence[str], target: str
+    file: CorpusFile,
+    name: str,
+    *,
+    mode: IndexMode,
+    fields: Sequence[str],
+    target: str,
+    encoder: Path | None,
+    dense: DenseSettings | None = None,
 ) -> None:
     started = time.monotonic()
-    built = asyncio.run(build_from_file(file, name, mode=mode, fields=fields, target=target))
+    built = asyncio.run(
+        build_from_file(
+            file, name, mode=mode, fields=fields, dense=dense, encoder=encoder, target=target
+        )
+    )
     _tell(built, mode, seconds=time.monotonic() - started)
 
 

@@ -1,12 +1,14 @@
 """Indexes, and what was found right and wrong with one, as the terminal shows them."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from scaar.core.types import IndexDescription, IndexVerification
+from scaar.retriever.dense import told_settings
 
 
 def show_indexes(found: Sequence[IndexDescription]) -> None:
@@ -52,7 +54,23 @@ def show_checks(found: IndexVerification) -> None:
 
 def index_record(index: IndexDescription) -> dict[str, object]:
     """An index by the names of its fields, as it is written as JSON."""
-    return {name: getattr(index, name) for name in IndexDescription.__dataclass_fields__}
+    return asdict(index)
+
+
+def index_facts(index: IndexDescription) -> dict[str, object]:
+    """What there is to say of an index that is whole, each in a line of words."""
+    facts = index_record(index)
+    dense = index.dense
+    for name in ("damage", "dense", *(("k1", "b") if dense else ())):
+        del facts[name]
+    facts["metadata_fields"] = ", ".join(index.metadata_fields) or "none"
+    facts["content"] = index.content[:12] or "unknown"
+    if dense is not None:
+        facts["encoder"] = dense.encoder
+        facts["encoder_revision"] = dense.encoder_revision
+        facts["width"] = dense.width
+        facts["search"] = told_settings(dense.settings)
+    return facts
 
 
 def megabytes(index: IndexDescription) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -11,7 +12,7 @@ from scaar.compose import open_retriever as open_retriever_at
 from scaar.compose import scaar_home
 from scaar.core.errors import DataCorrupt, NotFound
 from scaar.core.ports import Retriever
-from scaar.core.types import IndexMode, IndexResult, Passage
+from scaar.core.types import DenseSettings, IndexMode, IndexResult, Passage
 from scaar.retriever.corpus import CorpusFile
 from scaar.retriever.factory import open_retriever
 from scaar.retriever.settings import RetrieverSettings
@@ -32,9 +33,19 @@ async def open_local_indexes() -> AsyncIterator["Engine"]:
 
 
 async def build_from_file(
-    file: CorpusFile, name: str, *, mode: IndexMode, fields: Sequence[str], target: str
+    file: CorpusFile,
+    name: str,
+    *,
+    mode: IndexMode,
+    fields: Sequence[str],
+    target: str,
+    dense: DenseSettings | None = None,
+    encoder: Path | None = None,
 ) -> IndexResult:
     """Builds an index of a file of passages, with a bar on standard error if that is a terminal.
+
+    ``encoder`` is the folder of the encoder of a retriever of this process; None for that of the
+    settings.
 
     Raises:
         DataCorrupt: the index took in another number of passages than the file has.
@@ -46,13 +57,17 @@ async def build_from_file(
         DownloadColumn(),
         TimeRemainingColumn(),
     )
-    async with open_retriever_at(target) as indexes:
+    async with open_retriever_at(target, encoder=encoder) as indexes:
         file.declared = await _declared(indexes, name, mode, fields)
         with Progress(
             *columns, console=console, transient=True, disable=not console.is_terminal
         ) as progress:
             built = await indexes.index_passages(
-                name, _read(file, progress), mode=mode, metadata_fields=fields
+                name,
+                _read(file, progress),
+                mode=mode,
+                metadata_fields=fields,
+                dense=dense,
             )
     taken = built.added + built.replaced
     if taken != file.passages:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from scaar.cli.filters import Filters, parse_filters
-from scaar.cli.index import Target
+from scaar.cli.index import Encoder, Target
 from scaar.cli.json_lines import print_json_lines
 from scaar.compose import EMBEDDED, LAB_SEED, ensure_lab_index, lab_index_name, open_retriever
 from scaar.core.types import RetrievedPassage, RetrieveRequest
@@ -26,6 +27,7 @@ def search(
     top_k: Annotated[int, typer.Option(help="The most passages, 1 to 100.")] = 3,
     filters: Filters = None,
     as_json: Annotated[bool, typer.Option("--json", help="One passage a line, as JSON.")] = False,
+    encoder: Encoder = None,
     target: Target = EMBEDDED,
 ) -> None:
     """Find passages, best first."""
@@ -34,15 +36,17 @@ def search(
     )
     # A mistake is told before anything is loaded.
     check_request(request)
-    passages = asyncio.run(_search(request, target))
+    passages = asyncio.run(_search(request, target, encoder))
     if as_json:
         print_json_lines(_record(passage) for passage in passages)
     else:
         _show(passages, request)
 
 
-async def _search(request: RetrieveRequest, target: str) -> Sequence[RetrievedPassage]:
-    async with open_retriever(target) as retriever:
+async def _search(
+    request: RetrieveRequest, target: str, encoder: Path | None
+) -> Sequence[RetrievedPassage]:
+    async with open_retriever(target, encoder=encoder) as retriever:
         if target == EMBEDDED and request.index == _LAB_INDEX:
             await ensure_lab_index(retriever)
         result = await retriever.retrieve(request)
@@ -53,7 +57,7 @@ def _show(passages: Sequence[RetrievedPassage], request: RetrieveRequest) -> Non
     console = Console(highlight=False)
     if not passages:
         which = f"{request.index}{' that fits the filters' if request.filters else ''}"
-        Console(stderr=True).print(f"No passage of {which} has a word of the query.", markup=False)
+        Console(stderr=True).print(f"No passage of {which} is found by the query.", markup=False)
     for passage in passages:
         head = Text.assemble(
             (f"{passage.rank:<{len(_INDENT)}}", "bold"),

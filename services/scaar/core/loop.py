@@ -116,6 +116,9 @@ class AdaptiveLoop:
             policy=policy,
             continuation=model.continuation,
             logprob_kind=model.logprob_kind,
+            index_content=found.content if found else "",
+            encoder=found.dense.encoder if found and found.dense else "",
+            encoder_revision=found.dense.encoder_revision if found and found.dense else "",
         )
 
 

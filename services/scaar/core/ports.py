@@ -13,6 +13,7 @@ from scaar.core.types import (
     AnswerRequest,
     AttendRequest,
     Attention,
+    DenseSettings,
     GenerateRequest,
     GenerationEvent,
     IndexDescription,
@@ -86,18 +87,23 @@ class Retriever(Protocol):
         *,
         mode: IndexMode = IndexMode.CREATE,
         metadata_fields: Sequence[str] = (),
+        dense: DenseSettings | None = None,
     ) -> IndexResult:
         """Builds an index of that name; searches see it only when it is whole.
 
         Until then they see the one that was there. An upsert is the same, version and scores
         included, as building the index of the passages merged: those replaced stay in their
         places, those added follow. One that changes nothing leaves the index as it is.
-        ``metadata_fields`` are those that passages may carry; an upsert keeps the index's.
+        ``metadata_fields`` are those that passages may carry; an upsert keeps the index's. With
+        ``dense`` it is searched by the vectors of the retriever's encoder, else by words; an upsert
+        keeps to what the index is.
 
         Raises:
             AlreadyExists: there is an index of that name, and the mode is ``CREATE``.
             InvalidRequest: a passage without id or text, with an id seen before in the stream, or
-                with a field that is not declared; an upsert that declares other fields.
+                with a field that is not declared; an upsert that declares other fields or another
+                ``dense``.
+            CapabilityMissing: the retriever has no encoder, or another than the index's.
             Overloaded: others kept changing the index while it was upserted.
         """
         ...

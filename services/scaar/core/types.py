@@ -369,6 +369,45 @@ class RetrieveRequest:
     filters: tuple[Filter, ...] = ()
 
 
+class VectorMetric(enum.StrEnum):
+    """What says how near a passage's vector is to the query's."""
+
+    INNER_PRODUCT = "ip"
+    """The score is the inner product."""
+    L2 = "l2"
+    """The score is the squared distance, below zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class HnswSettings:
+    """A graph of near vectors, searched in place of all of them (HNSW; Malkov, Yashunin, 2018)."""
+
+    m: int = 32
+    """Neighbours of a vector in the graph; twice as many in its lowest layer."""
+    ef_construction: int = 200
+    """Candidates looked at when a vector is put in."""
+    ef_search: int = 100
+    """Candidates looked at by a search."""
+
+
+@dataclass(frozen=True, slots=True)
+class DenseSettings:
+    """How an index of vectors is searched; without ``hnsw`` exactly, with every vector."""
+
+    metric: VectorMetric = VectorMetric.INNER_PRODUCT
+    hnsw: HnswSettings | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DenseDescription:
+    """The vectors of an index: by which encoder, how wide, and how they are searched."""
+
+    encoder: str
+    encoder_revision: str
+    width: int
+    settings: DenseSettings
+
+
 @dataclass(frozen=True, slots=True)
 class IndexDescription:
     """An index: ``version`` changes with its content."""
@@ -386,6 +425,11 @@ class IndexDescription:
     """The fields that its passages may carry, by name."""
     damage: str = ""
     """What is wrong with it, in a list of indexes; the other fields hold what can be told."""
+    dense: DenseDescription | None = None
+    """Its vectors; None for an index of words, by BM25."""
+    content: str = ""
+    """A digest of its passages alone, whatever their order: equal for indexes of the same passages.
+    Empty where it was built by a version that kept none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -659,6 +703,11 @@ class Provenance:
     policy: EffectivePolicy
     continuation: ContinuationKind = ContinuationKind.NATIVE
     logprob_kind: LogprobKind = LogprobKind.UNKNOWN
+    index_content: str = ""
+    """The digest of the index's passages alone."""
+    encoder: str = ""
+    encoder_revision: str = ""
+    """Those of a dense index's encoder; empty of an index by BM25."""
 
 
 @dataclass(frozen=True, slots=True)

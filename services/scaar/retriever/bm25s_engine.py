@@ -1,4 +1,4 @@
-"""The retriever on bm25s: indexes as files, searched in threads."""
+"""The retriever on files: indexes by bm25s and by faiss, searched in threads."""
 
 import logging
 import threading
@@ -9,6 +9,7 @@ from typing import assert_never
 
 from scaar.core.errors import NotFound, Overloaded, ScaarError
 from scaar.core.types import (
+    DenseSettings,
     IndexDescription,
     IndexMode,
     IndexResult,
@@ -19,13 +20,16 @@ from scaar.core.types import (
     RetrieveResult,
 )
 from scaar.retriever.analysis import EnglishAnalyzer
+from scaar.retriever.dense import Encoder, OwnEncoder
 from scaar.retriever.index_building import IndexBuilding
 from scaar.retriever.index_cache import IndexCache
 from scaar.retriever.index_files import IndexFiles
 from scaar.retriever.index_listing import describe, list_descriptions
+from scaar.retriever.index_recipes import check_recipe
 from scaar.retriever.index_verification import verify
 from scaar.retriever.metadata import check_fields
 from scaar.retriever.settings import RetrieverSettings
+from scaar.retriever.stored_passages import Reading
 from scaar.retriever.validation import check_index_name, check_request
 from scaar.retriever.workers import Workers
 
@@ -41,28 +45,34 @@ class Bm25sRetriever:
     """A :class:`scaar.core.ports.Retriever` over the indexes of one folder."""
 
     def __init__(
-        self, root: Path, settings: RetrieverSettings, *, now: Callable[[], datetime] = utc_now
+        self,
+        root: Path,
+        settings: RetrieverSettings,
+        *,
+        encoder: Encoder | None = None,
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self._files = IndexFiles(root)
-        self._analyzer = EnglishAnalyzer()
+        self._reading = Reading(EnglishAnalyzer(), OwnEncoder(encoder))
         self._preload = settings.preload
         self._max_concurrent, self._under_way = settings.max_concurrent, 0
         self._cache = IndexCache(
             self._files, capacity=settings.open_indexes, checksums=settings.checksums
         )
-        self._building = IndexBuilding(self._files, self._analyzer, settings, now)
+        self._building = IndexBuilding(self._files, self._reading, settings, now)
         self._workers = Workers(settings.threads, "scaar-retrieve")
         # Of its own, one at a time: reading an index whole must not hold up searches.
         self._verifying = Workers(1, "scaar-verify")
 
     async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
-        """At most ``top_k`` passages with a score over 0 for each query, ties by passage id.
+        """At most ``top_k`` passages for each query, ties by passage id.
 
-        Only those that fit all the filters.
+        Only those that fit all the filters; of an index of words those with a score over 0.
 
         Raises:
             InvalidRequest: naming each wrong field and its limit.
             NotFound, DataCorrupt: the index is not there, or is damaged.
+            CapabilityMissing: its vectors are another encoder's.
             Overloaded: too many requests are under way.
         """
         check_request(request)
@@ -83,16 +93,18 @@ class Bm25sRetriever:
         *,
         mode: IndexMode = IndexMode.CREATE,
         metadata_fields: Sequence[str] = (),
+        dense: DenseSettings | None = None,
     ) -> IndexResult:
         """Builds an index, or builds the one there is again with the passages.
 
-        Searches see the old one until the new one is whole. An upsert keeps the old one's k1, b
-        and declared fields, and the index itself where nothing changes.
+        Searches see the old one until the new one is whole. An upsert keeps the old one's k1 and b,
+        or its vectors, and its declared fields, and the index itself where nothing changes.
 
         Raises:
             AlreadyExists: there is an index of that name, and the mode is ``CREATE``.
             InvalidRequest: a wrong name or passage, an id seen before, or no passage at all.
             DataCorrupt: the index to upsert is damaged.
+            CapabilityMissing: vectors take an encoder that the retriever has not.
             Overloaded: another process kept changing the index to upsert.
         """
         check_index_name(index)
@@ -100,9 +112,13 @@ class Bm25sRetriever:
         match mode:
             case IndexMode.CREATE | IndexMode.REPLACE:
                 replace = mode is IndexMode.REPLACE
-                return await self._building.build(index, passages, replace=replace, fields=fields)
+                return await self._building.build(
+                    index, passages, replace=replace, fields=fields, dense=dense
+                )
             case IndexMode.UPSERT:
-                return await self._building.upsert(index, passages, self._cache, fields=fields)
+                return await self._building.upsert(
+                    index, passages, self._cache, fields=fields, dense=dense
+                )
             case _:
                 assert_never(mode)
 
@@ -148,7 +164,8 @@ class Bm25sRetriever:
         whole = {}
         for name in await self._workers.run(self._files.names):
             try:
-                await self._workers.run(self._cache.get, name)
+                opened = await self._workers.run(self._cache.get, name)
+                check_recipe(name, opened.manifest.recipe, self._reading)
             except NotFound:
                 continue  # dropped since its name was read
             except ScaarError as error:
@@ -162,7 +179,8 @@ class Bm25sRetriever:
         """Opens the indexes that the settings name, so that a damaged one is found now."""
         for name in self._preload:
             check_index_name(name)
-            await self._workers.run(self._cache.get, name)
+            opened = await self._workers.run(self._cache.get, name)
+            check_recipe(name, opened.manifest.recipe, self._reading)
 
     def close(self) -> None:
         """Waits for the work in hand; no more may be asked for."""
@@ -174,8 +192,7 @@ class Bm25sRetriever:
         index = self._cache.get(request.index)
         among = index.fitting(request.filters)
         results: list[tuple[RetrievedPassage, ...]] = []
-        for query in request.queries:
-            if abandoned.is_set():
-                break
-            results.append(index.search(query, request.top_k, self._analyzer, among=among))
+        found = index.found(request.queries, request.top_k, self._reading, among=among)
+        while not abandoned.is_set() and (each := next(found, None)) is not None:
+            results.append(each)
         return RetrieveResult(request.index, index.manifest.version, tuple(results))

@@ -9,6 +9,7 @@ from scaar.core.errors import CapabilityMissing, InvalidRequest
 from scaar.retriever.settings import RetrieverSettings
 
 if TYPE_CHECKING:
+    from scaar.encoders.sentence_encoder import SentenceEncoder
     from scaar.retriever.bm25s_engine import Bm25sRetriever
     from scaar.retriever.opensearch_engine import OpenSearchRetriever
 
@@ -24,6 +25,7 @@ async def open_retriever(settings: RetrieverSettings) -> AsyncIterator["Engine"]
         NotFound, DataCorrupt: an index to preload is not there, or is damaged.
         BackendUnavailable: the server that should hold it does not answer.
         CapabilityMissing: the libraries of the engine are not installed.
+        NotFound, DataCorrupt: the folder of the encoder is not there, or is none.
     """
     match settings.engine:
         case "bm25s":
@@ -31,7 +33,8 @@ async def open_retriever(settings: RetrieverSettings) -> AsyncIterator["Engine"]
 
             if settings.indexes is None:
                 raise InvalidRequest.of("SCAAR_RETRIEVER_INDEXES", "must name a folder")
-            retriever = Bm25sRetriever(settings.indexes, settings)
+            encoder = await _opened_encoder(settings)
+            retriever = Bm25sRetriever(settings.indexes, settings, encoder=encoder)
             try:
                 await retriever.preload()
                 yield retriever
@@ -54,3 +57,16 @@ async def open_retriever(settings: RetrieverSettings) -> AsyncIterator["Engine"]
                     await asyncio.to_thread(found.close)
         case never:
             assert_never(never)
+
+
+async def _opened_encoder(settings: RetrieverSettings) -> "SentenceEncoder | None":
+    if settings.encoder is None:
+        return None
+    try:
+        from scaar.encoders.sentence_encoder import SentenceEncoder
+    except ModuleNotFoundError as error:
+        text = f"an encoder needs {error.name}: install scaar[dense]"
+        raise CapabilityMissing(text) from error
+    return await asyncio.to_thread(
+        SentenceEncoder.open, settings.encoder, threads=settings.encoder_threads
+    )

@@ -7,16 +7,19 @@ from functools import partial
 from typing import TypeVar
 
 from scaar.core.errors import AlreadyExists, InvalidRequest, NotFound, Overloaded
-from scaar.core.types import IndexDescription, IndexResult, Passage
-from scaar.retriever.analysis import EnglishAnalyzer
+from scaar.core.types import DenseSettings, IndexDescription, IndexResult, Passage
 from scaar.retriever.batches import batches_of
 from scaar.retriever.conditions import already_exists, changed_meanwhile
+from scaar.retriever.dense import kept_dense
 from scaar.retriever.incoming import IncomingPassages
 from scaar.retriever.index_builder import IndexBuilder
 from scaar.retriever.index_cache import IndexCache
 from scaar.retriever.index_files import Draft, IndexFiles
+from scaar.retriever.index_recipes import check_recipe, recipe_of, searched_by
+from scaar.retriever.manifest import Recipe
 from scaar.retriever.metadata import kept_fields
 from scaar.retriever.settings import RetrieverSettings
+from scaar.retriever.stored_passages import Reading, StoredPassages
 from scaar.retriever.workers import Workers
 
 _ATTEMPTS = 3
@@ -31,11 +34,11 @@ class IndexBuilding:
     def __init__(
         self,
         files: IndexFiles,
-        analyzer: EnglishAnalyzer,
+        reading: Reading,
         settings: RetrieverSettings,
         now: Callable[[], datetime],
     ) -> None:
-        self._files, self._analyzer, self._now = files, analyzer, now
+        self._files, self._reading, self._now = files, reading, now
         self._k1, self._b = settings.k1, settings.b
         self._workers = Workers(1, "scaar-index")
 
@@ -46,14 +49,14 @@ class IndexBuilding:
         *,
         replace: bool,
         fields: Sequence[str],
+        dense: DenseSettings | None,
     ) -> IndexResult:
         """Builds an index of the passages as they come."""
+        recipe = recipe_of(dense, self._reading, k1=self._k1, b=self._b)
         if not replace and self._files.exists(name):
             raise already_exists(name)
         async with self._draft(name) as draft:
-            builder = await self._workers.run(
-                IndexBuilder, draft, self._analyzer, k1=self._k1, b=self._b, fields=fields
-            )
+            builder = await self._workers.run(self._builder, draft, recipe, fields=fields)
             try:
                 async with aclosing(batches_of(passages)) as batches:
                     async for batch in batches:
@@ -71,14 +74,18 @@ class IndexBuilding:
         cache: IndexCache,
         *,
         fields: Sequence[str],
+        dense: DenseSettings | None,
     ) -> IndexResult:
         """Builds an index again with the passages, once all of them have come."""
         try:
-            there = await self._workers.run(cache.get, name)
+            there = (await self._workers.run(cache.get, name)).manifest
         except NotFound:
-            pass  # it is made
+            recipe = recipe_of(dense, self._reading, k1=self._k1, b=self._b)
         else:
-            fields = kept_fields(name, there.manifest.metadata_fields, declared=fields)
+            fields = kept_fields(name, there.metadata_fields, declared=fields)
+            kept_dense(name, there.dense, asked=dense)
+            recipe = there.recipe
+            check_recipe(name, recipe, self._reading)
         async with self._draft(name) as draft:
             incoming = await self._workers.run(IncomingPassages, draft.files, fields)
             try:
@@ -87,7 +94,7 @@ class IndexBuilding:
                         await self._workers.run(incoming.add, batch)
                 if not incoming:
                     raise InvalidRequest.of("passages", "must not be empty")
-                return await self._change(name, partial(self._merge, incoming, cache))
+                return await self._change(name, partial(self._merge, incoming, recipe, cache))
             finally:
                 await self._workers.run(incoming.close)
 
@@ -120,17 +127,29 @@ class IndexBuilding:
         self._files.commit(builder.draft, manifest, over=over)
         return manifest.description()
 
-    def _merge(self, incoming: IncomingPassages, cache: IndexCache, draft: Draft) -> IndexResult:
+    def _builder(
+        self,
+        draft: Draft,
+        recipe: Recipe,
+        *,
+        fields: Sequence[str],
+        old: StoredPassages | None = None,
+    ) -> IndexBuilder:
+        by = searched_by(draft, recipe, self._reading, old=old)
+        return IndexBuilder(draft, recipe, by, fields=fields)
+
+    def _merge(
+        self, incoming: IncomingPassages, recipe: Recipe, cache: IndexCache, draft: Draft
+    ) -> IndexResult:
         try:
             index = cache.get(draft.name)
         except NotFound:
             index = None
         old = index.manifest if index else None
-        k1, b = (old.k1, old.b) if old else (self._k1, self._b)
         fields = incoming.fields
-        if old and old.metadata_fields != fields:
+        if old and (old.metadata_fields, old.recipe) != (fields, recipe):
             raise changed_meanwhile(draft.name)
-        with closing(IndexBuilder(draft, self._analyzer, k1=k1, b=b, fields=fields)) as builder:
+        with closing(self._builder(draft, recipe, fields=fields, old=index)) as builder:
             builder.add(incoming.merged(index.passages() if index else ()))
             added = builder.passages - (old.passages if old else 0)
             if old and old.version == builder.version:
@@ -147,9 +166,9 @@ class IndexBuilding:
 
     def _leave_out(self, ids: frozenset[str], cache: IndexCache, draft: Draft) -> int:
         index = cache.get(draft.name)
-        old, analyzer = index.manifest, self._analyzer
+        old = index.manifest
         with closing(
-            IndexBuilder(draft, analyzer, k1=old.k1, b=old.b, fields=old.metadata_fields)
+            self._builder(draft, old.recipe, fields=old.metadata_fields, old=index)
         ) as builder:
             builder.add(passage for passage in index.passages() if passage.id not in ids)
             if not builder.passages:

@@ -5,7 +5,8 @@ from collections import OrderedDict, defaultdict
 
 from scaar.core.errors import DataCorrupt
 from scaar.retriever.index_files import IndexFiles
-from scaar.retriever.loaded_index import LoadedIndex, open_index
+from scaar.retriever.loaded_index import open_index
+from scaar.retriever.stored_passages import StoredPassages
 
 Fingerprint = tuple[tuple[str, int, int], ...]
 
@@ -21,12 +22,12 @@ class IndexCache:
         self._files = files
         self._capacity = capacity
         self._checksums = checksums
-        self._open: OrderedDict[str, tuple[tuple[int, int], LoadedIndex]] = OrderedDict()
+        self._open: OrderedDict[str, tuple[tuple[int, int], StoredPassages]] = OrderedDict()
         self._damaged: dict[str, tuple[Fingerprint, DataCorrupt]] = {}
         self._guard = threading.Lock()
         self._opening: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
-    def get(self, name: str) -> LoadedIndex:
+    def get(self, name: str) -> StoredPassages:
         """The index of that name.
 
         Raises:
@@ -55,7 +56,7 @@ class IndexCache:
             raise DataCorrupt(error.message, **error.metadata)
         self._damaged.pop(name, None)
 
-    def _current(self, name: str) -> LoadedIndex | None:
+    def _current(self, name: str) -> StoredPassages | None:
         stamp = self._files.stamp(name)
         with self._guard:
             held = self._open.get(name)
@@ -67,7 +68,7 @@ class IndexCache:
             self._open.move_to_end(name)
             return held[1]
 
-    def _load(self, name: str) -> LoadedIndex:
+    def _load(self, name: str) -> StoredPassages:
         while True:
             self.refuse_damaged(name)
             stamp, fingerprint = self._files.stamp(name), self._files.fingerprint(name)
@@ -86,7 +87,7 @@ class IndexCache:
                     self._keep(name, stamp, index)
                 return index
 
-    def _keep(self, name: str, stamp: tuple[int, int], index: LoadedIndex) -> None:
+    def _keep(self, name: str, stamp: tuple[int, int], index: StoredPassages) -> None:
         with self._guard:
             self._open[name] = (stamp, index)
             while len(self._open) > self._capacity:

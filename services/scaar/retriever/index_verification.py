@@ -9,12 +9,13 @@ import numpy as np
 
 from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.core.types import IndexCheck, IndexVerification
-from scaar.retriever.analysis import ANALYZER
+from scaar.retriever.content import PassageSum
 from scaar.retriever.index_builder import ID_RANKS_FILE, id_ranks, passage_line
 from scaar.retriever.index_files import IndexFiles
-from scaar.retriever.loaded_index import LoadedIndex, open_index, wrong_file
-from scaar.retriever.manifest import MANIFEST_FILE, Manifest, content_head
+from scaar.retriever.loaded_index import analysis_of, open_index, wrong_file
+from scaar.retriever.manifest import MANIFEST_FILE, Manifest
 from scaar.retriever.metadata_rows import RowsBuilder
+from scaar.retriever.stored_passages import StoredPassages
 from scaar.retriever.validation import PassageIds
 
 
@@ -55,7 +56,9 @@ def _verified(files: IndexFiles, name: str, abandoned: threading.Event) -> Index
 def _file_checks(
     folder: Path, manifest: Manifest, abandoned: threading.Event
 ) -> Iterator[IndexCheck]:
-    yield IndexCheck("analysis", manifest.analyzer, right=manifest.analyzer == ANALYZER)
+    yield IndexCheck(
+        "analysis", manifest.analyzer, right=manifest.analyzer == analysis_of(manifest)
+    )
     for file in manifest.files:
         if abandoned.is_set():
             return
@@ -75,11 +78,11 @@ def _content_checks(
         yield _wrong("arrays", error)
 
 
-def _passage_checks(index: LoadedIndex, abandoned: threading.Event) -> Iterator[IndexCheck]:
+def _passage_checks(index: StoredPassages, abandoned: threading.Event) -> Iterator[IndexCheck]:
     """Reads every passage, and holds what was made of them all against what is kept."""
     manifest, fields = index.manifest, index.manifest.metadata_fields
-    head = content_head(analyzer=manifest.analyzer, k1=manifest.k1, b=manifest.b, fields=fields)
-    content, ids, rows = hashlib.sha256(head), PassageIds(fields), RowsBuilder()
+    content = hashlib.sha256(manifest.recipe.content_head(fields))
+    ids, rows, total = PassageIds(fields), RowsBuilder(), PassageSum()
     try:
         for row, passage in enumerate(index.passages()):
             if abandoned.is_set():
@@ -87,6 +90,7 @@ def _passage_checks(index: LoadedIndex, abandoned: threading.Event) -> Iterator[
             ids.check(passage)
             content.update(passage_line(passage))
             rows.add(row, passage.metadata)
+            total.add(passage)
     except InvalidRequest as error:
         yield IndexCheck("passages", error.message, right=False)
         return
@@ -95,9 +99,13 @@ def _passage_checks(index: LoadedIndex, abandoned: threading.Event) -> Iterator[
     yield IndexCheck(
         "version", f"the passages make {version[:12]}", right=version == manifest.version
     )
+    if manifest.content:
+        same_sum = total.total == manifest.content
+        yield IndexCheck("content", f"a digest of {total.total[:12]}", right=same_sum)
     in_order = np.array_equal(id_ranks(ids.positions), index.id_ranks)
     told = "as the passages' ids" if in_order else "another than that of the passages' ids"
     yield IndexCheck(f"order of {ID_RANKS_FILE}", told, right=in_order)
+    yield from index.own_checks()
     if index.metadata is not None:
         kept = index.metadata.arrays
         same = all(np.array_equal(kept[name], each) for name, each in rows.arrays().items())

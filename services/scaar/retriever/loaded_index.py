@@ -1,83 +1,51 @@
-"""An index opened for searching: its arrays and passages memory-mapped, its terms in memory."""
+"""An index of words opened for searching: its weights memory-mapped, its terms in memory."""
 
-import mmap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import bm25s
 import numpy as np
 
-from scaar.core.errors import DataCorrupt
-from scaar.core.filters import check_declared
-from scaar.core.types import Filter, Passage, RetrievedPassage
-from scaar.retriever.analysis import ANALYZER, EnglishAnalyzer
-from scaar.retriever.index_builder import (
-    ID_RANKS_FILE,
-    OFFSETS_FILE,
-    PASSAGES_FILE,
-    passage_of_line,
-)
+from scaar.core.types import RetrievedPassage
+from scaar.retriever.analysis import ANALYZER
+from scaar.retriever.dense import ENCODED, needing_faiss
 from scaar.retriever.manifest import MANIFEST_FILE, FileRecord, Manifest, damaged, file_record
-from scaar.retriever.metadata_rows import Array, MetadataRows
+from scaar.retriever.metadata_rows import Array
+from scaar.retriever.stored_passages import UNREADABLE, Reading, StoredPassages
 
-_UNREADABLE = (IndexError, ValueError, TypeError, AttributeError)
 
-
-class LoadedIndex:
-    """An index that can be searched, by several threads at once."""
+class LoadedIndex(StoredPassages):
+    """An index of words: passages with a score over 0 are found."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
-        self.manifest = manifest
-        self._folder = folder
+        super().__init__(folder, manifest)
         self._weights = bm25s.BM25.load(folder, mmap=True, show_progress=False)
-        self._offsets = np.load(folder / OFFSETS_FILE, mmap_mode="r")
-        self.id_ranks: Array = np.load(folder / ID_RANKS_FILE, mmap_mode="r")
-        with (folder / PASSAGES_FILE).open("rb") as file:
-            self._passages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        self.metadata = MetadataRows(folder) if manifest.metadata_fields else None
-        self._check_counts()
+        arrays = self._weights.scores
+        self._check_counts(
+            searched_fit=arrays["num_docs"] == manifest.passages
+            and len(arrays["indptr"]) - 1 == len(self._weights.vocab_dict)
+            and int(arrays["indptr"][-1]) == len(arrays["data"]) == len(arrays["indices"])
+            and (self._weights.k1, self._weights.b) == (manifest.k1, manifest.b)
+        )
 
-    def fitting(self, filters: Sequence[Filter]) -> Array | None:
-        """The rows of the passages that fit all the filters; None for every one.
+    def found(
+        self, queries: Sequence[str], top_k: int, reading: Reading, *, among: Array | None = None
+    ) -> Iterator[tuple[RetrievedPassage, ...]]:
+        for query in queries:
+            terms = reading.analyzer.terms(query)
+            yield self._for_terms(terms, top_k, among) if terms else ()
 
-        Raises:
-            InvalidRequest: a filter is on a field that is not declared.
-        """
-        check_declared(filters, self.manifest.metadata_fields, index=self.manifest.name)
-        if not filters or self.metadata is None:
-            return None
-        try:
-            return self.metadata.fitting(filters)
-        except _UNREADABLE as error:
-            raise self._does_not_fit() from error
-
-    def search(
-        self, query: str, top_k: int, analyzer: EnglishAnalyzer, *, among: Array | None = None
+    def _for_terms(
+        self, terms: list[str], top_k: int, among: Array | None
     ) -> tuple[RetrievedPassage, ...]:
-        """The passages with the highest scores over 0, ties by id; only those of some rows.
-
-        A score is that of the whole index, whatever the rows.
-        """
-        terms = analyzer.terms(query)
-        if not terms:
-            return ()
         try:
             scores = self._weights.get_scores(terms)
             rows = self._best(scores, top_k, among)
             return tuple(
-                self._passage(row, float(scores[row]), rank) for rank, row in enumerate(rows, 1)
+                self._found(row, float(scores[row]), rank) for rank, row in enumerate(rows, 1)
             )
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             raise self._does_not_fit() from error
-
-    def passages(self) -> Iterator[Passage]:
-        """Every passage, in the order in which they were indexed."""
-        for row in range(self.manifest.passages):
-            try:
-                passage = passage_of_line(self._line(row))
-            except _UNREADABLE as error:
-                raise self._does_not_fit() from error
-            yield passage
 
     def _best(
         self,
@@ -94,29 +62,6 @@ class LoadedIndex:
         best: list[int] = rows[order].tolist()
         return best
 
-    def _passage(self, row: int, score: float, rank: int) -> RetrievedPassage:
-        kept = passage_of_line(self._line(row))
-        return RetrievedPassage(kept.id, kept.title, kept.text, score, rank, kept.metadata)
-
-    def _line(self, row: int) -> bytes:
-        return self._passages[int(self._offsets[row]) : int(self._offsets[row + 1])]
-
-    def _does_not_fit(self) -> DataCorrupt:
-        return damaged(self.manifest.name, self._folder.name, "does not fit together")
-
-    def _check_counts(self) -> None:
-        weights, passages = self._weights, self.manifest.passages
-        arrays = weights.scores
-        if not (
-            arrays["num_docs"] == passages == len(self.id_ranks) == len(self._offsets) - 1
-            and int(self._offsets[-1]) == len(self._passages)
-            and len(arrays["indptr"]) - 1 == len(weights.vocab_dict)
-            and int(arrays["indptr"][-1]) == len(arrays["data"]) == len(arrays["indices"])
-            and (weights.k1, weights.b) == (self.manifest.k1, self.manifest.b)
-            and (self.metadata is None or self.metadata.fit_together)
-        ):
-            raise damaged(self.manifest.name, self._folder.name, "has counts that differ")
-
 
 def check_files(folder: Path, manifest: Manifest, *, checksums: bool) -> None:
     """Passes an index whose files are those of its manifest.
@@ -125,13 +70,17 @@ def check_files(folder: Path, manifest: Manifest, *, checksums: bool) -> None:
         DataCorrupt: naming the file that is missing, truncated or altered.
     """
     name = manifest.name
-    if manifest.analyzer != ANALYZER:
-        raise damaged(
-            name, MANIFEST_FILE, f"names the analysis {manifest.analyzer}, not {ANALYZER}"
-        )
+    if manifest.analyzer != (known := analysis_of(manifest)):
+        text = f"names the analysis {manifest.analyzer}, not {known}"
+        raise damaged(name, MANIFEST_FILE, text)
     for file in manifest.files:
         if wrong := wrong_file(folder / file.name, file, checksums=checksums):
             raise damaged(name, file.name, wrong)
+
+
+def analysis_of(manifest: Manifest) -> str:
+    """The analysis that this version knows of an index of that kind."""
+    return ANALYZER if manifest.dense is None else ENCODED
 
 
 def wrong_file(path: Path, file: FileRecord, *, checksums: bool) -> str:
@@ -145,14 +94,19 @@ def wrong_file(path: Path, file: FileRecord, *, checksums: bool) -> str:
     return ""
 
 
-def open_index(folder: Path, manifest: Manifest, *, checksums: bool) -> LoadedIndex:
+def open_index(folder: Path, manifest: Manifest, *, checksums: bool) -> StoredPassages:
     """The index in a folder, checked.
 
     Raises:
         DataCorrupt: naming what is damaged.
+        CapabilityMissing: the libraries that search it are not installed.
     """
     check_files(folder, manifest, checksums=checksums)
     try:
-        return LoadedIndex(folder, manifest)
+        if manifest.dense is None:
+            return LoadedIndex(folder, manifest)
+        with needing_faiss():
+            from scaar.retriever.loaded_vectors import LoadedVectors
+        return LoadedVectors(folder, manifest, manifest.dense)
     except (ValueError, TypeError, KeyError, IndexError, EOFError) as error:
         raise damaged(manifest.name, folder.name, "cannot be read") from error

@@ -8,14 +8,23 @@ from pathlib import Path
 from typing import Any
 
 from scaar.core.errors import DataCorrupt
-from scaar.core.types import IndexDescription
+from scaar.core.types import (
+    DenseDescription,
+    DenseSettings,
+    HnswSettings,
+    IndexDescription,
+    VectorMetric,
+)
 
+FORMAT_OF_VECTORS = 3
 FORMAT = 2
-"""With the fields that passages may carry. An index that declares none is of the format before,
-which earlier versions read too."""
+"""With the fields that passages may carry. An index of words that declares none is of the format
+before, which earlier versions read too."""
 FORMAT_WITHOUT_FIELDS = 1
 ENGINE = "bm25s"
+ENGINE_OF_VECTORS = "faiss"
 MANIFEST_FILE = "manifest.json"
+_FORMATS = (FORMAT_WITHOUT_FIELDS, FORMAT, FORMAT_OF_VECTORS)
 
 # A manifest is JSON.
 Json = Any
@@ -31,13 +40,32 @@ class FileRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Recipe:
+    """What is made of passages so that they are found: their words weighed, or their vectors."""
+
+    analyzer: str
+    k1: float = 0.0
+    b: float = 0.0
+    dense: DenseDescription | None = None
+
+    def content_head(self, fields: Sequence[str]) -> bytes:
+        """What a version is a digest of before the passages."""
+        head: list[object] = [self.analyzer, self.k1, self.b]
+        if fields or self.dense:
+            head.append(list(fields))
+        if self.dense:
+            head.append(dense_parts(self.dense))
+        return json.dumps(head).encode()
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """What an index is. ``folder`` holds its files, beside the manifest."""
 
     name: str
     folder: str
     version: str
-    """SHA-256 over analyzer, k1, b and every passage: equal versions give equal results."""
+    """SHA-256 over the recipe and every passage: equal versions give equal results."""
     passages: int
     analyzer: str
     k1: float
@@ -45,6 +73,21 @@ class Manifest:
     created: str
     files: tuple[FileRecord, ...]
     metadata_fields: tuple[str, ...] = ()
+    content: str = ""
+    """The sum of :class:`scaar.retriever.content.PassageSum`; earlier versions kept none."""
+    dense: DenseDescription | None = None
+    longest: float = 0.0
+    """The length of the longest vector."""
+
+    @property
+    def recipe(self) -> Recipe:
+        """What was made of its passages."""
+        return Recipe(self.analyzer, self.k1, self.b, self.dense)
+
+    @property
+    def engine(self) -> str:
+        """The library by which it is searched."""
+        return ENGINE if self.dense is None else ENGINE_OF_VECTORS
 
     def description(self) -> IndexDescription:
         """The index as the port describes it."""
@@ -52,20 +95,25 @@ class Manifest:
             name=self.name,
             version=self.version,
             passages=self.passages,
-            engine=ENGINE,
+            engine=self.engine,
             k1=self.k1,
             b=self.b,
             created=self.created,
             size_bytes=sum(file.size_bytes for file in self.files),
             metadata_fields=self.metadata_fields,
+            dense=self.dense,
+            content=self.content,
         )
 
     def encode(self) -> bytes:
         """The manifest as it is on disk, with a checksum of its own."""
         format_ = FORMAT if self.metadata_fields else FORMAT_WITHOUT_FIELDS
-        content = {"format": format_, "engine": ENGINE, **asdict(self)}
-        if not self.metadata_fields:
-            del content["metadata_fields"]
+        if self.dense:
+            format_ = FORMAT_OF_VECTORS
+        content = {"format": format_, "engine": self.engine, **asdict(self)}
+        for name in ("metadata_fields", "content", "dense", "longest"):
+            if not content[name]:
+                del content[name]
         return json.dumps({**content, "checksum": _checksum(content)}, indent=1).encode()
 
 
@@ -78,8 +126,10 @@ def decode_manifest(data: bytes, name: str) -> Manifest:
     try:
         content = json.loads(data)
         checksum = content.pop("checksum")
-        if content["format"] not in (known := (FORMAT_WITHOUT_FIELDS, FORMAT)):
-            text = f"is of format {content['format']}, not {' or '.join(map(str, known))}"
+        if content["format"] not in _FORMATS:
+            *others, last = _FORMATS
+            known = f"{', '.join(map(str, others))} or {last}"
+            text = f"is of format {content['format']}, not {known}"
             raise damaged(name, MANIFEST_FILE, text)
         if checksum != _checksum(content):
             raise ValueError("the checksum differs")
@@ -105,10 +155,32 @@ def damaged(name: str, file: str, what: str) -> DataCorrupt:
     return DataCorrupt(text, index=name, damage=f"{file} {what}")
 
 
-def content_head(*, analyzer: str, k1: float, b: float, fields: Sequence[str]) -> bytes:
-    """What a version is a digest of before the passages."""
-    head = [analyzer, k1, b, list(fields)] if fields else [analyzer, k1, b]
-    return json.dumps(head).encode()
+def dense_parts(dense: DenseDescription) -> list[object]:
+    """What of an index's vectors its version is a digest of."""
+    graph = dense.settings.hnsw
+    numbers = [graph.m, graph.ef_construction, graph.ef_search] if graph else []
+    return [dense.encoder_revision, dense.width, dense.settings.metric, *numbers]
+
+
+def dense_of(content: Mapping[str, Json]) -> DenseDescription:
+    """The vectors of an index as they were written.
+
+    Raises:
+        KeyError, TypeError, ValueError: they were not.
+    """
+    settings = content["settings"]
+    graph = settings["hnsw"]
+    hnsw = graph and HnswSettings(
+        m=int(graph["m"]),
+        ef_construction=int(graph["ef_construction"]),
+        ef_search=int(graph["ef_search"]),
+    )
+    return DenseDescription(
+        encoder=str(content["encoder"]),
+        encoder_revision=str(content["encoder_revision"]),
+        width=int(content["width"]),
+        settings=DenseSettings(VectorMetric(settings["metric"]), hnsw),
+    )
 
 
 def _manifest(content: Mapping[str, Json]) -> Manifest:
@@ -126,6 +198,9 @@ def _manifest(content: Mapping[str, Json]) -> Manifest:
             for file in content["files"]
         ),
         metadata_fields=tuple(str(name) for name in content.get("metadata_fields", ())),
+        content=str(content.get("content", "")),
+        dense=dense_of(content["dense"]) if "dense" in content else None,
+        longest=float(content.get("longest", 0.0)),
     )
 
 

@@ -16,6 +16,7 @@ from scaar.core.errors import (
     ScaarError,
 )
 from scaar.core.types import (
+    DenseSettings,
     IndexDescription,
     IndexMode,
     IndexResult,
@@ -98,6 +99,7 @@ class OpenSearchRetriever:
         *,
         mode: IndexMode = IndexMode.CREATE,
         metadata_fields: Sequence[str] = (),
+        dense: DenseSettings | None = None,
     ) -> IndexResult:
         """Builds an index, or builds the one there is again with the passages.
 
@@ -109,9 +111,12 @@ class OpenSearchRetriever:
             AlreadyExists: there is an index of that name, and the mode is ``CREATE``.
             InvalidRequest: a wrong name or passage, an id seen before, or no passage at all.
             DataCorrupt: the index to upsert is damaged, or took in another number of passages.
+            CapabilityMissing: an index of vectors is asked for.
             Overloaded: another process changed the index to upsert, or the server has no room.
         """
         check_index_name(index)
+        if dense is not None:
+            raise CapabilityMissing("OpenSearch keeps indexes of words; those of vectors are files")
         fields = check_fields(metadata_fields)
         match mode:
             case IndexMode.CREATE | IndexMode.REPLACE:

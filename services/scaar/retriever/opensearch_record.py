@@ -62,6 +62,7 @@ class Record:
             created=self.created,
             size_bytes=self.size_bytes,
             metadata_fields=self.metadata_fields,
+            content=self.content,
         )
 
     def plain(self, builder: Builder | None = None) -> "Record":

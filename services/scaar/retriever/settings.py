@@ -14,8 +14,8 @@ class RetrieverSettings(ServiceSettings):
     model_config = settings_of("retriever")
 
     engine: Literal["bm25s", "opensearch"] = "bm25s"
-    """``bm25s``: BM25 with Lucene's scoring, indexes as files, memory-mapped. ``opensearch``: the
-    indexes of an OpenSearch server."""
+    """``bm25s``: indexes as files, memory-mapped: BM25 with Lucene's scoring, and vectors by faiss.
+    ``opensearch``: the indexes of an OpenSearch server."""
 
     indexes: Path | None = None
     """The folder of the indexes of bm25s, one folder each. Unset: whoever opens the retriever
@@ -26,6 +26,14 @@ class RetrieverSettings(ServiceSettings):
 
     b: float = Field(default=0.4, ge=0, le=1)
     """BM25's normalisation by length, for indexes built from now on."""
+
+    encoder: Path | None = None
+    """The folder of the sentence encoder, in ONNX, of indexes of vectors: for those built from now
+    on, and for queries of those that it made. Unset: indexes of words alone can be used.
+    bm25s only."""
+
+    encoder_threads: int = Field(default=1, ge=1, le=256)
+    """Threads in which one batch of texts is encoded."""
 
     preload: tuple[str, ...] = ()
     """Indexes opened and checked at the start, so that a damaged one is found there."""

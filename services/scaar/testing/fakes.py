@@ -14,6 +14,7 @@ from scaar.core.types import (
     AttendRequest,
     Attention,
     Capability,
+    DenseSettings,
     FinishReason,
     GenerateRequest,
     GenerationEnd,
@@ -296,7 +297,10 @@ class InMemoryRetriever:
         *,
         mode: IndexMode = IndexMode.CREATE,
         metadata_fields: Sequence[str] = (),
+        dense: DenseSettings | None = None,
     ) -> IndexResult:
+        if dense:
+            raise CapabilityMissing("a retriever in memory has no encoder")
         if not index:
             raise InvalidRequest.of("index", "must name an index")
         if mode is IndexMode.CREATE and index in self._indexes:
@@ -350,6 +354,7 @@ class InMemoryRetriever:
             created="1970-01-01T00:00:00Z",
             size_bytes=sum(len(passage.text.encode()) for passage in passages),
             metadata_fields=declared,
+            content=_version(sorted(passages, key=lambda each: each.id), ()),
         )
 
     async def verify_index(self, index: str) -> IndexVerification:

@@ -237,6 +237,9 @@ class Provenance(_message.Message):
     POLICY_FIELD_NUMBER: _builtins.int
     CONTINUATION_FIELD_NUMBER: _builtins.int
     LOGPROB_KIND_FIELD_NUMBER: _builtins.int
+    INDEX_CONTENT_FIELD_NUMBER: _builtins.int
+    ENCODER_FIELD_NUMBER: _builtins.int
+    ENCODER_REVISION_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The request's id, as sent or as made."""
     model: _builtins.str
@@ -259,6 +262,14 @@ class Provenance(_message.Message):
     """How the model went on from what was written before."""
     logprob_kind: _generator_pb2.LogprobKind.ValueType
     """Whether its log-probabilities are the model's own."""
+    index_content: _builtins.str
+    """A digest of the index's passages alone: equal for indexes of the same passages. Empty where
+    nothing was retrieved, and of an index that was built before there was one.
+    """
+    encoder: _builtins.str
+    """The encoder of a dense index; empty of an index by BM25."""
+    encoder_revision: _builtins.str
+    """Which state of it."""
     @_builtins.property
     def policy(self) -> _policy_pb2.EffectivePolicy:
         """The policy as it was run."""
@@ -278,10 +289,13 @@ class Provenance(_message.Message):
         policy: _policy_pb2.EffectivePolicy | None = ...,
         continuation: _generator_pb2.ContinuationKind.ValueType = ...,
         logprob_kind: _generator_pb2.LogprobKind.ValueType = ...,
+        index_content: _builtins.str = ...,
+        encoder: _builtins.str = ...,
+        encoder_revision: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["policy", b"policy"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["continuation", b"continuation", "engine", b"engine", "index", b"index", "index_version", b"index_version", "logprob_kind", b"logprob_kind", "model", b"model", "model_revision", b"model_revision", "policy", b"policy", "prompt_profile", b"prompt_profile", "request_id", b"request_id", "scorer", b"scorer", "scorer_revision", b"scorer_revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["continuation", b"continuation", "encoder", b"encoder", "encoder_revision", b"encoder_revision", "engine", b"engine", "index", b"index", "index_content", b"index_content", "index_version", b"index_version", "logprob_kind", b"logprob_kind", "model", b"model", "model_revision", b"model_revision", "policy", b"policy", "prompt_profile", b"prompt_profile", "request_id", b"request_id", "scorer", b"scorer", "scorer_revision", b"scorer_revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

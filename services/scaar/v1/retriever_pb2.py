@@ -24,15 +24,17 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18scaar/v1/retriever.proto\x12\x08scaar.v1\"c\n\x0fRetrieveRequest\x12\x0f\n\x07queries\x18\x01 \x03(\t\x12\r\n\x05top_k\x18\x02 \x01(\x05\x12\r\n\x05index\x18\x03 \x01(\t\x12!\n\x07\x66ilters\x18\x04 \x03(\x0b\x32\x10.scaar.v1.Filter\"\'\n\x06\x46ilter\x12\r\n\x05\x66ield\x18\x01 \x01(\t\x12\x0e\n\x06values\x18\x02 \x03(\t\"-\n\rMetadataField\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06values\x18\x02 \x03(\t\"Z\n\x10RetrieveResponse\x12\r\n\x05index\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12&\n\x07results\x18\x03 \x03(\x0b\x32\x15.scaar.v1.QueryResult\";\n\x0bQueryResult\x12,\n\x08passages\x18\x01 \x03(\x0b\x32\x1a.scaar.v1.RetrievedPassage\"\x83\x01\n\x10RetrievedPassage\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\r\n\x05score\x18\x04 \x01(\x01\x12\x0c\n\x04rank\x18\x05 \x01(\x05\x12)\n\x08metadata\x18\x06 \x03(\x0b\x32\x17.scaar.v1.MetadataField\"]\n\x07Passage\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\x12)\n\x08metadata\x18\x04 \x03(\x0b\x32\x17.scaar.v1.MetadataField\"\x86\x01\n\x14IndexPassagesRequest\x12\r\n\x05index\x18\x01 \x01(\t\x12#\n\x08passages\x18\x02 \x03(\x0b\x32\x11.scaar.v1.Passage\x12!\n\x04mode\x18\x03 \x01(\x0e\x32\x13.scaar.v1.IndexMode\x12\x17\n\x0fmetadata_fields\x18\x04 \x03(\t\"c\n\x15IndexPassagesResponse\x12)\n\x05index\x18\x01 \x01(\x0b\x32\x1a.scaar.v1.IndexDescription\x12\r\n\x05\x61\x64\x64\x65\x64\x18\x02 \x01(\x03\x12\x10\n\x08replaced\x18\x03 \x01(\x03\";\n\x15\x44\x65letePassagesRequest\x12\r\n\x05index\x18\x01 \x01(\t\x12\x13\n\x0bpassage_ids\x18\x02 \x03(\t\")\n\x16\x44\x65letePassagesResponse\x12\x0f\n\x07\x64\x65leted\x18\x01 \x01(\x03\"\x14\n\x12ListIndexesRequest\"B\n\x13ListIndexesResponse\x12+\n\x07indexes\x18\x01 \x03(\x0b\x32\x1a.scaar.v1.IndexDescription\"%\n\x14\x44\x65scribeIndexRequest\x12\r\n\x05index\x18\x01 \x01(\t\"B\n\x15\x44\x65scribeIndexResponse\x12)\n\x05index\x18\x01 \x01(\x0b\x32\x1a.scaar.v1.IndexDescription\"#\n\x12VerifyIndexRequest\x12\r\n\x05index\x18\x01 \x01(\t\"[\n\x13VerifyIndexResponse\x12\r\n\x05index\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12$\n\x06\x63hecks\x18\x03 \x03(\x0b\x32\x14.scaar.v1.IndexCheck\"8\n\nIndexCheck\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x66ound\x18\x02 \x01(\t\x12\r\n\x05right\x18\x03 \x01(\x08\"!\n\x10\x44ropIndexRequest\x12\r\n\x05index\x18\x01 \x01(\t\"\x13\n\x11\x44ropIndexResponse\"\xb8\x01\n\x10IndexDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x10\n\x08passages\x18\x03 \x01(\x03\x12\x0e\n\x06\x65ngine\x18\x04 \x01(\t\x12\n\n\x02k1\x18\x05 \x01(\x01\x12\t\n\x01\x62\x18\x06 \x01(\x01\x12\x0f\n\x07\x63reated\x18\x07 \x01(\t\x12\x12\n\nsize_bytes\x18\x08 \x01(\x03\x12\x17\n\x0fmetadata_fields\x18\t \x03(\t\x12\x0e\n\x06\x64\x61mage\x18\n \x01(\t*m\n\tIndexMode\x12\x1a\n\x16INDEX_MODE_UNSPECIFIED\x10\x00\x12\x15\n\x11INDEX_MODE_CREATE\x10\x01\x12\x16\n\x12INDEX_MODE_REPLACE\x10\x02\x12\x15\n\x11INDEX_MODE_UPSERT\x10\x03\x32\xae\x04\n\x10RetrieverService\x12\x41\n\x08Retrieve\x12\x19.scaar.v1.RetrieveRequest\x1a\x1a.scaar.v1.RetrieveResponse\x12R\n\rIndexPassages\x12\x1e.scaar.v1.IndexPassagesRequest\x1a\x1f.scaar.v1.IndexPassagesResponse(\x01\x12S\n\x0e\x44\x65letePassages\x12\x1f.scaar.v1.DeletePassagesRequest\x1a .scaar.v1.DeletePassagesResponse\x12J\n\x0bListIndexes\x12\x1c.scaar.v1.ListIndexesRequest\x1a\x1d.scaar.v1.ListIndexesResponse\x12P\n\rDescribeIndex\x12\x1e.scaar.v1.DescribeIndexRequest\x1a\x1f.scaar.v1.DescribeIndexResponse\x12J\n\x0bVerifyIndex\x12\x1c.scaar.v1.VerifyIndexRequest\x1a\x1d.scaar.v1.VerifyIndexResponse\x12\x44\n\tDropIndex\x12\x1a.scaar.v1.DropIndexRequest\x1a\x1b.scaar.v1.DropIndexResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18scaar/v1/retriever.proto\x12\x08scaar.v1\"c\n\x0fRetrieveRequest\x12\x0f\n\x07queries\x18\x01 \x03(\t\x12\r\n\x05top_k\x18\x02 \x01(\x05\x12\r\n\x05index\x18\x03 \x01(\t\x12!\n\x07\x66ilters\x18\x04 \x03(\x0b\x32\x10.scaar.v1.Filter\"\'\n\x06\x46ilter\x12\r\n\x05\x66ield\x18\x01 \x01(\t\x12\x0e\n\x06values\x18\x02 \x03(\t\"-\n\rMetadataField\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06values\x18\x02 \x03(\t\"Z\n\x10RetrieveResponse\x12\r\n\x05index\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12&\n\x07results\x18\x03 \x03(\x0b\x32\x15.scaar.v1.QueryResult\";\n\x0bQueryResult\x12,\n\x08passages\x18\x01 \x03(\x0b\x32\x1a.scaar.v1.RetrievedPassage\"\x83\x01\n\x10RetrievedPassage\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\r\n\x05score\x18\x04 \x01(\x01\x12\x0c\n\x04rank\x18\x05 \x01(\x05\x12)\n\x08metadata\x18\x06 \x03(\x0b\x32\x17.scaar.v1.MetadataField\"]\n\x07Passage\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\x12)\n\x08metadata\x18\x04 \x03(\x0b\x32\x17.scaar.v1.MetadataField\"\xae\x01\n\x14IndexPassagesRequest\x12\r\n\x05index\x18\x01 \x01(\t\x12#\n\x08passages\x18\x02 \x03(\x0b\x32\x11.scaar.v1.Passage\x12!\n\x04mode\x18\x03 \x01(\x0e\x32\x13.scaar.v1.IndexMode\x12\x17\n\x0fmetadata_fields\x18\x04 \x03(\t\x12&\n\x05\x64\x65nse\x18\x05 \x01(\x0b\x32\x17.scaar.v1.DenseSettings\"E\n\x0cHnswSettings\x12\t\n\x01m\x18\x01 \x01(\x05\x12\x17\n\x0f\x65\x66_construction\x18\x02 \x01(\x05\x12\x11\n\tef_search\x18\x03 \x01(\x05\"]\n\rDenseSettings\x12&\n\x06metric\x18\x01 \x01(\x0e\x32\x16.scaar.v1.VectorMetric\x12$\n\x04hnsw\x18\x02 \x01(\x0b\x32\x16.scaar.v1.HnswSettings\"w\n\x10\x44\x65nseDescription\x12\x0f\n\x07\x65ncoder\x18\x01 \x01(\t\x12\x18\n\x10\x65ncoder_revision\x18\x02 \x01(\t\x12\r\n\x05width\x18\x03 \x01(\x05\x12)\n\x08settings\x18\x04 \x01(\x0b\x32\x17.scaar.v1.DenseSettings\"c\n\x15IndexPassagesResponse\x12)\n\x05index\x18\x01 \x01(\x0b\x32\x1a.scaar.v1.IndexDescription\x12\r\n\x05\x61\x64\x64\x65\x64\x18\x02 \x01(\x03\x12\x10\n\x08replaced\x18\x03 \x01(\x03\";\n\x15\x44\x65letePassagesRequest\x12\r\n\x05index\x18\x01 \x01(\t\x12\x13\n\x0bpassage_ids\x18\x02 \x03(\t\")\n\x16\x44\x65letePassagesResponse\x12\x0f\n\x07\x64\x65leted\x18\x01 \x01(\x03\"\x14\n\x12ListIndexesRequest\"B\n\x13ListIndexesResponse\x12+\n\x07indexes\x18\x01 \x03(\x0b\x32\x1a.scaar.v1.IndexDescription\"%\n\x14\x44\x65scribeIndexRequest\x12\r\n\x05index\x18\x01 \x01(\t\"B\n\x15\x44\x65scribeIndexResponse\x12)\n\x05index\x18\x01 \x01(\x0b\x32\x1a.scaar.v1.IndexDescription\"#\n\x12VerifyIndexRequest\x12\r\n\x05index\x18\x01 \x01(\t\"[\n\x13VerifyIndexResponse\x12\r\n\x05index\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12$\n\x06\x63hecks\x18\x03 \x03(\x0b\x32\x14.scaar.v1.IndexCheck\"8\n\nIndexCheck\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x66ound\x18\x02 \x01(\t\x12\r\n\x05right\x18\x03 \x01(\x08\"!\n\x10\x44ropIndexRequest\x12\r\n\x05index\x18\x01 \x01(\t\"\x13\n\x11\x44ropIndexResponse\"\xf4\x01\n\x10IndexDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x10\n\x08passages\x18\x03 \x01(\x03\x12\x0e\n\x06\x65ngine\x18\x04 \x01(\t\x12\n\n\x02k1\x18\x05 \x01(\x01\x12\t\n\x01\x62\x18\x06 \x01(\x01\x12\x0f\n\x07\x63reated\x18\x07 \x01(\t\x12\x12\n\nsize_bytes\x18\x08 \x01(\x03\x12\x17\n\x0fmetadata_fields\x18\t \x03(\t\x12\x0e\n\x06\x64\x61mage\x18\n \x01(\t\x12)\n\x05\x64\x65nse\x18\x0b \x01(\x0b\x32\x1a.scaar.v1.DenseDescription\x12\x0f\n\x07\x63ontent\x18\x0c \x01(\t*m\n\tIndexMode\x12\x1a\n\x16INDEX_MODE_UNSPECIFIED\x10\x00\x12\x15\n\x11INDEX_MODE_CREATE\x10\x01\x12\x16\n\x12INDEX_MODE_REPLACE\x10\x02\x12\x15\n\x11INDEX_MODE_UPSERT\x10\x03*d\n\x0cVectorMetric\x12\x1d\n\x19VECTOR_METRIC_UNSPECIFIED\x10\x00\x12\x1f\n\x1bVECTOR_METRIC_INNER_PRODUCT\x10\x01\x12\x14\n\x10VECTOR_METRIC_L2\x10\x02\x32\xae\x04\n\x10RetrieverService\x12\x41\n\x08Retrieve\x12\x19.scaar.v1.RetrieveRequest\x1a\x1a.scaar.v1.RetrieveResponse\x12R\n\rIndexPassages\x12\x1e.scaar.v1.IndexPassagesRequest\x1a\x1f.scaar.v1.IndexPassagesResponse(\x01\x12S\n\x0e\x44\x65letePassages\x12\x1f.scaar.v1.DeletePassagesRequest\x1a .scaar.v1.DeletePassagesResponse\x12J\n\x0bListIndexes\x12\x1c.scaar.v1.ListIndexesRequest\x1a\x1d.scaar.v1.ListIndexesResponse\x12P\n\rDescribeIndex\x12\x1e.scaar.v1.DescribeIndexRequest\x1a\x1f.scaar.v1.DescribeIndexResponse\x12J\n\x0bVerifyIndex\x12\x1c.scaar.v1.VerifyIndexRequest\x1a\x1d.scaar.v1.VerifyIndexResponse\x12\x44\n\tDropIndex\x12\x1a.scaar.v1.DropIndexRequest\x1a\x1b.scaar.v1.DropIndexResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'scaar.v1.retriever_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_INDEXMODE']._serialized_start=1579
-  _globals['_INDEXMODE']._serialized_end=1688
+  _globals['_INDEXMODE']._serialized_start=1966
+  _globals['_INDEXMODE']._serialized_end=2075
+  _globals['_VECTORMETRIC']._serialized_start=2077
+  _globals['_VECTORMETRIC']._serialized_end=2177
   _globals['_RETRIEVEREQUEST']._serialized_start=38
   _globals['_RETRIEVEREQUEST']._serialized_end=137
   _globals['_FILTER']._serialized_start=139
@@ -48,33 +50,39 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PASSAGE']._serialized_start=514
   _globals['_PASSAGE']._serialized_end=607
   _globals['_INDEXPASSAGESREQUEST']._serialized_start=610
-  _globals['_INDEXPASSAGESREQUEST']._serialized_end=744
-  _globals['_INDEXPASSAGESRESPONSE']._serialized_start=746
-  _globals['_INDEXPASSAGESRESPONSE']._serialized_end=845
-  _globals['_DELETEPASSAGESREQUEST']._serialized_start=847
-  _globals['_DELETEPASSAGESREQUEST']._serialized_end=906
-  _globals['_DELETEPASSAGESRESPONSE']._serialized_start=908
-  _globals['_DELETEPASSAGESRESPONSE']._serialized_end=949
-  _globals['_LISTINDEXESREQUEST']._serialized_start=951
-  _globals['_LISTINDEXESREQUEST']._serialized_end=971
-  _globals['_LISTINDEXESRESPONSE']._serialized_start=973
-  _globals['_LISTINDEXESRESPONSE']._serialized_end=1039
-  _globals['_DESCRIBEINDEXREQUEST']._serialized_start=1041
-  _globals['_DESCRIBEINDEXREQUEST']._serialized_end=1078
-  _globals['_DESCRIBEINDEXRESPONSE']._serialized_start=1080
-  _globals['_DESCRIBEINDEXRESPONSE']._serialized_end=1146
-  _globals['_VERIFYINDEXREQUEST']._serialized_start=1148
-  _globals['_VERIFYINDEXREQUEST']._serialized_end=1183
-  _globals['_VERIFYINDEXRESPONSE']._serialized_start=1185
-  _globals['_VERIFYINDEXRESPONSE']._serialized_end=1276
-  _globals['_INDEXCHECK']._serialized_start=1278
-  _globals['_INDEXCHECK']._serialized_end=1334
-  _globals['_DROPINDEXREQUEST']._serialized_start=1336
-  _globals['_DROPINDEXREQUEST']._serialized_end=1369
-  _globals['_DROPINDEXRESPONSE']._serialized_start=1371
-  _globals['_DROPINDEXRESPONSE']._serialized_end=1390
-  _globals['_INDEXDESCRIPTION']._serialized_start=1393
-  _globals['_INDEXDESCRIPTION']._serialized_end=1577
-  _globals['_RETRIEVERSERVICE']._serialized_start=1691
-  _globals['_RETRIEVERSERVICE']._serialized_end=2249
+  _globals['_INDEXPASSAGESREQUEST']._serialized_end=784
+  _globals['_HNSWSETTINGS']._serialized_start=786
+  _globals['_HNSWSETTINGS']._serialized_end=855
+  _globals['_DENSESETTINGS']._serialized_start=857
+  _globals['_DENSESETTINGS']._serialized_end=950
+  _globals['_DENSEDESCRIPTION']._serialized_start=952
+  _globals['_DENSEDESCRIPTION']._serialized_end=1071
+  _globals['_INDEXPASSAGESRESPONSE']._serialized_start=1073
+  _globals['_INDEXPASSAGESRESPONSE']._serialized_end=1172
+  _globals['_DELETEPASSAGESREQUEST']._serialized_start=1174
+  _globals['_DELETEPASSAGESREQUEST']._serialized_end=1233
+  _globals['_DELETEPASSAGESRESPONSE']._serialized_start=1235
+  _globals['_DELETEPASSAGESRESPONSE']._serialized_end=1276
+  _globals['_LISTINDEXESREQUEST']._serialized_start=1278
+  _globals['_LISTINDEXESREQUEST']._serialized_end=1298
+  _globals['_LISTINDEXESRESPONSE']._serialized_start=1300
+  _globals['_LISTINDEXESRESPONSE']._serialized_end=1366
+  _globals['_DESCRIBEINDEXREQUEST']._serialized_start=1368
+  _globals['_DESCRIBEINDEXREQUEST']._serialized_end=1405
+  _globals['_DESCRIBEINDEXRESPONSE']._serialized_start=1407
+  _globals['_DESCRIBEINDEXRESPONSE']._serialized_end=1473
+  _globals['_VERIFYINDEXREQUEST']._serialized_start=1475
+  _globals['_VERIFYINDEXREQUEST']._serialized_end=1510
+  _globals['_VERIFYINDEXRESPONSE']._serialized_start=1512
+  _globals['_VERIFYINDEXRESPONSE']._serialized_end=1603
+  _globals['_INDEXCHECK']._serialized_start=1605
+  _globals['_INDEXCHECK']._serialized_end=1661
+  _globals['_DROPINDEXREQUEST']._serialized_start=1663
+  _globals['_DROPINDEXREQUEST']._serialized_end=1696
+  _globals['_DROPINDEXRESPONSE']._serialized_start=1698
+  _globals['_DROPINDEXRESPONSE']._serialized_end=1717
+  _globals['_INDEXDESCRIPTION']._serialized_start=1720
+  _globals['_INDEXDESCRIPTION']._serialized_end=1964
+  _globals['_RETRIEVERSERVICE']._serialized_start=2180
+  _globals['_RETRIEVERSERVICE']._serialized_end=2738
 # @@protoc_insertion_point(module_scope)

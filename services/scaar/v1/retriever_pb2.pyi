@@ -53,6 +53,30 @@ building the merged passages. An upsert that changes nothing leaves the index as
 """
 Global___IndexMode: _TypeAlias = IndexMode  # noqa: Y015
 
+class _VectorMetric:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _VectorMetricEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_VectorMetric.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    VECTOR_METRIC_UNSPECIFIED: _VectorMetric.ValueType  # 0
+    """As VECTOR_METRIC_INNER_PRODUCT."""
+    VECTOR_METRIC_INNER_PRODUCT: _VectorMetric.ValueType  # 1
+    """The score is the inner product."""
+    VECTOR_METRIC_L2: _VectorMetric.ValueType  # 2
+    """The score is the squared distance, below zero."""
+
+class VectorMetric(_VectorMetric, metaclass=_VectorMetricEnumTypeWrapper):
+    """What says how near a passage's vector is to the query's."""
+
+VECTOR_METRIC_UNSPECIFIED: VectorMetric.ValueType  # 0
+"""As VECTOR_METRIC_INNER_PRODUCT."""
+VECTOR_METRIC_INNER_PRODUCT: VectorMetric.ValueType  # 1
+"""The score is the inner product."""
+VECTOR_METRIC_L2: VectorMetric.ValueType  # 2
+"""The score is the squared distance, below zero."""
+Global___VectorMetric: _TypeAlias = VectorMetric  # noqa: Y015
+
 @_typing.final
 class RetrieveRequest(_message.Message):
     """Queries for one index."""
@@ -303,6 +327,7 @@ class IndexPassagesRequest(_message.Message):
     PASSAGES_FIELD_NUMBER: _builtins.int
     MODE_FIELD_NUMBER: _builtins.int
     METADATA_FIELDS_FIELD_NUMBER: _builtins.int
+    DENSE_FIELD_NUMBER: _builtins.int
     index: _builtins.str
     """The index's name, in the first message: 1 to 64 of a-z, 0-9, '.', '_' and '-', a letter or
     digit first; empty or the same in later ones. INVALID_ARGUMENT otherwise.
@@ -325,6 +350,14 @@ class IndexPassagesRequest(_message.Message):
         otherwise.
         """
 
+    @_builtins.property
+    def dense(self) -> Global___DenseSettings:
+        """In the first message: the index is searched by vectors of its passages, which the retriever's
+        encoder makes; unset, by words (BM25). Unset or the same in later messages. For
+        INDEX_MODE_UPSERT that of the index there is, or unset to keep it. INVALID_ARGUMENT otherwise,
+        FAILED_PRECONDITION where the retriever has no encoder or another than the index's.
+        """
+
     def __init__(
         self,
         *,
@@ -332,14 +365,113 @@ class IndexPassagesRequest(_message.Message):
         passages: _abc.Iterable[Global___Passage] | None = ...,
         mode: Global___IndexMode.ValueType = ...,
         metadata_fields: _abc.Iterable[_builtins.str] | None = ...,
+        dense: Global___DenseSettings | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["dense", b"dense"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index", "metadata_fields", b"metadata_fields", "mode", b"mode", "passages", b"passages"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dense", b"dense", "index", b"index", "metadata_fields", b"metadata_fields", "mode", b"mode", "passages", b"passages"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___IndexPassagesRequest: _TypeAlias = IndexPassagesRequest  # noqa: Y015
+
+@_typing.final
+class HnswSettings(_message.Message):
+    """A graph of near vectors, which is searched in place of all of them (HNSW)."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    M_FIELD_NUMBER: _builtins.int
+    EF_CONSTRUCTION_FIELD_NUMBER: _builtins.int
+    EF_SEARCH_FIELD_NUMBER: _builtins.int
+    m: _builtins.int
+    """Neighbours of a vector in the graph, 2 to 128; twice as many in its lowest layer.
+    INVALID_ARGUMENT outside.
+    """
+    ef_construction: _builtins.int
+    """Candidates looked at when a vector is put in, from m to 2,000. INVALID_ARGUMENT outside."""
+    ef_search: _builtins.int
+    """Candidates looked at by a search, 1 to 10,000, and no fewer than the search's top_k.
+    INVALID_ARGUMENT outside.
+    """
+    def __init__(
+        self,
+        *,
+        m: _builtins.int = ...,
+        ef_construction: _builtins.int = ...,
+        ef_search: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ef_construction", b"ef_construction", "ef_search", b"ef_search", "m", b"m"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___HnswSettings: _TypeAlias = HnswSettings  # noqa: Y015
+
+@_typing.final
+class DenseSettings(_message.Message):
+    """How an index of vectors is searched."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    METRIC_FIELD_NUMBER: _builtins.int
+    HNSW_FIELD_NUMBER: _builtins.int
+    metric: Global___VectorMetric.ValueType
+    """By what vectors are compared. INVALID_ARGUMENT for an unknown one."""
+    @_builtins.property
+    def hnsw(self) -> Global___HnswSettings:
+        """Set for a search of a graph, which may miss passages; unset for one of every vector."""
+
+    def __init__(
+        self,
+        *,
+        metric: Global___VectorMetric.ValueType = ...,
+        hnsw: Global___HnswSettings | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["hnsw", b"hnsw"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["hnsw", b"hnsw", "metric", b"metric"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DenseSettings: _TypeAlias = DenseSettings  # noqa: Y015
+
+@_typing.final
+class DenseDescription(_message.Message):
+    """The vectors of an index."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ENCODER_FIELD_NUMBER: _builtins.int
+    ENCODER_REVISION_FIELD_NUMBER: _builtins.int
+    WIDTH_FIELD_NUMBER: _builtins.int
+    SETTINGS_FIELD_NUMBER: _builtins.int
+    encoder: _builtins.str
+    """The name of the encoder that made them."""
+    encoder_revision: _builtins.str
+    """Which state of it."""
+    width: _builtins.int
+    """How many numbers a vector has, from 1."""
+    @_builtins.property
+    def settings(self) -> Global___DenseSettings:
+        """How they are searched."""
+
+    def __init__(
+        self,
+        *,
+        encoder: _builtins.str = ...,
+        encoder_revision: _builtins.str = ...,
+        width: _builtins.int = ...,
+        settings: Global___DenseSettings | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["encoder", b"encoder", "encoder_revision", b"encoder_revision", "settings", b"settings", "width", b"width"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DenseDescription: _TypeAlias = DenseDescription  # noqa: Y015
 
 @_typing.final
 class IndexPassagesResponse(_message.Message):
@@ -653,6 +785,8 @@ class IndexDescription(_message.Message):
     SIZE_BYTES_FIELD_NUMBER: _builtins.int
     METADATA_FIELDS_FIELD_NUMBER: _builtins.int
     DAMAGE_FIELD_NUMBER: _builtins.int
+    DENSE_FIELD_NUMBER: _builtins.int
+    CONTENT_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name."""
     version: _builtins.str
@@ -662,9 +796,9 @@ class IndexDescription(_message.Message):
     engine: _builtins.str
     """The back end that keeps it."""
     k1: _builtins.float
-    """BM25's k1, from 0."""
+    """BM25's k1, from 0; 0 for a dense index."""
     b: _builtins.float
-    """BM25's b, [0, 1]."""
+    """BM25's b, [0, 1]; 0 for a dense index."""
     created: _builtins.str
     """When it was built, RFC 3339 in UTC."""
     size_bytes: _builtins.int
@@ -673,9 +807,17 @@ class IndexDescription(_message.Message):
     """What is wrong with it; empty for one that is whole. Of a damaged one the other fields hold what
     can still be told, the name at least. Set by ListIndexes alone.
     """
+    content: _builtins.str
+    """A digest of its passages alone, whatever their order: equal for indexes of the same passages.
+    Empty where it was built by a version that kept none.
+    """
     @_builtins.property
     def metadata_fields(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The fields that its passages may carry, by name."""
+
+    @_builtins.property
+    def dense(self) -> Global___DenseDescription:
+        """Its vectors; unset for an index by BM25."""
 
     def __init__(
         self,
@@ -690,10 +832,12 @@ class IndexDescription(_message.Message):
         size_bytes: _builtins.int = ...,
         metadata_fields: _abc.Iterable[_builtins.str] | None = ...,
         damage: _builtins.str = ...,
+        dense: Global___DenseDescription | None = ...,
+        content: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["dense", b"dense"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["b", b"b", "created", b"created", "damage", b"damage", "engine", b"engine", "k1", b"k1", "metadata_fields", b"metadata_fields", "name", b"name", "passages", b"passages", "size_bytes", b"size_bytes", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["b", b"b", "content", b"content", "created", b"created", "damage", b"damage", "dense", b"dense", "engine", b"engine", "k1", b"k1", "metadata_fields", b"metadata_fields", "name", b"name", "passages", b"passages", "size_bytes", b"size_bytes", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

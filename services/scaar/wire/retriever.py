@@ -18,6 +18,7 @@ import grpc
 from scaar.core.errors import BackendUnavailable, InvalidRequest, ScaarError
 from scaar.core.ports import Retriever
 from scaar.core.types import (
+    DenseSettings,
     IndexDescription,
     IndexMode,
     IndexResult,
@@ -30,6 +31,7 @@ from scaar.v1 import retriever_pb2 as pb
 from scaar.v1 import retriever_pb2_grpc as pb_grpc
 from scaar.wire.calls import answered, timeout_within
 from scaar.wire.index_readiness import IndexReadiness
+from scaar.wire.messages.dense import dense_settings_from_pb, dense_settings_to_pb
 from scaar.wire.messages.fields import carried_text
 from scaar.wire.messages.retrieval import (
     INDEX_MODE,
@@ -91,10 +93,15 @@ class RetrieverServicer(pb_grpc.RetrieverServiceServicer):
     ) -> pb.IndexPassagesResponse:
         first = await anext(request_iterator, pb.IndexPassagesRequest())
         mode = index_mode_from_pb(first.mode)
+        dense = dense_settings_from_pb(first.dense) if first.HasField("dense") else None
         async with aclosing(_passages(first, request_iterator)) as passages:
             with self._readiness.shown_by(first.index):
                 built = await self._retriever.index_passages(
-                    first.index, passages, mode=mode, metadata_fields=tuple(first.metadata_fields)
+                    first.index,
+                    passages,
+                    mode=mode,
+                    metadata_fields=tuple(first.metadata_fields),
+                    dense=dense,
                 )
         return index_result_to_pb(built)
 
@@ -154,6 +161,8 @@ async def _passages(
         if message.metadata_fields and message.metadata_fields != first.metadata_fields:
             text = "must stay those of the first message or empty"
             raise InvalidRequest.of("metadata_fields", text)
+        if message.HasField("dense") and message.dense != first.dense:
+            raise InvalidRequest.of("dense", "must stay that of the first message or unset")
         for passage in message.passages:
             yield passage_from_pb(passage)
 
@@ -188,12 +197,14 @@ class RemoteRetriever:
         *,
         mode: IndexMode = IndexMode.CREATE,
         metadata_fields: Sequence[str] = (),
+        dense: DenseSettings | None = None,
     ) -> IndexResult:
         """Builds the index; an error of ``passages`` cancels the call and goes on to the caller."""
         first = pb.IndexPassagesRequest(
             index=carried_text("index", index),
             mode=INDEX_MODE.to_pb(mode),
             metadata_fields=[carried_text("metadata_fields", each) for each in metadata_fields],
+            dense=dense_settings_to_pb(dense),
         )
         call = self._stub.IndexPassages(timeout=timeout_within(self._index_timeout_s, self._target))
         try:

@@ -16,6 +16,7 @@ from scaar.core.types import (
     RetrieveResult,
 )
 from scaar.v1 import retriever_pb2 as pb
+from scaar.wire.messages.dense import dense_from_pb, dense_to_pb
 from scaar.wire.messages.enums import EnumPair
 from scaar.wire.messages.fields import carried_int, carried_text, finite
 
@@ -138,6 +139,8 @@ def index_to_pb(index: IndexDescription) -> pb.IndexDescription:
         size_bytes=index.size_bytes,
         metadata_fields=index.metadata_fields,
         damage=index.damage,
+        dense=dense_to_pb(index.dense),
+        content=index.content,
     )
 
 
@@ -153,6 +156,8 @@ def index_from_pb(message: pb.IndexDescription) -> IndexDescription:
         size_bytes=message.size_bytes,
         metadata_fields=tuple(message.metadata_fields),
         damage=message.damage,
+        dense=dense_from_pb(message.dense) if message.HasField("dense") else None,
+        content=message.content,
     )
 
 

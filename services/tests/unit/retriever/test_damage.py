@@ -91,9 +91,9 @@ async def test_an_index_of_another_format_is_to_be_built_again(
     open_engine: OpenEngine, files: Path
 ) -> None:
     path = files.parent / "manifest.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 3}))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 4}))
     async with open_engine() as retriever:
-        with pytest.raises(DataCorrupt, match=r"is of format 3, not 1 or 2; build it again"):
+        with pytest.raises(DataCorrupt, match=r"is of format 4, not 1, 2 or 3; build it again"):
             await retriever.retrieve(REQUEST)
 
 

@@ -58,6 +58,7 @@ async def test_every_file_and_every_passage_is_held_against_the_manifest(
         "arrays",
         "passages",
         "version",
+        "content",
         "order of id_ranks.npy",
         "values of lang",
     ]

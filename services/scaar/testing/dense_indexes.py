@@ -1,0 +1,34 @@
+"""A retriever whose indexes are of vectors, for what builds them without saying of which kind."""
+
+from collections.abc import AsyncIterable, Sequence
+from typing import Any
+
+from scaar.core.ports import Retriever
+from scaar.core.types import DenseSettings, IndexMode, IndexResult, Passage
+
+
+class DenseIndexes:
+    """A retriever that builds indexes of vectors where nothing else is said."""
+
+    def __init__(self, retriever: Retriever, settings: DenseSettings) -> None:
+        self._retriever, self._settings = retriever, settings
+
+    async def index_passages(
+        self,
+        index: str,
+        passages: AsyncIterable[Passage],
+        *,
+        mode: IndexMode = IndexMode.CREATE,
+        metadata_fields: Sequence[str] = (),
+        dense: DenseSettings | None = None,
+    ) -> IndexResult:
+        return await self._retriever.index_passages(
+            index,
+            passages,
+            mode=mode,
+            metadata_fields=metadata_fields,
+            dense=dense or self._settings,
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._retriever, name)

@@ -1,0 +1,95 @@
+"""Indexes of vectors by the commands, with an encoder that knows a few words."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from scaar.cli.index import app as index_app
+from scaar.cli.main import app as main_app
+from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound
+from scaar.testing.word_encoder import write_word_encoder
+
+PASSAGES = [
+    {"id": "a", "title": "Etna", "text": "a volcano in Italy"},
+    {"id": "b", "title": "Fuji", "text": "a volcano in Japan"},
+]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    path = tmp_path / "passages.jsonl"
+    path.write_text("\n".join(map(json.dumps, PASSAGES)))
+    return path
+
+
+@pytest.fixture
+def encoder(tmp_path: Path) -> str:
+    texts = [f"{each['title']} {each['text']}" for each in PASSAGES]
+    return str(write_word_encoder(tmp_path / "words", texts))
+
+
+def run(*arguments: str) -> str:
+    app = index_app if arguments[0] == "index" else main_app
+    rest = arguments[1:] if app is index_app else arguments
+    result = CliRunner().invoke(app, list(rest), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_an_index_of_vectors_is_built_searched_and_told(
+    home: Path, corpus: Path, encoder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = ("--search", "hnsw", "--hnsw-m", "8", "--hnsw-ef-search", "50")
+    run("index", "build", "geo", "--corpus", str(corpus), "--encoder", encoder, *graph)
+    told = run("index", "describe", "geo")
+    assert "engine           faiss\n" in told
+    assert "encoder          words\n" in told
+    assert "search           hnsw, ip, m 8, ef_construction 200, ef_search 50\n" in told
+    assert "k1" not in told
+    assert "vectors" in run("index", "verify", "geo")
+    with pytest.raises(CapabilityMissing, match="takes the encoder words .* has none"):
+        run("search", "Japan", "--index", "geo")
+    monkeypatch.setenv("SCAAR_RETRIEVER_ENCODER", encoder)
+    found = run("search", "Japan", "--index", "geo", "--json").splitlines()
+    assert [json.loads(line)["id"] for line in found] == ["b", "a"]
+    assert "(0 added, 2 replaced)" in run("index", "add", "geo", "--corpus", str(corpus))
+    run("index", "build", "words", "--corpus", str(corpus))
+    kinds = [json.loads(line) for line in run("index", "list", "--json").splitlines()]
+    assert [each["engine"] for each in kinds] == ["faiss", "bm25s"]
+    assert kinds[0]["content"] == kinds[1]["content"]
+    run("index", "build", "near", "--corpus", str(corpus), "--metric", "l2")
+    described = json.loads(run("index", "describe", "near", "--json"))
+    assert described["dense"]["settings"] == {"metric": "l2", "hnsw": None}
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--hnsw-m", "8"), "--hnsw-m: goes with --search hnsw alone"),
+        (("--search", "exact", "--hnsw-ef-search", "8"), "--hnsw-ef-search: goes with --search"),
+    ],
+)
+def test_settings_of_a_graph_go_with_a_graph(
+    home: Path, corpus: Path, options: tuple[str, ...], told: str
+) -> None:
+    with pytest.raises(InvalidRequest, match=told):
+        run("index", "build", "geo", "--corpus", str(corpus), *options)
+    assert not home.exists()
+
+
+def test_vectors_without_an_encoder_or_its_folder_are_refused(home: Path, corpus: Path) -> None:
+    build = ("index", "build", "geo", "--corpus", str(corpus))
+    with pytest.raises(CapabilityMissing, match="name its folder by --encoder"):
+        run(*build, "--search", "exact")
+    with pytest.raises(NotFound, match="nowhere: there is no such model folder"):
+        run(*build, "--encoder", "nowhere")
+
+
+def test_a_running_retriever_takes_its_own_encoder(home: Path, corpus: Path) -> None:
+    with pytest.raises(InvalidRequest, match="--encoder: is the running retriever's own at dns:"):
+        run(
+            *("index", "build", "geo", "--corpus", str(corpus), "--encoder", "words"),
+            *("--target", "dns:///127.0.0.1:9"),
+        )
