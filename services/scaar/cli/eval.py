@@ -17,6 +17,7 @@ from scaar.cli.eval_table import score_and_tell
 from scaar.cli.eval_targets import targets_of
 from scaar.evaluator.grid.candidates import check_grid
 from scaar.evaluator.planning.ablations import ABLATIONS, plan_ablation
+from scaar.evaluator.planning.indexes import with_indexes
 from scaar.evaluator.planning.scorers import scorers_named, with_scorers
 from scaar.evaluator.planning.settings import plan_settings
 from scaar.evaluator.store.folder import read_results
@@ -48,7 +49,7 @@ def run(
     limit: options.Limit = None,
     seed: options.Seed = None,
     aliases: options.Aliases = None,
-    index: options.Index = None,
+    index: options.Indexes = None,
     concurrency: options.Concurrency = 4,
     timeout: options.Timeout = options.TIMEOUT_S,
     target: options.Targets = None,
@@ -62,11 +63,13 @@ def run(
     planned = plan_settings(options.policy_names(policies), values)
     if scorer:
         planned = with_scorers(planned, scorers_named(options.names_of(scorer)))
+    indexes = options.index_names(index)
+    planned = with_indexes(planned, indexes)
     wanted = Wanted(
         drawn=draw(dataset, limit=limit, seed=seed, aliases=aliases),
         settings=planned,
         out=out,
-        index=index,
+        index=indexes[0] if indexes else None,
         concurrency=concurrency,
         targets=targets_of(target or []),
         timeout_s=timeout,
@@ -87,7 +90,7 @@ def ablate(
     limit: options.Limit = None,
     seed: options.Seed = None,
     aliases: options.Aliases = None,
-    index: options.Index = None,
+    index: options.Indexes = None,
     concurrency: options.Concurrency = 4,
     timeout: options.Timeout = options.TIMEOUT_S,
     target: options.Targets = None,
@@ -96,14 +99,15 @@ def ablate(
 ) -> None:
     """Run the settings that show what a part of the policies is worth."""
     held = options.values_of(None, None, None, settings or [])
-    planned = plan_ablation(name, held)
+    indexes = options.index_names(index)
+    planned = plan_ablation(name, held, indexes)
     if grid is not None:
         check_grid(grid, {**held, **ABLATIONS[name].values})
     wanted = Wanted(
         drawn=draw(dataset, limit=limit, seed=seed, aliases=aliases),
         settings=planned,
         out=out,
-        index=index,
+        index=indexes[0] if indexes else None,
         concurrency=concurrency,
         targets=targets_of(target or []),
         timeout_s=timeout,

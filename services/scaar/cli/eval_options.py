@@ -11,6 +11,7 @@ from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.policies import PRESETS
 from scaar.core.types import BudgetLimits
+from scaar.evaluator.planning.indexes import check_names
 from scaar.evaluator.planning.settings import Value
 
 TIMEOUT_S = BudgetLimits().timeout_s
@@ -40,6 +41,16 @@ Aliases = Annotated[
 Index = Annotated[
     str | None,
     typer.Option(help="The index to retrieve from; of lab, its world's.", show_default=False),
+]
+Indexes = Annotated[
+    str | None,
+    typer.Option(
+        "--index",
+        metavar="NAME[,NAME]",
+        help="The index to retrieve from, or several of the same passages beside each other; of "
+        "lab, its world's.",
+        show_default=False,
+    ),
 ]
 Out = Annotated[Path, typer.Option(metavar="DIR", help="The folder of the results.")]
 Concurrency = Annotated[
@@ -104,6 +115,17 @@ Set = Annotated[
 def policy_names(policies: str) -> tuple[str, ...]:
     """The names in the text; every policy where it is empty."""
     return names_of(policies) if policies else tuple(PRESETS)
+
+
+def index_names(text: str | None) -> tuple[str, ...]:
+    """The names of the indexes in the text; none where there is no text.
+
+    Raises:
+        InvalidRequest: one is empty or given twice.
+    """
+    names = () if text is None else names_of(text)
+    check_names(names)
+    return names
 
 
 def names_of(text: str) -> tuple[str, ...]:

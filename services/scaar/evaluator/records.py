@@ -36,11 +36,13 @@ class Setting:
     """A policy with the settings that it is evaluated at; ``label`` is unique in an evaluation.
 
     ``scorer`` is the control of the scorer that it is asked with; None is the scorer itself.
+    ``index`` is where it retrieves from; None is the index of the evaluation.
     """
 
     label: str
     policy: PolicyRequest
     scorer: Control | None = None
+    index: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

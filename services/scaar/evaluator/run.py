@@ -8,6 +8,7 @@ from pathlib import Path
 
 from scaar.core.ports import Answerer
 from scaar.core.types import AnswerRequest
+from scaar.evaluator.execution.indexes import check_indexes
 from scaar.evaluator.execution.opening import provenances
 from scaar.evaluator.execution.scorers import Controls, check_scorers
 from scaar.evaluator.execution.shard import run_shard
@@ -64,6 +65,7 @@ async def run_in_folder(
     template = replace(run.template, question=questions[0].question)
     made = await provenances(run.answerer, settings, template, controls=run.controls)
     check_scorers(settings, made)
+    check_indexes(settings, made)
     evaluation = Evaluation(
         scaar=run.scaar,
         created=run.now,

@@ -26,7 +26,7 @@ async def provenances(
     """
     return {
         each.label: await provenance_of(
-            asked_of(each, answerer, controls), replace(template, policy=each.policy)
+            asked_of(each, answerer, controls), request_under(each, template)
         )
         for each in settings
     }
@@ -60,6 +60,12 @@ async def split_served(
     if lacking is not None and not served:
         raise lacking
     return tuple(served), tuple(left_out)
+
+
+def request_under(setting: Setting, template: AnswerRequest) -> AnswerRequest:
+    """The template as it is asked under a setting."""
+    index = template.index if setting.index is None else setting.index
+    return replace(template, policy=setting.policy, index=index)
 
 
 def lasting(provenance: Provenance) -> Provenance:

@@ -17,6 +17,7 @@ from scaar.core.types import (
     SentenceJudged,
     Usage,
 )
+from scaar.evaluator.execution.opening import request_under
 from scaar.evaluator.planning.work import Work
 from scaar.evaluator.records import Decision, Failure, Prediction
 
@@ -33,7 +34,7 @@ class Predicted:
 
 async def predict(answerer: Answerer, work: Work, template: AnswerRequest) -> Predicted:
     """The prediction; a failed one where the answerer reports a condition."""
-    request = replace(template, question=work.question.question, policy=work.setting.policy)
+    request = replace(request_under(work.setting, template), question=work.question.question)
     label, question_id = work.key
     provenance = None
     try:

@@ -33,7 +33,9 @@ def check_scorers(settings: Sequence[Setting], made: Mapping[str, Provenance]) -
 
 
 def _wrong(settings: Sequence[Setting], made: Mapping[str, Provenance]) -> Iterator[Violation]:
-    itself = {each.policy: made[each.label] for each in settings if each.scorer is None}
+    itself = {
+        (each.policy, each.index): made[each.label] for each in settings if each.scorer is None
+    }
     for each in settings:
         found = made[each.label]
         if found.scorer and control_of(found.scorer) is not each.scorer:
@@ -44,10 +46,12 @@ def _wrong(settings: Sequence[Setting], made: Mapping[str, Provenance]) -> Itera
 
 
 def _other_part(
-    setting: Setting, found: Provenance, itself: Mapping[PolicyRequest, Provenance]
+    setting: Setting,
+    found: Provenance,
+    itself: Mapping[tuple[PolicyRequest, str | None], Provenance],
 ) -> str:
     """What is not the same as where the scorer itself is asked, where that is asked too."""
-    scorer, own = setting.scorer, itself.get(setting.policy)
+    scorer, own = setting.scorer, itself.get((setting.policy, setting.index))
     if own is None or scorer is None:
         return ""
     if (found.model, found.model_revision) != (own.model, own.model_revision):

@@ -88,7 +88,7 @@ def with_candidates(
             continue
         for theta in candidates[_trigger(each).label]:
             policy = replace(each.policy, overrides=replace(each.policy.overrides, theta=theta))
-            found.append(setting_of(policy, each.scorer))
+            found.append(setting_of(policy, each.scorer, each.index))
     return tuple(found)
 
 

@@ -43,15 +43,20 @@ def plan_settings(policies: Sequence[str], values: Values) -> tuple[Setting, ...
     return tuple(setting_of(request) for request in found)
 
 
-def setting_of(request: PolicyRequest, scorer: Control | None = None) -> Setting:
+def setting_of(
+    request: PolicyRequest, scorer: Control | None = None, index: str | None = None
+) -> Setting:
     """The policy as a setting under its label, asked with the scorer or a control of it."""
-    return Setting(label_of(request, scorer), request, scorer)
+    return Setting(label_of(request, scorer, index), request, scorer, index)
 
 
-def label_of(request: PolicyRequest, scorer: Control | None = None) -> str:
+def label_of(
+    request: PolicyRequest, scorer: Control | None = None, index: str | None = None
+) -> str:
     """The policy's name, and what is different about it: ``scaar:theta=0.8,scorer=permuted``."""
     given = [f"{name}={_written(value)}" for name, value in _given(request.overrides)]
     given += [f"scorer={scorer}"] if scorer else []
+    given += [f"index={index}"] if index else []
     return f"{request.name}:{','.join(given)}" if given else request.name
 
 

@@ -71,6 +71,7 @@ def say_what_made_it(analysis: Analysis) -> Section:
         ("model", _each(f"{x.model} {x.model_revision} ({x.engine})" for x in made)),
         ("scorer", _each(f"{x.scorer} {x.scorer_revision}" for x in made if x.scorer)),
         ("index", _each(f"{x.index} {x.index_version}" for x in made if x.index_version)),
+        ("encoder", _each(f"{x.encoder} {x.encoder_revision}" for x in made if x.encoder)),
         ("prompt profile", _each(x.prompt_profile for x in made)),
         ("time allowed", f"{evaluation.budget.timeout_s:g} s a question"),
         ("thetas placed", f"{grid.size} a policy, by quantiles" if grid else "as asked for"),

@@ -38,17 +38,22 @@ def contenders(settings: Sequence[Setting]) -> tuple[Contender, ...]:
     """The policies of some settings, in the order in which they first stand there.
 
     A policy with another trigger or query than its own (``flare:query=pfq``), or with another
-    scorer, is one by itself.
+    scorer, is one by itself; so is one for each index, where there are several.
     """
     found: dict[str, list[int]] = {}
     for position, setting in enumerate(settings):
-        name = contender_name(setting.policy, setting.scorer)
+        name = contender_name(setting.policy, setting.scorer, setting.index)
         found.setdefault(name, []).append(position)
     return tuple(Contender(name, tuple(candidates)) for name, candidates in found.items())
 
 
-def contender_name(policy: PolicyRequest, scorer: Control | None = None) -> str:
-    """The policy's name, with what it has of another trigger, query or scorer than its own."""
+def contender_name(
+    policy: PolicyRequest, scorer: Control | None = None, index: str | None = None
+) -> str:
+    """The policy's name, with what it has of another trigger, query or scorer than its own.
+
+    Where indexes stand beside each other, with the one that it retrieves from.
+    """
     given = ((each.name, getattr(policy.overrides, each.name)) for each in fields(PolicyOverrides))
     differs = [
         f"{name}={str(value).lower()}"
@@ -56,6 +61,7 @@ def contender_name(policy: PolicyRequest, scorer: Control | None = None) -> str:
         if name not in TUNED and value is not None and value != _own(policy, name)
     ]
     differs += [f"scorer={scorer}"] if scorer else []
+    differs += [f"index={index}"] if index else []
     return f"{policy.name}:{','.join(differs)}" if differs else policy.name
 
 
