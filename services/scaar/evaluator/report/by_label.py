@@ -12,6 +12,9 @@ from scaar.evaluator.statistics.estimate import estimate
 from scaar.evaluator.statistics.groups import Breakdown, Group, breakdowns
 from scaar.evaluator.statistics.means import HalvedMeans, means_of, resampled_means
 
+_NOTE = "On the test half, under the settings chosen for all questions together."
+_COUNTED = " In brackets the questions."
+
 
 def break_down(analysis: Analysis) -> Section | None:
     """A table of scores and one of retrievals for every label; None where there are no labels."""
@@ -49,23 +52,43 @@ def _table(
 ) -> Table:
     title = "Retrievals" if column == RETRIEVALS else measure_title(column)
     decimals = 2 if column == RETRIEVALS else 3
-    rows = []
-    for group, halved in zip(breakdown.groups, means, strict=True):
-        cells: list[Cell] = [text(group.value), number(len(group.table.questions))]
-        for contender in analysis.contenders:
-            statistic = of_setting_chosen(analysis, contender, column)
-            cells.append(estimated(estimate(*(statistic(each) for each in halved))))
-        rows.append(tuple(cells))
+    statistics = [of_setting_chosen(analysis, each, column) for each in analysis.contenders]
+    cells = [
+        [estimated(estimate(*(statistic(each) for each in halved))) for statistic in statistics]
+        for halved in means
+    ]
+    counts = [len(group.table.questions) for group in breakdown.groups]
+    names = [each.name for each in analysis.contenders]
+    columns: tuple[Column, ...]
+    rows: list[tuple[Cell, ...]]
+    if len(names) > len(counts):
+        # The longer list goes down the page.
+        columns = (
+            Column("policy", "policy"),
+            *(
+                Column(group.value, f"{group.value} ({count})", decimals=decimals)
+                for group, count in zip(breakdown.groups, counts, strict=True)
+            ),
+        )
+        rows = [
+            (text(name), *own) for name, own in zip(names, zip(*cells, strict=True), strict=True)
+        ]
+    else:
+        columns = (
+            Column(breakdown.label, breakdown.label),
+            Column("questions", "questions", decimals=0),
+            *(Column(name, name, decimals=decimals) for name in names),
+        )
+        rows = [
+            (text(group.value), number(count), *own)
+            for group, count, own in zip(breakdown.groups, counts, cells, strict=True)
+        ]
     return Table(
         f"by_{file}_{'retrievals' if column == RETRIEVALS else 'score'}",
         f"{title} by {breakdown.label}",
-        (
-            Column(breakdown.label, breakdown.label),
-            Column("questions", "questions", decimals=0),
-            *(Column(each.name, each.name, decimals=decimals) for each in analysis.contenders),
-        ),
+        columns,
         tuple(rows),
-        note="On the test half, under the settings chosen for all questions together.",
+        note=_NOTE + (_COUNTED if len(names) > len(counts) else ""),
     )
 
 

@@ -1,4 +1,4 @@
-"""Curves of a setting: what theta and alpha do to score and retrievals, all else being equal."""
+"""Curves of theta, alpha and top_k: what each does to score and retrievals, all else equal."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -21,18 +21,18 @@ MOST_SERIES = 8
 
 
 def draw_curves(analysis: Analysis) -> Section | None:
-    """A figure of the score, and one of the retrievals, by theta and by alpha; None without any."""
+    """A figure of the score and one of the retrievals by each of them; None without any."""
     items: list[Item] = []
     scales = [_PROBABILITIES, *((each,) for each in Trigger if each not in _PROBABILITIES)]
     axes: list[tuple[str, Value]] = [("theta", partial(_theta, triggers)) for triggers in scales]
-    for name, value in (*axes, ("alpha", _alpha)):
+    for name, value in (*axes, ("alpha", _alpha), ("top_k", _top_k)):
         curves = _curves(analysis, name, value)
         if curves:
             names = [figure.name for figure in items if isinstance(figure, Figure)]
             for column in (analysis.measure, RETRIEVALS):
                 figure = _figure(analysis, name, column, curves)
                 items.append(replace(figure, name=_unlike(figure.name, names)))
-    return Section("Thresholds and shares of words", tuple(items)) if items else None
+    return Section("Thresholds, shares of words, passages", tuple(items)) if items else None
 
 
 def _theta(triggers: Sequence[Trigger], policy: EffectivePolicy) -> float | None:
@@ -48,6 +48,10 @@ def _unlike(name: str, names: Sequence[str]) -> str:
 def _alpha(policy: EffectivePolicy) -> float | None:
     asks = policy.query.formulation is Formulation.PFQ and policy.when is When.UNCERTAIN_DRAFT
     return policy.query.alpha if asks else None
+
+
+def _top_k(policy: EffectivePolicy) -> float | None:
+    return float(policy.top_k) if policy.when is not When.NEVER else None
 
 
 def _curves(analysis: Analysis, name: str, value: Value) -> dict[str, list[tuple[float, int]]]:

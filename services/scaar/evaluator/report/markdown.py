@@ -12,6 +12,16 @@ def to_markdown(report: Report) -> str:
     return "\n".join(_lines(report)) + "\n"
 
 
+def item_to_markdown(item: Item, *, figures: str, titled: bool = True) -> str:
+    """A part of a report by itself; ``figures`` is the folder in which figures stand.
+
+    What is not ``titled`` has its title elsewhere.
+    """
+    lines = list(_item(item, figures))
+    untitled = isinstance(item, Table) and not titled
+    return "\n".join(lines[2:] if untitled else lines)
+
+
 def _lines(report: Report) -> Iterator[str]:
     yield f"# {_escaped(report.title)}"
     yield ""
@@ -21,15 +31,15 @@ def _lines(report: Report) -> Iterator[str]:
         yield f"## {_escaped(section.title)}"
         for item in section.items:
             yield ""
-            yield from _item(item)
+            yield from _item(item, "figures")
 
 
-def _item(item: Item) -> Iterator[str]:
+def _item(item: Item, figures: str) -> Iterator[str]:
     match item:
         case Table():
             yield from _table(item)
         case Figure() | Bars():
-            yield f"![{_escaped(item.alternative)}](figures/{item.name}.svg)"
+            yield f"![{_escaped(item.alternative)}]({figures}/{item.name}.svg)"
             if isinstance(item, Figure) and item.note:
                 yield ""
                 yield _escaped(item.note)
@@ -54,7 +64,9 @@ def _table(table: Table) -> Iterator[str]:
 def _cell(cell: Cell, column: Column) -> str:
     note = note_of(cell)
     parts = (value_of(cell, column), interval_of(cell, column), f"({note})" if note else "")
-    return _escaped(" ".join(part for part in parts if part))
+    # Narrow columns break between a value and its interval, and not within that.
+    value, interval, said = (_escaped(part) for part in parts)
+    return " ".join(part for part in (value, interval.replace(" ", "\u00a0"), said) if part)
 
 
 def _row(cells: list[str]) -> str:

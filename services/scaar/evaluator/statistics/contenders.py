@@ -9,11 +9,13 @@ from scaar.core.policies.effective import effective_policy
 from scaar.core.types import (
     EffectivePolicy,
     Formulation,
+    Granularity,
     LogprobKind,
     ModelDescription,
     PolicyOverrides,
     PolicyRequest,
     Provenance,
+    Truncation,
 )
 from scaar.evaluator.records import Setting
 
@@ -89,6 +91,10 @@ def _own(policy: PolicyRequest, name: str) -> object:
     match name:
         case "query":
             return preset.query.formulation if preset else None
+        case "granularity":
+            return Granularity.WORD
+        case "truncate":
+            return Truncation.SENTENCE
         case "include_question":
             own = preset.query.formulation if preset else None
             return (policy.overrides.query or own) is Formulation.PFQ

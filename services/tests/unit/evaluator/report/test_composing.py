@@ -127,13 +127,26 @@ def test_failures_are_counted_all_and_listed_the_first() -> None:
 
 
 def test_every_label_is_broken_down_on_the_test_half() -> None:
-    kinds = _table(WHOLE, "by_kind_score")
+    few = _report(QUESTIONS, SETTINGS[:2])
+    kinds = _table(few, "by_kind_score")
     assert [cells[0].value for cells in kinds.rows] == ["one_hop", "two_hop"]
     tested = sum(cells[1].value for cells in kinds.rows)  # type: ignore[misc]
-    assert f"{160 - int(tested)} for development" in _text(WHOLE)
-    assert [c.name for c in kinds.columns[2:]] == [
-        c[0].value for c in _table(WHOLE, "policies").rows
+    assert f"{160 - int(tested)} for development" in _text(few)
+    assert [c.name for c in kinds.columns[2:]] == [c[0].value for c in _table(few, "policies").rows]
+
+
+def test_more_policies_than_values_of_a_label_go_down_the_page() -> None:
+    few, many = (
+        _table(each, "by_kind_score") for each in (_report(QUESTIONS, SETTINGS[:2]), WHOLE)
+    )
+    assert [c[0].value for c in many.rows] == [c[0].value for c in _table(WHOLE, "policies").rows]
+    assert [column.name for column in many.columns[1:]] == ["one_hop", "two_hop"]
+    counts = {str(cells[0].value): cells[1].value for cells in few.rows}
+    assert [column.title for column in many.columns[1:]] == [
+        f"{kind} ({count})" for kind, count in counts.items()
     ]
+    for at, cells in enumerate(few.rows, 1):
+        assert cells[2:] == tuple(row[at] for row in many.rows[:2])
 
 
 def test_the_best_of_every_row_and_column_of_combinations_is_marked() -> None:

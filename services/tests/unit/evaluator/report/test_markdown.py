@@ -33,7 +33,7 @@ def _cells(tokens: list[Token]) -> list[str]:
 def test_a_table_is_read_as_it_was_meant(name: str, note: str) -> None:
     row = (Cell(name), Cell(0.5, 0.4, 0.61), Cell(note))
     tokens = _read(Report("T", "s", (Section("S", (Table("t", "t", COLUMNS, (row,)),)),)))
-    assert _cells(tokens) == ["name", "F1", "note", name, "0.500 [0.400, 0.610]", note]
+    assert _cells(tokens) == ["name", "F1", "note", name, "0.500 [0.400,\u00a00.610]", note]
 
 
 def test_sections_and_paragraphs_stand_in_their_order() -> None:
