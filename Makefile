@@ -1,12 +1,14 @@
 # Two commands matter: `make demo` shows the main job, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-transformers test-go integration integration-opensearch integration-triton bench bench-backends check proto lab-models clean
+.PHONY: help demo test test-transformers test-go integration integration-opensearch integration-triton bench bench-backends results check proto lab-models clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # PyTorch is 5 GB on disk, so the tests that need it have an environment of their own.
 TRANSFORMERS := .venv-transformers
+# Where the evaluations of record are kept; those of a try apart.
+RESULTS := .results$(LIMIT:%=-%)
 # What an environment is made from; newer than its stamp means install again.
 PINS := pyproject.toml deploy/constraints.txt
 # Installs into the environment in which the target stands.
@@ -44,10 +46,14 @@ bench-backends: $(VENV)/.dev ## what a call adds to the raw clients of TGI, Open
 	@$(BIN)/python integration_tests/triton/overhead.py
 	@$(BIN)/python -m integration_tests.opensearch.measure 20000
 
+results: $(VENV)/.dev ## docs/results.md, from evaluations that go on where they stopped (about 45 minutes; LIMIT=40 for a try)
+	@PYTHONPATH=services $(BIN)/python -m record run --out $(RESULTS) $(LIMIT:%=--limit %)
+	@PYTHONPATH=services $(BIN)/python -m record page $(RESULTS) --docs $(if $(LIMIT),$(RESULTS)/docs,docs)
+
 check: $(VENV)/.dev ## format, lint, types, import contracts, the contract, the pages made of code
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy --strict services/scaar services/bench services/reference
+	$(BIN)/mypy --strict services/scaar services/bench services/record services/reference
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/buf lint proto
 	proto/generate.sh --check $(BIN)

@@ -1,0 +1,1 @@
+"""The evaluations of record: which are run, and docs/results.md made of what they left."""

@@ -1,0 +1,103 @@
+"""docs/results.md and its figures, made of the folders of a record alone."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+
+from record.kept import Kept, read_kept
+from record.sections import ORIGIN, PARTS, Part, Shown
+from scaar.evaluator.report.markdown import item_to_markdown
+from scaar.evaluator.report.model import Bars, Figure, Item, Table
+from scaar.evaluator.report.writing import drawn_alone
+from scaar.evaluator.store.files import unwritable, write_whole
+
+FIGURES = "results"
+"""The folder of the figures, beside the page; it may hold a hand-written ``why.md``."""
+WHY = "why.md"
+
+_HEAD = """\
+<!-- Made by make results of saved predictions. What is written by hand is results/why.md. -->
+# Results
+
+Every number and every sentence between a command and the next heading is computed from saved
+predictions; `make results` makes them and this page anew. [Evaluations](evaluations.md) says how
+policies are compared, [lab](lab.md) what the world and its models are. Commands are typed in the
+project's folder. Times are those of several questions at a time on one machine."""
+
+
+def write_page(root: Path, docs: Path) -> None:
+    """Writes results.md and results/*.svg into ``docs``; figures of an earlier page are taken away.
+
+    Raises:
+        NotFound: there is no record.
+        InvalidRequest: an evaluation of it has not come to its end, or two cannot be joined.
+        DataCorrupt: naming the folder and the file that does not hold together.
+        ScaarError: a file cannot be written.
+    """
+    kept = read_kept(root)
+    figures: dict[str, str] = {}
+    lines = [_HEAD]
+    for part in PARTS:
+        lines += _part(part, kept, figures)
+    lines += _why(docs)
+    lines += _part(ORIGIN, kept, figures)
+    folder = docs / FIGURES
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    for name, drawn in figures.items():
+        write_whole(folder / name, drawn.encode())
+    write_whole(docs / "results.md", ("\n\n".join(lines) + "\n").encode())
+    for path in folder.glob("*.svg"):
+        if path.name not in figures:
+            path.unlink()
+
+
+def _part(part: Part, kept: Sequence[Kept], figures: dict[str, str]) -> Iterator[str]:
+    """The part as Markdown, its figures added to the others; nothing where it was not run."""
+    mine = [each for each in kept if each.name.startswith(part.of)]
+    if len(mine) < part.least:
+        return
+    shown = _renamed(part, part.show([each.folder for each in mine]))
+    for item in (*shown.full, *shown.folded):
+        if isinstance(item, Figure | Bars):
+            figures[f"{item.name}.svg"] = drawn_alone(item)
+    yield f"## {part.title}"
+    yield part.what
+    commands = "\n".join(each.command for each in mine)
+    yield f"```sh\n{commands}\n```"
+    if shown.told:
+        yield "\n".join(f"- {told}" for told in shown.told)
+    for item in shown.full:
+        if isinstance(item, Figure | Bars):
+            yield f"**{item.title}**"
+        yield item_to_markdown(item, figures=FIGURES)
+    for item in shown.folded:
+        title = item.title if isinstance(item, Table | Figure | Bars) else "More"
+        inside = item_to_markdown(item, figures=FIGURES, titled=False)
+        yield f"<details><summary>{escape(title)}</summary>\n\n{inside}\n\n</details>"
+
+
+def _renamed(part: Part, shown: Shown) -> Shown:
+    """What is shown, its figures named by their part: figures of two parts may be namesakes."""
+
+    def named(item: Item) -> Item:
+        if isinstance(item, Figure | Bars):
+            return replace(item, name=f"{part.of.rstrip('-')}-{item.name}")
+        return item
+
+    return replace(
+        shown,
+        full=tuple(named(each) for each in shown.full),
+        folded=tuple(named(each) for each in shown.folded),
+    )
+
+
+def _why(docs: Path) -> list[str]:
+    """What is written by hand, where anything is."""
+    path = docs / FIGURES / WHY
+    if not path.exists():
+        return []
+    return ["## Why", path.read_text(encoding="utf-8").strip()]

@@ -1,0 +1,94 @@
+"""What is run for the record: one evaluation a row, each in a folder of its own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+
+from scaar.core.policies import PRESETS
+from scaar.evaluator.planning.ablations import plan_ablation
+from scaar.evaluator.planning.settings import Value, plan_settings
+from scaar.evaluator.records import Setting
+from scaar.evaluator.results import DatasetOrigin
+from scaar.lab.models import LAB_LM, model_folder
+
+QUESTIONS = 2_000
+"""Of the comparison of policies; what details are shown on has fewer, as each row says."""
+STYLES = (0.0, 0.25, 0.5, 0.75, 1.0)
+SEED = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One command of ``scaar eval``: a run of policies, or an ablation by its name.
+
+    No policies are all of them. ``values`` are those of settings, ``parameters`` the data set's.
+    """
+
+    name: str
+    limit: int
+    policies: tuple[str, ...] = ()
+    ablation: str = ""
+    values: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    grid: int | None = None
+    model: str = LAB_LM
+    parameters: Mapping[str, float] = field(default_factory=dict)
+
+    def settings(self) -> tuple[Setting, ...]:
+        """What every question is asked under, thetas of a grid aside."""
+        if self.ablation:
+            return plan_ablation(self.ablation, self.values)
+        return plan_settings(self.policies or tuple(PRESETS), self.values)
+
+    def arguments(self, folder: str) -> tuple[str, ...]:
+        """The command behind ``scaar``, with its results in the folder."""
+        verb = ("ablate", self.ablation) if self.ablation else ("run",)
+        given: list[str] = ["eval", *verb, "--dataset", "lab", "--seed", str(SEED)]
+        given += ["--limit", str(self.limit)]
+        for name, number in self.parameters.items():
+            given += [f"--{name}", f"{number:g}"]
+        if self.policies:
+            given += ["--policies", ",".join(self.policies)]
+        for name, values in self.values.items():
+            given += ["--set", f"{name}={','.join(map(str, values))}"]
+        if self.grid is not None:
+            given += ["--grid", str(self.grid)]
+        return (*given, "--skip-unserved", "--out", folder)
+
+
+def plan() -> tuple[Entry, ...]:
+    """Every evaluation of record, for the models and the parameters that there are."""
+    return (
+        Entry(name="policies", limit=QUESTIONS, grid=6),
+        *(
+            Entry(name=f"weighting-{each}", ablation="weighting", limit=150, grid=2, model=each)
+            for each in lab_models()
+        ),
+        Entry(name="alpha", ablation="alpha", limit=200),
+        Entry(name="top-k", ablation="top-k", limit=120),
+        Entry(name="granularity", ablation="granularity", limit=200),
+        Entry(name="scorer", ablation="scorer", limit=150, grid=2),
+        *(
+            Entry(name=f"models-{each}", policies=_BESIDE, limit=150, grid=2, model=each)
+            for each in lab_models()
+        ),
+        *(
+            Entry(
+                name=f"style-{style:g}",
+                policies=("no_retrieval", "single_round", "flare", "scaar"),
+                limit=100,
+                grid=2,
+                parameters={"style": style},
+            )
+            for style in STYLES
+            if "style" in {each.name for each in fields(DatasetOrigin)}
+        ),
+    )
+
+
+_BESIDE = ("no_retrieval", "single_round", "ircot", "flare", "dragin", "scaar")
+"""The policies that models are held beside each other by."""
+
+
+def lab_models() -> tuple[str, ...]:
+    """The lab's language models that are there, the first of them first."""
+    folders = model_folder(LAB_LM).parent.glob("*/generation_config.json")
+    return tuple(sorted(path.parent.name for path in folders))

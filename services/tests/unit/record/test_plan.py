@@ -1,0 +1,71 @@
+"""The plan is one that can be run, and what it costs is what is asked."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from record.cost import answers_of, told_cost
+from record.plan import QUESTIONS, Entry, lab_models, plan
+from record.running import command_of
+from scaar.core.policies import PRESETS
+from scaar.lab.models import LAB_LM, model_folder
+
+
+def test_every_evaluation_has_a_folder_and_a_command_of_its_own() -> None:
+    entries = plan()
+    assert not [name for name, count in Counter(each.name for each in entries).items() if count > 1]
+    commands = [command_of(each, ".results") for each in entries]
+    assert len(set(commands)) == len(commands)
+
+
+def test_all_policies_are_compared_on_as_many_questions_as_a_report_of_record_has() -> None:
+    (policies,) = [each for each in plan() if each.name == "policies"]
+    assert {each.policy.name for each in policies.settings()} == set(PRESETS)
+    assert (policies.limit, policies.grid) == (QUESTIONS, 6)
+
+
+def test_each_of_the_lab_s_models_is_asked() -> None:
+    assert LAB_LM in lab_models()
+    for name in lab_models():
+        assert (model_folder(name) / "config.json").exists()
+        assert {f"weighting-{name}", f"models-{name}"} <= {each.name for each in plan()}
+
+
+def test_the_command_is_what_is_typed() -> None:
+    entry = Entry(name="a", limit=3, policies=("flare", "scaar"), values={"top_k": (1, 2)}, grid=2)
+    typed = (
+        "scaar eval run --dataset lab --seed 2000 --limit 3 --policies flare,scaar "
+        "--set top_k=1,2 --grid 2 --skip-unserved --out .results/a"
+    )
+    assert command_of(entry, ".results") == typed
+    other = Entry(name="a", limit=3, ablation="alpha", model="lab-lm-b", parameters={"style": 0.5})
+    assert command_of(other, ".results") == (
+        "SCAAR_GENERATOR_MODEL=services/scaar/lab/models/lab-lm-b scaar eval ablate alpha "
+        "--dataset lab --seed 2000 --limit 3 --style 0.5 --skip-unserved --out .results/a"
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "answers"),
+    [
+        (Entry(name="a", limit=10, policies=("no_retrieval", "flare")), 20),
+        # Each at six thetas, and half of the questions drafted once for each trigger.
+        (Entry(name="a", limit=10, policies=("no_retrieval", "flare", "scaar"), grid=6), 140),
+        (Entry(name="a", limit=10, ablation="alpha"), 50),
+        (Entry(name="a", limit=10, ablation="weighting", grid=2), 205),
+    ],
+)
+def test_what_is_asked_is_counted(entry: Entry, answers: int) -> None:
+    assert answers_of(entry) == answers
+
+
+@given(st.lists(st.integers(1, 10_000), min_size=1, max_size=5))
+def test_what_all_cost_is_what_each_costs(limits: list[int]) -> None:
+    entries = [
+        Entry(name=f"e{at}", limit=limit, ablation="alpha") for at, limit in enumerate(limits)
+    ]
+    *lines, total = told_cost(entries).splitlines()
+    assert len(lines) == len(entries)
+    assert total.startswith(f"{5 * sum(limits)} answers in all: about ")
