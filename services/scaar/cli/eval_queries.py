@@ -45,6 +45,9 @@ class Wanted:
     concurrency: int
 
 
+_ALPHAS = ",".join(f"{each:g}" for each in ALPHAS)
+
+
 def queries(
     dataset: options.Dataset,
     drafts: Annotated[
@@ -62,7 +65,7 @@ def queries(
     ] = ",".join(USUAL),
     alpha: Annotated[
         str, typer.Option(metavar="V,...", help="Shares of the words that pfq asks with, percent.")
-    ] = ",".join(f"{each:g}" for each in ALPHAS),
+    ] = _ALPHAS,
     scorer: options.Scorers = "",
     index: options.Index = None,
     limit: options.Limit = None,
