@@ -10,9 +10,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scaar.core.controls import Control
-from scaar.core.errors import AlreadyExists, InvalidRequest, NotFound
+from scaar.core.errors import AlreadyExists, CapabilityMissing, InvalidRequest, NotFound
 from scaar.core.loop import AdaptiveLoop, Ports
 from scaar.core.ports import Answerer, ContributionScorer, Generator, QueryBuilder, Retriever
 from scaar.core.types import IndexDescription, Passage
@@ -23,6 +24,9 @@ from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.readiness import Need
 from scaar.wire import generator, orchestrator, query_builder, retriever, scorer
+
+if TYPE_CHECKING:
+    from scaar.evaluator.longtail.port import GradientModel
 
 EMBEDDED = "embedded"
 LAB_SEED = 2000
@@ -55,6 +59,38 @@ async def open_generator(
         settings = settings.model_copy(update={"model": str(model_folder(LAB_LM))})
     async with open_engine(settings) as engine:
         yield engine
+
+
+@asynccontextmanager
+async def open_differentiable(model: str) -> AsyncIterator[tuple[Generator, "GradientModel"]]:
+    """A checkpoint of transformers as a generator, and its gradients; one and the same model.
+
+    Device, numbers, threads and chat template are the generator's settings.
+
+    Raises:
+        CapabilityMissing: PyTorch or transformers is not installed.
+        NotFound: there is no such checkpoint.
+        DataCorrupt: it cannot be opened, or differentiated.
+    """
+    from scaar.generator.settings import GeneratorSettings
+
+    read = GeneratorSettings.read()
+    settings = GeneratorSettings(
+        engine="transformers",
+        model=model,
+        device=read.device,
+        dtype=read.dtype,
+        attention=False,
+        chat_template=read.chat_template,
+        threads=read.threads,
+    )
+    try:
+        from scaar.generator.engines.transformers import open_differentiable as open_engine
+    except ModuleNotFoundError as error:
+        text = f"gradients need {error.name}: install scaar[transformers]"
+        raise CapabilityMissing(text) from error
+    async with open_engine(settings) as opened:
+        yield opened
 
 
 @asynccontextmanager

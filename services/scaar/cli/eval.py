@@ -9,6 +9,7 @@ from scaar.cli import eval_options as options
 from scaar.cli.eval_compare import compare
 from scaar.cli.eval_dataset import draw
 from scaar.cli.eval_join import join
+from scaar.cli.eval_longtail import app as longtail_app
 from scaar.cli.eval_queries import queries
 from scaar.cli.eval_report import report
 from scaar.cli.eval_run import Wanted, evaluate
@@ -31,6 +32,7 @@ app.command()(compare)
 app.command()(report)
 app.command()(join)
 app.command()(queries)
+app.add_typer(longtail_app, name="longtail")
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of an evaluation.")]
 

@@ -1,5 +1,6 @@
 """Any causal checkpoint in transformers: the white box for models that have no export."""
 
+import asyncio
 import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,6 +18,7 @@ from transformers import (
 from scaar.core.errors import DataCorrupt, NotFound
 from scaar.generator.engines.chat_templates.rendering import turn_of
 from scaar.generator.engines.decoding.advice import profile_in, recommended_in
+from scaar.generator.engines.decoding.feed_forward import FeedForwardGradients
 from scaar.generator.engines.decoding.generator import DecodingGenerator, open_decoding_generator
 from scaar.generator.engines.decoding.language_model import LanguageModel
 from scaar.generator.engines.decoding.torch_decoder import TorchDecoder
@@ -47,6 +49,23 @@ async def open_transformers_generator(
         settings, lambda: open_checkpoint(settings), engine="transformers"
     ) as generator:
         yield generator
+
+
+@asynccontextmanager
+async def open_differentiable(
+    settings: GeneratorSettings,
+) -> AsyncIterator[tuple[DecodingGenerator, FeedForwardGradients]]:
+    """The generator over the checkpoint of the settings, and the gradients of the same model.
+
+    Raises:
+        NotFound: there is no model of that name.
+        DataCorrupt: it is no causal language model, or its feed-forward weights are not found.
+    """
+    model = await asyncio.to_thread(open_checkpoint, settings)
+    assert isinstance(model.decoder, TorchDecoder)
+    gradients = FeedForwardGradients(model, model.decoder.network)
+    async with open_decoding_generator(settings, lambda: model, engine="transformers") as generator:
+        yield generator, gradients
 
 
 def open_checkpoint(settings: GeneratorSettings) -> LanguageModel:

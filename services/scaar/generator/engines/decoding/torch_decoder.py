@@ -47,6 +47,11 @@ class TorchDecoder:
         self._model = model
         self.gives_attention = gives_attention
 
+    @property
+    def network(self) -> PreTrainedModel:
+        """What computes."""
+        return self._model
+
     def begin(self) -> TorchCache:
         """The cache of a decoder that has read nothing."""
         return TorchCache(0, ())

@@ -1,0 +1,100 @@
+"""GECE's label over the lab's model: gradients as a finite difference has them, and the command."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from scaar.core.errors import DataCorrupt, PromptTooLong
+from scaar.generator.engines.decoding.feed_forward import FeedForwardGradients
+from scaar.generator.engines.decoding.torch_decoder import TorchDecoder
+from scaar.generator.engines.transformers import open_checkpoint
+from scaar.generator.settings import GeneratorSettings
+from scaar.lab import layout
+from scaar.lab.models import LAB_LM, model_folder
+from scaar.lab.questions import draw_questions
+from scaar.lab.world import build_world
+from scaar.testing.commands import run_scaar
+
+QUESTION = draw_questions(build_world(2000), count=1)[0]
+ASKED = (layout.prompt(QUESTION.question, []), " So the answer is", QUESTION.answers[0])
+FOLDER = str(model_folder(LAB_LM))
+
+
+@pytest.fixture
+def model():
+    return open_checkpoint(
+        GeneratorSettings(engine="transformers", model=FOLDER, attention=False, dtype="float32")
+    )
+
+
+@pytest.fixture
+def network(model):
+    assert isinstance(model.decoder, TorchDecoder)
+    return model.decoder.network
+
+
+def test_gradients_are_those_of_a_finite_difference(model, network) -> None:
+    network.double()
+    gradients = FeedForwardGradients(model, network)
+    found = dict(zip(gradients.weights, gradients.gradient(*ASKED), strict=True))
+    weights = dict(network.named_parameters())
+    chance, step = np.random.default_rng(0), 1e-5
+    for name, gradient in found.items():
+        steepest = np.unravel_index(np.abs(gradient).argmax(), gradient.shape)
+        anywhere = tuple(int(chance.integers(size)) for size in gradient.shape)
+        for place in (steepest, anywhere):
+            losses = []
+            for moved in (step, -step):
+                with torch.no_grad():
+                    weights[name][place] += moved
+                    losses.append(float(gradients.loss(*ASKED)))
+                    weights[name][place] -= moved
+            assert (losses[0] - losses[1]) / (2 * step) == pytest.approx(
+                float(gradient[place]), rel=1e-4, abs=1e-8
+            )
+
+
+def test_the_loss_is_that_of_the_reference_alone_a_token_on_average(model, network) -> None:
+    gradients = FeedForwardGradients(model, network)
+    prompt, begun, reference = ASKED
+    before = model.encode(prompt, begun)
+    ids = model.encode(prompt, f"{begun} {reference}")
+    with torch.no_grad():
+        likely = network(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
+    wanted = [-float(likely[at - 1, ids[at]]) for at in range(len(before), len(ids))]
+    assert float(gradients.loss(*ASKED)) == pytest.approx(np.mean(wanted), rel=1e-5)
+
+
+def test_the_last_layers_feed_forward_weights_are_taken_and_no_others(model, network) -> None:
+    depth = network.config.num_hidden_layers
+    names = FeedForwardGradients(model, network, layers=2).weights
+    layers = {name.split(".layers.")[1].split(".")[0] for name in names}
+    assert layers == {str(depth - 2), str(depth - 1)}
+    assert all(".mlp." in name for name in names)
+    assert {name for name, each in network.named_parameters() if each.requires_grad} == set(names)
+
+
+def test_a_text_beyond_the_model_and_a_network_without_layers_are_told(model, network) -> None:
+    short = replace(model, max_total_tokens=4)
+    with pytest.raises(PromptTooLong, match="the model takes 4"):
+        FeedForwardGradients(short, network).gradient(*ASKED)
+    network.config.num_hidden_layers = 77
+    with pytest.raises(DataCorrupt, match="its 77 layers are not found"):
+        FeedForwardGradients(model, network)
+
+
+def test_the_lab_is_labelled_by_one_command_and_again_without_work(tmp_path: Path) -> None:
+    out = tmp_path / "labels"
+    asked = ("eval", "longtail", "label", "--dataset", "lab", "--limit", "10")
+    ran = run_scaar(*asked, "--model", FOLDER, "--out", str(out))
+    assert ran.status == 0, ran.err
+    assert "precision at 20%" in ran.out
+    assert "2 of them long-tail" in ran.err
+    labels = [json.loads(line) for line in (out / "labels.jsonl").read_text().splitlines()]
+    assert sorted(each["rank"] for each in labels) == list(range(1, 11))
+    assert all(each["parts"]["frequency"] > 0 for each in labels)
+    assert run_scaar(*asked, "--model", FOLDER, "--out", str(out)).out == ran.out

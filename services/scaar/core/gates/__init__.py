@@ -1,0 +1,1 @@
+"""Gates: which questions a policy is to retrieve for at all."""

@@ -1,0 +1,185 @@
+"""A data set labelled in a folder, from wherever it stopped to its end, in two passes.
+
+The first asks every question of the model by itself and adds up the gradients; the second takes
+the product of each with their mean. So no gradient is kept, and each is computed twice.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from math import exp
+from pathlib import Path
+from statistics import fmean
+
+from scaar.core.errors import InvalidRequest, ScaarError, StreamIncomplete, Violation
+from scaar.core.gates.word_statistics import WordStatistics
+from scaar.core.ports import Answerer
+from scaar.core.prompts import profile_of
+from scaar.core.types import AnswerFinished, AnswerRequest, Token, TokenDrafted
+from scaar.evaluator.longtail.folder import LabelFolder, open_labelling
+from scaar.evaluator.longtail.gece import Variant, count_of, gece, ranks
+from scaar.evaluator.longtail.port import Gradient, GradientModel
+from scaar.evaluator.longtail.records import Answered, Label, Labelling, Parts, Product
+from scaar.evaluator.measures.meteor import meteor_exact_stem
+from scaar.evaluator.records import Question
+
+SAVE_EVERY = 50
+"""Gradients between two times that their sum is kept: so many may be computed again."""
+
+Told = Callable[[str, int, int], None]
+"""Takes what is being done, and how many questions of how many it is done for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labeller:
+    """What labels questions; ``template`` is the request of each, under ``no_retrieval``."""
+
+    answerer: Answerer
+    gradients: GradientModel
+    statistics: WordStatistics
+    template: AnswerRequest
+    told: Told = lambda doing, done, total: None
+
+
+def check_references(questions: Sequence[Question]) -> None:
+    """Passes questions that each have a reference to hold an answer against.
+
+    Raises:
+        InvalidRequest: naming every question without one, and the field.
+    """
+    wrong = [
+        Violation(f"question {each.id}, answers", "must hold a reference that is not empty")
+        for each in questions
+        if not each.answers or not all(answer.strip() for answer in each.answers)
+    ]
+    if wrong:
+        raise InvalidRequest(wrong)
+
+
+def check_share(share: float) -> None:
+    """Passes the share of questions that is to be called long-tail.
+
+    Raises:
+        InvalidRequest: it is not within 0 and 1.
+    """
+    if not 0 < share < 1:
+        raise InvalidRequest.of("--share", f"must be above 0 and below 1, not {share:g}")
+
+
+async def label_in_folder(
+    labeller: Labeller, folder: Path, labelling: Labelling, questions: Sequence[Question]
+) -> tuple[Label, ...]:
+    """Computes what is not there yet, and gives back the labels in the order of the questions.
+
+    Raises:
+        InvalidRequest: a question has no reference, or the folder is another labelling's.
+        ScaarError: the model cannot answer or be differentiated, or the folder not be written.
+    """
+    check_references(questions)
+    check_share(labelling.share)
+    with open_labelling(folder, labelling, questions) as kept:
+        await _first_pass(labeller, kept, labelling, questions)
+        await _second_pass(labeller, kept, labelling, questions)
+        labels = labels_of(questions, kept, share=labelling.share)
+        kept.finish(labels)
+    return labels
+
+
+def labels_of(
+    questions: Sequence[Question], kept: LabelFolder, *, share: float
+) -> tuple[Label, ...]:
+    """The labels, of questions whose parts are all there."""
+    answered = [kept.answered[each.id] for each in questions]
+    parts = [
+        Parts(each.meteor, each.probability, each.frequency, kept.products[each.question_id])
+        for each in answered
+    ]
+    placed = {variant: ranks(parts, variant) for variant in Variant}
+    most = count_of(share, len(questions))
+    return tuple(
+        Label(
+            question_id=question.id,
+            question=question.question,
+            reference=question.answers[0],
+            prediction=answered[number].prediction,
+            parts=parts[number],
+            confidence=answered[number].confidence,
+            question_frequency=answered[number].question_frequency,
+            rarest=answered[number].rarest,
+            gece=gece(parts[number]) if parts[number].product > 0 else None,
+            rank=placed[Variant.GECE][number],
+            long_tail=placed[Variant.GECE][number] <= most,
+            without_statistics=placed[Variant.WITHOUT_STATISTICS][number],
+            without_semantics=placed[Variant.WITHOUT_SEMANTICS][number],
+        )
+        for number, question in enumerate(questions)
+    )
+
+
+async def _first_pass(
+    labeller: Labeller, kept: LabelFolder, labelling: Labelling, questions: Sequence[Question]
+) -> None:
+    for number, question in enumerate(questions):
+        if question.id not in kept.answered:
+            kept.add_answered(await _answered(labeller, question))
+        if number >= kept.mean.count:
+            kept.mean.add(await _gradient(labeller, labelling, question))
+            if kept.mean.count % SAVE_EVERY == 0 or kept.mean.count == len(questions):
+                await asyncio.to_thread(kept.mean.save)
+        labeller.told("answering", number + 1, len(questions))
+
+
+async def _second_pass(
+    labeller: Labeller, kept: LabelFolder, labelling: Labelling, questions: Sequence[Question]
+) -> None:
+    for number, question in enumerate(questions):
+        if question.id not in kept.products:
+            found = kept.mean.product(await _gradient(labeller, labelling, question))
+            kept.add_product(Product(question.id, found))
+        labeller.told("comparing gradients", number + 1, len(questions))
+
+
+async def _gradient(labeller: Labeller, labelling: Labelling, question: Question) -> Gradient:
+    profile = profile_of(labelling.prompt_profile)
+    prompt = profile.render(question.question)
+    asked = (prompt, profile.forcing_phrase, question.answers[0])
+    try:
+        return await asyncio.to_thread(labeller.gradients.gradient, *asked)
+    except InvalidRequest as error:
+        wrong = [Violation(f"question {question.id}", str(each)) for each in error.violations]
+        raise InvalidRequest(wrong) from error
+    except ScaarError as error:
+        raise ScaarError(f"question {question.id}: {error.message}") from error
+
+
+async def _answered(labeller: Labeller, question: Question) -> Answered:
+    """What the model answers, and what is counted of it."""
+    tokens: list[tuple[int, Token]] = []
+    request = replace(labeller.template, question=question.question)
+    async with aclosing(labeller.answerer.stream_answer(request)) as events:
+        async for event in events:
+            if isinstance(event, TokenDrafted):
+                tokens.append((event.sentence, event.token))
+            if isinstance(event, AnswerFinished):
+                counted = labeller.statistics
+                answer = event.answer
+                return Answered(
+                    question_id=question.id,
+                    prediction=answer.answer,
+                    text=answer.text,
+                    meteor=meteor_exact_stem(answer.answer, question.answers),
+                    probability=mean_probability([token for _, token in tokens]),
+                    confidence=mean_probability([token for at, token in tokens if at == 0]),
+                    frequency=counted.average(f"{question.question} {question.answers[0]}"),
+                    question_frequency=counted.average(question.question),
+                    rarest=counted.rarest(question.question),
+                )
+    raise StreamIncomplete("the answer ended before its end")
+
+
+def mean_probability(tokens: Sequence[Token]) -> float:
+    """The mean of the tokens' probabilities; one that is unknown counts as 0, as of no tokens."""
+    return fmean(
+        [0.0 if token.logprob is None else exp(token.logprob) for token in tokens] or [0.0]
+    )
