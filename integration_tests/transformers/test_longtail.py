@@ -66,7 +66,7 @@ def test_the_loss_is_that_of_the_reference_alone_a_token_on_average(model, netwo
     with torch.no_grad():
         likely = network(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
     wanted = [-float(likely[at - 1, ids[at]]) for at in range(len(before), len(ids))]
-    assert float(gradients.loss(*ASKED)) == pytest.approx(np.mean(wanted), rel=1e-5)
+    assert gradients.loss(*ASKED).detach().item() == pytest.approx(np.mean(wanted), rel=1e-5)
 
 
 def test_the_last_layers_feed_forward_weights_are_taken_and_no_others(model, network) -> None:

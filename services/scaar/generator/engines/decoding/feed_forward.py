@@ -62,7 +62,8 @@ class FeedForwardGradients:
             raise InvalidRequest.of("reference", f"{reference!r} has no token")
         tensor = torch.tensor([ids], dtype=torch.long, device=self._network.device)
         logits = self._network(input_ids=tensor, use_cache=False).logits[0, first - 1 : -1]
-        return torch.nn.functional.cross_entropy(logits.float(), tensor[0, first:])
+        exact = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        return torch.nn.functional.cross_entropy(exact, tensor[0, first:])
 
 
 def _in_common(first: list[int], second: list[int]) -> int:
