@@ -20,6 +20,7 @@ from scaar.core.types import IndexDescription, Passage
 from scaar.lab.models import LAB_CROSS_ENCODER, LAB_LM, model_folder
 from scaar.lab.passages import passages_of
 from scaar.lab.world import build_world
+from scaar.orchestrator.gate_file import read_gate
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.readiness import Need
@@ -186,7 +187,8 @@ async def open_ports(settings: OrchestratorSettings) -> AsyncIterator[Ports]:
 
 def build_loop(ports: Ports, settings: OrchestratorSettings) -> AdaptiveLoop:
     """The loop over the ports, as the settings would have it."""
-    return AdaptiveLoop(ports, draft_ahead=settings.draft_ahead)
+    gate = read_gate(settings.gate_file)
+    return AdaptiveLoop(ports, draft_ahead=settings.draft_ahead, gate=gate)
 
 
 @asynccontextmanager

@@ -24,6 +24,7 @@ from scaar.core.types import (
     AnswerRequest,
     BudgetLimits,
     Formulation,
+    Gate,
     OnFailure,
     PolicyRequest,
     Trigger,
@@ -45,6 +46,10 @@ def ask(
     ask_with: Annotated[
         Formulation | None,
         typer.Option("--ask", help="What to ask, in place of the policy's own query."),
+    ] = None,
+    gate: Annotated[
+        Gate | None,
+        typer.Option(help="What judges whether the question may be retrieved for at all."),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -91,7 +96,9 @@ def ask(
     """Answer a question, or a file of them, with adaptive retrieval."""
     request = AnswerRequest(
         question=question or "",
-        policy=PolicyRequest(policy, parse_overrides(settings or [], trigger=when, query=ask_with)),
+        policy=PolicyRequest(
+            policy, parse_overrides(settings or [], trigger=when, query=ask_with, gate=gate)
+        ),
         index=index,
         budget=BudgetLimits(timeout_s=timeout),
         on_failure=on_failure,

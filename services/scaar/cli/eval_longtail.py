@@ -17,16 +17,18 @@ from scaar.cli import eval_options as options
 from scaar.cli.eval_dataset import Drawn, draw
 from scaar.cli.eval_progress import LINE_EVERY_S
 from scaar.cli.eval_run import with_examples
-from scaar.cli.eval_statistics import OWN, statistics_of
+from scaar.cli.eval_statistics import OWN, statistics_again, statistics_of
 from scaar.cli.eval_table import print_table
 from scaar.compose import open_differentiable
 from scaar.core.alone import model_alone
 from scaar.core.errors import InvalidRequest, ScaarError
+from scaar.core.gates.proxy_json import WEIGHTS, proxy_to_json
 from scaar.core.gates.word_statistics import WordStatistics
 from scaar.core.types import AnswerRequest, BudgetLimits, PolicyRequest
 from scaar.evaluator.execution.opening import provenance_of
 from scaar.evaluator.longtail.frequencies import ENGLISH
 from scaar.evaluator.longtail.records import Labelling
+from scaar.evaluator.store.files import write_whole
 
 app = typer.Typer(help="Find the questions of the long tail, by GECE.", no_args_is_help=True)
 
@@ -116,6 +118,44 @@ def show(
 
     heading = ("ordered by", f"precision at {labelling.share:.0%} [95%]", "AUROC [95%]")
     print_table([heading, *((each.by, told(each.precision), told(each.auroc)) for each in found)])
+
+
+@app.command("fit")
+def fit(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of labels.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the gate's proxy goes.")],
+    frequencies: Annotated[
+        str,
+        typer.Option(
+            metavar="WHAT",
+            help="A file of passages, where the labels are by the words of one.",
+            show_default=False,
+        ),
+    ] = "",
+    seed: Annotated[int, typer.Option(help="Which half an entity is in.")] = 0,
+) -> None:
+    """Learn the gate's proxy from labels, on their development half."""
+    from scaar.evaluator.longtail.fitting import fit_proxy, learned_from
+    from scaar.evaluator.longtail.folder import read_labels
+
+    labelling, questions, labels = read_labels(folder)
+    statistics = statistics_again(frequencies, labelling)
+    fitted = fit_proxy(labelling, questions, labels, statistics, seed=seed)
+    write_whole(out, proxy_to_json(fitted.proxy, learned_from=learned_from(labelling, fitted)))
+    proxy = fitted.proxy
+
+    def told(value: float | None) -> str:
+        return "-" if value is None else f"{value:.3f}"
+
+    heading = ("learned on", "tested on", f"precision at {labelling.share:.0%}", "AUROC")
+    row = (str(fitted.development), str(fitted.test), told(fitted.precision), told(fitted.auroc))
+    print_table([heading, row])
+    err = Console(stderr=True, highlight=False)
+    weights = ", ".join(
+        f"{name} {weight:+.3g}" for name, weight in zip(WEIGHTS, proxy.weights, strict=True)
+    )
+    err.print(f"bias {proxy.bias:+.3g}, {weights}; threshold {proxy.threshold:.3f}", markup=False)
+    err.print(f"SCAAR_ORCHESTRATOR_GATE_FILE={out}", soft_wrap=True, markup=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,8 @@ def show(
 def events_of(prediction: Prediction, provenance: Provenance) -> Iterator[AnswerEvent]:
     """The events that a prediction with an answer was made of, as far as it keeps them."""
     yield AnswerStarted(provenance)
+    if prediction.gate is not None:
+        yield prediction.gate
     start, sentences = 0, []
     for number, decision in enumerate(prediction.decisions):
         yield from _decided(number, decision, provenance)

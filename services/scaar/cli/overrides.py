@@ -6,7 +6,7 @@ import typing
 from dataclasses import fields
 
 from scaar.core.errors import InvalidRequest, Violation
-from scaar.core.types import Formulation, PolicyOverrides, Trigger
+from scaar.core.types import Formulation, Gate, PolicyOverrides, Trigger
 
 Value = float | int | bool | enum.StrEnum
 
@@ -14,15 +14,19 @@ _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, 
 
 
 def parse_overrides(
-    settings: list[str], *, trigger: Trigger | None = None, query: Formulation | None = None
+    settings: list[str],
+    *,
+    trigger: Trigger | None = None,
+    query: Formulation | None = None,
+    gate: Gate | None = None,
 ) -> PolicyOverrides:
-    """The overrides that ``name=value`` texts ask for, beside the trigger and the query given.
+    """The overrides that ``name=value`` texts ask for, beside trigger, query and gate given.
 
     Raises:
         InvalidRequest: naming every setting that does not exist or whose value does not parse.
     """
     kinds = _kinds()
-    chosen = {"trigger": trigger, "query": query}
+    chosen = {"trigger": trigger, "query": query, "gate": gate}
     values: dict[str, Value] = {name: value for name, value in chosen.items() if value is not None}
     wrong: list[Violation] = []
     for setting in settings:

@@ -18,6 +18,7 @@ from scaar.core.types import (
     ContinuationKind,
     EffectivePolicy,
     Formulation,
+    GateJudged,
     JudgedWord,
     LogprobKind,
     PassagesRetrieved,
@@ -57,6 +58,8 @@ class TracePrinter:
                 self._started(event)
             case TokenDrafted():
                 self._token(event)
+            case GateJudged():
+                self._gate(event)
             case SentenceJudged():
                 self._judged(event)
             case QueryBuilt():
@@ -98,6 +101,18 @@ class TracePrinter:
         if self._drafting >= 0:
             self._console.print()
             self._drafting = -1
+
+    def _gate(self, event: GateJudged) -> None:
+        probability, threshold = _apart(event.probability, event.threshold)
+        held = "at least its" if event.long_tail else "below its"
+        kind = "long-tail" if event.long_tail else "common"
+        then = "the policy may retrieve" if event.long_tail else "nothing is retrieved"
+        self._labelled(
+            "gate",
+            f"[bold]{kind}[/], {probability} being {held} threshold {threshold}: {then} "
+            f"[dim](words' frequency {event.average_frequency:.2g}, the rarest's "
+            f"{event.rarest_frequency:.2g}, draft's confidence {event.confidence:.2f})[/]",
+        )
 
     def _judged(self, event: SentenceJudged) -> None:
         width = self._console.width - LABEL_WIDTH
@@ -160,8 +175,17 @@ def _notes(made: Provenance) -> str:
 
 
 def _policy_text(policy: EffectivePolicy) -> str:
+    text = _ungated_text(policy)
+    return text if policy.gate is None else f"{text}, gate {policy.gate}"
+
+
+def _ungated_text(policy: EffectivePolicy) -> str:
     sources = dict(policy.sources)
-    names = {SettingSource.MODEL: " (the model's)", SettingSource.REQUEST: " (asked for)"}
+    names = {
+        SettingSource.MODEL: " (the model's)",
+        SettingSource.REQUEST: " (asked for)",
+        SettingSource.GATE: " (the gate's)",
+    }
 
     def said(name: str, value: str) -> str:
         return f"{name} {value}{names.get(sources.get(name, SettingSource.PAPER), '')}"

@@ -84,6 +84,15 @@ class Answering:
         self.degraded: Degradation | None = None
         """What failed for the sentence that is being written."""
         self.end: AnswerEnd | None = None
+        self.begun: Sentence | None = None
+        """The first sentence as the gate had it drafted, where it is not to be drafted again."""
+        self.common = False
+        """The gate found the question common: nothing is looked up for it."""
+
+    @property
+    def when(self) -> When:
+        """When the policy retrieves for this question."""
+        return When.NEVER if self.common else self.policy.when
 
     @property
     def policy(self) -> EffectivePolicy:
@@ -192,7 +201,7 @@ class Answering:
             degraded=self.degraded,
         )
         self.accepted.append(accepted)
-        if self.policy.when is not When.ONCE:
+        if self.when is not When.ONCE:
             self.degraded = None
         return SentenceAccepted(number, accepted, start, len(self.so_far.text))
 

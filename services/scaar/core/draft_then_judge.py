@@ -8,7 +8,7 @@ once before the first sentence, goes the same way and judges nothing.
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from scaar.core.answering import Answering
+from scaar.core.answering import Answering, Parts
 from scaar.core.judge import Draft, Judge, Judged
 from scaar.core.triggers import Judgement
 from scaar.core.types import (
@@ -24,21 +24,18 @@ from scaar.core.writer import Sentence
 
 async def draft_then_judge(answering: Answering) -> AsyncGenerator[AnswerEvent, None]:
     """The events of the next sentence, to its acceptance."""
-    draft = None
-    stage = f"drafting sentence {answering.index}"
-    drafting = answering.write_on(
-        lambda prompt: answering.writer.sentence(prompt, answering.so_far, stage=stage)
-    )
-    async with aclosing(drafting) as parts:
-        async for part in parts:
-            if isinstance(part, Sentence):
-                draft = part
-            else:
-                yield answering.drafted(part)
+    draft, answering.begun = answering.begun, None
+    if draft is None:
+        async with aclosing(drafting(answering)) as parts:
+            async for part in parts:
+                if isinstance(part, Sentence):
+                    draft = part
+                else:
+                    yield answering.drafted(part)
     assert draft is not None
     sentence, passages = draft, answering.passages
     concluded = answering.profile.concludes(draft.text)
-    if answering.policy.when is When.UNCERTAIN_DRAFT and draft.text.strip() and not concluded:
+    if answering.when is When.UNCERTAIN_DRAFT and draft.text.strip() and not concluded:
         judged = await _judged(answering, draft)
         if judged is not None:
             yield (told := _told(answering, draft, judged.judgement))
@@ -60,6 +57,14 @@ async def draft_then_judge(answering: Answering) -> AsyncGenerator[AnswerEvent, 
     if sentence.text:
         yield answering.accept(sentence, passages)
     answering.end = answering.ended(sentence, concluded=concluded)
+
+
+def drafting(answering: Answering) -> Parts:
+    """The tokens of the next sentence by the model's own memory, then the sentence."""
+    stage = f"drafting sentence {answering.index}"
+    return answering.write_on(
+        lambda prompt: answering.writer.sentence(prompt, answering.so_far, stage=stage)
+    )
 
 
 async def _judged(answering: Answering, sentence: Sentence) -> Judged | None:

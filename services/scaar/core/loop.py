@@ -19,6 +19,8 @@ from scaar.core.described import Described
 from scaar.core.draft_then_judge import draft_then_judge
 from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, ScaarError
 from scaar.core.filters import check_declared
+from scaar.core.gates.passing import pass_gate
+from scaar.core.gates.proxy import GateProxy
 from scaar.core.policies.effective import effective_policy
 from scaar.core.policies.needs import capabilities, needs_retriever, needs_scorer, served_by
 from scaar.core.prompts import profile_of
@@ -47,7 +49,8 @@ class AdaptiveLoop:
     """Answers questions over four ports; itself an :class:`~scaar.core.ports.Answerer`.
 
     With ``draft_ahead`` the model writes on while a sentence is judged, in one generation as long
-    as its text stands; the events are the same without, where every sentence is a call.
+    as its text stands; the events are the same without, where every sentence is a call. ``gate``
+    judges questions under the policies that are asked with one.
     """
 
     def __init__(
@@ -55,11 +58,13 @@ class AdaptiveLoop:
         ports: Ports,
         *,
         draft_ahead: bool = True,
+        gate: GateProxy | None = None,
         clock: Callable[[], float] = time.monotonic,
         new_request_id: Callable[[], str] = lambda: uuid.uuid4().hex,
     ) -> None:
         self._ports = ports
         self._draft_ahead = draft_ahead
+        self._gate = gate
         self._clock = clock
         self._new_request_id = new_request_id
         self._model = Described(lambda: ports.generator.describe_model(), clock)
@@ -75,7 +80,8 @@ class AdaptiveLoop:
             self._ports, request, provenance, budget, draft_ahead=self._draft_ahead
         )
         yield AnswerStarted(provenance)
-        async with aclosing(_written(answering)) as events:
+        gate = self._gate if provenance.policy.gate is not None else None
+        async with aclosing(_written(answering, gate)) as events:
             async for event in events:
                 yield event
         yield AnswerFinished(answering.answer())
@@ -83,6 +89,7 @@ class AdaptiveLoop:
     async def _provenance(self, request: AnswerRequest) -> Provenance:
         """What will answer. Refuses, before any work, what the parts cannot serve."""
         on_failure = request.on_failure
+        gate = self._required_gate(request)
         opening = scoring = None
         try:
             async with asyncio.TaskGroup() as parts:
@@ -100,7 +107,9 @@ class AdaptiveLoop:
         if found is not None:
             check_declared(request.filters, found.metadata_fields, index=request.index)
         scorer = scoring.result() if scoring else None
-        policy = effective_policy(request.policy, model)
+        policy = effective_policy(
+            request.policy, model, gate_threshold=gate.threshold if gate else None
+        )
         _require_capabilities(policy, model)
         profile = profile_of(request.prompt_profile or model.prompt_profile)
         return Provenance(
@@ -119,13 +128,34 @@ class AdaptiveLoop:
             index_content=found.content if found else "",
             encoder=found.dense.encoder if found and found.dense else "",
             encoder_revision=found.dense.encoder_revision if found and found.dense else "",
+            gate_revision=gate.revision if gate else "",
         )
 
+    def _required_gate(self, request: AnswerRequest) -> GateProxy | None:
+        """The gate, where the policy is asked with one."""
+        asked = request.policy.overrides.gate
+        if asked is None:
+            return None
+        if self._gate is None:
+            raise CapabilityMissing(
+                f"policy.gate {asked} needs a file of its proxy, and the orchestrator has none: "
+                "SCAAR_ORCHESTRATOR_GATE_FILE names it",
+                policy=request.policy.name,
+                missing="gate_file",
+            )
+        return self._gate
 
-async def _written(answering: Answering) -> AsyncGenerator[AnswerEvent, None]:
+
+async def _written(
+    answering: Answering, gate: GateProxy | None
+) -> AsyncGenerator[AnswerEvent, None]:
     """The events from the first sentence to the last."""
     try:
-        if answering.policy.when is When.ONCE and answering.can_look_up:
+        if gate is not None:
+            async with aclosing(pass_gate(answering, gate)) as judged:
+                async for event in judged:
+                    yield event
+        if answering.when is When.ONCE and answering.can_look_up:
             async with aclosing(answering.look_up()) as steps:
                 async for step in steps:
                     yield step
@@ -142,7 +172,7 @@ async def _written(answering: Answering) -> AsyncGenerator[AnswerEvent, None]:
 
 
 def _next_step(answering: Answering) -> AsyncGenerator[AnswerEvent, None]:
-    match answering.policy.when:
+    match answering.when:
         case When.EVERY_SENTENCE | When.EVERY_WINDOW:
             return retrieve_then_write(answering)
         case _:

@@ -531,12 +531,21 @@ class When(enum.StrEnum):
     EVERY_WINDOW = "every_window"
 
 
+class Gate(enum.StrEnum):
+    """What judges, once an answer, whether its question may be retrieved for at all."""
+
+    GECE_PROXY = "gece_proxy"
+    """A model learned from GECE's labels (:mod:`scaar.core.gates.proxy`); the project's own."""
+
+
 class SettingSource(enum.StrEnum):
     """Where the value of a setting came from."""
 
     PAPER = "paper"
     MODEL = "model"
     REQUEST = "request"
+    GATE = "gate"
+    """The gate's file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -558,6 +567,8 @@ class PolicyOverrides:
     top_k: int | None = None
     window_tokens: int | None = None
     max_passages: int | None = None
+    gate: Gate | None = None
+    gate_threshold: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -575,7 +586,8 @@ class EffectivePolicy:
     ``trigger`` is None where nothing is judged. ``spare_stop_words``: a stop word is never
     uncertain (DRAGIN Eq. 4, s_i). ``window_tokens`` is the length of a window, 0 where the policy
     goes by sentences; ``max_passages`` the most that accumulate over an answer, 0 where a
-    retrieval's passages take the place of those before.
+    retrieval's passages take the place of those before. With a ``gate`` only questions that it
+    finds at least as likely of the long tail as ``gate_threshold`` are retrieved for.
     """
 
     name: str
@@ -591,6 +603,8 @@ class EffectivePolicy:
     window_tokens: int = 0
     max_passages: int = 0
     sources: tuple[tuple[str, SettingSource], ...] = ()
+    gate: Gate | None = None
+    gate_threshold: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -708,6 +722,8 @@ class Provenance:
     encoder: str = ""
     encoder_revision: str = ""
     """Those of a dense index's encoder; empty of an index by BM25."""
+    gate_revision: str = ""
+    """A digest of the gate's file; empty without a gate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -747,6 +763,25 @@ class TokenDrafted:
 
     sentence: int
     token: Token
+
+
+@dataclass(frozen=True, slots=True)
+class GateJudged:
+    """What the policy's gate decided of the question, before its first sentence stands, and why.
+
+    ``probability`` is how likely the question is of the long tail; where it is below ``threshold``
+    the answer is the model's alone. It comes of the average frequency of the question's words, of
+    that of the rarest, and of ``confidence``, the mean probability of the first drafted sentence's
+    tokens.
+    """
+
+    gate: Gate
+    long_tail: bool
+    probability: float
+    threshold: float
+    average_frequency: float
+    rarest_frequency: float
+    confidence: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -815,6 +850,7 @@ class AnswerFinished:
 AnswerEvent = (
     AnswerStarted
     | TokenDrafted
+    | GateJudged
     | SentenceJudged
     | QueryBuilt
     | PassagesRetrieved

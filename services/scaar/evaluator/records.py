@@ -8,7 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from scaar.core.controls import Control
-from scaar.core.types import AnswerEnd, Degradation, JudgedWord, PolicyRequest, Query, Usage
+from scaar.core.types import (
+    AnswerEnd,
+    Degradation,
+    GateJudged,
+    JudgedWord,
+    PolicyRequest,
+    Query,
+    Usage,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +95,8 @@ class Prediction:
     end: AnswerEnd | None = None
     decisions: tuple[Decision, ...] = ()
     failure: Failure | None = None
+    gate: GateJudged | None = None
+    """What the policy's gate decided, where it has one."""
 
 
 @dataclass(frozen=True, slots=True)

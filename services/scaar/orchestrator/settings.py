@@ -1,5 +1,7 @@
 """The orchestrator's settings, from ``SCAAR_ORCHESTRATOR_*``."""
 
+from pathlib import Path
+
 from pydantic import Field
 
 from scaar.runtime.settings import ServiceSettings, settings_of
@@ -29,6 +31,10 @@ class OrchestratorSettings(ServiceSettings):
     """Whether the model writes on while a sentence is judged, in one generation as long as its
     text stands. Answers are the same without, where every sentence is a call: fewer tokens to pay
     for that are never read, and more calls."""
+
+    gate_file: Path | None = None
+    """The file of the gate ``gece_proxy``, as ``scaar eval longtail fit`` writes it; without one,
+    questions that ask for the gate are refused."""
 
     generator_timeout_s: float = Field(default=60.0, gt=0)
     """The longest that one generation may take, in seconds. A call never outlives its answer."""

@@ -240,6 +240,7 @@ class Provenance(_message.Message):
     INDEX_CONTENT_FIELD_NUMBER: _builtins.int
     ENCODER_FIELD_NUMBER: _builtins.int
     ENCODER_REVISION_FIELD_NUMBER: _builtins.int
+    GATE_REVISION_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The request's id, as sent or as made."""
     model: _builtins.str
@@ -270,6 +271,8 @@ class Provenance(_message.Message):
     """The encoder of a dense index; empty of an index by BM25."""
     encoder_revision: _builtins.str
     """Which state of it."""
+    gate_revision: _builtins.str
+    """A digest of the gate's file; empty without a gate."""
     @_builtins.property
     def policy(self) -> _policy_pb2.EffectivePolicy:
         """The policy as it was run."""
@@ -292,10 +295,11 @@ class Provenance(_message.Message):
         index_content: _builtins.str = ...,
         encoder: _builtins.str = ...,
         encoder_revision: _builtins.str = ...,
+        gate_revision: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["policy", b"policy"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["continuation", b"continuation", "encoder", b"encoder", "encoder_revision", b"encoder_revision", "engine", b"engine", "index", b"index", "index_content", b"index_content", "index_version", b"index_version", "logprob_kind", b"logprob_kind", "model", b"model", "model_revision", b"model_revision", "policy", b"policy", "prompt_profile", b"prompt_profile", "request_id", b"request_id", "scorer", b"scorer", "scorer_revision", b"scorer_revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["continuation", b"continuation", "encoder", b"encoder", "encoder_revision", b"encoder_revision", "engine", b"engine", "gate_revision", b"gate_revision", "index", b"index", "index_content", b"index_content", "index_version", b"index_version", "logprob_kind", b"logprob_kind", "model", b"model", "model_revision", b"model_revision", "policy", b"policy", "prompt_profile", b"prompt_profile", "request_id", b"request_id", "scorer", b"scorer", "scorer_revision", b"scorer_revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -315,6 +319,7 @@ class AnswerEvent(_message.Message):
     SENTENCE_REGENERATED_FIELD_NUMBER: _builtins.int
     SENTENCE_ACCEPTED_FIELD_NUMBER: _builtins.int
     FINISHED_FIELD_NUMBER: _builtins.int
+    GATE_JUDGED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def started(self) -> Global___AnswerStarted:
         """The first event: what will answer, and how."""
@@ -347,6 +352,10 @@ class AnswerEvent(_message.Message):
     def finished(self) -> Global___AnswerFinished:
         """The last event: the answer and its bill."""
 
+    @_builtins.property
+    def gate_judged(self) -> Global___GateJudged:
+        """What the policy's gate decided of the question."""
+
     def __init__(
         self,
         *,
@@ -358,12 +367,13 @@ class AnswerEvent(_message.Message):
         sentence_regenerated: Global___SentenceRegenerated | None = ...,
         sentence_accepted: Global___SentenceAccepted | None = ...,
         finished: Global___AnswerFinished | None = ...,
+        gate_judged: Global___GateJudged | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "finished", b"finished", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "finished", b"finished", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "token_drafted", "sentence_judged", "query_built", "passages_retrieved", "sentence_regenerated", "sentence_accepted", "finished"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "token_drafted", "sentence_judged", "query_built", "passages_retrieved", "sentence_regenerated", "sentence_accepted", "finished", "gate_judged"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -420,6 +430,54 @@ class TokenDrafted(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TokenDrafted: _TypeAlias = TokenDrafted  # noqa: Y015
+
+@_typing.final
+class GateJudged(_message.Message):
+    """What a policy's gate decided of the question, before its first sentence stands, and why."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GATE_FIELD_NUMBER: _builtins.int
+    LONG_TAIL_FIELD_NUMBER: _builtins.int
+    PROBABILITY_FIELD_NUMBER: _builtins.int
+    THRESHOLD_FIELD_NUMBER: _builtins.int
+    AVERAGE_FREQUENCY_FIELD_NUMBER: _builtins.int
+    RAREST_FREQUENCY_FIELD_NUMBER: _builtins.int
+    CONFIDENCE_FIELD_NUMBER: _builtins.int
+    gate: _policy_pb2.Gate.ValueType
+    """The gate."""
+    long_tail: _builtins.bool
+    """Whether the question is of the long tail, and is answered by the policy; a common one is
+    answered by the model alone.
+    """
+    probability: _builtins.float
+    """How likely the question is of the long tail, [0, 1]."""
+    threshold: _builtins.float
+    """From which probability it is; (0, 1]."""
+    average_frequency: _builtins.float
+    """The average frequency of the question's words, (0, 1]."""
+    rarest_frequency: _builtins.float
+    """The frequency of the rarest of them, (0, 1]."""
+    confidence: _builtins.float
+    """The mean probability of the tokens of the first drafted sentence, [0, 1]."""
+    def __init__(
+        self,
+        *,
+        gate: _policy_pb2.Gate.ValueType = ...,
+        long_tail: _builtins.bool = ...,
+        probability: _builtins.float = ...,
+        threshold: _builtins.float = ...,
+        average_frequency: _builtins.float = ...,
+        rarest_frequency: _builtins.float = ...,
+        confidence: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["average_frequency", b"average_frequency", "confidence", b"confidence", "gate", b"gate", "long_tail", b"long_tail", "probability", b"probability", "rarest_frequency", b"rarest_frequency", "threshold", b"threshold"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GateJudged: _TypeAlias = GateJudged  # noqa: Y015
 
 @_typing.final
 class SentenceJudged(_message.Message):

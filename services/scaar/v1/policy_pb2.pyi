@@ -160,6 +160,30 @@ WHEN_EVERY_WINDOW: When.ValueType  # 5
 """Before every window of tokens but the concluding sentence's."""
 Global___When: _TypeAlias = When  # noqa: Y015
 
+class _Gate:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _GateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Gate.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    GATE_UNSPECIFIED: _Gate.ValueType  # 0
+    """None: every question may. INVALID_ARGUMENT where set in a request."""
+    GATE_GECE_PROXY: _Gate.ValueType  # 1
+    """A model learned from GECE's labels of long-tail questions. FAILED_PRECONDITION where the
+    orchestrator has no file of it.
+    """
+
+class Gate(_Gate, metaclass=_GateEnumTypeWrapper):
+    """What judges, once an answer, whether its question may be retrieved for at all."""
+
+GATE_UNSPECIFIED: Gate.ValueType  # 0
+"""None: every question may. INVALID_ARGUMENT where set in a request."""
+GATE_GECE_PROXY: Gate.ValueType  # 1
+"""A model learned from GECE's labels of long-tail questions. FAILED_PRECONDITION where the
+orchestrator has no file of it.
+"""
+Global___Gate: _TypeAlias = Gate  # noqa: Y015
+
 class _SettingSource:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -174,6 +198,8 @@ class _SettingSourceEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Setting
     """The model's recommendation."""
     SETTING_SOURCE_REQUEST: _SettingSource.ValueType  # 3
     """The request."""
+    SETTING_SOURCE_GATE: _SettingSource.ValueType  # 4
+    """The gate's file."""
 
 class SettingSource(_SettingSource, metaclass=_SettingSourceEnumTypeWrapper):
     """Where the value of a setting came from."""
@@ -186,6 +212,8 @@ SETTING_SOURCE_MODEL: SettingSource.ValueType  # 2
 """The model's recommendation."""
 SETTING_SOURCE_REQUEST: SettingSource.ValueType  # 3
 """The request."""
+SETTING_SOURCE_GATE: SettingSource.ValueType  # 4
+"""The gate's file."""
 Global___SettingSource: _TypeAlias = SettingSource  # noqa: Y015
 
 @_typing.final
@@ -621,6 +649,8 @@ class PolicyOverrides(_message.Message):
     SPARE_STOP_WORDS_FIELD_NUMBER: _builtins.int
     TOP_WORDS_FIELD_NUMBER: _builtins.int
     TRUNCATE_FIELD_NUMBER: _builtins.int
+    GATE_FIELD_NUMBER: _builtins.int
+    GATE_THRESHOLD_FIELD_NUMBER: _builtins.int
     query: _query_builder_pb2.Formulation.ValueType
     """What to ask."""
     alpha: _builtins.float
@@ -655,6 +685,12 @@ class PolicyOverrides(_message.Message):
     """
     truncate: Global___Truncation.ValueType
     """From where a draft that is uncertain is written again."""
+    gate: Global___Gate.ValueType
+    """What judges whether the question may be retrieved for; of every policy but no_retrieval."""
+    gate_threshold: _builtins.float
+    """How likely of the long tail a question must be to be retrieved for, (0, 1]; the gate file's
+    where unset. INVALID_ARGUMENT outside, and without a gate.
+    """
     def __init__(
         self,
         *,
@@ -673,13 +709,19 @@ class PolicyOverrides(_message.Message):
         spare_stop_words: _builtins.bool | None = ...,
         top_words: _builtins.int | None = ...,
         truncate: Global___Truncation.ValueType | None = ...,
+        gate: Global___Gate.ValueType | None = ...,
+        gate_threshold: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_max_passages", b"_max_passages", "_query", b"_query", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "max_passages", b"max_passages", "query", b"query", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_max_passages", b"_max_passages", "_query", b"_query", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "max_passages", b"max_passages", "query", b"query", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_max_passages", b"_max_passages", "_query", b"_query", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "max_passages", b"max_passages", "query", b"query", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_max_passages", b"_max_passages", "_query", b"_query", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "max_passages", b"max_passages", "query", b"query", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__alpha: _TypeAlias = _typing.Literal["alpha"]  # noqa: Y015
     _WhichOneofArgType__alpha: _TypeAlias = _typing.Literal["_alpha", b"_alpha"]  # noqa: Y015
+    _WhichOneofReturnType__gate: _TypeAlias = _typing.Literal["gate"]  # noqa: Y015
+    _WhichOneofArgType__gate: _TypeAlias = _typing.Literal["_gate", b"_gate"]  # noqa: Y015
+    _WhichOneofReturnType__gate_threshold: _TypeAlias = _typing.Literal["gate_threshold"]  # noqa: Y015
+    _WhichOneofArgType__gate_threshold: _TypeAlias = _typing.Literal["_gate_threshold", b"_gate_threshold"]  # noqa: Y015
     _WhichOneofReturnType__granularity: _TypeAlias = _typing.Literal["granularity"]  # noqa: Y015
     _WhichOneofArgType__granularity: _TypeAlias = _typing.Literal["_granularity", b"_granularity"]  # noqa: Y015
     _WhichOneofReturnType__include_question: _TypeAlias = _typing.Literal["include_question"]  # noqa: Y015
@@ -710,6 +752,10 @@ class PolicyOverrides(_message.Message):
     _WhichOneofArgType__word_order: _TypeAlias = _typing.Literal["_word_order", b"_word_order"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__alpha) -> _WhichOneofReturnType__alpha | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__gate) -> _WhichOneofReturnType__gate | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__gate_threshold) -> _WhichOneofReturnType__gate_threshold | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__granularity) -> _WhichOneofReturnType__granularity | None: ...
     @_typing.overload
@@ -760,6 +806,8 @@ class EffectivePolicy(_message.Message):
     GRANULARITY_FIELD_NUMBER: _builtins.int
     SPARE_STOP_WORDS_FIELD_NUMBER: _builtins.int
     TRUNCATE_FIELD_NUMBER: _builtins.int
+    GATE_FIELD_NUMBER: _builtins.int
+    GATE_THRESHOLD_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name, such as "scaar"."""
     when: Global___When.ValueType
@@ -782,6 +830,10 @@ class EffectivePolicy(_message.Message):
     """Whether a stop word is never uncertain."""
     truncate: Global___Truncation.ValueType
     """From where a draft that is uncertain is written again."""
+    gate: Global___Gate.ValueType
+    """What judges whether the question may be retrieved for; GATE_UNSPECIFIED where nothing does."""
+    gate_threshold: _builtins.float
+    """How likely of the long tail a question must be to be retrieved for; unset without a gate."""
     @_builtins.property
     def query(self) -> _query_builder_pb2.QuerySettings:
         """What it asks."""
@@ -806,12 +858,16 @@ class EffectivePolicy(_message.Message):
         granularity: Global___Granularity.ValueType = ...,
         spare_stop_words: _builtins.bool = ...,
         truncate: Global___Truncation.ValueType = ...,
+        gate: Global___Gate.ValueType = ...,
+        gate_threshold: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["query", b"query"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_gate_threshold", b"_gate_threshold", "gate_threshold", b"gate_threshold", "query", b"query"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["granularity", b"granularity", "max_passages", b"max_passages", "name", b"name", "query", b"query", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "when", b"when", "window_tokens", b"window_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate_threshold", b"_gate_threshold", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "max_passages", b"max_passages", "name", b"name", "query", b"query", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "when", b"when", "window_tokens", b"window_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__gate_threshold: _TypeAlias = _typing.Literal["gate_threshold"]  # noqa: Y015
+    _WhichOneofArgType__gate_threshold: _TypeAlias = _typing.Literal["_gate_threshold", b"_gate_threshold"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__gate_threshold) -> _WhichOneofReturnType__gate_threshold | None: ...
 
 Global___EffectivePolicy: _TypeAlias = EffectivePolicy  # noqa: Y015
 

@@ -19,6 +19,8 @@ from scaar.core.types import (
     ContinuationKind,
     EffectivePolicy,
     Formulation,
+    Gate,
+    GateJudged,
     JudgedWord,
     LogprobKind,
     PassagesRetrieved,
@@ -62,10 +64,13 @@ PROVENANCE = Provenance(
         theta_cap=1.0,
         query=QuerySettings(Formulation.PFQ, include_question=True, alpha=1 / 3),
         top_k=3,
-        sources=(("theta", SettingSource.MODEL), ("top_k", SettingSource.PAPER)),
+        sources=(("theta", SettingSource.MODEL), ("gate_threshold", SettingSource.GATE)),
+        gate=Gate.GECE_PROXY,
+        gate_threshold=1 / 3,
     ),
     continuation=ContinuationKind.RESTATED,
     logprob_kind=LogprobKind.PROCESSED,
+    gate_revision="c0ffee",
 )
 FIRST = AcceptedSentence(" Ada was born in London 🙂.", ("p1", "p2"))
 LAST = AcceptedSentence(" So the answer is London.", concluding=True)
@@ -86,6 +91,7 @@ def script(request: AnswerRequest) -> list[AnswerEvent]:
         AnswerStarted(provenance),
         TokenDrafted(0, Token(5, " Ada", 0, 4, -1 / 3, 0.0, (TopToken(5, " Ada", -1 / 3),))),
         TokenDrafted(0, Token(6, "", 4, 4)),
+        GateJudged(Gate.GECE_PROXY, True, 1 / 3, 0.25, 1e-9, 5e-324, 0.0),
         SentenceJudged(0, " Ada was born", words, 0, retrieving=True),
         SentenceJudged(0, " Ada was born", (), None, retrieving=False),
         QueryBuilt(0, Query("Where? Ada", Formulation.PFQ, (0, 2), fell_back=False)),

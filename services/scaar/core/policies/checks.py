@@ -32,7 +32,7 @@ _NEED_A_DRAFT = (
     Formulation.ATTENTION,
     Formulation.ATTENTION_REFERENCE,
 )
-_FRACTIONS = {"theta_cap": 1, "alpha": 100}
+_FRACTIONS = {"theta_cap": 1, "alpha": 100, "gate_threshold": 1}
 _COUNTS = {
     "top_k": MAX_TOP_K,
     "top_words": MAX_TOP_WORDS,
@@ -81,6 +81,8 @@ def without_idle(request: PolicyRequest) -> PolicyRequest:
     foreign: set[str] = set(_given(asked)) - preset.adjustable
     taken = replace(asked, **dict.fromkeys(foreign))
     without = idle(taken.query or preset.query.formulation, taken.trigger or preset.trigger)
+    if taken.gate is None:
+        without = {**without, "gate_threshold": "no gate"}
     return replace(request, overrides=replace(taken, **dict.fromkeys(without)))
 
 
@@ -136,6 +138,8 @@ def _out_of_range(preset: Preset, asked: PolicyOverrides) -> list[Violation]:
 
 def _without_effect(preset: Preset, asked: PolicyOverrides) -> list[Violation]:
     without = idle(asked.query or preset.query.formulation, asked.trigger or preset.trigger)
+    if asked.gate is None:
+        without["gate_threshold"] = "no gate"
     return [
         Violation(f"policy.{name}", f"has no effect with {without[name]}")
         for name in _given(asked)

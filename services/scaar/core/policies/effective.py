@@ -24,10 +24,13 @@ from scaar.core.types import (
 _T = TypeVar("_T")
 
 
-def effective_policy(request: PolicyRequest, model: ModelDescription) -> EffectivePolicy:
+def effective_policy(
+    request: PolicyRequest, model: ModelDescription, *, gate_threshold: float | None = None
+) -> EffectivePolicy:
     """The policy as it will be run on a model, with the source of every setting that varies.
 
     A trigger or query in the place of the policy's own brings its paper's settings with it.
+    ``gate_threshold`` is that of the gate's file.
 
     Raises:
         InvalidRequest: the policy is unknown, or an override is out of its range or idle.
@@ -87,5 +90,14 @@ def effective_policy(request: PolicyRequest, model: ModelDescription) -> Effecti
         window_tokens=choose("window_tokens", asked.window_tokens, preset.window_tokens),
         max_passages=choose("max_passages", asked.max_passages, preset.max_passages),
     )
+    if asked.gate is not None:
+        given = asked.gate_threshold is not None
+        policy = replace(
+            policy,
+            gate=asked.gate,
+            gate_threshold=asked.gate_threshold if given else gate_threshold,
+        )
+        sources.append(("gate", SettingSource.REQUEST))
+        sources.append(("gate_threshold", SettingSource.REQUEST if given else SettingSource.GATE))
     without = idle(formulation, trigger)
     return replace(policy, sources=tuple(each for each in sources if each[0] not in without))

@@ -28,7 +28,8 @@ def needs_scorer(request: PolicyRequest) -> bool:
 
 def capabilities(policy: EffectivePolicy) -> frozenset[Capability]:
     """What a generator must give to serve the policy."""
-    return _capabilities(policy.trigger, policy.query.formulation)
+    needs = _capabilities(policy.trigger, policy.query.formulation)
+    return needs if policy.gate is None else needs | {Capability.LOGPROBS}
 
 
 def served_by(model: ModelDescription) -> tuple[str, ...]:

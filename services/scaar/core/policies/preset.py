@@ -25,7 +25,10 @@ class Preset:
     adjustable: frozenset[str] = frozenset()
 
 
-RETRIEVING = frozenset({"query", "include_question", "last_n_tokens", "top_k"})
+GATED = frozenset({"gate", "gate_threshold"})
+"""What can be adjusted in any policy that retrieves."""
+
+RETRIEVING = GATED | {"query", "include_question", "last_n_tokens", "top_k"}
 """What can be adjusted in a policy that always retrieves: any query that needs no draft."""
 
 JUDGING = RETRIEVING | {

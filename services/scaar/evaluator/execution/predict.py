@@ -10,6 +10,7 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerRequest,
     AnswerStarted,
+    GateJudged,
     PassagesRetrieved,
     Provenance,
     QueryBuilt,
@@ -36,7 +37,7 @@ async def predict(answerer: Answerer, work: Work, template: AnswerRequest) -> Pr
     """The prediction; a failed one where the answerer reports a condition."""
     request = replace(request_under(work.setting, template), question=work.question.question)
     label, question_id = work.key
-    provenance = None
+    provenance = gate = None
     try:
         async with aclosing(answerer.stream_answer(request)) as events:
             decisions = _Decisions()
@@ -44,6 +45,8 @@ async def predict(answerer: Answerer, work: Work, template: AnswerRequest) -> Pr
                 decisions.take(event)
                 if isinstance(event, AnswerStarted):
                     provenance = event.provenance
+                if isinstance(event, GateJudged):
+                    gate = event
                 if isinstance(event, AnswerFinished):
                     answer = event.answer
                     found = Prediction(
@@ -54,6 +57,7 @@ async def predict(answerer: Answerer, work: Work, template: AnswerRequest) -> Pr
                         usage=answer.usage,
                         end=answer.end,
                         decisions=decisions.made(),
+                        gate=gate,
                     )
                     return Predicted(found, answer.provenance)
         raise StreamIncomplete("the answer ended before its end")

@@ -8,11 +8,10 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from math import exp
 from pathlib import Path
-from statistics import fmean
 
 from scaar.core.errors import InvalidRequest, ScaarError, StreamIncomplete, Violation
+from scaar.core.gates.proxy import mean_probability
 from scaar.core.gates.word_statistics import WordStatistics
 from scaar.core.ports import Answerer
 from scaar.core.prompts import profile_of
@@ -176,10 +175,3 @@ async def _answered(labeller: Labeller, question: Question) -> Answered:
                     rarest=counted.rarest(question.question),
                 )
     raise StreamIncomplete("the answer ended before its end")
-
-
-def mean_probability(tokens: Sequence[Token]) -> float:
-    """The mean of the tokens' probabilities; one that is unknown counts as 0, as of no tokens."""
-    return fmean(
-        [0.0 if token.logprob is None else exp(token.logprob) for token in tokens] or [0.0]
-    )

@@ -159,6 +159,7 @@ def provenance_to_pb(provenance: Provenance) -> pb.Provenance:
         policy=effective_policy_to_pb(provenance.policy),
         continuation=CONTINUATION_KIND.to_pb(provenance.continuation),
         logprob_kind=LOGPROB_KIND.to_pb(provenance.logprob_kind),
+        gate_revision=provenance.gate_revision,
         index_content=provenance.index_content,
         encoder=provenance.encoder,
         encoder_revision=provenance.encoder_revision,
@@ -189,6 +190,7 @@ def provenance_from_pb(message: pb.Provenance) -> Provenance:
             if message.logprob_kind
             else LogprobKind.UNKNOWN
         ),
+        gate_revision=message.gate_revision,
         index_content=message.index_content,
         encoder=message.encoder,
         encoder_revision=message.encoder_revision,

@@ -11,6 +11,7 @@ from scaar.core.types import (
     ContinuationKind,
     FinishReason,
     Formulation,
+    Gate,
     Granularity,
     LogprobKind,
     OnFailure,
@@ -59,6 +60,7 @@ CAPABILITY = EnumPair(Capability, generator_pb2.Capability)
 CONTINUATION_KIND = EnumPair(ContinuationKind, generator_pb2.ContinuationKind)
 FINISH_REASON = EnumPair(FinishReason, generator_pb2.FinishReason)
 FORMULATION = EnumPair(Formulation, query_builder_pb2.Formulation)
+GATE = EnumPair(Gate, policy_pb2.Gate)
 GRANULARITY = EnumPair(Granularity, policy_pb2.Granularity)
 LOGPROB_KIND = EnumPair(LogprobKind, generator_pb2.LogprobKind)
 ON_FAILURE = EnumPair(OnFailure, orchestrator_pb2.OnFailure)

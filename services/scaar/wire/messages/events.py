@@ -6,6 +6,7 @@ from scaar.core.types import (
     AnswerEvent,
     AnswerFinished,
     AnswerStarted,
+    GateJudged,
     PassagesRetrieved,
     QueryBuilt,
     SentenceAccepted,
@@ -22,6 +23,7 @@ from scaar.wire.messages.answer import (
     provenance_from_pb,
     provenance_to_pb,
 )
+from scaar.wire.messages.enums import GATE
 from scaar.wire.messages.fields import finite
 from scaar.wire.messages.generation import token_from_pb, token_to_pb
 from scaar.wire.messages.querying import (
@@ -41,6 +43,8 @@ def answer_event_to_pb(event: AnswerEvent) -> pb.AnswerEvent:
         case TokenDrafted(sentence, token):
             drafted = pb.TokenDrafted(sentence=sentence, token=token_to_pb(token))
             return pb.AnswerEvent(token_drafted=drafted)
+        case GateJudged():
+            return pb.AnswerEvent(gate_judged=_gate_to_pb(event))
         case SentenceJudged():
             return pb.AnswerEvent(sentence_judged=_judged_to_pb(event))
         case QueryBuilt(sentence, query):
@@ -76,6 +80,8 @@ def answer_event_from_pb(message: pb.AnswerEvent) -> AnswerEvent | None:
         case "token_drafted":
             drafted = message.token_drafted
             return TokenDrafted(drafted.sentence, token_from_pb(drafted.token))
+        case "gate_judged":
+            return _gate_from_pb(message.gate_judged)
         case "sentence_judged":
             return _judged_from_pb(message.sentence_judged)
         case "query_built":
@@ -99,6 +105,30 @@ def answer_event_from_pb(message: pb.AnswerEvent) -> AnswerEvent | None:
             return AnswerFinished(answer_from_pb(message.finished.answer))
         case None:
             return None
+
+
+def _gate_to_pb(event: GateJudged) -> pb.GateJudged:
+    return pb.GateJudged(
+        gate=GATE.to_pb(event.gate),
+        long_tail=event.long_tail,
+        probability=event.probability,
+        threshold=event.threshold,
+        average_frequency=event.average_frequency,
+        rarest_frequency=event.rarest_frequency,
+        confidence=event.confidence,
+    )
+
+
+def _gate_from_pb(message: pb.GateJudged) -> GateJudged:
+    return GateJudged(
+        gate=GATE.from_pb(message.gate, "gate"),
+        long_tail=message.long_tail,
+        probability=finite("probability", message.probability),
+        threshold=finite("threshold", message.threshold),
+        average_frequency=finite("average_frequency", message.average_frequency),
+        rarest_frequency=finite("rarest_frequency", message.rarest_frequency),
+        confidence=finite("confidence", message.confidence),
+    )
 
 
 def _judged_to_pb(event: SentenceJudged) -> pb.SentenceJudged:

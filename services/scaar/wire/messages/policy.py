@@ -7,6 +7,7 @@ from scaar.core.types import EffectivePolicy, PolicyOverrides, PolicyRequest
 from scaar.v1 import policy_pb2 as pb
 from scaar.wire.messages.enums import (
     FORMULATION,
+    GATE,
     GRANULARITY,
     SETTING_SOURCE,
     TRIGGER,
@@ -86,11 +87,13 @@ def _overrides_to_pb(overrides: PolicyOverrides) -> pb.PolicyOverrides:
         top_words=None if words is None else carried_int("policy.top_words", words),
         window_tokens=None if window is None else carried_int("policy.window_tokens", window),
         max_passages=None if most is None else carried_int("policy.max_passages", most),
+        gate=None if overrides.gate is None else GATE.to_pb(overrides.gate),
+        gate_threshold=overrides.gate_threshold,
     )
 
 
 def _overrides_from_pb(message: pb.PolicyOverrides) -> PolicyOverrides:
-    query = order = trigger = granularity = truncate = None
+    query = order = trigger = granularity = truncate = gate = None
     if message.HasField("query"):
         query = FORMULATION.from_pb(message.query, "policy.query")
     if message.HasField("word_order"):
@@ -99,6 +102,8 @@ def _overrides_from_pb(message: pb.PolicyOverrides) -> PolicyOverrides:
         trigger = TRIGGER.from_pb(message.trigger, "policy.trigger")
     if message.HasField("truncate"):
         truncate = TRUNCATION.from_pb(message.truncate, "policy.truncate")
+    if message.HasField("gate"):
+        gate = GATE.from_pb(message.gate, "policy.gate")
     if message.HasField("granularity"):
         granularity = GRANULARITY.from_pb(message.granularity, "policy.granularity")
     return PolicyOverrides(
@@ -123,6 +128,12 @@ def _overrides_from_pb(message: pb.PolicyOverrides) -> PolicyOverrides:
         top_k=message.top_k if message.HasField("top_k") else None,
         window_tokens=message.window_tokens if message.HasField("window_tokens") else None,
         max_passages=message.max_passages if message.HasField("max_passages") else None,
+        gate=gate,
+        gate_threshold=(
+            finite("policy.gate_threshold", message.gate_threshold)
+            if message.HasField("gate_threshold")
+            else None
+        ),
     )
 
 
@@ -146,6 +157,8 @@ def effective_policy_to_pb(policy: EffectivePolicy) -> pb.EffectivePolicy:
         ],
         window_tokens=policy.window_tokens,
         max_passages=policy.max_passages,
+        gate=pb.GATE_UNSPECIFIED if policy.gate is None else GATE.to_pb(policy.gate),
+        gate_threshold=policy.gate_threshold,
     )
 
 
@@ -168,4 +181,10 @@ def effective_policy_from_pb(message: pb.EffectivePolicy) -> EffectivePolicy:
         ),
         window_tokens=message.window_tokens,
         max_passages=message.max_passages,
+        gate=GATE.from_pb(message.gate, "policy.gate") if message.gate else None,
+        gate_threshold=(
+            finite("policy.gate_threshold", message.gate_threshold)
+            if message.HasField("gate_threshold")
+            else None
+        ),
     )

@@ -1,8 +1,16 @@
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+from scaar.evaluator.longtail.folder import open_labelling
+from scaar.evaluator.longtail.frequencies import corpus_frequencies
+from scaar.evaluator.longtail.records import Label, Labelling, Parts
+from scaar.evaluator.records import Question
+from scaar.evaluator.results import DatasetOrigin
+from scaar.orchestrator.gate_file import read_gate
+from scaar.retriever.corpus import CorpusFile
 from scaar.testing.commands import run_scaar
 
 LABEL = ("eval", "longtail", "label", "--dataset", "lab", "--limit", "2")
@@ -43,3 +51,59 @@ def test_a_folder_without_labels_is_told(tmp_path: Path) -> None:
     ran = run_scaar("eval", "longtail", "show", str(tmp_path))
     assert (ran.status, ran.out) == (1, "")
     assert "holds no labels: there is no labelling.json" in ran.err
+
+
+@pytest.fixture
+def labelled(tmp_path: Path) -> tuple[Path, Path]:
+    """A folder of labels, and the file of passages that their words were counted in."""
+    corpus, folder = tmp_path / "corpus.jsonl", tmp_path / "labels"
+    corpus.write_text('{"id": "p1", "title": "Ada", "text": "Who is Ada? Who is who?"}\n')
+    counted = corpus_frequencies(CorpusFile(corpus, metadata=False), name=corpus.name)
+    origin = DatasetOrigin("jsonl", "q.jsonl", 0, 40, "c0ffee")
+    labelling = Labelling(
+        *("1.0", "2030-01-01T00:00:00+00:00", origin, "lm", "1", "lab@1", counted.source),
+        *(("w",), 0.25),
+    )
+    questions = [Question(f"q{at}", "Who is it?", ("Ada",), f"e{at}") for at in range(40)]
+    labels = [
+        Label(
+            *(each.id, "Who is it?", "Ada", "Ada", Parts(0.5, 0.5, 0.1, 1.0)),
+            *(0.2 if at % 4 == 0 else 0.9, 0.1, 0.1, 1.0, at + 1, at % 4 == 0, 1, 1),
+        )
+        for at, each in enumerate(questions)
+    ]
+    with open_labelling(folder, labelling, questions) as kept:
+        kept.finish(labels)
+    return folder, corpus
+
+
+def test_a_proxy_is_learned_from_labels_into_a_file_that_the_orchestrator_reads(
+    tmp_path: Path, labelled: tuple[Path, Path]
+) -> None:
+    folder, corpus = labelled
+    out = tmp_path / "gate.json"
+    ran = run_scaar(
+        *("eval", "longtail", "fit", str(folder), "--out", str(out)),
+        *("--frequencies", str(corpus)),
+    )
+    assert ran.status == 0, ran.err
+    assert f"SCAAR_ORCHESTRATOR_GATE_FILE={out}" in ran.err
+    gate = read_gate(out)
+    assert gate is not None
+    assert (gate.model, gate.weights[2] < 0) == ("lm", True)
+    assert json.loads(out.read_text())["learned_from"]["questions"] == 40
+
+
+def test_other_words_than_those_of_the_labels_are_refused(
+    tmp_path: Path, labelled: tuple[Path, Path]
+) -> None:
+    folder, corpus = labelled
+    corpus.write_text('{"id": "p1", "title": "Bob", "text": "Bob."}\n')
+    out = tmp_path / "gate.json"
+    ran = run_scaar(
+        *("eval", "longtail", "fit", str(folder), "--out", str(out)),
+        *("--frequencies", str(corpus)),
+    )
+    assert ran.status == 2
+    assert "--frequencies: the labels are by the words of corpus.jsonl, 7 words" in ran.err
+    assert not out.exists()

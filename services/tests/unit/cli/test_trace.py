@@ -12,6 +12,8 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerStarted,
     ContinuationKind,
+    Gate,
+    GateJudged,
     JudgedWord,
     LogprobKind,
     PassagesRetrieved,
@@ -178,6 +180,22 @@ def test_a_policy_is_told_by_the_settings_that_matter_to_it(answered: list[Answe
         text = shown([AnswerStarted(replace(made, policy=policy, scorer="", index=""))])
         assert said in text
         assert "with  model lab-lm\n" in text
+
+
+@pytest.mark.parametrize(
+    ("probability", "told"),
+    [
+        (0.75, "gate  long-tail, 0.75 being at least its threshold 0.50: the policy may retrieve"),
+        (0.25, "gate  common, 0.25 being below its threshold 0.50: nothing is retrieved"),
+    ],
+)
+def test_a_gate_is_told_with_what_it_judged_by(probability: float, told: str) -> None:
+    judged = GateJudged(
+        Gate.GECE_PROXY, probability >= 0.5, probability, 0.5, 0.0321, 6.5e-6, confidence=0.787
+    )
+    text = shown([judged], width=200)
+    assert told in text
+    assert "(words' frequency 0.032, the rarest's 6.5e-06, draft's confidence 0.79)" in text
 
 
 def test_the_bill_counts_one_and_many() -> None:

@@ -1,8 +1,18 @@
 from collections.abc import Iterable
 
 from scaar.core.errors import BackendUnavailable
+from scaar.core.gates.proxy import GateProxy
+from scaar.core.gates.word_statistics import WordStatistics
 from scaar.core.loop import AdaptiveLoop, Ports
-from scaar.core.types import AnswerEvent, AnswerRequest, GenerateRequest, Passage, PolicyRequest
+from scaar.core.types import (
+    AnswerEvent,
+    AnswerRequest,
+    Gate,
+    GenerateRequest,
+    Passage,
+    PolicyOverrides,
+    PolicyRequest,
+)
 from scaar.evaluator.execution.predict import NO_BILL, predict
 from scaar.evaluator.planning.work import Work
 from scaar.evaluator.records import Failure, Question, Setting
@@ -31,11 +41,12 @@ def work(policy: str) -> Work:
     return Work(Setting(policy, PolicyRequest(policy)), QUESTION)
 
 
-def loop() -> AdaptiveLoop:
+def loop(gate: GateProxy | None = None) -> AdaptiveLoop:
     passages = (Passage("p1", "Ada", "Ada was born in London."),)
     retriever = InMemoryRetriever({"lab": passages})
     return AdaptiveLoop(
-        Ports(ScriptedGenerator(script), ScriptedScorer({}), LocalQueryBuilder(), retriever)
+        Ports(ScriptedGenerator(script), ScriptedScorer({}), LocalQueryBuilder(), retriever),
+        gate=gate,
     )
 
 
@@ -63,6 +74,18 @@ async def test_what_is_looked_up_before_the_first_sentence_stands_with_it() -> N
     first, _ = found.prediction.decisions
     assert first.passage_ids == ("p1",)
     assert (first.words, first.draft) == ((), "")
+
+
+async def test_what_a_gate_decided_is_kept_with_the_prediction() -> None:
+    words = WordStatistics("a list", {}, 0.1)
+    gate = GateProxy("lm", "1", words, 0.0, (0.0, 0.0, 0.0), 0.6)
+    asked = Work(
+        Setting("gated", PolicyRequest("flare", PolicyOverrides(gate=Gate.GECE_PROXY))), QUESTION
+    )
+    found = await predict(loop(gate), asked, TEMPLATE)
+    assert found.prediction.gate is not None
+    assert (found.prediction.gate.long_tail, found.prediction.usage.retrievals) == (False, 0)
+    assert (await predict(loop(gate), work("flare"), TEMPLATE)).prediction.gate is None
 
 
 async def test_a_condition_is_a_failed_prediction_without_a_bill() -> None:

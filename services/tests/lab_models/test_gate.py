@@ -1,0 +1,64 @@
+"""``scaar ask --gate``: the lab's model behind a gate that says the same of every question."""
+
+from pathlib import Path
+
+import pytest
+
+from scaar.core.gates.proxy import GateProxy
+from scaar.core.gates.proxy_json import proxy_to_json
+from scaar.core.gates.word_statistics import WordStatistics
+from scaar.lab.questions import Question
+from scaar.testing.commands import run_scaar
+
+FILE = "SCAAR_ORCHESTRATOR_GATE_FILE"
+EVEN = GateProxy("lab-lm", "", WordStatistics("none", {}, 0.1), 0.0, (0.0, 0.0, 0.0), 0.5)
+"""Of which every question is long-tail with the probability 0.5."""
+GATED = ("--policy", "single_round", "--gate", "gece_proxy")
+
+
+@pytest.fixture
+def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "gate.json"
+    path.write_bytes(proxy_to_json(EVEN, learned_from={}))
+    monkeypatch.setenv(FILE, str(path))
+
+
+def asked(question: Question, *options: str) -> list[dict[str, object]]:
+    ran = run_scaar("ask", question.question, "--json", *options)
+    assert (ran.status, ran.err) == (0, "")
+    return ran.records
+
+
+@pytest.mark.usefixtures("gate")
+def test_a_common_question_is_answered_by_the_model_alone(tail_questions: list[Question]) -> None:
+    question = tail_questions[0]
+    gated = asked(question, *GATED, "--set", "gate_threshold=0.6")
+    (judged,) = (event for event in gated if event["event"] == "gate_judged")
+    assert (judged["long_tail"], judged["probability"], judged["threshold"]) == (False, 0.5, 0.6)
+    alone = asked(question, "--policy", "no_retrieval")
+    assert [gated[-1][name] for name in ("text", "retrievals", "llm_calls")] == [
+        alone[-1][name] for name in ("text", "retrievals", "llm_calls")
+    ]
+
+
+@pytest.mark.usefixtures("gate")
+def test_a_question_of_the_long_tail_is_answered_by_the_policy(
+    tail_questions: list[Question],
+) -> None:
+    question = tail_questions[0]
+    gated = asked(question, *GATED)[-1]
+    ungated = asked(question, "--policy", "single_round")[-1]
+    assert (gated["text"], gated["retrievals"]) == (ungated["text"], 1)
+
+
+def test_without_its_file_a_gate_is_one_line_that_names_the_setting(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(FILE, raising=False)
+    ran = run_scaar("ask", "Who?", *GATED)
+    assert (ran.status, len(ran.err.splitlines())) == (1, 1)
+    assert f"the orchestrator has none: {FILE} names it" in ran.err
+    monkeypatch.setenv(FILE, str(tmp_path / "none.json"))
+    ran = run_scaar("ask", "Who?")
+    assert (ran.status, len(ran.err.splitlines())) == (1, 1)
+    assert "none.json cannot be read: No such file" in ran.err
