@@ -109,7 +109,8 @@ def show(
         err.print(line, soft_wrap=True, markup=False)
     name = tail.partition("=")[0]
     if not any(name in dict(each.labels) for each in questions):
-        err.print(f"the questions have no label {name!r} to hold this against (--tail)")
+        told = f"the questions have no label {name!r} to hold this against (--tail)"
+        err.print(told, soft_wrap=True, markup=False)
         return
     found = detection(labels, questions, tail_of(questions, tail), share=labelling.share)
 
@@ -154,8 +155,11 @@ def fit(
     weights = ", ".join(
         f"{name} {weight:+.3g}" for name, weight in zip(WEIGHTS, proxy.weights, strict=True)
     )
-    err.print(f"bias {proxy.bias:+.3g}, {weights}; threshold {proxy.threshold:.3f}", markup=False)
-    err.print(f"SCAAR_ORCHESTRATOR_GATE_FILE={out}", soft_wrap=True, markup=False)
+    for line in (
+        f"bias {proxy.bias:+.3g}, {weights}; threshold {proxy.threshold:.3f}",
+        f"SCAAR_ORCHESTRATOR_GATE_FILE={out}",
+    ):
+        err.print(line, soft_wrap=True, markup=False)
 
 
 @dataclass(frozen=True, slots=True)
