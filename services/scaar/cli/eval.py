@@ -50,6 +50,7 @@ def run(
     grid: options.Grid = None,
     limit: options.Limit = None,
     seed: options.Seed = None,
+    style: options.Style = None,
     aliases: options.Aliases = None,
     index: options.Indexes = None,
     concurrency: options.Concurrency = 4,
@@ -57,6 +58,7 @@ def run(
     target: options.Targets = None,
     retry_failed: options.RetryFailed = False,
     skip_unserved: options.SkipUnserved = False,
+    keep_generations: options.KeepGenerations = False,
 ) -> None:
     """Ask a data set's questions under each setting of each policy; started again, it goes on."""
     values = options.values_of(theta, alpha, top_k, settings or [])
@@ -68,7 +70,7 @@ def run(
     indexes = options.index_names(index)
     planned = with_indexes(planned, indexes)
     wanted = Wanted(
-        drawn=draw(dataset, limit=limit, seed=seed, aliases=aliases),
+        drawn=draw(dataset, limit=limit, seed=seed, style=style, aliases=aliases),
         settings=planned,
         out=out,
         index=indexes[0] if indexes else None,
@@ -78,6 +80,7 @@ def run(
         retry_failed=retry_failed,
         grid=grid,
         skip_unserved=skip_unserved,
+        keep_generations=keep_generations,
     )
     _run(wanted)
 
@@ -91,6 +94,7 @@ def ablate(
     grid: options.Grid = None,
     limit: options.Limit = None,
     seed: options.Seed = None,
+    style: options.Style = None,
     aliases: options.Aliases = None,
     index: options.Indexes = None,
     concurrency: options.Concurrency = 4,
@@ -98,6 +102,7 @@ def ablate(
     target: options.Targets = None,
     retry_failed: options.RetryFailed = False,
     skip_unserved: options.SkipUnserved = False,
+    keep_generations: options.KeepGenerations = False,
 ) -> None:
     """Run the settings that show what a part of the policies is worth."""
     held = options.values_of(None, None, None, settings or [])
@@ -106,7 +111,7 @@ def ablate(
     if grid is not None:
         check_grid(grid, {**held, **ABLATIONS[name].values})
     wanted = Wanted(
-        drawn=draw(dataset, limit=limit, seed=seed, aliases=aliases),
+        drawn=draw(dataset, limit=limit, seed=seed, style=style, aliases=aliases),
         settings=planned,
         out=out,
         index=indexes[0] if indexes else None,
@@ -116,6 +121,7 @@ def ablate(
         retry_failed=retry_failed,
         grid=grid,
         skip_unserved=skip_unserved,
+        keep_generations=keep_generations,
     )
     _run(wanted)
 

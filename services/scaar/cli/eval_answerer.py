@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scaar.cli.eval_targets import Targets
 from scaar.compose import (
@@ -17,6 +17,7 @@ from scaar.compose import (
 )
 from scaar.core.controls import Control
 from scaar.core.ports import Answerer
+from scaar.evaluator.execution.kept_generations import KeptGenerations
 from scaar.orchestrator.settings import OrchestratorSettings
 
 
@@ -30,7 +31,11 @@ class Evaluated:
 
 @asynccontextmanager
 async def open_evaluated(
-    targets: Targets, *, lab_world: int | None, controls: Sequence[Control] = ()
+    targets: Targets,
+    *,
+    lab_world: int | None,
+    controls: Sequence[Control] = (),
+    keep_generations: bool = False,
 ) -> AsyncIterator[Evaluated]:
     """The answerers at the targets; embedded, with the index of the lab's world at hand."""
     async with AsyncExitStack() as stack:
@@ -43,6 +48,8 @@ async def open_evaluated(
             return
         settings = OrchestratorSettings.read()
         ports = await enter(open_ports(settings))
+        if keep_generations:
+            ports = replace(ports, generator=KeptGenerations(ports.generator))
         if settings.retriever_target == EMBEDDED and indexes_are_local():
             await ensure_lab_index(ports.retriever, LAB_SEED if lab_world is None else lab_world)
         loops = await enter(open_control_loops(ports, settings, controls))

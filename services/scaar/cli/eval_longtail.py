@@ -109,8 +109,8 @@ def show(
         err.print(line, soft_wrap=True, markup=False)
     name = tail.partition("=")[0]
     if not any(name in dict(each.labels) for each in questions):
-        told = f"the questions have no label {name!r} to hold this against (--tail)"
-        err.print(told, soft_wrap=True, markup=False)
+        missing = f"the questions have no label {name!r} to hold this against (--tail)"
+        err.print(missing, soft_wrap=True, markup=False)
         return
     found = detection(labels, questions, tail_of(questions, tail), share=labelling.share)
 

@@ -34,6 +34,14 @@ Seed = Annotated[
         show_default=False,
     ),
 ]
+Style = Annotated[
+    float | None,
+    typer.Option(
+        metavar="RATE",
+        help="Of lab: the share of questions that are answered in words of style.",
+        show_default=False,
+    ),
+]
 Aliases = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Further names of a data set's answers.", show_default=False),
@@ -95,6 +103,13 @@ SkipUnserved = Annotated[
     bool,
     typer.Option(
         "--skip-unserved", help="Leave out, and name, what the model lacks something for."
+    ),
+]
+KeepGenerations = Annotated[
+    bool,
+    typer.Option(
+        "--keep-generations",
+        help="Ask the model once for what settings have in common. Times are then not measured.",
     ),
 ]
 Theta = Annotated[

@@ -14,6 +14,7 @@ from scaar.cli.eval_answerer import Evaluated, open_evaluated
 from scaar.cli.eval_dataset import Drawn
 from scaar.cli.eval_progress import EvaluationProgress
 from scaar.cli.eval_targets import Targets, check_targets
+from scaar.compose import EMBEDDED
 from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest, ScaarError, Violation
 from scaar.core.policies.needs import needs_retriever
@@ -43,6 +44,7 @@ class Wanted:
     retry_failed: bool = False
     grid: int | None = None
     skip_unserved: bool = False
+    keep_generations: bool = False
 
     @property
     def controls(self) -> tuple[Control, ...]:
@@ -58,6 +60,9 @@ def evaluate(wanted: Wanted) -> Results:
         InvalidRequest: something of what is wanted is wrong; nothing has been asked or written.
     """
     check_targets(wanted.targets, wanted.controls)
+    if wanted.keep_generations and wanted.targets.itself != EMBEDDED:
+        text = "is of an embedded loop only: a running orchestrator keeps no generations"
+        raise InvalidRequest.of("--keep-generations", text)
     template = template_of(wanted)
     check_folder(wanted.out, wanted.drawn.origin, grid=wanted.grid)
     progress = EvaluationProgress(Console(stderr=True, highlight=False))
@@ -112,7 +117,12 @@ async def _evaluate(
     wanted: Wanted, template: AnswerRequest, progress: EvaluationProgress
 ) -> Results:
     drawn, settings, grid = wanted.drawn, wanted.settings, None
-    opening = open_evaluated(wanted.targets, lab_world=drawn.lab_world, controls=wanted.controls)
+    opening = open_evaluated(
+        wanted.targets,
+        lab_world=drawn.lab_world,
+        controls=wanted.controls,
+        keep_generations=wanted.keep_generations,
+    )
     async with opening as evaluated:
         template = await with_examples(evaluated.answerer, template, drawn)
         run = run_of(wanted, evaluated, template, progress)
@@ -170,4 +180,5 @@ def run_of(
         watch=progress.watch,
         retry_failed=wanted.retry_failed,
         controls=evaluated.controls,
+        generations_kept=wanted.keep_generations,
     )

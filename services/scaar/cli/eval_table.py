@@ -39,7 +39,8 @@ def score_and_tell(results: Results, folder: Path) -> int:
     if len(failed) < len(results.predictions):
         table = table_of(results, scores)
         found = summaries(table, seed=results.evaluation.dataset.seed)
-        print_table(rows_of(found, measure=main_measure(table)))
+        timed = not results.evaluation.generations_kept
+        print_table(rows_of(found, measure=main_measure(table), timed=timed))
         evaluation, questions, predictions = (
             results.evaluation,
             results.questions,
@@ -75,7 +76,7 @@ def print_table(rows: Rows) -> None:
     console.print(table)
 
 
-def rows_of(found: Sequence["Summary"], *, measure: str) -> Rows:
+def rows_of(found: Sequence["Summary"], *, measure: str, timed: bool = True) -> Rows:
     """The settings with their means; what failed or is missing only where something does."""
     wrong = any(each.failed or each.missing for each in found)
     others = [name for name in ("exact_match",) if name in found[0].means and name != measure]
@@ -95,7 +96,7 @@ def rows_of(found: Sequence["Summary"], *, measure: str) -> Rows:
             "-" if each.efficiency is None else f"{each.efficiency:.1f}",
             f"{each.means['llm_calls']:.2f}",
             f"{each.means['generated_tokens']:.0f}",
-            f"{each.means['latency_ms']:.0f}",
+            f"{each.means['latency_ms']:.0f}" if timed else "-",
             *((str(each.failed), str(each.missing)) if wrong else ()),
         )
         for each in found

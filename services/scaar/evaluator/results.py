@@ -14,8 +14,8 @@ FORMAT = 1
 class DatasetOrigin:
     """Where the questions came from, so that the same can be drawn again.
 
-    ``limit`` and ``seed`` are what was asked for; ``checksum`` is the SHA-256 of the questions,
-    ``file_sha256`` that of their file, and ``published_as`` the official file that it is.
+    ``limit``, ``seed`` and ``style`` are what was asked for; ``checksum`` is the SHA-256 of the
+    questions, ``file_sha256`` that of their file, and ``published_as`` the official file it is.
     """
 
     name: str
@@ -26,6 +26,7 @@ class DatasetOrigin:
     limit: int | None = None
     file_sha256: str = ""
     published_as: str = ""
+    style: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,8 @@ class Evaluation:
 
     ``provenance`` is by the setting's label, and holds every value in force; ``budget`` is that of
     each answer. ``created`` is when the evaluation was begun, RFC 3339 in UTC. ``left_out`` are the
-    settings that were left out because the model cannot serve them.
+    settings that were left out because the model cannot serve them. ``generations_kept`` is
+    whether the model was asked once for what settings have in common; times say nothing then.
     """
 
     scaar: str
@@ -64,6 +66,7 @@ class Evaluation:
     budget: BudgetLimits
     grid: Grid | None = None
     left_out: tuple[LeftOut, ...] = ()
+    generations_kept: bool = False
     format: int = FORMAT
 
 

@@ -41,6 +41,7 @@ class Run:
     watch: Watch
     retry_failed: bool = False
     controls: Controls = field(default_factory=dict)
+    generations_kept: bool = False
 
 
 async def run_in_folder(
@@ -75,6 +76,7 @@ async def run_in_folder(
         budget=template.budget,
         grid=grid,
         left_out=tuple(left_out),
+        generations_kept=run.generations_kept,
     )
     with open_results(folder, evaluation, questions) as store:
         known = dict(await store.known())

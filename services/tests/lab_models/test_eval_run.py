@@ -117,6 +117,23 @@ def test_two_runs_make_equal_predictions_whatever_runs_at_a_time(tmp_path: Path)
     ]
 
 
+def test_generations_that_settings_share_are_made_once_to_the_same_predictions(
+    tmp_path: Path,
+) -> None:
+    policies = ("--policies", "no_retrieval,flare,scaar,dragin", "--theta", "0.2,0.5")
+    for name, kept in (("alone", ()), ("kept", ("--keep-generations",))):
+        assert evaluated(tmp_path / name, *policies, *kept, limit=6).status == 0
+    alone, kept = (
+        [timeless(each) for each in predictions(tmp_path / name)] for name in ("alone", "kept")
+    )
+    assert kept == alone
+    assert "milliseconds are not those of an answer" in (tmp_path / "kept/report.md").read_text()
+    ran = evaluated(tmp_path / "far", *policies, "--keep-generations", "--target", "localhost:1")
+    assert ran.status == USAGE
+    assert "--keep-generations: is of an embedded loop only" in ran.err
+    assert not (tmp_path / "far").exists()
+
+
 def test_a_killed_run_loses_nothing_and_asks_nothing_twice(lab_home: Path, tmp_path: Path) -> None:
     options = ("--policies", POLICIES, "--theta", "0.25,0.35", "--concurrency", "4")
     with started(command(tmp_path, *options, limit=40), lab_home) as process:

@@ -47,6 +47,11 @@ def say_how(analysis: Analysis) -> Section:
     )
     if told := "; ".join(told_left_out(analysis.evaluation.left_out)):
         items.append(f"Left out, because the model cannot serve them: {told}.")
+    if analysis.evaluation.generations_kept:
+        items.append(
+            "The model was asked once for what settings have in common: milliseconds are not "
+            "those of an answer."
+        )
     if count < OF_RECORD:
         items.append(
             f"Warning: {_counted(count, 'question')} only. A report of record has at least "
