@@ -21,6 +21,7 @@ class Entry:
     """One command of ``scaar eval``: a run of policies, or an ablation by its name.
 
     No policies are all of them. ``values`` are those of settings, ``parameters`` the data set's.
+    Where it is not ``timed``, the model is asked once for what settings have in common.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Entry:
     grid: int | None = None
     model: str = LAB_LM
     parameters: Mapping[str, float] = field(default_factory=dict)
+    timed: bool = False
 
     def settings(self) -> tuple[Setting, ...]:
         """What every question is asked under, thetas of a grid aside."""
@@ -51,13 +53,15 @@ class Entry:
             given += ["--set", f"{name}={','.join(map(str, values))}"]
         if self.grid is not None:
             given += ["--grid", str(self.grid)]
+        if not self.timed:
+            given.append("--keep-generations")
         return (*given, "--skip-unserved", "--out", folder)
 
 
 def plan() -> tuple[Entry, ...]:
     """Every evaluation of record, for the models and the parameters that there are."""
     return (
-        Entry(name="policies", limit=QUESTIONS, grid=6),
+        Entry(name="policies", limit=QUESTIONS, grid=6, timed=True),
         *(
             Entry(name=f"weighting-{each}", ablation="weighting", limit=150, grid=2, model=each)
             for each in lab_models()

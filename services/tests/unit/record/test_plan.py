@@ -37,10 +37,17 @@ def test_the_command_is_what_is_typed() -> None:
     entry = Entry(name="a", limit=3, policies=("flare", "scaar"), values={"top_k": (1, 2)}, grid=2)
     typed = (
         "scaar eval run --dataset lab --seed 2000 --limit 3 --policies flare,scaar "
-        "--set top_k=1,2 --grid 2 --skip-unserved --out .results/a"
+        "--set top_k=1,2 --grid 2 --keep-generations --skip-unserved --out .results/a"
     )
     assert command_of(entry, ".results") == typed
-    other = Entry(name="a", limit=3, ablation="alpha", model="lab-lm-b", parameters={"style": 0.5})
+    other = Entry(
+        name="a",
+        limit=3,
+        ablation="alpha",
+        model="lab-lm-b",
+        parameters={"style": 0.5},
+        timed=True,
+    )
     assert command_of(other, ".results") == (
         "SCAAR_GENERATOR_MODEL=services/scaar/lab/models/lab-lm-b scaar eval ablate alpha "
         "--dataset lab --seed 2000 --limit 3 --style 0.5 --skip-unserved --out .results/a"
