@@ -29,7 +29,7 @@ def test_what_was_run_is_gone_on_with_and_made_into_the_page(
     page = (docs / "results.md").read_text()
     assert "## The share of words asked with" in page
     assert "## Words or tokens" in page
-    assert "--limit 12 --skip-unserved --out .results/alpha" in page
+    assert "--limit 12 --keep-generations --skip-unserved --out .results/alpha" in page
     assert (docs / "results" / "alpha-alpha_f1.svg").exists()
     assert str(tmp_path) not in page
 
