@@ -19,6 +19,12 @@ from scaar.testing.processes import running_service
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
 POLICIES = "no_retrieval,single_round,flare,scaar"
 SETTINGS = ("no_retrieval", "single_round", "flare", "scaar")
+HEEDING_CTRL_C = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""A shell that put the tests into the background has whatever they start ignore Ctrl-C."""
 AHEAD = {"latency_ms", "generation_ms", "scoring_ms", "retrieval_ms", "generated_tokens"}
 """What hangs on the clock: the times, and how far the model wrote ahead of its judge."""
 
@@ -49,7 +55,7 @@ def command(out: Path, *options: str, limit: int) -> list[str]:
 def started(arguments: list[str], lab_home: Path) -> "subprocess.Popen[str]":
     variables = {"PYTHONPATH": os.pathsep.join(sys.path), "SCAAR_HOME": str(lab_home)}
     return subprocess.Popen(
-        arguments,
+        [sys.executable, "-c", HEEDING_CTRL_C, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, **variables},
