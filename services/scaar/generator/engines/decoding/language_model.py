@@ -8,6 +8,7 @@ from tokenizers import Tokenizer
 
 from scaar.core.errors import DataCorrupt
 from scaar.core.types import RecommendedSettings
+from scaar.encoders.tokenizing import open_tokenizer
 from scaar.generator.engines.decoding.advice import profile_in, recommended_in
 from scaar.generator.engines.decoding.decoder import Decoder
 from scaar.generator.engines.decoding.onnx_decoder import DecoderSession
@@ -54,7 +55,7 @@ def open_language_model(folder: Path, *, threads: int) -> LanguageModel:
         DataCorrupt: a file is damaged, or not of a model that can be run.
     """
     checkpoint = read_checkpoint(folder)
-    tokenizer = _tokenizer(checkpoint.tokenizer)
+    tokenizer = open_tokenizer(checkpoint.tokenizer)
     return LanguageModel(
         name=checkpoint.name,
         revision=checkpoint.revision,
@@ -66,17 +67,6 @@ def open_language_model(folder: Path, *, threads: int) -> LanguageModel:
         prompt_profile=profile_in(checkpoint.advice),
         recommended=recommended_in(checkpoint.advice),
     )
-
-
-def _tokenizer(path: Path) -> Tokenizer:
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises nothing narrower
-        raise DataCorrupt(f"{path}: is not a tokenizer: {error}") from error
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    tokenizer.encode_special_tokens = True
-    return tokenizer
 
 
 def _end_ids(checkpoint: Checkpoint) -> frozenset[int]:
