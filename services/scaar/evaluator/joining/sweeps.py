@@ -108,8 +108,7 @@ def _figure(
     series = []
     for hue, (policy, each) in enumerate(found.items()):
         points = tuple(
-            Point(x, y.value or 0.0, y_range=(y.low, y.high) if _bounded(y) else None)  # type: ignore[arg-type]
-            for x, y in each.items()
+            Point(x, y.value, y_range=_bounds(y)) for x, y in each.items() if y.value is not None
         )
         if points:
             line = tuple((point.x, point.y) for point in points)
@@ -128,5 +127,5 @@ def _figure(
     )
 
 
-def _bounded(found: Estimate) -> bool:
-    return found.low is not None and found.high is not None
+def _bounds(found: Estimate) -> tuple[float, float] | None:
+    return None if found.low is None or found.high is None else (found.low, found.high)
