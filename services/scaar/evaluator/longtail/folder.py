@@ -10,13 +10,14 @@ labels.jsonl      the labels, a line each, when all of it is there
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound
 from scaar.evaluator.longtail.mean_gradient import MeanGradient
 from scaar.evaluator.longtail.records import FORMAT, Answered, Label, Labelling, Product
 from scaar.evaluator.records import Question
+from scaar.evaluator.results import DatasetOrigin
 from scaar.evaluator.store.files import WRITING, locked, read_whole, unwritable, write_whole
 from scaar.evaluator.store.line_log import LineLog, whole_lines
 from scaar.evaluator.store.record_json import RecordJson
@@ -145,9 +146,9 @@ def _require_the_same(folder: Path, there: Labelling, asked: Labelling) -> None:
         raise InvalidRequest.of("--out", text)
 
 
-def _plain(record: object) -> Iterator[tuple[str, object]]:
-    for name in type(record).__dataclass_fields__:  # type: ignore[attr-defined]
-        yield name, getattr(record, name)
+def _plain(record: DatasetOrigin | Labelling) -> Iterator[tuple[str, object]]:
+    for field in fields(record):
+        yield field.name, getattr(record, field.name)
 
 
 def _read_labelling(folder: Path) -> Labelling:
