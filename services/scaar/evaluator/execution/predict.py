@@ -44,7 +44,8 @@ async def predict(answerer: Answerer, work: Work, template: AnswerRequest) -> Pr
             async for event in events:
                 decisions.take(event)
                 if isinstance(event, AnswerStarted):
-                    provenance = event.provenance
+                    # It may begin again: what came of it before is not of this answer.
+                    provenance, gate, decisions = event.provenance, None, _Decisions()
                 if isinstance(event, GateJudged):
                     gate = event
                 if isinstance(event, AnswerFinished):
