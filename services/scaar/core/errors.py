@@ -5,6 +5,7 @@
     │   └── PromptTooLong    the model has no room for the prompt
     ├── NotFound             an index, a model or a policy that is not there
     ├── AlreadyExists        a thing of that name is there and would be overwritten
+    ├── WrongState           what is asked for has another state than that needs
     ├── CapabilityMissing    the engine cannot give what the policy needs
     ├── DataCorrupt          an index or a model file that does not hold together
     ├── Overloaded           no room now; when to come again
@@ -76,6 +77,12 @@ class AlreadyExists(ScaarError):
     """There is something of that name already, and it is kept as it is."""
 
     reason = "ALREADY_EXISTS"
+
+
+class WrongState(ScaarError):
+    """What is asked for has ended, or has not yet."""
+
+    reason = "WRONG_STATE"
 
 
 class CapabilityMissing(ScaarError):

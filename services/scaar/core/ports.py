@@ -8,6 +8,16 @@ may raise any condition of :mod:`scaar.core.errors`. Whoever holds a port opened
 from collections.abc import AsyncGenerator, AsyncIterable, Sequence
 from typing import Protocol
 
+from scaar.core.evaluations import (
+    EvaluationDescription,
+    EvaluationPage,
+    EvaluationProgress,
+    EvaluationQuestion,
+    EvaluationRequest,
+    EvaluationState,
+    PredictionPage,
+    ReportForm,
+)
 from scaar.core.types import (
     AnswerEvent,
     AnswerRequest,
@@ -132,5 +142,73 @@ class Answerer(Protocol):
         """The events of the answer; the last one is :class:`AnswerFinished`.
 
         Closing the generator ends all work for it.
+        """
+        ...
+
+
+class Evaluator(Protocol):
+    """Holds policies against questions, and keeps what comes of it; a loop is not needed for it."""
+
+    async def create_evaluation(
+        self, request: EvaluationRequest, questions: AsyncIterable[EvaluationQuestion]
+    ) -> EvaluationDescription:
+        """The evaluation, queued; the one that is there where its request id was used for it.
+
+        Raises:
+            InvalidRequest: naming every wrong field; nothing is kept.
+            AlreadyExists: the request id is that of another request, and how that differs.
+            Overloaded: the tenant has as many unfinished evaluations as it may have.
+        """
+        ...
+
+    async def get_evaluation(self, evaluation_id: str) -> EvaluationDescription: ...
+
+    async def list_evaluations(
+        self,
+        *,
+        states: Sequence[EvaluationState] = (),
+        page_size: int | None = None,
+        page_token: str = "",
+    ) -> EvaluationPage:
+        """A page of those in one of the states, of all where none is named; the newest first.
+
+        Raises:
+            InvalidRequest: the size is out of its range, or the token is of another query.
+        """
+        ...
+
+    async def cancel_evaluation(self, evaluation_id: str) -> EvaluationDescription:
+        """The evaluation, cancelled; its predictions are kept.
+
+        Raises:
+            WrongState: it has ended otherwise.
+        """
+        ...
+
+    def watch_evaluation(self, evaluation_id: str) -> AsyncGenerator[EvaluationProgress, None]:
+        """How it gets on, at once and whenever that changes; the last one is of its end."""
+        ...
+
+    async def report(self, evaluation_id: str, form: ReportForm) -> str:
+        """What the evaluation came to.
+
+        Raises:
+            WrongState: it has not succeeded; the metadata say its state and what is done.
+        """
+        ...
+
+    async def list_predictions(
+        self,
+        evaluation_id: str,
+        *,
+        setting: str = "",
+        page_size: int | None = None,
+        page_token: str = "",
+    ) -> PredictionPage:
+        """A page of the predictions that are there, of every setting where none is named.
+
+        Raises:
+            InvalidRequest: there is no such setting, the size is out of its range, or the token is
+                of another query.
         """
         ...

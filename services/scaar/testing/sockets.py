@@ -9,10 +9,18 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import grpc
 
 from scaar.core.loop import AdaptiveLoop, Ports
-from scaar.core.ports import Answerer, ContributionScorer, Generator, QueryBuilder, Retriever
+from scaar.core.ports import (
+    Answerer,
+    ContributionScorer,
+    Evaluator,
+    Generator,
+    QueryBuilder,
+    Retriever,
+)
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.server import Servicer, open_server
 from scaar.runtime.settings import ServiceSettings
+from scaar.wire.evaluator import EvaluatorServicer, RemoteEvaluator
 from scaar.wire.generator import GeneratorServicer, RemoteGenerator
 from scaar.wire.orchestrator import OrchestratorServicer, RemoteAnswerer
 from scaar.wire.query_builder import QueryBuilderServicer, RemoteQueryBuilder
@@ -88,6 +96,16 @@ async def answerer_by(transport: str, answerer: Answerer) -> AsyncIterator[Answe
         return
     async with serving(OrchestratorServicer(answerer)) as (channel, target):
         yield RemoteAnswerer(channel, target)
+
+
+@asynccontextmanager
+async def evaluator_by(transport: str, evaluator: Evaluator) -> AsyncIterator[Evaluator]:
+    """The evaluator itself, or as it is seen over gRPC."""
+    if transport == "embedded":
+        yield evaluator
+        return
+    async with serving(EvaluatorServicer(evaluator)) as (channel, target):
+        yield RemoteEvaluator(channel, target)
 
 
 @asynccontextmanager

@@ -1,6 +1,5 @@
 """The retriever's port over gRPC."""
 
-import asyncio
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -15,7 +14,7 @@ from typing import Any
 
 import grpc
 
-from scaar.core.errors import BackendUnavailable, InvalidRequest, ScaarError
+from scaar.core.errors import InvalidRequest
 from scaar.core.ports import Retriever
 from scaar.core.types import (
     DenseSettings,
@@ -49,11 +48,10 @@ from scaar.wire.messages.retrieval import (
     verification_from_pb,
     verification_to_pb,
 )
+from scaar.wire.uploads import uploaded
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["RetrieverService"].full_name
 
-# Passages go in messages of about this size, far from the limit of a message.
-_MESSAGE_BYTES = 100_000
 _MOST_BYTES = 16 * 1024 * 1024
 
 _NOT_CHECKED: Mapping[str, bool] = MappingProxyType({})
@@ -207,16 +205,15 @@ class RemoteRetriever:
             dense=dense_settings_to_pb(dense),
         )
         call = self._stub.IndexPassages(timeout=timeout_within(self._index_timeout_s, self._target))
-        try:
-            await _send(call, first, passages)
-            return await answered(call, index_result_from_pb, self._target)
-        except ScaarError as error:
-            if not _is_lost(error.__cause__):
-                raise
-            text = f"{self._target} ended the call while passages were sent to it; try again"
-            raise BackendUnavailable(text, target=self._target) from error
-        finally:
-            call.cancel()
+        return await uploaded(
+            call,
+            first,
+            passages,
+            add=_add,
+            read=index_result_from_pb,
+            target=self._target,
+            what="passages",
+        )
 
     async def delete_passages(self, index: str, passage_ids: Sequence[str]) -> int:
         message = pb.DeletePassagesRequest(
@@ -252,33 +249,6 @@ class RemoteRetriever:
         return timeout_within(self._timeout_s, self._target)
 
 
-async def _send(
-    call: grpc.aio.StreamUnaryCall[pb.IndexPassagesRequest, pb.IndexPassagesResponse],
-    first: pb.IndexPassagesRequest,
-    passages: AsyncIterable[Passage],
-) -> None:
-    """Sends the passages; stops early, without an error, when the call is over."""
-    message, size = first, 0
-    try:
-        async for passage in passages:
-            message.passages.append(passage_to_pb(passage))
-            size += message.passages[-1].ByteSize()
-            if size >= _MESSAGE_BYTES:
-                await call.write(message)
-                message, size = pb.IndexPassagesRequest(), 0
-        await call.write(message)
-        await call.done_writing()
-    except (asyncio.InvalidStateError, grpc.aio.AioRpcError):
-        # Whoever awaits the call is told why it is over.
-        return
-
-
-def _is_lost(error: BaseException | None) -> bool:
-    """Whether a call ended with a status of gRPC's own making.
-
-    A message that cannot be sent any more ends the call with INTERNAL, now and then for good: then
-    the service's own status is lost.
-    """
-    if not isinstance(error, grpc.aio.AioRpcError):
-        return False
-    return error.code() is grpc.StatusCode.INTERNAL and not error.trailing_metadata()
+def _add(message: pb.IndexPassagesRequest, passage: Passage) -> int:
+    message.passages.append(passage_to_pb(passage))
+    return message.passages[-1].ByteSize()

@@ -26,6 +26,7 @@ from scaar.core.errors import (
     ScaarError,
     StreamIncomplete,
     Violation,
+    WrongState,
 )
 
 DOMAIN = "scaar"
@@ -35,6 +36,7 @@ STATUS_CODES: Mapping[type[ScaarError], grpc.StatusCode] = MappingProxyType(
         InvalidRequest: grpc.StatusCode.INVALID_ARGUMENT,
         NotFound: grpc.StatusCode.NOT_FOUND,
         AlreadyExists: grpc.StatusCode.ALREADY_EXISTS,
+        WrongState: grpc.StatusCode.FAILED_PRECONDITION,
         CapabilityMissing: grpc.StatusCode.FAILED_PRECONDITION,
         DataCorrupt: grpc.StatusCode.DATA_LOSS,
         Overloaded: grpc.StatusCode.RESOURCE_EXHAUSTED,

@@ -84,42 +84,48 @@ def _budget_from_pb(message: orchestrator_pb2.Budget) -> BudgetLimits:
 
 
 def answer_to_pb(answer: Answer) -> pb.Answer:
-    usage = answer.usage
     return pb.Answer(
         answer=answer.answer,
         sentences=[accepted_to_pb(sentence) for sentence in answer.sentences],
         end=ANSWER_END.to_pb(answer.end),
-        usage=pb.Usage(
-            retrievals=usage.retrievals,
-            llm_calls=usage.llm_calls,
-            generated_tokens=usage.generated_tokens,
-            prompt_tokens=usage.prompt_tokens,
-            latency_ms=usage.latency_ms,
-            generation_ms=usage.generation_ms,
-            scoring_ms=usage.scoring_ms,
-            retrieval_ms=usage.retrieval_ms,
-        ),
+        usage=usage_to_pb(answer.usage),
         provenance=provenance_to_pb(answer.provenance),
     )
 
 
 def answer_from_pb(message: pb.Answer) -> Answer:
-    usage = message.usage
     return Answer(
         answer=message.answer,
         sentences=tuple(accepted_from_pb(sentence) for sentence in message.sentences),
         end=ANSWER_END.from_pb(message.end, "answer.end"),
-        usage=Usage(
-            retrievals=usage.retrievals,
-            llm_calls=usage.llm_calls,
-            generated_tokens=usage.generated_tokens,
-            prompt_tokens=usage.prompt_tokens,
-            latency_ms=finite("answer.usage.latency_ms", usage.latency_ms),
-            generation_ms=finite("answer.usage.generation_ms", usage.generation_ms),
-            scoring_ms=finite("answer.usage.scoring_ms", usage.scoring_ms),
-            retrieval_ms=finite("answer.usage.retrieval_ms", usage.retrieval_ms),
-        ),
+        usage=usage_from_pb(message.usage, "answer.usage"),
         provenance=provenance_from_pb(message.provenance),
+    )
+
+
+def usage_to_pb(usage: Usage) -> pb.Usage:
+    return pb.Usage(
+        retrievals=usage.retrievals,
+        llm_calls=usage.llm_calls,
+        generated_tokens=usage.generated_tokens,
+        prompt_tokens=usage.prompt_tokens,
+        latency_ms=usage.latency_ms,
+        generation_ms=usage.generation_ms,
+        scoring_ms=usage.scoring_ms,
+        retrieval_ms=usage.retrieval_ms,
+    )
+
+
+def usage_from_pb(message: pb.Usage, field: str) -> Usage:
+    return Usage(
+        retrievals=message.retrievals,
+        llm_calls=message.llm_calls,
+        generated_tokens=message.generated_tokens,
+        prompt_tokens=message.prompt_tokens,
+        latency_ms=finite(f"{field}.latency_ms", message.latency_ms),
+        generation_ms=finite(f"{field}.generation_ms", message.generation_ms),
+        scoring_ms=finite(f"{field}.scoring_ms", message.scoring_ms),
+        retrieval_ms=finite(f"{field}.retrieval_ms", message.retrieval_ms),
     )
 
 

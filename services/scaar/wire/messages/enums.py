@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from scaar.core.errors import InvalidRequest
+from scaar.core.evaluations import EvaluationState, ReportForm
 from scaar.core.types import (
     AnswerEnd,
     Capability,
@@ -21,7 +22,14 @@ from scaar.core.types import (
     When,
     WordOrder,
 )
-from scaar.v1 import answer_pb2, generator_pb2, orchestrator_pb2, policy_pb2, query_builder_pb2
+from scaar.v1 import (
+    answer_pb2,
+    evaluator_pb2,
+    generator_pb2,
+    orchestrator_pb2,
+    policy_pb2,
+    query_builder_pb2,
+)
 
 if TYPE_CHECKING:
     from google.protobuf.internal.enum_type_wrapper import _EnumTypeWrapper
@@ -58,12 +66,14 @@ class EnumPair(Generic[_Domain, _Wire]):
 ANSWER_END = EnumPair(AnswerEnd, answer_pb2.AnswerEnd)
 CAPABILITY = EnumPair(Capability, generator_pb2.Capability)
 CONTINUATION_KIND = EnumPair(ContinuationKind, generator_pb2.ContinuationKind)
+EVALUATION_STATE = EnumPair(EvaluationState, evaluator_pb2.EvaluationState)
 FINISH_REASON = EnumPair(FinishReason, generator_pb2.FinishReason)
 FORMULATION = EnumPair(Formulation, query_builder_pb2.Formulation)
 GATE = EnumPair(Gate, policy_pb2.Gate)
 GRANULARITY = EnumPair(Granularity, policy_pb2.Granularity)
 LOGPROB_KIND = EnumPair(LogprobKind, generator_pb2.LogprobKind)
 ON_FAILURE = EnumPair(OnFailure, orchestrator_pb2.OnFailure)
+REPORT_FORM = EnumPair(ReportForm, evaluator_pb2.ReportForm)
 SETTING_SOURCE = EnumPair(SettingSource, policy_pb2.SettingSource)
 TRIGGER = EnumPair(Trigger, policy_pb2.Trigger)
 TRUNCATION = EnumPair(Truncation, policy_pb2.Truncation)

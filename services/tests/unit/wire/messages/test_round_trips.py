@@ -7,11 +7,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from scaar.core import evaluations as e
 from scaar.core import types as t
 from scaar.core.policies import PRESETS
 from scaar.testing.values import values_of
 from scaar.v1 import orchestrator_pb2
-from scaar.wire.messages import answer, events, generation, policy, querying, retrieval, scoring
+from scaar.wire.messages import (
+    answer,
+    evaluation_requests,
+    evaluations,
+    events,
+    generation,
+    policy,
+    querying,
+    retrieval,
+    scoring,
+)
 
 PASSAGES = values_of(t.RetrieveResult)
 POLICIES = values_of(t.PolicyRequest, name=st.sampled_from(list(PRESETS)))
@@ -92,6 +103,35 @@ PAIRS: dict[str, tuple[st.SearchStrategy[Any], Callable[..., Any], Callable[...,
         REQUESTS,
         lambda value: answer.answer_request_to_pb(value, orchestrator_pb2.StreamAnswerRequest),
         answer.answer_request_from_pb,
+    ),
+    "evaluation request": (
+        values_of(
+            e.EvaluationRequest,
+            policies=st.lists(POLICIES, max_size=3).map(tuple),
+            tenant=st.just(e.DEFAULT_TENANT),
+        ),
+        evaluation_requests.evaluation_request_to_pb,
+        evaluation_requests.evaluation_request_from_pb,
+    ),
+    "evaluation question": (
+        values_of(e.EvaluationQuestion),
+        evaluation_requests.evaluation_question_to_pb,
+        evaluation_requests.evaluation_question_from_pb,
+    ),
+    "evaluations": (
+        values_of(e.EvaluationPage),
+        evaluations.evaluations_to_pb,
+        evaluations.evaluations_from_pb,
+    ),
+    "evaluation's progress": (
+        values_of(e.EvaluationProgress),
+        evaluations.evaluation_progress_to_pb,
+        evaluations.evaluation_progress_from_pb,
+    ),
+    "predictions": (
+        values_of(e.PredictionPage),
+        evaluations.predictions_to_pb,
+        evaluations.predictions_from_pb,
     ),
     "answer": (values_of(t.Answer), answer.answer_to_pb, answer.answer_from_pb),
     **{
