@@ -16,14 +16,14 @@ from scaar.cli.eval_progress import EvaluationProgress
 from scaar.cli.eval_targets import Targets, check_targets
 from scaar.compose import EMBEDDED
 from scaar.core.controls import Control
-from scaar.core.errors import InvalidRequest, ScaarError, Violation
+from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.core.policies.needs import needs_retriever
 from scaar.core.ports import Answerer
-from scaar.core.prompts import profile_of
 from scaar.core.types import AnswerRequest, BudgetLimits
-from scaar.core.validation import validate
-from scaar.evaluator.execution.opening import provenance_of, split_served
+from scaar.evaluator.execution import examples
+from scaar.evaluator.execution.opening import split_served
 from scaar.evaluator.grid.first_pass import lay_grid
+from scaar.evaluator.planning.template import check_questions
 from scaar.evaluator.records import Setting
 from scaar.evaluator.results import LeftOut, Results, told_left_out
 from scaar.evaluator.run import Run, run_in_folder
@@ -84,17 +84,7 @@ def template_of(wanted: Wanted) -> AnswerRequest:
         raise InvalidRequest.of("--index", text)
     budget = BudgetLimits(timeout_s=wanted.timeout_s)
     template = AnswerRequest("", wanted.settings[0].policy, index=index or "none", budget=budget)
-    for question in wanted.drawn.questions:
-        try:
-            validate(replace(template, question=question.question))
-        except InvalidRequest as error:
-            wrong = [
-                Violation(f"question {question.id}", each.description)
-                if each.field == "question"
-                else each
-                for each in error.violations
-            ]
-            raise InvalidRequest(wrong) from error
+    check_questions(template, wanted.drawn.questions)
     return template
 
 
@@ -158,13 +148,9 @@ async def _evaluate(
 
 async def with_examples(answerer: Answerer, template: AnswerRequest, drawn: Drawn) -> AnswerRequest:
     """The template with the examples that suit the data set, where the model's layout shows any."""
-    if not drawn.kind.exemplars:
-        return template
     opened = replace(template, question=drawn.questions[0].question)
-    layout = (await provenance_of(answerer, opened)).prompt_profile.partition(":")[0]
-    if profile_of(layout).exemplars is None:
-        return template
-    return replace(template, prompt_profile=f"{layout}:{drawn.kind.exemplars}")
+    shown = await examples.with_examples(answerer, opened, drawn.kind)
+    return replace(shown, question=template.question)
 
 
 def run_of(

@@ -1,8 +1,8 @@
 """An evaluation run in a folder, from wherever it stopped to its end."""
 
 import hashlib
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -25,6 +25,12 @@ Watch = Callable[[int, int], AbstractContextManager[Told]]
 """From how many predictions are wanted and how many of them there are to what is told of each."""
 
 
+@contextmanager
+def unwatched(wanted: int, before: int) -> Iterator[Told]:
+    """Tells nobody."""
+    yield lambda _: None
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """How an evaluation is run; none of it is part of what is evaluated but the template.
@@ -37,8 +43,8 @@ class Run:
     template: AnswerRequest
     scaar: str
     now: str
-    concurrency: int
-    watch: Watch
+    concurrency: int = 1
+    watch: Watch = unwatched
     retry_failed: bool = False
     controls: Controls = field(default_factory=dict)
     generations_kept: bool = False
@@ -63,11 +69,47 @@ async def run_in_folder(
             answered by another scorer than its own.
         ScaarError: a setting cannot be answered, or what came cannot be kept.
     """
+    evaluation = await begun(run, settings, questions, origin=origin, grid=grid, left_out=left_out)
+    with open_results(folder, evaluation, questions) as store:
+        known = dict(await store.known())
+        plan = tuple(plan_work(settings, questions))
+        left = work_left(plan, known, retry_failed=run.retry_failed)
+        with run.watch(len(plan), len(plan) - len(left)) as told:
+            await run_shard(
+                run.answerer,
+                left,
+                store,
+                template=run.template,
+                expected=evaluation.provenance,
+                concurrency=run.concurrency,
+                controls=run.controls,
+                told=told,
+            )
+    put_in_order(folder)
+    return read_results(folder)
+
+
+async def begun(
+    run: Run,
+    settings: Sequence[Setting],
+    questions: Sequence[Question],
+    *,
+    origin: DatasetOrigin,
+    grid: Grid | None = None,
+    left_out: Sequence[LeftOut] = (),
+) -> Evaluation:
+    """The evaluation, with what will answer under each setting; no question has been answered.
+
+    Raises:
+        InvalidRequest: a setting is answered by another scorer than its own, or indexes that are
+            held against each other hold other passages.
+        ScaarError: a setting cannot be answered.
+    """
     template = replace(run.template, question=questions[0].question)
     made = await provenances(run.answerer, settings, template, controls=run.controls)
     check_scorers(settings, made)
     check_indexes(settings, made)
-    evaluation = Evaluation(
+    return Evaluation(
         scaar=run.scaar,
         created=run.now,
         dataset=origin,
@@ -78,23 +120,6 @@ async def run_in_folder(
         left_out=tuple(left_out),
         generations_kept=run.generations_kept,
     )
-    with open_results(folder, evaluation, questions) as store:
-        known = dict(await store.known())
-        plan = tuple(plan_work(settings, questions))
-        left = work_left(plan, known, retry_failed=run.retry_failed)
-        with run.watch(len(plan), len(plan) - len(left)) as told:
-            await run_shard(
-                run.answerer,
-                left,
-                store,
-                template=template,
-                expected=evaluation.provenance,
-                concurrency=run.concurrency,
-                controls=run.controls,
-                told=told,
-            )
-    put_in_order(folder)
-    return read_results(folder)
 
 
 def checksum_of(questions: Sequence[Question]) -> str:

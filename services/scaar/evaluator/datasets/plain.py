@@ -6,6 +6,7 @@ passed on so. Fields beyond those of a question are passed over.
 
 from collections.abc import Sequence
 
+from scaar.core.evaluations import EvaluationQuestion
 from scaar.evaluator.datasets.choices import LETTERS, MAX_CHOICES, letter_of, posed
 from scaar.evaluator.datasets.kind import Row
 from scaar.evaluator.datasets.records import Record, distinct
@@ -44,6 +45,23 @@ def plain_row(record: Record, *, labels: Sequence[str] = ()) -> Row:
         choices=choices,
     )
     return Row(record.place, found)
+
+
+def sent_question(record: Record) -> EvaluationQuestion:
+    """The question of a plain record as it is sent; whoever takes it checks and poses it.
+
+    Raises:
+        InvalidRequest: a field of it is missing or wrong.
+    """
+    return EvaluationQuestion(
+        id=record.identity("id"),
+        question=record.text("question"),
+        answers=record.texts("answers"),
+        entity=record.label("entity"),
+        labels=_labels(record),
+        supports=_supports(record),
+        choices=_choices(record) if "choices" in record else (),
+    )
 
 
 def labels_of(record: Record, names: Sequence[str]) -> tuple[tuple[str, str], ...]:

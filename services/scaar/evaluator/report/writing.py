@@ -6,9 +6,7 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
 from scaar.evaluator.records import Prediction, Question, Score
-from scaar.evaluator.report.analysis import analyse
-from scaar.evaluator.report.composing import compose
-from scaar.evaluator.report.failures import FailureCount
+from scaar.evaluator.report.building import ReportBuilder
 from scaar.evaluator.report.files import scores_csv, to_csv, to_json
 from scaar.evaluator.report.html import to_html
 from scaar.evaluator.report.markdown import to_markdown
@@ -17,7 +15,6 @@ from scaar.evaluator.report.options import ReportOptions
 from scaar.evaluator.report.style import FIGURE_STYLE
 from scaar.evaluator.report.svg import bars_svg, figure_svg
 from scaar.evaluator.results import Evaluation
-from scaar.evaluator.statistics.table import TableBuilder
 from scaar.evaluator.store.files import unwritable, write_whole
 
 REPORT_FILE = "report.json"
@@ -44,14 +41,12 @@ def write_report(
         InvalidRequest: scores of what is not in the evaluation, or an option that does not fit.
         ScaarError: a file cannot be written.
     """
-    builder, failures = TableBuilder(tuple(questions), evaluation.settings), FailureCount()
+    builder = ReportBuilder(evaluation, tuple(questions))
     for score in scores:
         builder.add_score(score)
     for prediction in predictions:
         builder.add_prediction(prediction)
-        failures.add(prediction)
-    table = builder.build()
-    report = compose(analyse(evaluation, table, options), failures)
+    report, table = builder.build(options)
     write_files(report, out, beside={"scores.csv": "".join(scores_csv(table))})
     return report
 

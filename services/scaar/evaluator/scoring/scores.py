@@ -8,6 +8,9 @@ from scaar.evaluator.measures import MEASURES
 from scaar.evaluator.records import Prediction, Question, Score
 from scaar.evaluator.results import Results
 
+MAIN = ("f1", "accuracy", "exact_match")
+"""The measures that settings are compared by: the first that a data set has."""
+
 
 def scores_of(results: Results) -> Iterator[Score]:
     """The score of each prediction that there is, in order, by the measures of its data set.
@@ -28,3 +31,8 @@ def score_of(question: Question, prediction: Prediction, kind: Kind) -> Score:
         name: MEASURES[name](answer, question.answers) if answer else 0.0 for name in kind.measures
     }
     return Score(prediction.setting, question.id, values, prediction.usage, failed=failed)
+
+
+def main_measure_of(kind: Kind) -> str:
+    """The measure that settings of a data set are compared by."""
+    return next((name for name in MAIN if name in kind.measures), kind.measures[0])

@@ -1,0 +1,70 @@
+"""The settings of policies that are given with settings of their own, over a grid of values."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+
+from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.policies.checks import check_policy, without_idle
+from scaar.core.types import PolicyOverrides, PolicyRequest
+from scaar.evaluator.planning.settings import Value, Values, requests_of, setting_of
+from scaar.evaluator.records import Setting
+
+
+def plan_policies(policies: Sequence[PolicyRequest], grid: Values) -> tuple[Setting, ...]:
+    """Every policy at each combination of the grid's values that mean something to it.
+
+    What a policy is given itself goes over the grid.
+
+    Raises:
+        InvalidRequest: naming every policy that is wrong or given twice, and every value of the
+            grid that is given twice or that no policy takes.
+    """
+    _refuse([*_wrong_policies(policies), *_given_twice(grid)])
+    found: dict[PolicyRequest, None] = {}
+    for policy in policies:
+        held = {name: (value,) for name, value in _given(policy.overrides).items()}
+        values: Mapping[str, Sequence[Value]] = {**grid, **held}
+        for request in requests_of(policy.name, values):
+            found[request] = None
+    _refuse(_unused(found, grid))
+    return tuple(setting_of(request) for request in found)
+
+
+def _wrong_policies(policies: Sequence[PolicyRequest]) -> Iterator[Violation]:
+    seen: dict[PolicyRequest, int] = {}
+    for at, policy in enumerate(policies):
+        place = f"policies[{at}]"
+        wrong = check_policy(policy)
+        for each in wrong:
+            yield Violation(f"{place}{each.field.removeprefix('policy')}", each.description)
+        if wrong:
+            continue
+        first = seen.setdefault(without_idle(policy), at)
+        if first != at:
+            yield Violation(place, f"is policies[{first}] again")
+
+
+def _given_twice(grid: Values) -> Iterator[Violation]:
+    for name, values in grid.items():
+        for value in dict.fromkeys(values):
+            if values.count(value) > 1:
+                yield Violation(f"grid.{name}", f"{value:g} is given twice")
+
+
+def _unused(found: Mapping[PolicyRequest, None], grid: Values) -> Iterator[Violation]:
+    used = {pair for request in found for pair in _given(request.overrides).items()}
+    names = " or ".join(dict.fromkeys(each.name for each in found))
+    for name, values in grid.items():
+        for value in values:
+            if (name, value) not in used:
+                yield Violation(f"grid.{name}", f"{value:g} is no value for {names}")
+
+
+def _given(overrides: PolicyOverrides) -> dict[str, Value]:
+    values = ((each.name, getattr(overrides, each.name)) for each in fields(overrides))
+    return {name: value for name, value in values if value is not None}
+
+
+def _refuse(wrong: Sequence[Violation] | Iterator[Violation]) -> None:
+    if found := list(wrong):
+        raise InvalidRequest(found)
