@@ -1,0 +1,1 @@
+"""Evaluations kept in a database: PostgreSQL, or a file of SQLite."""

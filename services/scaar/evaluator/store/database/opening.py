@@ -1,0 +1,166 @@
+"""A database opened: reading and writing in transactions, its errors those of the core."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from scaar.core.errors import (
+    BackendUnavailable,
+    CapabilityMissing,
+    InvalidRequest,
+    NotFound,
+    ScaarError,
+)
+
+DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg"}
+BUSY_TIMEOUT_MS = 30_000
+_READS = "scaar_reads"
+
+
+class Database:
+    """An open database."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._writes = engine
+        self._reads = engine.execution_options(**{_READS: True})
+
+    @property
+    def name(self) -> str:
+        """Where it is, without its password."""
+        return self._writes.url.render_as_string()
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction, kept whole when the block ends and not at all when that raises.
+
+        Raises:
+            BackendUnavailable: the database does not answer.
+            ScaarError: it refuses.
+        """
+        with _translated(self.name):
+            async with self._writes.begin() as connection:
+                yield connection
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        """One state of the database, whatever is written meanwhile.
+
+        Raises:
+            BackendUnavailable: the database does not answer.
+        """
+        with _translated(self.name):
+            async with self._reads.connect() as connection:
+                yield connection
+
+    def insert(self, table: sa.Table) -> postgresql.Insert | sqlite.Insert:
+        """An insert that can say what becomes of a row whose key is there."""
+        if self._writes.dialect.name == "postgresql":
+            return postgresql.insert(table)
+        return sqlite.insert(table)
+
+
+@asynccontextmanager
+async def open_database(url: str) -> AsyncIterator[Database]:
+    """The database at a URL, ``sqlite:///FILE`` or ``postgresql://...``; its tables as they are.
+
+    Raises:
+        InvalidRequest: it is no such URL.
+        CapabilityMissing: its driver is not installed.
+    """
+    engine = _engine(_checked(url))
+    try:
+        yield Database(engine)
+    finally:
+        # Whoever is cancelled here would leave connections behind.
+        await asyncio.shield(engine.dispose())
+
+
+def file_of(url: str) -> Path | None:
+    """The file of an SQLite database; None of any other."""
+    checked = _checked(url)
+    found = checked.get_backend_name() == "sqlite" and checked.database
+    return Path(found) if found else None
+
+
+def require_file(url: str) -> None:
+    """Passes a URL of an SQLite file that is there, and that of any other database.
+
+    Raises:
+        NotFound: there is no such file.
+    """
+    file = file_of(url)
+    if file is not None and not file.exists():
+        raise NotFound(f"there is no database {file}; make it with scaar db upgrade")
+
+
+def _checked(url: str) -> URL:
+    try:
+        read = make_url(url)
+    except ArgumentError:
+        read = None
+    if read is None or read.get_backend_name() not in DRIVERS:
+        # Not repeated: it may hold a password.
+        raise InvalidRequest.of("database", "must be sqlite:///FILE or postgresql://HOST/NAME")
+    return read.set(drivername=DRIVERS[read.get_backend_name()])
+
+
+def _engine(url: URL) -> AsyncEngine:
+    try:
+        if url.get_backend_name() == "postgresql":
+            return create_async_engine(url, pool_pre_ping=True, isolation_level="READ COMMITTED")
+        engine = create_async_engine(url)
+    except ModuleNotFoundError as error:
+        text = f"the database needs {error.name}: install scaar[evaluator,postgresql]"
+        raise CapabilityMissing(text) from error
+    sa.event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+    sa.event.listen(engine.sync_engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _: object) -> None:
+    # The driver must begin no transactions of its own.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in (
+        f"busy_timeout = {BUSY_TIMEOUT_MS}",
+        "journal_mode = WAL",
+        "synchronous = NORMAL",
+        "foreign_keys = ON",
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    # A writer takes its turn at once; one that read first could not wait for it.
+    reads = connection.get_execution_options().get(_READS, False)
+    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+
+@contextmanager
+def _translated(name: str) -> Iterator[None]:
+    try:
+        yield
+    except DBAPIError as error:
+        lost = error.connection_invalidated or isinstance(
+            error, sa.exc.OperationalError | sa.exc.InterfaceError
+        )
+        kind = BackendUnavailable if lost else ScaarError
+        raise kind(f"the database {name} does not do it: {error.orig}") from error
+    except SQLAlchemyError as error:
+        raise ScaarError(f"the database {name} does not do it: {error}") from error
+    except OSError as error:
+        raise BackendUnavailable(f"the database {name} does not answer: {error}") from error
+    except Exception as error:
+        # Of what goes wrong while it connects, asyncpg's own errors come as they are.
+        if not type(error).__module__.startswith("asyncpg."):
+            raise
+        raise BackendUnavailable(f"the database {name} does not answer: {error}") from error

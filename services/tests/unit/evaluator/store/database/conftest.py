@@ -1,0 +1,16 @@
+"""A database with two evaluations' worth of questions, in a file of SQLite."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from scaar.evaluator.store.database.migrating import upgrade
+from scaar.evaluator.store.database.opening import Database, open_database
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    async with open_database(f"sqlite:///{tmp_path}/evaluations.sqlite") as database:
+        await upgrade(database)
+        yield database
