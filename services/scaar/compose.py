@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING
 from scaar.core.controls import Control
 from scaar.core.errors import AlreadyExists, CapabilityMissing, InvalidRequest, NotFound
 from scaar.core.loop import AdaptiveLoop, Ports
-from scaar.core.ports import Answerer, ContributionScorer, Generator, QueryBuilder, Retriever
+from scaar.core.ports import (
+    Answerer,
+    ContributionScorer,
+    Evaluator,
+    Generator,
+    QueryBuilder,
+    Retriever,
+)
 from scaar.core.types import IndexDescription, Passage
 from scaar.lab.models import LAB_CROSS_ENCODER, LAB_LM, model_folder
 from scaar.lab.passages import passages_of
@@ -24,10 +31,11 @@ from scaar.orchestrator.gate_file import read_gate
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.readiness import Need
-from scaar.wire import generator, orchestrator, query_builder, retriever, scorer
+from scaar.wire import evaluator, generator, orchestrator, query_builder, retriever, scorer
 
 if TYPE_CHECKING:
     from scaar.evaluator.longtail.port import GradientModel
+    from scaar.evaluator.settings import EvaluatorSettings
 
 EMBEDDED = "embedded"
 LAB_SEED = 2000
@@ -234,6 +242,49 @@ async def open_answerer(target: str = EMBEDDED) -> AsyncIterator[Answerer]:
         if settings.retriever_target == EMBEDDED and indexes_are_local():
             await ensure_lab_index(ports.retriever)
         yield build_loop(ports, settings)
+
+
+@asynccontextmanager
+async def open_evaluator(target: str) -> AsyncIterator[Evaluator]:
+    """The running evaluator at a target."""
+    async with open_channel(target, service=evaluator.SERVICE_NAME) as channel:
+        yield evaluator.RemoteEvaluator(channel, target)
+
+
+@asynccontextmanager
+async def open_hosted_evaluator(settings: "EvaluatorSettings") -> AsyncIterator[Evaluator]:
+    """An evaluator in this process, over its database and whatever answers."""
+    from scaar.evaluator.service.opening import open_evaluator as open_service
+
+    async with (
+        open_answerer(settings.orchestrator_target) as answerer,
+        open_service(
+            settings,
+            answerer,
+            database_url=evaluator_database(settings),
+            lab_index=lab_index_name,
+        ) as hosted,
+    ):
+        yield hosted
+
+
+def evaluator_database(settings: "EvaluatorSettings") -> str:
+    """The URL of the database of evaluations, password and all.
+
+    Raises:
+        InvalidRequest: it is given twice, or its file cannot be read.
+    """
+    if settings.database is not None and settings.database_file is not None:
+        raise InvalidRequest.of("database_file", "goes without database")
+    if settings.database_file is not None:
+        try:
+            return settings.database_file.read_text().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            text = f"{settings.database_file} cannot be read: {error}"
+            raise InvalidRequest.of("database_file", text) from error
+    if settings.database is not None:
+        return settings.database.get_secret_value()
+    return f"sqlite:///{scaar_home() / 'evaluations.sqlite'}"
 
 
 def indexes_are_local() -> bool:

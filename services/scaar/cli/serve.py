@@ -17,6 +17,7 @@ from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.server import Servicer, open_server
 from scaar.runtime.settings import ServiceSettings
+from scaar.wire.evaluator import EvaluatorServicer
 from scaar.wire.generator import GeneratorServicer
 from scaar.wire.orchestrator import OrchestratorServicer
 from scaar.wire.query_builder import QueryBuilderServicer
@@ -45,6 +46,13 @@ def serve(
     scorer: _Target = None,
     query_builder: _Target = None,
     retriever: _Target = None,
+    orchestrator: Annotated[
+        str | None,
+        typer.Option(
+            help="For the evaluator: where the orchestrator is, dns:///host:port or embedded.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Run one service until it is told to stop."""
     targets = {
@@ -57,6 +65,10 @@ def serve(
     if given and service is not ServiceName.ORCHESTRATOR:
         option = next(iter(given)).removesuffix("_target").replace("_", "-")
         raise InvalidRequest.of(f"--{option}", "is for the orchestrator only")
+    if orchestrator is not None:
+        if service is not ServiceName.EVALUATOR:
+            raise InvalidRequest.of("--orchestrator", "is for the evaluator only")
+        given["orchestrator_target"] = orchestrator
     asyncio.run(_serve(service, {"address": address, **given}))
 
 
@@ -112,5 +124,11 @@ async def _open_servicer(
             assert isinstance(settings, OrchestratorSettings)
             async with compose.open_ports(settings) as ports:
                 yield OrchestratorServicer(compose.build_loop(ports, settings))
+        case ServiceName.EVALUATOR:
+            from scaar.evaluator.settings import EvaluatorSettings
+
+            assert isinstance(settings, EvaluatorSettings)
+            async with compose.open_hosted_evaluator(settings) as evaluator:
+                yield EvaluatorServicer(evaluator)
         case _:
             assert_never(service)

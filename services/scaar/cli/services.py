@@ -1,4 +1,4 @@
-"""The five services: their names, the ports they take by default, and their gRPC names."""
+"""The six services: their names, the ports they take by default, and their gRPC names."""
 
 import enum
 
@@ -11,12 +11,19 @@ class ServiceName(enum.StrEnum):
     SCORER = "scorer"
     QUERY_BUILDER = "query-builder"
     RETRIEVER = "retriever"
+    EVALUATOR = "evaluator"
 
 
 BASE_PORT = 50051
 """The orchestrator's port; the others follow in the order of :class:`ServiceName`."""
 
-BACK_ENDS = tuple(name for name in ServiceName if name is not ServiceName.ORCHESTRATOR)
+BACK_ENDS = (
+    ServiceName.GENERATOR,
+    ServiceName.SCORER,
+    ServiceName.QUERY_BUILDER,
+    ServiceName.RETRIEVER,
+)
+"""What an orchestrator needs. An evaluator is the other way round: it asks an orchestrator."""
 
 
 def default_address(service: ServiceName, base_port: int = BASE_PORT) -> str:

@@ -34,6 +34,10 @@ def settings_class(service: ServiceName) -> type[ServiceSettings]:
             from scaar.orchestrator.settings import OrchestratorSettings
 
             return OrchestratorSettings
+        case ServiceName.EVALUATOR:
+            from scaar.evaluator.settings import EvaluatorSettings
+
+            return EvaluatorSettings
         case _:
             assert_never(service)
 

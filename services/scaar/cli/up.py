@@ -1,4 +1,4 @@
-"""``scaar up``: the five services as processes on loopback, until Ctrl-C."""
+"""``scaar up``: the six services as processes on loopback, until Ctrl-C."""
 
 import asyncio
 import signal
@@ -26,10 +26,10 @@ HIGHEST_PORT = 65_535
 
 def up(
     base_port: Annotated[
-        int, typer.Option(help="The orchestrator's port; the other services take the next four.")
+        int, typer.Option(help="The orchestrator's port; the other services take the next five.")
     ] = BASE_PORT,
 ) -> None:
-    """Run the five services as processes on this machine, until Ctrl-C."""
+    """Run the six services as processes on this machine, until Ctrl-C."""
     highest = HIGHEST_PORT - len(ServiceName) + 1
     if not 1 <= base_port <= highest:
         raise InvalidRequest.of("--base-port", f"must be 1 to {highest}, not {base_port}")
@@ -54,8 +54,8 @@ async def _up(base_port: int, stop_timeout_s: float) -> None:
     stopped = asyncio.create_task(stopping.wait())
     try:
         with console.status("starting the services"):
-            # The orchestrator comes last: it asks the others what they are.
-            for names in (BACK_ENDS, (ServiceName.ORCHESTRATOR,)):
+            # The orchestrator asks the others what they are, and the evaluator asks it.
+            for names in (BACK_ENDS, (ServiceName.ORCHESTRATOR,), (ServiceName.EVALUATOR,)):
                 for name in names:
                     processes[name] = await _start(name, addresses)
                 ready = asyncio.create_task(_until_ready(names, addresses, processes))
@@ -76,9 +76,9 @@ async def _up(base_port: int, stop_timeout_s: float) -> None:
         fallen.cancel()
     finally:
         stopped.cancel()
-        # The orchestrator first: its answers need the others to the end.
-        orchestrator = processes.pop(ServiceName.ORCHESTRATOR, None)
-        for group in ([orchestrator] if orchestrator else [], processes.values()):
+        # Whoever asks first: answers need the others to the end.
+        for names in ((ServiceName.EVALUATOR,), (ServiceName.ORCHESTRATOR,), BACK_ENDS):
+            group = [processes[name] for name in names if name in processes]
             await _stop(group, stop_timeout_s)
         console.print("stopped")
 
@@ -88,6 +88,8 @@ async def _start(name: ServiceName, addresses: dict[ServiceName, str]) -> Proces
     if name is ServiceName.ORCHESTRATOR:
         for other in BACK_ENDS:
             command += [f"--{other}", f"dns:///{addresses[other]}"]
+    if name is ServiceName.EVALUATOR:
+        command += ["--orchestrator", f"dns:///{addresses[ServiceName.ORCHESTRATOR]}"]
     # A session of its own: Ctrl-C reaches only us, and we stop the services in order.
     return await asyncio.create_subprocess_exec(*command, start_new_session=True)
 

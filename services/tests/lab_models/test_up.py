@@ -1,4 +1,4 @@
-"""``scaar up``: five processes that answer as one does, and go as they came."""
+"""``scaar up``: six processes that answer as one does, and go as they came."""
 
 import os
 import random
@@ -90,7 +90,7 @@ def target(lab_home: Path) -> Iterator[str]:
     with running(base_port, lab_home) as process:
         said = until_ready(process)
         target = f"dns:///{default_address(ServiceName.ORCHESTRATOR, base_port)}"
-        assert said.count("SERVING") == 5
+        assert said.count("SERVING") == len(ServiceName)
         assert target in said
         yield target
 

@@ -6,7 +6,7 @@ import pytest
 HEAVY = (
     *("aiohttp", "bm25s", "jax", "numpy", "onnxruntime", "openai", "opensearchpy", "scipy"),
     *("nltk", "rouge_score", "sacrebleu", "text_generation", "tokenizers", "torch"),
-    *("transformers", "tritonclient"),
+    *("alembic", "sqlalchemy", "transformers", "tritonclient"),
 )
 
 

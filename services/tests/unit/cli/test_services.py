@@ -1,7 +1,7 @@
 import pytest
 
 from scaar.cli.services import BACK_ENDS, ServiceName, default_address, full_name
-from scaar.wire import generator, orchestrator, query_builder, retriever, scorer
+from scaar.wire import evaluator, generator, orchestrator, query_builder, retriever, scorer
 
 CONTRACT = {
     ServiceName.ORCHESTRATOR: orchestrator.SERVICE_NAME,
@@ -9,6 +9,7 @@ CONTRACT = {
     ServiceName.SCORER: scorer.SERVICE_NAME,
     ServiceName.QUERY_BUILDER: query_builder.SERVICE_NAME,
     ServiceName.RETRIEVER: retriever.SERVICE_NAME,
+    ServiceName.EVALUATOR: evaluator.SERVICE_NAME,
 }
 
 
@@ -24,5 +25,5 @@ def test_every_service_has_a_port_of_its_own_on_loopback() -> None:
 
 
 def test_the_back_ends_are_all_services_but_the_orchestrator() -> None:
-    assert {*BACK_ENDS, ServiceName.ORCHESTRATOR} == set(ServiceName)
+    assert {*BACK_ENDS, ServiceName.ORCHESTRATOR, ServiceName.EVALUATOR} == set(ServiceName)
     assert len(BACK_ENDS) == 4

@@ -1,0 +1,71 @@
+"""Who executes shards: the seam behind which that is this process, or others."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Protocol
+
+from scaar.evaluator.store.database.shards import ShardKey
+
+_LOGGER = logging.getLogger(__name__)
+
+Execute = Callable[[ShardKey], Awaitable[None]]
+"""Executes a shard from wherever it is to its end; nothing happens where another holds it."""
+
+
+class Executor(Protocol):
+    """Has shards executed, each at least once; how often is no matter."""
+
+    async def submit(self, key: ShardKey) -> None:
+        """Takes a free shard, or leaves it: it is told of again for as long as nobody holds it.
+
+        Raises:
+            BackendUnavailable: nobody can be told now.
+        """
+        ...
+
+
+class InProcessExecutor:
+    """An :class:`Executor` in this process: so many shards at a time, and no queue of its own."""
+
+    def __init__(
+        self, execute: Execute, *, at_once: int, ended: Callable[[], None] = lambda: None
+    ) -> None:
+        """``ended`` is called whenever a shard has ended, however it has."""
+        self._execute = execute
+        self._at_once = at_once
+        self._ended = ended
+        self._tasks: dict[ShardKey, asyncio.Task[None]] = {}
+
+    async def submit(self, key: ShardKey) -> None:
+        if key not in self._tasks and len(self._tasks) < self._at_once:
+            self._tasks[key] = asyncio.create_task(self._executed(key))
+
+    async def stop(self) -> None:
+        """Ends what is under way; what was answered is kept."""
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    async def _executed(self, key: ShardKey) -> None:
+        try:
+            await self._execute(key)
+        except Exception:
+            # Of a fault of ours, too: the shard is free again, and counts how often.
+            _LOGGER.exception("shard %d of evaluation number %d", key.number, key.evaluation)
+        finally:
+            del self._tasks[key]
+            self._ended()
+
+
+@asynccontextmanager
+async def open_in_process(
+    execute: Execute, *, at_once: int, ended: Callable[[], None]
+) -> AsyncIterator[InProcessExecutor]:
+    """An executor in this process, which ends with the block."""
+    executor = InProcessExecutor(execute, at_once=at_once, ended=ended)
+    try:
+        yield executor
+    finally:
+        await executor.stop()

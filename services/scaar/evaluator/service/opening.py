@@ -1,0 +1,129 @@
+"""The evaluator opened: its database checked, and what drives evaluations going."""
+
+import asyncio
+import os
+import socket
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+
+from scaar import __version__
+from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.ports import Answerer, Evaluator
+from scaar.evaluator.datasets import KINDS
+from scaar.evaluator.service.beginning import Beginning
+from scaar.evaluator.service.executor import open_in_process
+from scaar.evaluator.service.hosting import HostedEvaluator
+from scaar.evaluator.service.planning import Sources
+from scaar.evaluator.service.shard_execution import ShardExecution
+from scaar.evaluator.service.supervising import Supervisor
+from scaar.evaluator.settings import EvaluatorSettings
+from scaar.evaluator.store.database.migrating import check, upgrade
+from scaar.evaluator.store.database.opening import Database, file_of, open_database
+
+_MIB = 1024 * 1024
+
+
+@asynccontextmanager
+async def open_evaluator(
+    settings: EvaluatorSettings,
+    answerer: Answerer,
+    *,
+    database_url: str,
+    lab_index: Callable[[int], str],
+) -> AsyncIterator[Evaluator]:
+    """The evaluator over a database, shards executed in this process by the answerer.
+
+    Raises:
+        InvalidRequest: a data set of the settings is none, or its file is not there.
+        NotFound: the database has no tables yet.
+        WrongState: its tables are another version's.
+    """
+    sources = sources_of(settings, lab_index)
+    async with open_checked_database(database_url) as database:
+        woken = asyncio.Event()
+        execution = ShardExecution(
+            database=database,
+            answerer=answerer,
+            holder=f"{socket.gethostname()} {os.getpid()}",
+            now=time.time,
+            concurrency=settings.concurrency,
+            attempts=settings.attempts,
+            pause_s=settings.attempt_pause_s,
+            lease_s=settings.lease_s,
+        )
+        beginning = Beginning(
+            database, answerer, __version__, time.time, settings.shard_predictions
+        )
+        async with open_in_process(
+            execution.execute, at_once=settings.shards_at_once, ended=woken.set
+        ) as executor:
+            supervisor = Supervisor(
+                database=database,
+                beginning=beginning,
+                executor=executor,
+                now=time.time,
+                woken=woken,
+                lease_s=settings.lease_s,
+                shard_faults=settings.shard_faults,
+                retention_days=settings.retention_days,
+            )
+            async with _going(supervisor):
+                yield HostedEvaluator(
+                    database=database,
+                    sources=sources,
+                    max_unfinished=settings.max_unfinished,
+                    now=time.time,
+                    new_id=lambda: uuid.uuid4().hex,
+                    changed=woken.set,
+                )
+
+
+@asynccontextmanager
+async def open_checked_database(url: str) -> AsyncIterator[Database]:
+    """The database with this version's tables; a file of SQLite that is not there is made.
+
+    Raises:
+        NotFound: it has no tables yet.
+        WrongState: its tables are another version's.
+    """
+    file = file_of(url)
+    is_new = file is not None and not file.exists()
+    if file is not None and is_new:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    async with open_database(url) as database:
+        await (upgrade(database) if is_new else check(database))
+        yield database
+
+
+def sources_of(settings: EvaluatorSettings, lab_index: Callable[[int], str]) -> Sources:
+    """Where questions may come from.
+
+    Raises:
+        InvalidRequest: naming every data set that is none, or whose file is not there.
+    """
+    datasets = settings.datasets or {}
+    wrong = []
+    for name, path in datasets.items():
+        field = f"SCAAR_EVALUATOR_DATASETS[{name}]"
+        if name not in KINDS or not KINDS[name].of_a_file:
+            known = ", ".join(each.name for each in KINDS.values() if each.of_a_file)
+            wrong.append(Violation(field, f"is no data set of a file; known: {known}"))
+        elif not path.exists():
+            wrong.append(Violation(field, f"there is no {path}"))
+    if wrong:
+        raise InvalidRequest(wrong)
+    return Sources(datasets, lab_index, settings.max_questions, settings.max_upload_mib * _MIB)
+
+
+@asynccontextmanager
+async def _going(supervisor: Supervisor) -> AsyncIterator[None]:
+    """The supervisor at work while the block runs."""
+    task = asyncio.create_task(supervisor.run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task

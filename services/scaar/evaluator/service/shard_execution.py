@@ -1,0 +1,129 @@
+"""A shard executed: taken, asked until every question of it is settled, and given back."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from scaar.core.errors import BackendUnavailable, Overloaded, ScaarError
+from scaar.core.evaluations import EvaluationError
+from scaar.core.ports import Answerer
+from scaar.evaluator.datasets import kind_of
+from scaar.evaluator.execution.shard import run_shard
+from scaar.evaluator.planning.work import plan_work, work_left
+from scaar.evaluator.service.planning import template_of
+from scaar.evaluator.store.database import shards, transitions
+from scaar.evaluator.store.database.evaluations import numbered_evaluation, questions_of
+from scaar.evaluator.store.database.opening import Database
+from scaar.evaluator.store.database.predictions import ShardPredictions
+from scaar.evaluator.store.database.shards import Claim, ShardKey
+
+HEARTBEAT_S = 1.0
+"""How often whoever holds a shard says so, and learns whether it still does: a lost or cancelled
+one is left within that time."""
+LONGEST_PAUSE_S = 30.0
+"""The most that passes before questions that failed are asked again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShardExecution:
+    """Executes shards of any evaluation, one call a shard; the same in whatever process.
+
+    ``holder`` names this process to people; ``now`` is the time in seconds since 1970.
+    """
+
+    database: Database
+    answerer: Answerer
+    holder: str
+    now: Callable[[], float]
+    concurrency: int
+    attempts: int
+    pause_s: float
+    lease_s: float
+    heartbeat_s: float = HEARTBEAT_S
+
+    async def execute(self, key: ShardKey) -> None:
+        """Settles what is left of the shard, unless another holds it or its evaluation has ended.
+
+        Where it ends early, by an error or cancelled, what was answered is kept.
+        """
+        held = await shards.claim(
+            self.database, key, holder=self.holder, now=self.now(), lease_s=self.lease_s
+        )
+        if held is None:
+            return
+        try:
+            if await self._while_held(held):
+                await shards.finish(self.database, held)
+        except (BackendUnavailable, Overloaded):
+            # The database: whoever is next finds the lease over.
+            raise
+        except ScaarError as error:
+            # Another try would end the same way.
+            why = EvaluationError(error.reason, error.message)
+            await transitions.fail(self.database, key.evaluation, why, now=self.now())
+        except asyncio.CancelledError:
+            await asyncio.shield(shards.release(self.database, held))
+            raise
+        except BaseException:
+            await shards.release(self.database, held, faulty=True)
+            raise
+
+    async def _while_held(self, held: Claim) -> bool:
+        """Asks for as long as the shard is held; whether it came to its end."""
+        asking = asyncio.create_task(self._ask(held))
+        holding = asyncio.create_task(self._hold(held))
+        try:
+            await asyncio.wait({asking, holding}, return_when=asyncio.FIRST_COMPLETED)
+            if asking.done():
+                asking.result()
+                return True
+            holding.result()
+            return False
+        finally:
+            for task in (asking, holding):
+                task.cancel()
+            await asyncio.gather(asking, holding, return_exceptions=True)
+
+    async def _hold(self, held: Claim) -> None:
+        """Returns when the shard is no more held."""
+        until = self.now() + self.lease_s
+        while True:
+            await asyncio.sleep(self.heartbeat_s)
+            now = self.now()
+            try:
+                if not await shards.renew(self.database, held, until=now + self.lease_s):
+                    return
+            except BackendUnavailable:
+                if now > until:
+                    return
+            else:
+                until = now + self.lease_s
+
+    async def _ask(self, held: Claim) -> None:
+        number = held.key.evaluation
+        begun = await transitions.begun_of(self.database, number)
+        asked = (await numbered_evaluation(self.database, number)).asked
+        questions = await questions_of(self.database, number, first=held.first, last=held.last)
+        store = ShardPredictions(
+            self.database,
+            number,
+            first=held.first,
+            questions=questions,
+            settings=asked.settings,
+            kind=kind_of(asked.dataset.name),
+            attempts=self.attempts,
+        )
+        template = replace(template_of(asked), prompt_profile=begun.prompt_profile)
+        plan, pause_s = tuple(plan_work(asked.settings, questions)), self.pause_s
+        while left := work_left(plan, await store.known()):
+            await run_shard(
+                self.answerer,
+                left,
+                store,
+                template=template,
+                expected=begun.evaluation.provenance,
+                concurrency=self.concurrency,
+            )
+            if work_left(plan, await store.known()):
+                await asyncio.sleep(pause_s)
+                pause_s = min(LONGEST_PAUSE_S, pause_s * 2)

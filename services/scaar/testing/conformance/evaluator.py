@@ -1,0 +1,274 @@
+"""What every evaluator must keep to, asked by a :class:`SteadyAnswerer` over its index ``lab``.
+
+It takes at most 40 questions an evaluation and 3 unfinished ones a tenant, asks a question that
+fails twice, and names no data set but ``lab``.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+
+import pytest
+
+from scaar.core.errors import AlreadyExists, InvalidRequest, NotFound, Overloaded, WrongState
+from scaar.core.evaluations import (
+    EvaluationDescription,
+    EvaluationGrid,
+    EvaluationProgress,
+    EvaluationQuestion,
+    EvaluationRequest,
+    EvaluationState,
+    ReportForm,
+    no_questions,
+)
+from scaar.core.ports import Evaluator
+from scaar.core.types import PolicyOverrides, PolicyRequest
+from scaar.testing.steady_answerer import SteadyAnswerer
+
+QUESTIONS = tuple(
+    EvaluationQuestion(f"q{at}", f"Who is number {at}?", ("Ada" if at % 2 else "Grace",))
+    for at in range(10)
+)
+REQUEST = EvaluationRequest(
+    policies=(PolicyRequest("no_retrieval"), PolicyRequest("flare")),
+    grid=EvaluationGrid(theta=(0.3, 0.8)),
+    index="lab",
+    request_id="one",
+)
+SETTINGS = ("no_retrieval", "flare:theta=0.3", "flare:theta=0.8")
+WRONG = {
+    "dataset": replace(REQUEST, dataset="nowhere"),
+    "policies": replace(REQUEST, policies=()),
+    "policies[1].theta": replace(
+        REQUEST,
+        policies=(
+            PolicyRequest("no_retrieval"),
+            PolicyRequest("flare", PolicyOverrides(theta=7.0)),
+        ),
+    ),
+    "policies[1]": replace(REQUEST, policies=(PolicyRequest("flare"), PolicyRequest("flare"))),
+    "policies[0].name": replace(REQUEST, policies=(PolicyRequest("guess"),)),
+    "grid.theta": replace(REQUEST, policies=(PolicyRequest("single_round"),)),
+    "limit": replace(REQUEST, limit=11),
+    "seed": replace(REQUEST, seed=-1),
+    "index": replace(REQUEST, index=None),
+    "timeout_s": replace(REQUEST, timeout_s=0.0),
+    "request_id": replace(REQUEST, request_id="x" * 129),
+}
+
+
+class EvaluatorConformance:
+    """Derive and give the fixtures ``evaluator`` and ``answerer``."""
+
+    @pytest.fixture
+    def answerer(self) -> SteadyAnswerer:
+        """What answers; a question that says poison has no answer."""
+        return SteadyAnswerer(failing=(("poison", 0), ("shy", 1)))
+
+    @pytest.fixture
+    def evaluator(self, answerer: SteadyAnswerer) -> Evaluator:
+        """The evaluator under test."""
+        raise NotImplementedError
+
+    async def test_every_question_is_answered_once_under_every_setting(
+        self, evaluator: Evaluator, answerer: SteadyAnswerer
+    ) -> None:
+        created = await evaluator.create_evaluation(REQUEST, sent(QUESTIONS))
+        assert (created.state, created.wanted, created.done) == (EvaluationState.QUEUED, 30, 0)
+        assert (created.settings, created.questions) == (SETTINGS, 10)
+        last = await ended(evaluator, created)
+        assert last.evaluation.state is EvaluationState.SUCCEEDED
+        assert (last.evaluation.done, last.evaluation.failed) == (30, 0)
+        assert last.evaluation.started
+        assert last.evaluation.ended
+        assert [each.setting for each in last.figures] == list(SETTINGS)
+        assert [each.done for each in last.figures] == [10, 10, 10]
+        assert {(each.measure, each.mean) for each in last.figures} == {("f1", 0.5)}
+        assert last.evaluation == await evaluator.get_evaluation(created.id)
+        page = await evaluator.list_predictions(created.id)
+        order = [(each.question_id, each.setting) for each in page.predictions]
+        assert order == [(each.id, label) for each in QUESTIONS for label in SETTINGS]
+        assert {each.answer for each in page.predictions} == {"Ada"}
+        assert dict(page.predictions[3].scores)["exact_match"] == 1.0
+
+    async def test_a_report_is_given_in_every_form(self, evaluator: Evaluator) -> None:
+        created = await evaluator.create_evaluation(REQUEST, sent(QUESTIONS))
+        await ended(evaluator, created)
+        markdown = await evaluator.report(created.id, ReportForm.MARKDOWN)
+        assert markdown.startswith("# Evaluation on jsonl")
+        assert "flare" in await evaluator.report(created.id, ReportForm.HTML)
+        assert '"title"' in await evaluator.report(created.id, ReportForm.JSON)
+
+    async def test_asked_again_it_is_the_same_evaluation(self, evaluator: Evaluator) -> None:
+        created = await evaluator.create_evaluation(REQUEST, sent(QUESTIONS))
+        again = await evaluator.create_evaluation(REQUEST, sent(QUESTIONS))
+        assert again.id == created.id
+        with pytest.raises(AlreadyExists, match=r"timeout_s is 60.0 there and 7.0 now"):
+            await evaluator.create_evaluation(replace(REQUEST, timeout_s=7.0), sent(QUESTIONS))
+        with pytest.raises(AlreadyExists, match=r"dataset.questions is 10 there and 9 now"):
+            await evaluator.create_evaluation(REQUEST, sent(QUESTIONS[:9]))
+        other = await evaluator.create_evaluation(
+            replace(REQUEST, tenant="others"), sent(QUESTIONS)
+        )
+        assert (other.tenant, created.tenant) == ("others", "default")
+        assert other.id != created.id
+
+    @pytest.mark.parametrize("field", WRONG)
+    async def test_a_wrong_request_is_refused_by_its_field(
+        self, evaluator: Evaluator, field: str
+    ) -> None:
+        questions = no_questions() if field == "dataset" else sent(QUESTIONS)
+        with pytest.raises(InvalidRequest) as caught:
+            await evaluator.create_evaluation(WRONG[field], questions)
+        assert {each.field for each in caught.value.violations} == {field}
+        assert (await evaluator.list_evaluations()).evaluations == ()
+
+    @pytest.mark.parametrize(
+        ("questions", "field", "told"),
+        [
+            ((), "questions", "at least one"),
+            ((*QUESTIONS, QUESTIONS[3]), "questions[10].id", "is the id of questions\\[3\\]"),
+            ((replace(QUESTIONS[0], answers=()),), "questions[0].answers", "at least one"),
+            ((replace(QUESTIONS[0], question=" "),), "questions[0].question", "not be empty"),
+            (
+                tuple(replace(QUESTIONS[0], id=f"q{at}") for at in range(41)),
+                "questions",
+                "at most 40",
+            ),
+        ],
+    )
+    async def test_wrong_questions_are_refused_by_their_place(
+        self,
+        evaluator: Evaluator,
+        questions: Sequence[EvaluationQuestion],
+        field: str,
+        told: str,
+    ) -> None:
+        with pytest.raises(InvalidRequest, match=told) as caught:
+            await evaluator.create_evaluation(REQUEST, sent(questions))
+        assert [each.field for each in caught.value.violations] == [field]
+
+    async def test_questions_beside_a_data_set_are_refused(self, evaluator: Evaluator) -> None:
+        with pytest.raises(InvalidRequest, match="go without the data set lab"):
+            await evaluator.create_evaluation(replace(REQUEST, dataset="lab"), sent(QUESTIONS))
+
+    async def test_one_that_is_not_there_is_not_found(self, evaluator: Evaluator) -> None:
+        with pytest.raises(NotFound):
+            await evaluator.get_evaluation("nobody")
+        with pytest.raises(NotFound):
+            await anext(evaluator.watch_evaluation("nobody"))
+        with pytest.raises(InvalidRequest, match="evaluation_id"):
+            await evaluator.get_evaluation("")
+
+    async def test_a_report_before_the_end_says_what_is_done(
+        self, evaluator: Evaluator, answerer: SteadyAnswerer
+    ) -> None:
+        answerer.answering.clear()
+        created = await evaluator.create_evaluation(REQUEST, sent(QUESTIONS))
+        with pytest.raises(WrongState, match="0 of 30 predictions") as caught:
+            await evaluator.report(created.id, ReportForm.HTML)
+        assert caught.value.metadata["done"] == "0"
+        assert caught.value.metadata["wanted"] == "30"
+        assert caught.value.metadata["state"] in ("queued", "running")
+
+    async def test_one_that_is_cancelled_ends(
+        self, evaluator: Evaluator, answerer: SteadyAnswerer
+    ) -> None:
+        answerer.answering.clear()
+        created = await evaluator.create_evaluation(REQUEST, sent(QUESTIONS))
+        watching = asyncio.create_task(ended(evaluator, created))
+        await answerer.waiting.wait()
+        cancelled = await evaluator.cancel_evaluation(created.id)
+        assert cancelled.state is EvaluationState.CANCELLED
+        assert (await watching).evaluation.state is EvaluationState.CANCELLED
+        assert await evaluator.cancel_evaluation(created.id) == cancelled
+
+    async def test_one_that_has_ended_cannot_be_cancelled(self, evaluator: Evaluator) -> None:
+        created = await evaluator.create_evaluation(REQUEST, sent(QUESTIONS))
+        await ended(evaluator, created)
+        with pytest.raises(WrongState, match="is succeeded, with 30 of 30") as caught:
+            await evaluator.cancel_evaluation(created.id)
+        assert caught.value.metadata["state"] == "succeeded"
+
+    async def test_a_question_that_always_fails_scores_nothing_and_the_rest_go_on(
+        self, evaluator: Evaluator, answerer: SteadyAnswerer
+    ) -> None:
+        poison = replace(QUESTIONS[1], id="bad", question="Who is poison?")
+        shy = replace(QUESTIONS[1], id="shy", question="Who is shy?")
+        request = replace(REQUEST, policies=(PolicyRequest("no_retrieval"),), grid=EvaluationGrid())
+        created = await evaluator.create_evaluation(request, sent((poison, shy, *QUESTIONS)))
+        last = await ended(evaluator, created)
+        assert last.evaluation.state is EvaluationState.SUCCEEDED
+        assert (last.evaluation.done, last.evaluation.failed) == (12, 1)
+        first, second = (await evaluator.list_predictions(created.id)).predictions[:2]
+        assert first.failure is not None
+        assert first.failure.reason == "BACKEND_UNAVAILABLE"
+        assert dict(first.scores)["f1"] == 0.0
+        assert (second.failure, second.answer) == (None, "Ada")
+
+    async def test_a_tenant_has_so_many_unfinished_ones_and_no_more(
+        self, evaluator: Evaluator, answerer: SteadyAnswerer
+    ) -> None:
+        answerer.answering.clear()
+        for name in "abc":
+            await evaluator.create_evaluation(replace(REQUEST, request_id=name), sent(QUESTIONS))
+        with pytest.raises(Overloaded, match="3 evaluations that have not ended") as caught:
+            await evaluator.create_evaluation(replace(REQUEST, request_id="d"), sent(QUESTIONS))
+        assert caught.value.retry_after_s > 0
+        other = replace(REQUEST, request_id="d", tenant="others")
+        assert (await evaluator.create_evaluation(other, sent(QUESTIONS))).tenant == "others"
+
+    async def test_pages_hold_every_evaluation_once_the_newest_first(
+        self, evaluator: Evaluator, answerer: SteadyAnswerer
+    ) -> None:
+        answerer.answering.clear()
+        made = [
+            await evaluator.create_evaluation(replace(REQUEST, request_id=name), sent(QUESTIONS))
+            for name in "abc"
+        ]
+        await evaluator.cancel_evaluation(made[0].id)
+        first = await evaluator.list_evaluations(page_size=2)
+        assert [each.id for each in first.evaluations] == [made[2].id, made[1].id]
+        rest = await evaluator.list_evaluations(page_size=2, page_token=first.next_page_token)
+        assert ([each.id for each in rest.evaluations], rest.next_page_token) == ([made[0].id], "")
+        cancelled = await evaluator.list_evaluations(states=(EvaluationState.CANCELLED,))
+        assert [each.id for each in cancelled.evaluations] == [made[0].id]
+
+    async def test_a_page_token_of_another_query_is_refused(self, evaluator: Evaluator) -> None:
+        created = await evaluator.create_evaluation(REQUEST, sent(QUESTIONS))
+        await ended(evaluator, created)
+        page = await evaluator.list_predictions(created.id, page_size=4)
+        assert [each.question_id for each in page.predictions] == ["q0", "q0", "q0", "q1"]
+        after = await evaluator.list_predictions(
+            created.id, page_size=1, page_token=page.next_page_token
+        )
+        assert (after.predictions[0].question_id, after.predictions[0].setting) == (
+            "q1",
+            SETTINGS[1],
+        )
+        for token in (page.next_page_token, "%", "AAAA"):
+            with pytest.raises(InvalidRequest, match="page_token"):
+                await evaluator.list_predictions(
+                    created.id, setting="no_retrieval", page_token=token
+                )
+            with pytest.raises(InvalidRequest, match="page_token"):
+                await evaluator.list_evaluations(page_token=token)
+        with pytest.raises(InvalidRequest, match="page_size: must be 1 to 1,000, not 0"):
+            await evaluator.list_evaluations(page_size=0)
+        with pytest.raises(InvalidRequest, match="there is no setting 'nope'"):
+            await evaluator.list_predictions(created.id, setting="nope")
+
+
+async def sent(questions: Sequence[EvaluationQuestion]) -> AsyncIterator[EvaluationQuestion]:
+    """The questions as they are sent."""
+    for each in questions:
+        yield each
+
+
+async def ended(evaluator: Evaluator, created: EvaluationDescription) -> EvaluationProgress:
+    """The last that is told of an evaluation when it is watched."""
+    last = None
+    async for last in evaluator.watch_evaluation(created.id):
+        assert last.evaluation.id == created.id
+    assert last is not None
+    return last

@@ -1,0 +1,178 @@
+"""Shards are executed to their end, whoever is stopped, lost or late."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from scaar.core.errors import BackendUnavailable
+from scaar.core.evaluations import (
+    EvaluationDescription,
+    EvaluationQuestion,
+    EvaluationRequest,
+    EvaluationState,
+)
+from scaar.core.ports import Evaluator
+from scaar.core.types import AnswerEvent, AnswerRequest, PolicyRequest
+from scaar.evaluator.service.beginning import Beginning
+from scaar.evaluator.service.opening import open_checked_database, open_evaluator
+from scaar.evaluator.service.shard_execution import ShardExecution
+from scaar.evaluator.settings import EvaluatorSettings
+from scaar.evaluator.store.database.evaluations import get_evaluation
+from scaar.evaluator.store.database.shards import ShardKey, claim
+from scaar.testing.steady_answerer import SteadyAnswerer
+
+SETTINGS = EvaluatorSettings(
+    attempts=2, attempt_pause_s=0.01, shard_predictions=8, shards_at_once=2, concurrency=2
+)
+REQUEST = EvaluationRequest(
+    policies=(PolicyRequest("no_retrieval"), PolicyRequest("flare")),
+    index="lab",
+    request_id="one",
+)
+COUNT = 20
+TEXTS = {f"Who is number {at}?" for at in range(COUNT)}
+
+
+class HeldBack(SteadyAnswerer):
+    """Answers so many, then holds the others up."""
+
+    def __init__(self, answers: int) -> None:
+        super().__init__()
+        self._left = answers
+
+    def _fail(self, question: str) -> None:
+        self._left -= 1
+        if self._left <= 0:
+            self.answering.clear()
+
+
+class Away(SteadyAnswerer):
+    """Is not there."""
+
+    async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
+        raise BackendUnavailable("nobody answers")
+        yield
+
+
+async def sent() -> AsyncIterator[EvaluationQuestion]:
+    for at in range(COUNT):
+        yield EvaluationQuestion(f"q{at}", f"Who is number {at}?", ("Ada",))
+
+
+def opened(path: Path, answerer: SteadyAnswerer) -> AbstractAsyncContextManager[Evaluator]:
+    url = f"sqlite:///{path}/evaluations.sqlite"
+    return open_evaluator(SETTINGS, answerer, database_url=url, lab_index=str)
+
+
+async def ended(evaluator: Evaluator, evaluation_id: str) -> EvaluationDescription:
+    last = [each.evaluation async for each in evaluator.watch_evaluation(evaluation_id)][-1]
+    assert last.state.ended
+    return last
+
+
+async def test_two_services_of_one_database_ask_every_question_once(tmp_path: Path) -> None:
+    one, two = SteadyAnswerer(), SteadyAnswerer()
+    async with opened(tmp_path, one) as first, opened(tmp_path, two) as second:
+        created = await first.create_evaluation(REQUEST, sent())
+        last = await ended(second, created.id)
+    assert (last.state, last.done) == (EvaluationState.SUCCEEDED, 2 * COUNT)
+    assert one.asked + two.asked == dict.fromkeys(TEXTS, 2)
+
+
+async def test_what_was_stopped_goes_on_with_what_is_left(tmp_path: Path) -> None:
+    stopped, after = HeldBack(answers=11), SteadyAnswerer()
+    async with opened(tmp_path, stopped) as evaluator:
+        created = await evaluator.create_evaluation(REQUEST, sent())
+        async for each in evaluator.watch_evaluation(created.id):
+            if each.evaluation.done >= 9:
+                break
+    async with opened(tmp_path, after) as evaluator:
+        before = await evaluator.get_evaluation(created.id)
+        last = await ended(evaluator, created.id)
+    assert 0 < before.done < 2 * COUNT
+    assert (last.state, last.done) == (EvaluationState.SUCCEEDED, 2 * COUNT)
+    assert sum(after.asked.values()) == 2 * COUNT - before.done
+
+
+async def test_a_shard_whose_holder_was_lost_is_taken_when_its_lease_is_over(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path, HeldBack(answers=1)) as evaluator:
+        created = await evaluator.create_evaluation(REQUEST, sent())
+        async for each in evaluator.watch_evaluation(created.id):
+            if each.evaluation.state is EvaluationState.RUNNING:
+                break
+    async with open_checked_database(f"sqlite:///{tmp_path}/evaluations.sqlite") as database:
+        number = (await get_evaluation(database, created.id)).number
+        now = time.time()
+        lost = await claim(database, ShardKey(number, 0), holder="lost", now=now, until=now - 1.0)
+        assert lost is not None
+    async with opened(tmp_path, SteadyAnswerer()) as evaluator:
+        assert (await ended(evaluator, created.id)).state is EvaluationState.SUCCEEDED
+
+
+async def test_who_is_told_of_a_shard_that_another_holds_does_nothing(tmp_path: Path) -> None:
+    answerer = HeldBack(answers=1)
+    async with opened(tmp_path, answerer) as evaluator:
+        created = await evaluator.create_evaluation(REQUEST, sent())
+        await answerer.waiting.wait()
+        url, late = f"sqlite:///{tmp_path}/evaluations.sqlite", SteadyAnswerer()
+        async with open_checked_database(url) as database:
+            number = (await get_evaluation(database, created.id)).number
+            execution = ShardExecution(
+                database=database,
+                answerer=late,
+                holder="late",
+                now=time.time,
+                concurrency=1,
+                attempts=1,
+                pause_s=0.01,
+                lease_s=30.0,
+            )
+            await execution.execute(ShardKey(number, 0))
+        assert not late.asked
+
+
+async def test_what_can_not_be_asked_fails_with_its_reason(tmp_path: Path) -> None:
+    async with opened(tmp_path, SteadyAnswerer()) as evaluator:
+        created = await evaluator.create_evaluation(replace(REQUEST, index="nowhere"), sent())
+        last = await ended(evaluator, created.id)
+    assert last.state is EvaluationState.FAILED
+    assert last.error is not None
+    assert last.error.reason == "NOT_FOUND"
+
+
+async def test_whoever_answers_is_waited_for(tmp_path: Path) -> None:
+    async with opened(tmp_path, Away()) as evaluator:
+        created = await evaluator.create_evaluation(REQUEST, sent())
+        await asyncio.sleep(0)
+        url = f"sqlite:///{tmp_path}/evaluations.sqlite"
+        async with open_checked_database(url) as database:
+            stored = await get_evaluation(database, created.id)
+            beginning = Beginning(database, Away(), "1.0", time.time, 8)
+            assert not await beginning.begin(stored)
+        assert (await evaluator.get_evaluation(created.id)).state is EvaluationState.QUEUED
+
+
+@pytest.mark.parametrize("shards_at_once", [1, 4])
+async def test_a_model_that_changes_while_it_runs_ends_it(
+    tmp_path: Path, shards_at_once: int
+) -> None:
+    answerer = SteadyAnswerer()
+    settings = SETTINGS.model_copy(update={"shards_at_once": shards_at_once})
+    url = f"sqlite:///{tmp_path}/evaluations.sqlite"
+    async with open_evaluator(settings, answerer, database_url=url, lab_index=str) as evaluator:
+        answerer.answering.clear()
+        created = await evaluator.create_evaluation(REQUEST, sent())
+        await answerer.waiting.wait()
+        answerer.revision = "2"
+        answerer.answering.set()
+        last = await ended(evaluator, created.id)
+    assert last.state is EvaluationState.FAILED
+    assert last.error is not None
+    assert "has changed while the evaluation ran" in last.error.message
