@@ -13,9 +13,11 @@ from scaar.cli.ask import ask
 from scaar.cli.calibrate import calibrate_policy
 from scaar.cli.corpus import app as corpus_app
 from scaar.cli.dataset import app as dataset_app
+from scaar.cli.db import app as db_app
 from scaar.cli.demo import demo
 from scaar.cli.doctor import doctor
 from scaar.cli.eval import app as eval_app
+from scaar.cli.evals import app as evals_app
 from scaar.cli.index import app as index_app
 from scaar.cli.lab import app as lab_app
 from scaar.cli.models import app as models_app
@@ -45,8 +47,10 @@ app.command()(up)
 app.command()(serve)
 app.add_typer(models_app, name="models")
 app.add_typer(eval_app, name="eval")
+app.add_typer(evals_app, name="evals")
 app.command("calibrate")(calibrate_policy)
 app.add_typer(lab_app, name="lab")
+app.add_typer(db_app, name="db")
 app.command()(doctor)
 app.command()(demo)
 
