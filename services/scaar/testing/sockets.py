@@ -105,7 +105,7 @@ async def evaluator_by(transport: str, evaluator: Evaluator) -> AsyncIterator[Ev
         yield evaluator
         return
     async with serving(EvaluatorServicer(evaluator)) as (channel, target):
-        yield RemoteEvaluator(channel, target)
+        yield RemoteEvaluator(channel, target, timeout_s=60.0)
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Protocol
 
+from scaar.evaluator.service.stopping import stopped
 from scaar.evaluator.store.database.shards import ShardKey
 
 _LOGGER = logging.getLogger(__name__)
@@ -44,9 +45,7 @@ class InProcessExecutor:
 
     async def stop(self) -> None:
         """Ends what is under way; what was answered is kept."""
-        for task in self._tasks.values():
-            task.cancel()
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        await stopped(tuple(self._tasks.values()))
 
     async def _executed(self, key: ShardKey) -> None:
         try:

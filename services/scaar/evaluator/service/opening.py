@@ -6,7 +6,7 @@ import socket
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 from scaar import __version__
 from scaar.core.errors import InvalidRequest, Violation
@@ -17,6 +17,7 @@ from scaar.evaluator.service.executor import open_in_process
 from scaar.evaluator.service.hosting import HostedEvaluator
 from scaar.evaluator.service.planning import Sources
 from scaar.evaluator.service.shard_execution import ShardExecution
+from scaar.evaluator.service.stopping import stopped
 from scaar.evaluator.service.supervising import Supervisor
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.evaluator.store.database.migrating import check, upgrade
@@ -124,6 +125,4 @@ async def _going(supervisor: Supervisor) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+        await stopped((task,))

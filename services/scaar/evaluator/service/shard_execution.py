@@ -11,6 +11,7 @@ from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.execution.shard import run_shard
 from scaar.evaluator.planning.work import plan_work, work_left
 from scaar.evaluator.service.planning import template_of
+from scaar.evaluator.service.stopping import stopped
 from scaar.evaluator.store.database import shards, transitions
 from scaar.evaluator.store.database.evaluations import numbered_evaluation, questions_of
 from scaar.evaluator.store.database.opening import Database
@@ -80,9 +81,7 @@ class ShardExecution:
             holding.result()
             return False
         finally:
-            for task in (asking, holding):
-                task.cancel()
-            await asyncio.gather(asking, holding, return_exceptions=True)
+            await stopped((asking, holding))
 
     async def _hold(self, held: Claim) -> None:
         """Returns when the shard is no more held."""

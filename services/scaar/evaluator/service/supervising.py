@@ -51,7 +51,8 @@ class Supervisor:
             with _logged("evaluations"):
                 await self.look()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.woken.wait(), self.poll_s)
+                async with asyncio.timeout(self.poll_s):
+                    await self.woken.wait()
             self.woken.clear()
 
     async def look(self) -> None:

@@ -21,7 +21,7 @@ def test_a_service_is_called_as_in_the_contract(service: ServiceName) -> None:
 def test_every_service_has_a_port_of_its_own_on_loopback() -> None:
     addresses = [default_address(service, 50051) for service in ServiceName]
     assert addresses[0] == default_address(ServiceName.ORCHESTRATOR) == "127.0.0.1:50051"
-    assert addresses == [f"127.0.0.1:{port}" for port in range(50051, 50056)]
+    assert addresses == [f"127.0.0.1:{port}" for port in range(50051, 50057)]
 
 
 def test_the_back_ends_are_all_services_but_the_orchestrator() -> None:

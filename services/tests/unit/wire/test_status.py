@@ -23,6 +23,7 @@ ERRORS = [
     PromptTooLong.of("prompt", "must be at most 7 tokens with what follows it, not 9"),
     NotFound("there is no index 'x'", index="x"),
     errors.AlreadyExists("taken", index="x"),
+    errors.WrongState("is running", done="3", wanted="9"),
     CapabilityMissing("no log-probabilities", policy="scaar", missing="logprobs"),
     errors.DataCorrupt("the index x is damaged"),
     Overloaded("no room", retry_after_s=2.5),
@@ -54,7 +55,11 @@ def test_every_condition_has_its_own_reason_and_every_root_its_own_code() -> Non
     }
     assert set(STATUS_CODES) == conditions
     roots = [each for each in STATUS_CODES if each.__base__ is ScaarError]
+    # What is FAILED_PRECONDITION is told apart by its reason, and by none is a missing capability.
+    roots.remove(errors.WrongState)
     assert len({STATUS_CODES[each] for each in roots}) == len(roots)
+    failed_precondition = foreign(grpc.StatusCode.FAILED_PRECONDITION)
+    assert type(failed_precondition) is CapabilityMissing
     assert len({each.reason for each in STATUS_CODES}) == len(STATUS_CODES)
 
 
