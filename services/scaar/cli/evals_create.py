@@ -1,6 +1,7 @@
 """``scaar evals create``: an evaluation queued, of a data set by name or of questions of a file."""
 
 import asyncio
+import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Annotated
@@ -68,7 +69,8 @@ def create(
         seed=seed,
         index=index,
         timeout_s=timeout,
-        request_id=request_id,
+        # One of its own, so that a call that is tried again is of one evaluation.
+        request_id=request_id or uuid.uuid4().hex,
         tenant=tenant,
     )
     sent = no_questions() if questions is None else _questions_in(questions)
