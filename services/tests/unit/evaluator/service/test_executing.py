@@ -109,8 +109,8 @@ async def test_a_shard_whose_holder_was_lost_is_taken_when_its_lease_is_over(
                 break
     async with open_checked_database(f"sqlite:///{tmp_path}/evaluations.sqlite") as database:
         number = (await get_evaluation(database, created.id)).number
-        now = time.time()
-        lost = await claim(database, ShardKey(number, 0), holder="lost", now=now, until=now - 1.0)
+        earlier = time.time() - 31.0
+        lost = await claim(database, ShardKey(number, 0), holder="lost", now=earlier, lease_s=30.0)
         assert lost is not None
     async with opened(tmp_path, SteadyAnswerer()) as evaluator:
         assert (await ended(evaluator, created.id)).state is EvaluationState.SUCCEEDED
