@@ -1,6 +1,7 @@
 """A shard executed: taken, asked until every question of it is settled, and given back."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -48,7 +49,7 @@ class ShardExecution:
         Where it ends early, by an error or cancelled, what was answered is kept.
         """
         held = await shards.claim(
-            self.database, key, holder=self.holder, now=self.now(), lease_s=self.lease_s
+            self.database, key, holder=self.holder, now=self.database.clock, lease_s=self.lease_s
         )
         if held is None:
             return
@@ -85,12 +86,13 @@ class ShardExecution:
 
     async def _hold(self, held: Claim) -> None:
         """Returns when the shard is no more held."""
-        until = self.now() + self.lease_s
+        until = time.monotonic() + self.lease_s
         while True:
             await asyncio.sleep(self.heartbeat_s)
-            now = self.now()
+            now = time.monotonic()
             try:
-                if not await shards.renew(self.database, held, until=now + self.lease_s):
+                renewed = self.database.clock + self.lease_s
+                if not await shards.renew(self.database, held, until=renewed):
                     return
             except BackendUnavailable:
                 if now > until:

@@ -81,7 +81,7 @@ class Supervisor:
         if await transitions.succeed_if_whole(self.database, stored.number, now=self.now()):
             return
         free = await shards.free_shards(
-            self.database, stored.number, now=self.now(), lease_s=self.lease_s
+            self.database, stored.number, now=self.database.clock, lease_s=self.lease_s
         )
         for each in free:
             if each.faults >= self.shard_faults:

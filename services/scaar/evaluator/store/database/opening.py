@@ -37,6 +37,13 @@ class Database:
         """Where it is, without its password."""
         return self._writes.url.render_as_string()
 
+    @property
+    def clock(self) -> sa.ColumnElement[float]:
+        """The time by the database's own clock, in seconds since 1970, in a statement."""
+        if self._writes.dialect.name == "postgresql":
+            return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Double)
+        return (sa.func.julianday("now") - 2_440_587.5) * 86_400.0
+
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
         """A transaction, kept whole when the block ends and not at all when that raises.

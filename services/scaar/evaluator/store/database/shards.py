@@ -13,6 +13,9 @@ from scaar.core.evaluations import EvaluationState
 from scaar.evaluator.store.database.opening import Database
 from scaar.evaluator.store.database.tables import EVALUATIONS, SHARDS
 
+Time = float | sa.ColumnElement[float]
+"""Seconds since 1970, or what gives them in a statement: the database's clock is everyone's."""
+
 
 @dataclass(frozen=True, slots=True)
 class ShardKey:
@@ -41,7 +44,7 @@ class Claim:
 
 
 async def free_shards(
-    database: Database, evaluation: int, *, now: float, lease_s: float
+    database: Database, evaluation: int, *, now: Time, lease_s: float
 ) -> tuple[FreeShard, ...]:
     """Those of an evaluation that are not done and that nobody holds, in order."""
     chosen = (
@@ -55,7 +58,7 @@ async def free_shards(
 
 
 async def claim(
-    database: Database, key: ShardKey, *, holder: str, now: float, lease_s: float
+    database: Database, key: ShardKey, *, holder: str, now: Time, lease_s: float
 ) -> Claim | None:
     """The shard, held for so long; None where another holds it, or there is nothing to do of it."""
     # A lease that ran out is a holder that was lost.
@@ -76,7 +79,7 @@ async def claim(
     return None if row is None else Claim(key, row[0], row[1], row[2])
 
 
-async def renew(database: Database, held: Claim, *, until: float) -> bool:
+async def renew(database: Database, held: Claim, *, until: Time) -> bool:
     """Holds it until then; false where it is no more held, or its evaluation has ended."""
     renewed = _held(held).where(_running(held.key)).values(lease_until=until)
     async with database.writing() as connection:
@@ -108,7 +111,7 @@ def _held(held: Claim) -> sa.Update:
     return _of(held.key).where(~SHARDS.c.done, SHARDS.c.attempt == held.attempt)
 
 
-def _unheld(now: float, lease_s: float) -> sa.ColumnElement[bool]:
+def _unheld(now: Time, lease_s: float) -> sa.ColumnElement[bool]:
     # A lease that is longer than any is of a clock that was set back since.
     until = SHARDS.c.lease_until
     return sa.or_(until.is_(None), until < now, until > now + 2 * lease_s)
