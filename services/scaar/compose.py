@@ -34,6 +34,8 @@ from scaar.runtime.readiness import Need
 from scaar.wire import evaluator, generator, orchestrator, query_builder, retriever, scorer
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from scaar.evaluator.longtail.port import GradientModel
     from scaar.evaluator.settings import EvaluatorSettings
 
@@ -262,10 +264,22 @@ async def open_hosted_evaluator(settings: "EvaluatorSettings") -> AsyncIterator[
             settings,
             answerer,
             database_url=evaluator_database(settings),
+            broker_url=evaluator_broker(settings) if settings.executor == "celery" else "",
             lab_index=lab_index_name,
         ) as hosted,
     ):
         yield hosted
+
+
+def evaluator_broker(settings: "EvaluatorSettings") -> str:
+    """The URL of the workers' broker, password and all.
+
+    Raises:
+        InvalidRequest: it is not given, or twice, or its file cannot be read.
+    """
+    if found := _secret_url("broker", settings.broker, settings.broker_file):
+        return found
+    raise InvalidRequest.of("broker", "must be set for workers: redis://HOST:PORT/NUMBER")
 
 
 def evaluator_database(settings: "EvaluatorSettings") -> str:
@@ -274,17 +288,19 @@ def evaluator_database(settings: "EvaluatorSettings") -> str:
     Raises:
         InvalidRequest: it is given twice, or its file cannot be read.
     """
-    if settings.database is not None and settings.database_file is not None:
-        raise InvalidRequest.of("database_file", "goes without database")
-    if settings.database_file is not None:
+    found = _secret_url("database", settings.database, settings.database_file)
+    return found or f"sqlite:///{scaar_home() / 'evaluations.sqlite'}"
+
+
+def _secret_url(name: str, given: "SecretStr | None", file: Path | None) -> str:
+    if given is not None and file is not None:
+        raise InvalidRequest.of(f"{name}_file", f"goes without {name}")
+    if file is not None:
         try:
-            return settings.database_file.read_text().strip()
+            return file.read_text().strip()
         except (OSError, UnicodeDecodeError) as error:
-            text = f"{settings.database_file} cannot be read: {error}"
-            raise InvalidRequest.of("database_file", text) from error
-    if settings.database is not None:
-        return settings.database.get_secret_value()
-    return f"sqlite:///{scaar_home() / 'evaluations.sqlite'}"
+            raise InvalidRequest.of(f"{name}_file", f"{file} cannot be read: {error}") from error
+    return "" if given is None else given.get_secret_value()
 
 
 def indexes_are_local() -> bool:

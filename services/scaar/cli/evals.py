@@ -12,6 +12,7 @@ from scaar.cli import evals_options as options
 from scaar.cli.eval_table import print_table
 from scaar.cli.evals_create import create
 from scaar.cli.evals_watch import watch_to_end
+from scaar.cli.evals_worker import worker
 from scaar.cli.json_lines import print_json_lines
 from scaar.compose import open_evaluator
 from scaar.core.errors import InvalidRequest
@@ -22,6 +23,7 @@ app = typer.Typer(
     help="Evaluations of a running evaluator: scaar serve evaluator.", no_args_is_help=True
 )
 app.command("create")(create)
+app.command("worker")(worker)
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The evaluation.")]
 _Value = TypeVar("_Value")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field, SecretStr
 
@@ -33,8 +34,35 @@ class EvaluatorSettings(ServiceSettings):
     concurrency: int = Field(default=4, ge=1, le=64)
     """Questions asked at a time in a shard."""
 
+    executor: Literal["in_process", "celery"] = "in_process"
+    """Who asks: this process, or workers, ``scaar evals worker``, that take shards from a
+    broker."""
+
+    broker: SecretStr | None = None
+    """The URL of the workers' broker: ``redis://HOST:PORT/NUMBER``, ``rediss://`` with TLS, or
+    RabbitMQ's ``amqp://USER:PASSWORD@HOST:PORT/NAME``. Needed where the executor is ``celery``."""
+
+    broker_file: Path | None = None
+    """A file that holds the broker's URL alone, instead of it."""
+
+    queue: str = Field(default="scaar.evaluations", pattern=r"^[A-Za-z0-9_.-]{1,100}$")
+    """The queue in which shards wait for a worker; evaluators with databases of their own have
+    queues of their own."""
+
+    worker_processes: int = Field(default=2, ge=1, le=64)
+    """Shards that a worker asks at a time, each in a process."""
+
+    shard_s: float = Field(default=240.0, ge=1.0, le=1500.0)
+    """How long a worker asks one shard at a time, in seconds; what is left of it waits again then.
+    RabbitMQ takes back what takes half an hour."""
+
+    patience_s: float = Field(default=300.0, ge=0)
+    """How long a question is asked again of an orchestrator that sheds load or does not answer
+    before that is taken for a failure, in seconds. After it shed load, nothing is asked for as long
+    as it said."""
+
     shards_at_once: int = Field(default=1, ge=1, le=64)
-    """Shards worked on at a time in this process."""
+    """Shards worked on at a time where this process asks."""
 
     shard_predictions: int = Field(default=200, ge=1, le=10_000)
     """About how many predictions a shard is of; what is asked again when its holder is lost is less

@@ -11,7 +11,12 @@ from scaar.testing.sockets import TRANSPORTS, evaluator_by
 from scaar.testing.steady_answerer import SteadyAnswerer
 
 SETTINGS = EvaluatorSettings(
-    attempts=2, attempt_pause_s=0.01, shard_predictions=6, max_unfinished=3, max_questions=40
+    attempts=2,
+    patience_s=0.0,
+    attempt_pause_s=0.01,
+    shard_predictions=6,
+    max_unfinished=3,
+    max_questions=40,
 )
 
 

@@ -6,14 +6,16 @@ import socket
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import assert_never
 
 from scaar import __version__
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.ports import Answerer, Evaluator
 from scaar.evaluator.datasets import KINDS
+from scaar.evaluator.execution.patient import PatientAnswerer
 from scaar.evaluator.service.beginning import Beginning
-from scaar.evaluator.service.executor import open_in_process
+from scaar.evaluator.service.executor import Executor, open_in_process
 from scaar.evaluator.service.hosting import HostedEvaluator
 from scaar.evaluator.service.planning import Sources
 from scaar.evaluator.service.shard_execution import ShardExecution
@@ -32,9 +34,10 @@ async def open_evaluator(
     answerer: Answerer,
     *,
     database_url: str,
+    broker_url: str = "",
     lab_index: Callable[[int], str],
 ) -> AsyncIterator[Evaluator]:
-    """The evaluator over a database, shards executed in this process by the answerer.
+    """The evaluator over a database; shards are executed in this process, or by workers.
 
     Raises:
         InvalidRequest: a data set of the settings is none, or its file is not there.
@@ -44,22 +47,11 @@ async def open_evaluator(
     sources = sources_of(settings, lab_index)
     async with open_checked_database(database_url) as database:
         woken = asyncio.Event()
-        execution = ShardExecution(
-            database=database,
-            answerer=answerer,
-            holder=f"{socket.gethostname()} {os.getpid()}",
-            now=time.time,
-            concurrency=settings.concurrency,
-            attempts=settings.attempts,
-            pause_s=settings.attempt_pause_s,
-            lease_s=settings.lease_s,
-        )
         beginning = Beginning(
             database, answerer, __version__, time.time, settings.shard_predictions
         )
-        async with open_in_process(
-            execution.execute, at_once=settings.shards_at_once, ended=woken.set
-        ) as executor:
+        execution = execution_of(settings, database, answerer)
+        async with _open_executor(settings, execution, broker_url, ended=woken.set) as executor:
             supervisor = Supervisor(
                 database=database,
                 beginning=beginning,
@@ -79,6 +71,40 @@ async def open_evaluator(
                     new_id=lambda: uuid.uuid4().hex,
                     changed=woken.set,
                 )
+
+
+def execution_of(
+    settings: EvaluatorSettings, database: Database, answerer: Answerer
+) -> ShardExecution:
+    """What shards are executed with, in whichever process that is."""
+    return ShardExecution(
+        database=database,
+        answerer=PatientAnswerer(answerer, patience_s=settings.patience_s),
+        holder=f"{socket.gethostname()} {os.getpid()}",
+        now=time.time,
+        concurrency=settings.concurrency,
+        attempts=settings.attempts,
+        pause_s=settings.attempt_pause_s,
+        lease_s=settings.lease_s,
+    )
+
+
+def _open_executor(
+    settings: EvaluatorSettings,
+    execution: ShardExecution,
+    broker_url: str,
+    *,
+    ended: Callable[[], None],
+) -> AbstractAsyncContextManager[Executor]:
+    match settings.executor:
+        case "in_process":
+            return open_in_process(execution.execute, at_once=settings.shards_at_once, ended=ended)
+        case "celery":
+            from scaar.evaluator.workers.opening import open_queue_executor
+
+            return open_queue_executor(settings, broker_url)
+        case _:
+            assert_never(settings.executor)
 
 
 @asynccontextmanager

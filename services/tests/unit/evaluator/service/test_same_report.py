@@ -56,7 +56,11 @@ async def reported_by_folder(questions: Path, folder: Path, created: str) -> Non
 async def test_the_report_is_that_of_a_folder_of_the_same_questions(tmp_path: Path) -> None:
     questions, folder = write_questions(tmp_path / "questions.jsonl"), tmp_path / "results"
     settings = EvaluatorSettings(
-        datasets={"jsonl": questions}, attempts=1, shard_predictions=10, concurrency=3
+        datasets={"jsonl": questions},
+        attempts=1,
+        patience_s=0.0,
+        shard_predictions=10,
+        concurrency=3,
     )
     request = EvaluationRequest(
         policies=tuple(PolicyRequest(name) for name in POLICIES),

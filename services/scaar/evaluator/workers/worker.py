@@ -1,0 +1,63 @@
+"""A worker: a process that takes messages from the broker, and those below it that ask."""
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from celery import Celery, signals
+
+from scaar.core.errors import ScaarError
+from scaar.evaluator.store.database.shards import ShardKey
+from scaar.evaluator.workers.application import TASK
+from scaar.evaluator.workers.asking import Open, ask_shard
+
+_LOGGER = logging.getLogger(__name__)
+
+
+def run_worker(
+    application: Celery,
+    opened: Open,
+    *,
+    processes: int,
+    shard_s: float,
+    ready: Callable[[], None] = lambda: None,
+) -> int:
+    """Has so many processes ask shards until it is told to stop; the status to end with.
+
+    Told by SIGTERM or SIGINT, shards under way are given back within seconds. The processes learn
+    of it, and of this one's loss, by the end of a pipe.
+    """
+    stopping, going_on = os.pipe()
+
+    def ask(evaluation: int, number: int) -> None:
+        key = ShardKey(evaluation, number)
+        try:
+            asyncio.run(ask_shard(key, opened, stopping=stopping, shard_s=shard_s))
+        except ScaarError as error:
+            # The shard is free, or will be: the service puts it again.
+            _LOGGER.warning("shard %d of evaluation %d: %s", number, evaluation, error.message)
+
+    def end_pipe(**_: Any) -> None:
+        with suppress(OSError):
+            os.close(going_on)
+
+    def tell(**_: Any) -> None:
+        ready()
+
+    application.task(name=TASK)(ask)
+    signals.worker_process_init.connect(end_pipe, weak=False)
+    signals.worker_shutting_down.connect(end_pipe, weak=False)
+    signals.worker_ready.connect(tell, weak=False)
+    worker = application.Worker(
+        pool="prefork",
+        concurrency=processes,
+        loglevel="WARNING",
+        quiet=True,
+        without_gossip=True,
+        without_mingle=True,
+    )
+    worker.start()
+    return int(worker.exitcode or 0)

@@ -1,0 +1,60 @@
+from pathlib import Path
+
+import pytest
+
+from scaar.testing.commands import run_scaar
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCAAR_HOME", str(tmp_path))
+
+
+def refused(*arguments: str) -> str:
+    ran = run_scaar("evals", "worker", *arguments)
+    assert (ran.status, ran.out) == (2, "")
+    return ran.err
+
+
+def test_a_worker_without_a_broker_is_refused() -> None:
+    assert refused() == "scaar: broker: must be set for workers: redis://HOST:PORT/NUMBER\n"
+
+
+def test_a_worker_without_a_running_orchestrator_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SCAAR_EVALUATOR_BROKER", "redis://127.0.0.1:1/0")
+    assert "orchestrator_target: must be that of a running orchestrator" in refused()
+
+
+def test_a_broker_that_is_no_broker_is_refused_without_its_password(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SCAAR_EVALUATOR_BROKER", "sqs://user:secret@host/")
+    said = refused("--orchestrator", "dns:///127.0.0.1:1")
+    assert "broker: must be redis://" in said
+    assert "secret" not in said
+
+
+def test_a_broker_is_given_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SCAAR_EVALUATOR_BROKER", "redis://127.0.0.1:1/0")
+    monkeypatch.setenv("SCAAR_EVALUATOR_BROKER_FILE", str(tmp_path / "broker"))
+    assert "broker_file: goes without broker" in refused()
+
+
+def test_as_many_processes_as_there_may_be() -> None:
+    assert "--worker-processes: Input should be less than or equal to 64" in refused(
+        "--worker-processes", "65"
+    )
+
+
+def test_a_database_of_another_version_keeps_a_worker_from_starting(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    empty = tmp_path / "empty.sqlite"
+    empty.touch()
+    monkeypatch.setenv("SCAAR_EVALUATOR_BROKER", "redis://127.0.0.1:1/0")
+    monkeypatch.setenv("SCAAR_EVALUATOR_DATABASE", f"sqlite:///{empty}")
+    ran = run_scaar("evals", "worker", "--orchestrator", "dns:///127.0.0.1:1")
+    assert ran.status == 1
+    assert "make them with scaar db upgrade" in ran.err
