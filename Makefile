@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` shows the main job, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations bench bench-backends results check proto lab-models clean
+.PHONY: help demo test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations bench bench-evals bench-backends results check proto lab-models clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -43,6 +43,9 @@ integration-evaluations: $(VENV)/.dev ## run evaluations on a real Redis and a r
 
 bench: $(VENV)/.dev ## what answers cost: over plain generation, and policies at equal retrievals (about 6 minutes)
 	@PYTHONPATH=services $(BIN)/python -m bench $(BENCH)
+
+bench-evals: $(VENV)/.dev ## what evaluations cost as a service, and with 1, 2 and 4 workers (real Redis and PostgreSQL)
+	@$(BIN)/python -m integration_tests.evaluations.measure
 
 bench-backends: $(VENV)/.dev ## what a call adds to the raw clients of TGI, OpenAI, Triton, OpenSearch
 	@$(BIN)/python -m integration_tests.generator.overhead

@@ -1,7 +1,7 @@
 """The evaluator on a real PostgreSQL server keeps to all that one on SQLite does."""
 
 import itertools
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
 import sqlalchemy as sa
@@ -20,10 +20,11 @@ from scaar.testing.conformance.evaluator import EvaluatorConformance
 from scaar.testing.sockets import TRANSPORTS, evaluator_by
 from scaar.testing.steady_answerer import SteadyAnswerer
 
-from ..servers.postgresql.postgresql_server import PostgresqlServer, running_postgresql
+from ..servers.postgresql.postgresql_server import PostgresqlServer
 
 SETTINGS = EvaluatorSettings(
     attempts=2,
+    patience_s=0.0,
     attempt_pause_s=0.01,
     shard_predictions=6,
     shards_at_once=3,
@@ -35,18 +36,12 @@ SETTINGS = EvaluatorSettings(
 NUMBERS = itertools.count()
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresqlServer]:
-    with running_postgresql() as server:
-        yield server
-
-
 @pytest.fixture
-def database_url(server: PostgresqlServer) -> str:
+def database_url(postgresql: PostgresqlServer) -> str:
     """An empty database of the test's own."""
-    name = f"evaluations_{next(NUMBERS)}"
-    server.asked(f"CREATE DATABASE {name}")
-    return f"postgresql://{server.address.rpartition('/')[0]}/{name}"
+    name = f"kept_{next(NUMBERS)}"
+    postgresql.asked(f"CREATE DATABASE {name}")
+    return postgresql.url(name)
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ def test_a_server_that_is_killed_has_every_committed_row_when_it_starts_again() 
     with running_postgresql() as server:
         server.asked("CREATE TABLE rows (number int PRIMARY KEY)")
         server.asked("INSERT INTO rows SELECT generate_series(1, 1000)")
-        before = server.address
+        before = server.url()
         server.kill()
         with pytest.raises(RuntimeError, match="refused"):
             server.asked("SELECT 1")
         server.start()
-        assert server.address == before
+        assert server.url() == before
         assert server.asked("SELECT count(*) FROM rows") == "1000"
 
 

@@ -5,12 +5,12 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 NOBODY = 65534
-_START_S = 120
+_START_S = 300
 _END_S = 60
 _ENDED = ("X", "Z")
 
@@ -29,14 +29,20 @@ class ServerProcess:
         return self._process.pid
 
     def start(
-        self, command: Sequence[str], *, answers: Callable[[], bool], as_nobody: bool = False
+        self,
+        command: Sequence[str],
+        *,
+        answers: Callable[[], bool],
+        as_nobody: bool = False,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         """Starts the command and returns once it answers.
 
         Raises:
             RuntimeError: it ended, or does not answer in time.
         """
-        self._process = self._run(command, NOBODY if as_nobody and os.geteuid() == 0 else None)
+        user = NOBODY if as_nobody and os.geteuid() == 0 else None
+        self._process = self._run(command, user, environment or {})
         until = time.monotonic() + _START_S
         while self._process.poll() is None and time.monotonic() < until:
             if answers():
@@ -51,16 +57,26 @@ class ServerProcess:
 
     def kill_with_children(self) -> None:
         """Ends it and the processes that it began; none is left when this returns."""
-        if self._process is None:
+        if self._process is None or self._process.poll() is not None:
             return
+        # Stopped, it begins no more of them.
         self.pause()
-        began = [pid for pid in _running() if _state_and_parent(pid)[1] == self.pid]
+        began = self.children()
         self.kill()
         for pid in began:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         while any(_state_and_parent(pid)[0] not in _ENDED for pid in began):
             time.sleep(0.01)
+
+    def children(self) -> list[int]:
+        """The ids of the processes that it began."""
+        return [pid for pid in _running() if _state_and_parent(pid)[1] == self.pid]
+
+    def wait(self) -> int:
+        """Its status, when it has ended by itself."""
+        assert self._process
+        return self._process.wait(timeout=_START_S)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
         """Ends it in order."""
@@ -80,7 +96,9 @@ class ServerProcess:
             self._process.wait(timeout=_END_S)
             self._process = None
 
-    def _run(self, command: Sequence[str], user: int | None) -> subprocess.Popen[bytes]:
+    def _run(
+        self, command: Sequence[str], user: int | None, environment: Mapping[str, str]
+    ) -> subprocess.Popen[bytes]:
         with self._log.open("ab") as log:
             return subprocess.Popen(
                 command,
@@ -88,6 +106,7 @@ class ServerProcess:
                 stdout=log,
                 stderr=log,
                 cwd=self._log.parent,
+                env={**os.environ, **environment},
                 start_new_session=True,
                 # As this process does: a file over its limit is an error and not the end.
                 restore_signals=False,

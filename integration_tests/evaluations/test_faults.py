@@ -1,0 +1,188 @@
+"""Whatever dies while workers ask: every question is in the report once, as if nothing had died."""
+
+import asyncio
+import os
+import signal
+from collections import Counter
+
+import pytest
+
+from scaar.evaluator.store.database.shards import ShardKey
+from scaar.evaluator.workers.application import build_application
+from scaar.evaluator.workers.queue import ShardQueue
+
+from .scene import COUNT, POLICIES, Outcome, Scene, until
+
+
+async def test_a_process_that_is_killed_in_mid_question_takes_nothing_with_it(
+    scene: Scene, undisturbed: Outcome
+) -> None:
+    await scene.start_worker()
+    scene.orchestrator.hold()
+    evaluation = await scene.begin()
+    await scene.under_way(2)
+    os.kill(scene.asking()[0], signal.SIGKILL)
+    scene.orchestrator.let_go()
+    assert await scene.succeeded(evaluation) == undisturbed
+
+
+async def test_when_all_workers_are_killed_another_finishes(
+    scene: Scene, undisturbed: Outcome
+) -> None:
+    await scene.start_worker()
+    scene.orchestrator.hold()
+    evaluation = await scene.begin()
+    await scene.under_way(2)
+    scene.workers[0].process.kill_with_children()
+    scene.orchestrator.let_go()
+    await scene.start_worker()
+    assert await scene.succeeded(evaluation) == undisturbed
+
+
+@pytest.mark.parametrize("durable", [False, True])
+async def test_a_broker_that_is_killed_and_comes_back_is_used_again(
+    scene: Scene, undisturbed: Outcome
+) -> None:
+    await scene.start_worker()
+    scene.orchestrator.hold()
+    evaluation = await scene.begin()
+    await scene.under_way(2)
+    scene.redis.process.kill()
+    scene.orchestrator.let_go()
+    await asyncio.to_thread(scene.redis.start)
+    assert await scene.succeeded(evaluation) == undisturbed
+
+
+@pytest.mark.parametrize("durable", [True])
+async def test_a_broker_without_room_on_disk_holds_up_and_loses_nothing(
+    scene: Scene, undisturbed: Outcome
+) -> None:
+    await scene.start_worker()
+    scene.redis.fill_disk()
+    for _ in range(2):
+        scene.redis.asked("SET", "filler", "x")
+    assert "MISCONF" in scene.redis.asked("SET", "filler", "x")
+    evaluation = await scene.begin()
+    running = "SELECT count(*) FROM shards"
+    await until(lambda: scene.told(running) != "0")
+    assert scene.orchestrator.asked == []
+    scene.redis.free_disk()
+    assert await scene.succeeded(evaluation) == undisturbed
+
+
+async def test_a_database_that_is_killed_in_mid_question_is_gone_on_with(
+    scene: Scene, undisturbed: Outcome
+) -> None:
+    await scene.start_worker()
+    scene.orchestrator.hold()
+    evaluation = await scene.begin()
+    await scene.under_way(2)
+    scene.postgresql.kill()
+    scene.orchestrator.let_go()
+    await asyncio.to_thread(scene.postgresql.start)
+    assert await scene.succeeded(evaluation) == undisturbed
+
+
+async def test_an_orchestrator_that_is_killed_in_mid_question_is_waited_for(
+    scene: Scene, undisturbed: Outcome
+) -> None:
+    await scene.start_worker()
+    scene.orchestrator.hold()
+    evaluation = await scene.begin()
+    await scene.under_way(2)
+    scene.orchestrator.process.kill()
+    scene.orchestrator.let_go()
+    await asyncio.to_thread(scene.orchestrator.start)
+    assert await scene.succeeded(evaluation) == undisturbed
+
+
+async def test_a_worker_that_slept_past_its_lease_finds_its_shard_taken(
+    scene: Scene, undisturbed: Outcome
+) -> None:
+    sleeping = await scene.start_worker(worker_processes=1)
+    scene.orchestrator.hold()
+    evaluation = await scene.begin()
+    await scene.under_way(2)
+    (asking,) = scene.asking()
+    sleeping.process.pause()
+    os.kill(asking, signal.SIGSTOP)
+    scene.orchestrator.let_go()
+    await scene.start_worker(worker_processes=1)
+    taken = "SELECT count(*) FROM shards WHERE attempt > 1"
+    await until(lambda: scene.told(taken) != "0")
+    os.kill(asking, signal.SIGCONT)
+    sleeping.process.go_on()
+    assert await scene.succeeded(evaluation) == undisturbed
+
+
+async def test_a_worker_whose_clock_is_an_hour_ahead_neither_steals_nor_keeps(
+    scene: Scene, undisturbed: Outcome
+) -> None:
+    await scene.start_worker(ahead_s=3_600.0, worker_processes=1)
+    scene.orchestrator.hold()
+    evaluation = await scene.begin()
+    await scene.under_way(2)
+    await scene.start_worker(worker_processes=1)
+    await scene.under_way(4)
+    scene.workers[0].process.kill_with_children()
+    scene.orchestrator.let_go()
+    assert await scene.succeeded(evaluation) == undisturbed
+    assert scene.told("SELECT max(attempt) FROM shards") == "2"
+
+
+async def test_of_workers_with_the_same_shard_one_asks_it(
+    scene: Scene, undisturbed: Outcome
+) -> None:
+    for _ in range(2):
+        await scene.start_worker()
+    scene.orchestrator.hold()
+    evaluation = await scene.begin()
+    await scene.under_way(2)
+    queue = ShardQueue(build_application(scene.redis.url))
+    number = int(scene.told("SELECT max(number) FROM evaluations"))
+    for at in range(4):
+        for _ in range(3):
+            await queue.put(ShardKey(number, at))
+    queue.close()
+    scene.orchestrator.let_go()
+    assert await scene.succeeded(evaluation) == undisturbed
+    assert Counter(scene.orchestrator.asked).most_common(1)[0][1] == 1
+    assert len(scene.orchestrator.asked) == COUNT * len(POLICIES)
+
+
+async def test_a_question_that_cannot_be_answered_fails_after_three_tries_and_the_rest_go_on(
+    scene: Scene, undisturbed_with_poison: Outcome
+) -> None:
+    await scene.start_worker()
+    found = await scene.succeeded(await scene.begin(poison=True))
+    assert found == undisturbed_with_poison
+    failed = [each for each in found.predictions if each.failure is not None]
+    assert {(each.question_id, each.answer) for each in failed} == {("q4", "")}
+    assert len(failed) == len(POLICIES)
+    assert all(value == 0.0 for each in failed for _, value in each.scores)
+    tries = Counter(each for each in scene.orchestrator.asked if "poison" in each)
+    assert set(tries.values()) == {3}
+
+
+@pytest.mark.parametrize("most_calls", [1])
+async def test_an_orchestrator_that_sheds_load_is_left_alone_and_asked_again(
+    scene: Scene, undisturbed: Outcome
+) -> None:
+    await scene.start_worker()
+    assert await scene.succeeded(await scene.begin()) == undisturbed
+
+
+async def test_a_worker_that_is_told_to_stop_gives_its_shards_back(
+    scene: Scene, undisturbed: Outcome
+) -> None:
+    stopped = await scene.start_worker()
+    scene.orchestrator.hold()
+    evaluation = await scene.begin()
+    await scene.under_way(2)
+    os.kill(stopped.process.pid, signal.SIGTERM)
+    assert await asyncio.to_thread(stopped.process.wait) == 0
+    assert scene.asking() == []
+    scene.orchestrator.let_go()
+    await scene.start_worker()
+    assert await scene.succeeded(evaluation) == undisturbed
+    assert scene.told("SELECT max(faults) FROM shards") == "0"
