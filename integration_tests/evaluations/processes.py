@@ -30,6 +30,11 @@ class Orchestrator:
         file = self._folder / "asked"
         return file.read_text().splitlines() if file.exists() else []
 
+    @property
+    def held(self) -> int:
+        """How many answers it waits with."""
+        return int((self._folder / "held").read_text())
+
     def start(self) -> None:
         address = f"127.0.0.1:{self._port}"
         program = str(HERE / "steady_orchestrator.py")

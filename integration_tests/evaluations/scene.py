@@ -78,8 +78,8 @@ class Scene:
         return await self.evaluator.create_evaluation(REQUEST, questions(poison=poison))
 
     async def under_way(self, count: int = 1) -> None:
-        """Returns when so many questions have been asked for and no answer is given."""
-        await until(lambda: len(self.orchestrator.asked) >= count)
+        """Returns when workers have so many questions under way, of an orchestrator that holds."""
+        await until(lambda: bool(self.asking()) and self.orchestrator.held >= count)
 
     def asking(self) -> list[int]:
         """The ids of the processes that hold shards."""

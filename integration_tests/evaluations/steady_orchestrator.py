@@ -3,7 +3,8 @@
     python steady_orchestrator.py FOLDER HOST:PORT [MOST_CALLS]
 
 It writes what it is asked for, a line each, into ``asked`` of the folder, and waits with its answer
-for as long as there is a file ``hold``. A question that holds the word poison cannot be answered.
+for as long as there is a file ``hold``; ``held`` says how many wait. A question that holds the word
+poison cannot be answered.
 """
 
 import asyncio
@@ -27,21 +28,33 @@ class HeldAnswerer(SteadyAnswerer):
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self._folder = folder
+        self._held = 0
+        self._tell(0)
 
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
         async for event in super().stream_answer(request):
             yield event
             if isinstance(event, AnswerStarted):
-                await self._held(f"{request.policy.name}: {request.question}\n")
+                await self._hold(f"{request.policy.name}: {request.question}\n")
                 if "poison" in request.question:
                     raise ScaarError("nothing can be said of it")
 
-    async def _held(self, line: str) -> None:
+    async def _hold(self, line: str) -> None:
         with (self._folder / "asked").open("a") as asked:
             asked.write(line)
-        # Another process holds it.
-        while (self._folder / "hold").exists():  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+        self._tell(1)
+        try:
+            # Another process holds it.
+            while (self._folder / "hold").exists():  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        finally:
+            self._tell(-1)
+
+    def _tell(self, more: int) -> None:
+        self._held += more
+        file = self._folder / "held.new"
+        file.write_text(str(self._held))
+        file.rename(self._folder / "held")
 
 
 async def _serve(folder: Path, address: str, most: int) -> None:
