@@ -1,6 +1,7 @@
 """The parts of a report in their order."""
 
 from scaar.evaluator.report.analysis import Analysis
+from scaar.evaluator.report.brought import tell_brought
 from scaar.evaluator.report.by_label import break_down
 from scaar.evaluator.report.capped import count_capped
 from scaar.evaluator.report.combinations import combine
@@ -22,6 +23,7 @@ def compose(analysis: Analysis, failures: FailureCount) -> Report:
         match_retrievals(analysis),
         draw_frontiers(analysis),
         break_down(analysis),
+        tell_brought(analysis),
         draw_curves(analysis),
         combine(analysis),
         count_capped(analysis),

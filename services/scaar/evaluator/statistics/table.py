@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scaar.core.errors import InvalidRequest
 from scaar.core.types import Usage
 from scaar.evaluator.records import Prediction, Question, Score, Setting
+from scaar.evaluator.statistics.lookups import LOOKUPS, lookups_of
 
 Floats = NDArray[np.float64]
 DEFAULT_MEASURES = ("exact_match", "f1")
@@ -22,6 +23,9 @@ BILL = tuple(field.name for field in fields(Usage))
 _bill = attrgetter(*BILL)
 
 FAILED, MISSING, JUDGED_WORDS, CAPPED_WORDS = "failed", "missing", "judged_words", "capped_words"
+
+_DECIDED = (JUDGED_WORDS, CAPPED_WORDS, *LOOKUPS)
+"""The columns that are counted in the decisions of predictions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +74,7 @@ class TableBuilder:
         labels = _positions("settings", [each.label for each in self._settings])
         self._scores = {label: array("d") for label in labels}
         self._failed = {label: array("d") for label in labels}
-        self._words = {label: array("d") for label in labels}
+        self._decided = {label: array("d") for label in labels}
         self._measures: tuple[str, ...] | None = None
 
     def add_score(self, score: Score) -> None:
@@ -85,24 +89,26 @@ class TableBuilder:
             rows.extend(self._measured(score))
 
     def add_prediction(self, prediction: Prediction) -> None:
-        """Counts the words that were judged for a prediction, and the capped ones of them."""
-        rows = self._rows(self._words, prediction.setting, prediction.question_id)
+        """Counts the words that were judged for a prediction, and what its retrievals brought."""
+        rows = self._rows(self._decided, prediction.setting, prediction.question_id)
+        at = self._at[prediction.question_id]
         judged = sum(len(decision.words) for decision in prediction.decisions)
-        if judged:
-            capped = sum(word.capped for each in prediction.decisions for word in each.words)
-            rows.extend((self._at[prediction.question_id], judged, capped))
+        capped = sum(word.capped for each in prediction.decisions for word in each.words)
+        brought = lookups_of(self._questions[at], prediction.decisions)
+        if judged or any(brought):
+            rows.extend((at, judged, capped, *brought))
 
     def build(self) -> ScoreTable:
         """The table of all that was added."""
         measures = self._measures or DEFAULT_MEASURES
         scored = (*BILL, *measures)
-        columns = (*scored, FAILED, MISSING, JUDGED_WORDS, CAPPED_WORDS)
+        columns = (*scored, FAILED, MISSING, *_DECIDED)
         values = np.zeros((len(self._settings), len(columns), len(self._questions)))
         for each, setting in zip(values, self._settings, strict=True):
             label = setting.label
             answered = self._add(each[: len(scored)], self._scores[label])
             failed = self._add(each[: len(BILL)], self._failed[label])
-            self._add(each[-2:], self._words[label])
+            self._add(each[-len(_DECIDED) :], self._decided[label])
             if (answered + failed > 1).any():
                 twice = self._questions[int((answered + failed).argmax())].id
                 raise _wrong(f"hold question {twice!r} under setting {label!r} twice")

@@ -4,9 +4,9 @@ from dataclasses import replace
 import pytest
 
 from scaar.core.controls import Control
-from scaar.core.types import Trigger
+from scaar.core.types import Formulation, Query, Trigger
 from scaar.evaluator.planning.scorers import with_scorers
-from scaar.evaluator.records import Failure, Prediction, Question, Score, Setting
+from scaar.evaluator.records import Decision, Failure, Prediction, Question, Score, Setting
 from scaar.evaluator.report.analysis import analyse
 from scaar.evaluator.report.composing import compose
 from scaar.evaluator.report.failures import FailureCount
@@ -302,3 +302,29 @@ def test_predictions_that_are_missing_are_counted() -> None:
 def test_the_order_of_what_is_given_changes_nothing() -> None:
     scores = tuple(draw_scores(QUESTIONS, SETTINGS))
     assert _report(QUESTIONS, SETTINGS, scores) == _report(QUESTIONS[::-1], SETTINGS, scores[::-1])
+
+
+def test_what_retrievals_brought_is_told_where_supports_are_known() -> None:
+    assert not [table for table in WHOLE.tables() if table.name == "brought"]
+    questions = [replace(each, supports=("a", "b")) for each in QUESTIONS]
+    found = {"single_round": ("a", "x"), "fixed_sentence": ("a", "b")}
+    predictions = [
+        replace(
+            each,
+            decisions=(
+                Decision(
+                    "A.", query=Query("who", Formulation.QUESTION), passage_ids=found[each.setting]
+                ),
+                Decision("B."),
+            ),
+        )
+        for each in draw_predictions(questions, SETTINGS[1:3])
+    ]
+    brought = _table(_report(questions, SETTINGS, predictions=predictions), "brought")
+    shares = _column(brought, "supports_found")
+    assert shares["single_round"].value == 0.5
+    assert shares["fixed_sentence"].value == 1
+    assert _column(brought, "retrievals_with_support")["no_retrieval"].note == "none"
+    without = _column(brought, "score_without_all")
+    assert _column(brought, "questions_with_all")["single_round"].value == 0
+    assert (without["fixed_sentence"].note, without["single_round"].note) == ("none", "")

@@ -1,0 +1,55 @@
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scaar.core.types import Formulation, Query
+from scaar.evaluator.records import Decision, Question
+from scaar.evaluator.statistics.lookups import LOOKUPS, lookups_of
+
+
+def _asked(*supports: str) -> Question:
+    return Question("q", "Who?", ("A",), "q", supports=supports)
+
+
+def _retrieved(*ids: str) -> Decision:
+    return Decision("A.", query=Query("who", Formulation.QUESTION), passage_ids=ids)
+
+
+WRITTEN = Decision("A.")
+
+
+@pytest.mark.parametrize(
+    ("supports", "decisions", "expected"),
+    [
+        ((), (_retrieved("a"),), (0, 0, 0, 0, 0, 0)),
+        (("a", "b"), (WRITTEN,), (1, 0, 0, 0, 0, 0)),
+        (("a", "b"), (_retrieved("a", "x"), WRITTEN), (1, 1, 1, 1, 0.5, 0)),
+        (("a", "b"), (_retrieved("a"), _retrieved("x", "a")), (1, 2, 2, 1, 0.5, 0)),
+        (("a", "b"), (_retrieved("x"), _retrieved("b", "a")), (1, 2, 1, 1, 1, 1)),
+        (("a", "b"), (_retrieved("a"), _retrieved("b")), (1, 2, 2, 2, 1, 1)),
+        (("a", "a"), (_retrieved("a"),), (1, 1, 1, 1, 1, 1)),
+        (("a",), (_retrieved(),), (1, 1, 0, 0, 0, 0)),
+    ],
+)
+def test_what_retrievals_brought_is_counted(
+    supports: tuple[str, ...], decisions: tuple[Decision, ...], expected: tuple[float, ...]
+) -> None:
+    assert lookups_of(_asked(*supports), decisions) == expected
+
+
+ids = st.sampled_from("abcdefg")
+
+
+@given(st.sets(ids, min_size=1), st.lists(st.lists(ids)))
+def test_a_retrieval_brings_something_new_only_where_it_brings_something(
+    supports: set[str], brought: Sequence[Sequence[str]]
+) -> None:
+    values = lookups_of(_asked(*supports), [_retrieved(*each) for each in brought])
+    known, told, any_support, new, share, whole = values
+    assert len(values) == len(LOOKUPS)
+    assert known == 1
+    assert len(supports) >= round(share * len(supports)) >= new
+    assert len(brought) == told >= any_support >= new
+    assert (share == 1) == bool(whole)
