@@ -24,7 +24,7 @@ from scaar.generator.factory import open_generator
 from scaar.generator.settings import GeneratorSettings
 
 CALLS, WARM_UP, TOKENS = 200, 20, 8
-PROMPT = "Question: Who directed the film The Painted Voyage of Olstead?\nAnswer:"
+PROMPT = "Question: Who directed the film The Haunted Fountain?\nAnswer:"
 _URL = re.compile(r"http://127\.0\.0\.1:\d+")
 
 

@@ -108,7 +108,7 @@ def test_metadata_is_declared_filtered_by_and_verified(
 def test_a_question_is_answered_from_an_index_on_the_server(
     run: Callable[..., str], tmp_path: Path
 ) -> None:
-    question = "Who is the spouse of the director of the film The Painted Voyage of Olstead?"
+    question = "Who is the spouse of the director of the film The Haunted Fountain?"
     unasked = run_scaar("ask", question)
     assert unasked.status == 1
     assert "no index 'lab'" in unasked.err

@@ -17,8 +17,8 @@ from scaar.lab.training.pairs import draw_pair
 
 RANDOM = Random(2000)
 PAIRS = [(pair.text, pair.altered) for pair in (draw_pair(RANDOM) for _ in range(200))]
-WORDS = "The film The Crimson Desert of Zaport was directed by Roric Kelford.".split()
-WHOLE, ALTERED = leave_one_out("Who directed the film The Crimson Desert of Zaport?", WORDS)
+WORDS = "The film The Crimson Desert was directed by Roric Kelford.".split()
+WHOLE, ALTERED = leave_one_out("Who directed the film The Crimson Desert?", WORDS)
 
 
 @pytest.fixture(scope="module")

@@ -61,7 +61,7 @@ async def engines() -> AsyncIterator[tuple[Generator, Generator]]:
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("prefix_cache_mb", [64, 0])
 class TestTransformersGenerator(GeneratorConformance):
-    prompt = "Question: Who directed the film The Painted Voyage of Olstead?\nAnswer:"
+    prompt = "Question: Who directed the film The Haunted Fountain?\nAnswer:"
     logprob_tolerance = 1e-5
 
     @pytest.fixture
@@ -94,7 +94,7 @@ async def test_every_token_is_that_of_the_onnx_engine_and_its_numbers_to_1e_4(en
 
 async def test_the_attention_is_that_of_the_onnx_engine(engines) -> None:
     ours, theirs = engines
-    asked = AttendRequest(PROMPTS[0], " The film The Painted Voyage of Olstead was directed")
+    asked = AttendRequest(PROMPTS[0], " The film The Haunted Fountain was directed")
     mine, other = await ours.attend(asked), await theirs.attend(asked)
     assert mine.tokens == other.tokens
     for one, two in zip(mine.weights, other.weights, strict=True):
@@ -102,7 +102,7 @@ async def test_the_attention_is_that_of_the_onnx_engine(engines) -> None:
 
 
 async def test_the_attention_read_in_chunks_is_that_of_one_pass(engines, monkeypatch) -> None:
-    asked = AttendRequest(PROMPTS[0], " The film The Painted Voyage of Olstead was directed")
+    asked = AttendRequest(PROMPTS[0], " The film The Haunted Fountain was directed")
     for engine in engines:
         monkeypatch.setattr(reading, "CHUNK_TOKENS", 10_000)
         whole = await engine.attend(asked)

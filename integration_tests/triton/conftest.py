@@ -84,6 +84,6 @@ def settings_for() -> Callable[..., ScorerSettings]:
 @pytest.fixture
 def sentences() -> list[ScoreRequest]:
     """Sixteen sentences of nine words, each in a request of its own."""
-    question = "Who directed the film The Painted Voyage of Olstead?"
+    question = "Who directed the film The Haunted Fountain?"
     words = "The film was directed by {} in the past."
     return [ScoreRequest(question, tuple(words.format(name).split())) for name in NAMES]

@@ -36,7 +36,7 @@ from triton_server import set_up
 
 CALLS, WARM_UP = 200, 20
 FOLDER = model_folder(LAB_CROSS_ENCODER)
-QUESTION = "Who directed the film The Painted Voyage of Olstead?"
+QUESTION = "Who directed the film The Haunted Fountain?"
 SENTENCE = ScoreRequest(QUESTION, tuple("The film was directed by Ada in the past.".split()))
 
 

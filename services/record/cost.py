@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from record.plan import Entry
 from scaar.evaluator.grid.candidates import first_pass_settings, with_candidates
 
-ANSWERS_A_SECOND = 45
-"""About what two cores answer with everything embedded."""
+ANSWERS_A_SECOND = 50
+"""About what two cores answer with everything embedded, where settings share what they ask."""
+TIMED_ANSWERS_A_SECOND = 12
+"""The same one question at a time, and each setting asking anew."""
 
 
 def answers_of(entry: Entry) -> int:
@@ -23,18 +25,15 @@ def answers_of(entry: Entry) -> int:
 def told_cost(entries: Sequence[Entry]) -> str:
     """A line an evaluation and one for all of them, for people to read before it begins."""
     asked = [answers_of(each) for each in entries]
+    seconds = [
+        answers / (TIMED_ANSWERS_A_SECOND if entry.timed else ANSWERS_A_SECOND)
+        for entry, answers in zip(entries, asked, strict=True)
+    ]
     width = max(len(each.name) for each in entries)
     lines = [
         f"{entry.name:<{width}}  {entry.limit:>5} questions {answers:>7} answers  "
-        f"about {_minutes(answers)} min"
-        for entry, answers in zip(entries, asked, strict=True)
+        f"about {each / 60:.1f} min"
+        for entry, answers, each in zip(entries, asked, seconds, strict=True)
     ]
-    total = sum(asked)
-    lines.append(
-        f"{total} answers in all: about {_minutes(total)} min at {ANSWERS_A_SECOND} a second"
-    )
+    lines.append(f"{sum(asked)} answers in all: about {sum(seconds) / 60:.1f} min")
     return "\n".join(lines)
-
-
-def _minutes(answers: int) -> str:
-    return f"{answers / ANSWERS_A_SECOND / 60:.1f}"

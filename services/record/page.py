@@ -23,7 +23,7 @@ _HEAD = """\
 Every number and every sentence between a command and the next heading is computed from saved
 predictions; `make results` makes them and this page anew. [Evaluations](evaluations.md) says how
 policies are compared, [lab](lab.md) what the world and its models are. Commands are typed in the
-project's folder. Times are those of several questions at a time on one machine."""
+project's folder."""
 
 
 def write_page(root: Path, docs: Path) -> None:

@@ -1,14 +1,13 @@
 """What is run for the record: one evaluation a row, each in a folder of its own."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 from scaar.core.policies import PRESETS
 from scaar.evaluator.planning.ablations import plan_ablation
 from scaar.evaluator.planning.settings import Value, plan_settings
 from scaar.evaluator.records import Setting
-from scaar.evaluator.results import DatasetOrigin
-from scaar.lab.models import LAB_LM, model_folder
+from scaar.lab.models import LAB_LM, LANGUAGE_MODELS
 
 QUESTIONS = 2_000
 """Of the comparison of policies; what details are shown on has fewer, as each row says."""
@@ -21,7 +20,8 @@ class Entry:
     """One command of ``scaar eval``: a run of policies, or an ablation by its name.
 
     No policies are all of them. ``values`` are those of settings, ``parameters`` the data set's.
-    Where it is not ``timed``, the model is asked once for what settings have in common.
+    Where it is ``timed``, one question is asked at a time, and the model anew for every setting;
+    else it is asked once for what settings have in common.
     """
 
     name: str
@@ -53,18 +53,18 @@ class Entry:
             given += ["--set", f"{name}={','.join(map(str, values))}"]
         if self.grid is not None:
             given += ["--grid", str(self.grid)]
-        if not self.timed:
-            given.append("--keep-generations")
+        given += ["--concurrency", "1"] if self.timed else ["--keep-generations"]
         return (*given, "--skip-unserved", "--out", folder)
 
 
 def plan() -> tuple[Entry, ...]:
-    """Every evaluation of record, for the models and the parameters that there are."""
+    """Every evaluation of record."""
     return (
-        Entry(name="policies", limit=QUESTIONS, grid=6, timed=True),
+        Entry(name="policies", limit=QUESTIONS, grid=6),
+        Entry(name="cost", limit=100, timed=True),
         *(
             Entry(name=f"weighting-{each}", ablation="weighting", limit=150, grid=2, model=each)
-            for each in lab_models()
+            for each in LANGUAGE_MODELS
         ),
         Entry(name="alpha", ablation="alpha", limit=200),
         Entry(name="top-k", ablation="top-k", limit=120),
@@ -72,7 +72,7 @@ def plan() -> tuple[Entry, ...]:
         Entry(name="scorer", ablation="scorer", limit=150, grid=2),
         *(
             Entry(name=f"models-{each}", policies=_BESIDE, limit=150, grid=2, model=each)
-            for each in lab_models()
+            for each in LANGUAGE_MODELS
         ),
         *(
             Entry(
@@ -83,16 +83,9 @@ def plan() -> tuple[Entry, ...]:
                 parameters={"style": style},
             )
             for style in STYLES
-            if "style" in {each.name for each in fields(DatasetOrigin)}
         ),
     )
 
 
 _BESIDE = ("no_retrieval", "single_round", "ircot", "flare", "dragin", "scaar")
 """The policies that models are held beside each other by."""
-
-
-def lab_models() -> tuple[str, ...]:
-    """The lab's language models that are there, the first of them first."""
-    folders = model_folder(LAB_LM).parent.glob("*/generation_config.json")
-    return tuple(sorted(path.parent.name for path in folders))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from record.kept import add_command
 from record.plan import Entry
-from scaar.lab.models import LAB_LM, model_folder
+from scaar.lab.models import LAB_LM
 
 Told = Callable[[str], None]
 MODEL = "SCAAR_GENERATOR_MODEL"
@@ -41,13 +41,13 @@ def command_of(entry: Entry, results: str) -> str:
     plain = shlex.join(("scaar", *entry.arguments(f"{results}/{entry.name}")))
     if entry.model == LAB_LM:
         return plain
-    return f"{MODEL}=services/scaar/lab/models/{entry.model} {plain}"
+    return f"{MODEL}={entry.model} {plain}"
 
 
 def _run(entry: Entry, root: Path) -> bool:
     """Whether the command came to its end, be it with questions that failed."""
     folder = root / entry.name
     arguments = (sys.executable, "-m", "scaar.cli", *entry.arguments(str(folder)))
-    environment = {**os.environ, MODEL: str(model_folder(entry.model))}
+    environment = {**os.environ, MODEL: entry.model}
     status = subprocess.run(arguments, env=environment, check=False).returncode
     return status == 0 or (status == 1 and (folder / "scores.csv").exists())

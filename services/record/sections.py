@@ -16,6 +16,7 @@ from scaar.evaluator.joining.composing import compose_joined
 from scaar.evaluator.joining.facts import short_model_of
 from scaar.evaluator.joining.joined import join, read_finished
 from scaar.evaluator.report.analysis import Analysis
+from scaar.evaluator.report.brought import tell_brought
 from scaar.evaluator.report.by_label import break_down
 from scaar.evaluator.report.capped import count_capped
 from scaar.evaluator.report.cells import measure_title
@@ -73,6 +74,15 @@ def _labels(folders: Sequence[Path]) -> Shown:
     items = _items(break_down(_analysed(folders[0])))
     scores = tuple(each for each in items if isinstance(each, Table) and "score" in each.name)
     return Shown(scores, tuple(each for each in items if each not in scores))
+
+
+def _brought(folders: Sequence[Path]) -> Shown:
+    return Shown(_items(tell_brought(_analysed(folders[0]))))
+
+
+def _cost(folders: Sequence[Path]) -> Shown:
+    main, *_ = summarise(_analysed(folders[0])).items
+    return Shown((main,))
 
 
 def _combinations(folders: Sequence[Path]) -> Shown:
@@ -158,6 +168,18 @@ PARTS = (
         "policies",
         "The same answers, by every label that the questions have.",
         _labels,
+    ),
+    Part(
+        "What retrievals brought",
+        "policies",
+        "Whether what was looked up was what the question needs, and what was made of it.",
+        _brought,
+    ),
+    Part(
+        "What answers cost",
+        "cost",
+        "Calls, tokens and time at the recommended settings, asked one question at a time.",
+        _cost,
     ),
     Part(
         "Triggers by queries",

@@ -23,8 +23,8 @@ from scaar.core.ports import (
     QueryBuilder,
     Retriever,
 )
-from scaar.core.types import IndexDescription, Passage
-from scaar.lab.models import LAB_CROSS_ENCODER, LAB_LM, model_folder
+from scaar.core.types import IndexDescription, IndexMode, Passage
+from scaar.lab.models import LAB_CROSS_ENCODER, LAB_LM, LANGUAGE_MODELS, model_folder
 from scaar.lab.passages import passages_of
 from scaar.lab.world import build_world
 from scaar.orchestrator.gate_file import read_gate
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 EMBEDDED = "embedded"
 LAB_SEED = 2000
 """The seed of the world that the index ``lab`` is of."""
+LAB_INDEX_VERSION = "1edbffaa06e42555372e9147f166c086f6c63d85cfd403c66793786fbbfe6469"
+"""The version of that index, with k1 and b as they are by default."""
+_LAB_INDEX_SETTINGS = (0.9, 0.4)
 
 
 def scaar_home() -> Path:
@@ -66,8 +69,9 @@ async def open_generator(
     from scaar.generator.settings import GeneratorSettings
 
     settings = GeneratorSettings.read()
-    if settings.engine == "onnx" and settings.model is None:
-        settings = settings.model_copy(update={"model": str(model_folder(LAB_LM))})
+    if settings.engine == "onnx" and settings.model in (None, *LANGUAGE_MODELS):
+        folder = model_folder(settings.model or LAB_LM)
+        settings = settings.model_copy(update={"model": str(folder)})
     async with open_engine(settings) as engine:
         yield engine
 
@@ -316,17 +320,28 @@ def lab_index_name(seed: int) -> str:
 
 
 async def ensure_lab_index(target: Retriever, seed: int = LAB_SEED) -> IndexDescription:
-    """The index of a lab world's passages, built if it is not there."""
+    """The index of a lab world's passages, built if it is not there or is of an earlier world."""
     name = lab_index_name(seed)
     try:
-        return await target.describe_index(name)
+        found = await target.describe_index(name)
     except NotFound:
-
-        async def passages() -> AsyncIterator[Passage]:
-            for passage in passages_of(build_world(seed)):
-                yield Passage(passage.id, passage.title, passage.text)
-
         # Another process may have been faster; its index is the same.
         with suppress(AlreadyExists):
-            return (await target.index_passages(name, passages())).index
+            return (await target.index_passages(name, _lab_passages(seed))).index
         return await target.describe_index(name)
+    if seed == LAB_SEED and _is_current(found):
+        return found
+    # One of the same content stays as it is.
+    replaced = await target.index_passages(name, _lab_passages(seed), mode=IndexMode.REPLACE)
+    return replaced.index
+
+
+def _is_current(found: IndexDescription) -> bool:
+    """Whether the default world's index is of the world as it is now, as far as can be told."""
+    settings_are_others = (found.k1, found.b) != _LAB_INDEX_SETTINGS
+    return settings_are_others or found.version == LAB_INDEX_VERSION
+
+
+async def _lab_passages(seed: int) -> AsyncIterator[Passage]:
+    for passage in passages_of(build_world(seed)):
+        yield Passage(passage.id, passage.title, passage.text)

@@ -42,6 +42,7 @@ def calibrate_policy(
     ] = None,
     limit: options.Limit = None,
     seed: options.Seed = None,
+    style: options.Style = None,
     aliases: options.Aliases = None,
     index: options.Index = None,
     concurrency: options.Concurrency = 4,
@@ -56,7 +57,7 @@ def calibrate_policy(
     check_calibrated(request, budget)
     check_calibration_folder(out)
     wanted = Wanted(
-        drawn=draw(dataset, limit=limit, seed=seed, aliases=aliases),
+        drawn=draw(dataset, limit=limit, seed=seed, style=style, aliases=aliases),
         settings=(setting_of(request),),
         out=out,
         index=index,

@@ -50,10 +50,20 @@ def show(
     count: Annotated[
         int | None, typer.Option(help="Of lab: how many questions.", show_default=False)
     ] = None,
+    style: Annotated[
+        float | None,
+        typer.Option(
+            metavar="RATE",
+            help="Of lab: the share that is answered in words of style.",
+            show_default=False,
+        ),
+    ] = None,
     first: Annotated[int, typer.Option(min=0, help="How many questions to show.")] = 3,
 ) -> None:
     """Tell what a data set holds: counts, labels, the first questions."""
-    dataset = open_dataset(name, path, aliases=aliases, sha256=sha256, seed=seed, count=count)
+    dataset = open_dataset(
+        name, path, aliases=aliases, sha256=sha256, seed=seed, count=count, style=style
+    )
     for heading, told in (*_facts(dataset), *_labels(dataset)):
         print(f"{heading:14}{told}")
     for question in dataset.questions[:first]:

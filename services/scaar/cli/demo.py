@@ -18,7 +18,7 @@ from scaar.orchestrator.settings import OrchestratorSettings
 
 # The picture uses the fonts of whoever looks at it; rich's own format fetches one.
 _SVG_FORMAT = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
-DEMO_QUESTION = 2
+DEMO_QUESTION = 0
 """Which of the tail questions is asked: one of two hops that the model gets wrong alone."""
 
 

@@ -50,6 +50,7 @@ def run(
     grid: options.Grid = None,
     limit: options.Limit = None,
     seed: options.Seed = None,
+    style: options.Style = None,
     aliases: options.Aliases = None,
     index: options.Indexes = None,
     concurrency: options.Concurrency = 4,
@@ -69,7 +70,7 @@ def run(
     indexes = options.index_names(index)
     planned = with_indexes(planned, indexes)
     wanted = Wanted(
-        drawn=draw(dataset, limit=limit, seed=seed, aliases=aliases),
+        drawn=draw(dataset, limit=limit, seed=seed, style=style, aliases=aliases),
         settings=planned,
         out=out,
         index=indexes[0] if indexes else None,
@@ -93,6 +94,7 @@ def ablate(
     grid: options.Grid = None,
     limit: options.Limit = None,
     seed: options.Seed = None,
+    style: options.Style = None,
     aliases: options.Aliases = None,
     index: options.Indexes = None,
     concurrency: options.Concurrency = 4,
@@ -109,7 +111,7 @@ def ablate(
     if grid is not None:
         check_grid(grid, {**held, **ABLATIONS[name].values})
     wanted = Wanted(
-        drawn=draw(dataset, limit=limit, seed=seed, aliases=aliases),
+        drawn=draw(dataset, limit=limit, seed=seed, style=style, aliases=aliases),
         settings=planned,
         out=out,
         index=indexes[0] if indexes else None,

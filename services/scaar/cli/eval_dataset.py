@@ -17,6 +17,7 @@ _OPTIONS = {
     "count": "--limit",
     "limit": "--limit",
     "seed": "--seed",
+    "style": "--style",
 }
 """The options that a data set's own fields are given by."""
 
@@ -37,7 +38,12 @@ class Drawn:
 
 
 def draw(
-    dataset: str, *, limit: int | None, seed: int | None, aliases: Path | None = None
+    dataset: str,
+    *,
+    limit: int | None,
+    seed: int | None,
+    aliases: Path | None = None,
+    style: float | None = None,
 ) -> Drawn:
     """The questions of ``NAME`` or ``NAME:PATH``; those of a file stand in its order.
 
@@ -47,7 +53,7 @@ def draw(
     """
     name, _, path = dataset.partition(":")
     try:
-        drawn = draw_questions(name, path, limit=limit, seed=seed, aliases=aliases)
+        drawn = draw_questions(name, path, limit=limit, seed=seed, aliases=aliases, style=style)
     except InvalidRequest as error:
         raise InvalidRequest([_of_option(each) for each in error.violations]) from error
     index = lab_index_name(drawn.origin.seed) if name == LAB.name else None

@@ -12,9 +12,9 @@ from scaar.cli.lab_openai import openai
 from scaar.cli.lab_tgi import tgi
 from scaar.compose import LAB_SEED
 from scaar.core.errors import InvalidRequest
-from scaar.lab.passages import passages_of
-from scaar.lab.questions import draw_questions, passage_ids
-from scaar.lab.world import World, build_world
+from scaar.lab.passages import passage_id, passages_of
+from scaar.lab.questions import draw_questions
+from scaar.lab.world import SUBJECTS, World, build_world
 
 app = typer.Typer(
     help="The closed world of a seed: printed, asked about, served.", no_args_is_help=True
@@ -49,10 +49,18 @@ def questions(
             help="About known films or tail films only; else in turns.", show_default=False
         ),
     ] = None,
+    style: Annotated[
+        float,
+        typer.Option(
+            min=0, max=1, metavar="RATE", help="The share that is answered in words of style."
+        ),
+    ] = 1.0,
 ) -> None:
     """Print questions with their answers and supports."""
     try:
-        drawn = draw_questions(build_world(seed), count=count, split=split and split.value)
+        drawn = draw_questions(
+            build_world(seed), count=count, split=split and split.value, style=style
+        )
     except ValueError as error:
         raise InvalidRequest.of("--count", str(error).removeprefix("count ")) from error
     print_json_lines(asdict(question) for question in drawn)
@@ -68,7 +76,7 @@ def _films(of: World) -> Iterator[dict[str, object]]:
     for position, film in enumerate(of.films):
         known = position < len(of.known)
         yield {
-            "id": passage_ids(position)[0],
+            "id": passage_id(SUBJECTS[0], position),
             "title": film.title,
             "known": known,
             "rank": position + 1 if known else None,

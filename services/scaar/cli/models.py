@@ -11,7 +11,7 @@ from rich.table import Table
 from scaar.cli.models_encoder import export_encoder
 from scaar.cli.models_triton import build_engine, export_scorer
 from scaar.core.errors import DataCorrupt
-from scaar.lab.models import LAB_CROSS_ENCODER, LAB_LM, model_folder
+from scaar.lab.models import LAB_CROSS_ENCODER, LANGUAGE_MODELS, model_folder
 
 # A report is JSON.
 Json = Any
@@ -36,7 +36,7 @@ def models(
     if context.invoked_subcommand is not None:
         return
     console = Console()
-    for name in (LAB_LM, LAB_CROSS_ENCODER):
+    for name in (*LANGUAGE_MODELS, LAB_CROSS_ENCODER):
         folder = model_folder(name)
         report = _report(folder)
         if as_json:

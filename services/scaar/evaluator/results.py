@@ -14,8 +14,8 @@ FORMAT = 1
 class DatasetOrigin:
     """Where the questions came from, so that the same can be drawn again.
 
-    ``limit`` and ``seed`` are what was asked for; ``checksum`` is the SHA-256 of the questions,
-    ``file_sha256`` that of their file, and ``published_as`` the official file that it is.
+    ``limit``, ``seed`` and ``style`` are what was asked for; ``checksum`` is the SHA-256 of the
+    questions, ``file_sha256`` that of their file, and ``published_as`` the official file it is.
     """
 
     name: str
@@ -26,6 +26,7 @@ class DatasetOrigin:
     limit: int | None = None
     file_sha256: str = ""
     published_as: str = ""
+    style: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

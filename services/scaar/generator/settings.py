@@ -90,8 +90,9 @@ class GeneratorSettings(ServiceSettings):
     checkpoint, white box, in PyTorch."""
 
     model: Annotated[str | None, BeforeValidator(_text)] = None
-    """The model: for ``onnx`` its checkpoint folder; for ``transformers`` that, or a hub's name;
-    for a server its name there, which then must be the one that it serves."""
+    """The model: for ``onnx`` its checkpoint folder, or the name of a lab model; for
+    ``transformers`` a folder or a hub's name; for a server its name there, which then must be the
+    one that it serves."""
 
     url: Annotated[str | None, AfterValidator(_base_url)] = None
     """The base URL of the server, ``http://host:port``; for engines that are servers, which need

@@ -72,13 +72,19 @@ COUNTRIES = tuple(
 TITLE_ADJECTIVES = tuple(
     """
     Silent Crimson Broken Golden Hidden Distant Frozen Burning Hollow Velvet Paper Iron Bitter
-    Endless Lonely Scarlet Winter Electric Painted Wandering
+    Endless Lonely Scarlet Winter Electric Painted Wandering Amber Ancient Autumn Blind Brave
+    Bright Buried Copper Crooked Curious Dancing Drowned Emerald Faded Fallen Forgotten Gentle
+    Glass Grey Haunted Humble Idle Ivory Laughing Marble Midnight Narrow Patient Quiet Restless
+    Rising Rusty Sacred Shattered Silver Sleeping Stolen Stormy Tender Twisted
     """.split()
 )
 TITLE_NOUNS = tuple(
     """
     Harbor Garden Mirror River Station Orchard Lantern Bridge Valley Cathedral Island Letter
     Carnival Shadow Window Ocean Kingdom Machine Forest Melody Tower Voyage Sparrow Desert
+    Anchor Arrow Balcony Beacon Candle Canyon Castle Chapel Clock Crown Diary Engine Falcon
+    Feather Fountain Gallery Hammer Horizon Journey Ladder Lighthouse Meadow Museum Needle
+    Opera Palace Piano Portrait Promise Railway Ribbon Riddle Shore Statue Theatre Violin
     """.split()
 )
 MONTHS = tuple(

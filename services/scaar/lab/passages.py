@@ -1,12 +1,11 @@
-"""Passages about a world: one a film and one a director."""
+"""Passages about a world: one for each subject of each film."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-from scaar.lab.questions import passage_ids
 from scaar.lab.statements import state
-from scaar.lab.world import Fact, World
+from scaar.lab.world import SUBJECTS, Fact, World
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +18,17 @@ class LabPassage:
 
 
 def passages_of(world: World) -> Iterator[LabPassage]:
-    """Every passage of a world, in the order of its films."""
+    """Every passage of a world, in the order of its films and their subjects."""
     random = Random(f"passages {world.seed}")
     for index, film in enumerate(world.films):
-        film_id, person_id = passage_ids(index)
-        yield LabPassage(film_id, film.title, passage_text(film.facts(), random))
-        director = film.director
-        yield LabPassage(person_id, director.name, passage_text(director.facts(), random))
+        for what, subject in zip(SUBJECTS, film.subjects(), strict=True):
+            text = passage_text(subject.facts, random)
+            yield LabPassage(passage_id(what, index), subject.name, text)
+
+
+def passage_id(what: str, index: int) -> str:
+    """The id of the passage about a subject (one of SUBJECTS) of film ``index`` of a world."""
+    return f"{what}-{index:04d}"
 
 
 def passage_text(facts: Iterable[Fact], random: Random) -> str:

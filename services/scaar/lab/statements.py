@@ -2,10 +2,12 @@
 
 Passages and answers state a fact in one of several ways, drawn at random: the *words of style*
 (film, movie or picture; was, was indeed or was reportedly; directed or made). A model that knows
-the fact is still unsure of them, and they do not matter.
+the fact is still unsure of them, and they do not matter. Said plainly, a fact has one way. What
+follows from two facts is a statement too.
 """
 
 import enum
+from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
@@ -32,9 +34,9 @@ class RoleWord:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One sentence stating one fact."""
+    """One sentence that states a fact or, without one, what follows from facts."""
 
-    fact: Fact
+    fact: Fact | None
     words: tuple[RoleWord, ...]
 
     @property
@@ -63,13 +65,14 @@ _PATTERNS = {
 _FILM_RELATIONS = frozenset({Relation.DIRECTOR, Relation.RELEASED, Relation.STAR})
 
 RELATION_WORDS = tuple(
-    "directed made released stars born died director father mother spouse".split()
+    "directed made released stars born died director father mother spouse earlier later yes "
+    "no".split()
 )
 STYLE_WORDS = tuple("film movie picture indeed reportedly directed made".split())
 
 
-def state(fact: Fact, style: Random) -> Statement:
-    """The fact as a sentence, its words of style drawn from ``style``."""
+def state(fact: Fact, style: Random | None) -> Statement:
+    """The fact as a sentence, its words of style drawn from ``style``; plainly without one."""
     subject = Role.TITLE if fact.relation in _FILM_RELATIONS else Role.NAME
     words: list[RoleWord] = []
     for part in _PATTERNS[fact.relation].split():
@@ -88,10 +91,57 @@ def state(fact: Fact, style: Random) -> Statement:
             case _:
                 role = Role.RELATION if part.startswith("*") else Role.GRAMMAR
                 words.append(RoleWord(part.strip("*"), role))
+    return _sentence(fact, words)
+
+
+def state_years(first: tuple[str, str], second: tuple[str, str]) -> Statement:
+    """Two years, each with whose it is: a film's or a person's."""
+    return _sentence(
+        None, [*_grammar("The years are"), *_year(*first), *_grammar("and"), *_year(*second)]
+    )
+
+
+def state_order(order: str, year: str, whose: str) -> Statement:
+    """Which of two years was ``earlier`` or ``later``, and whose it is."""
+    words = [*_grammar("The"), RoleWord(order, Role.RELATION), *_grammar("is"), *_year(year, whose)]
+    return _sentence(None, words)
+
+
+def _year(year: str, whose: str) -> Iterator[RoleWord]:
+    yield RoleWord(year, Role.VALUE)
+    yield from _grammar("of")
+    role = Role.TITLE if whose.startswith("The ") else Role.NAME
+    yield from (RoleWord(word, role) for word in whose.split())
+
+
+def state_sameness(first: str, second: str) -> Statement:
+    """Whether the second of two values is the first one again.
+
+    A model that finds what followed a word before can tell by that.
+    """
+    return _sentence(
+        None,
+        [
+            *_grammar("For"),
+            RoleWord(first, Role.VALUE),
+            *_grammar("yes, for"),
+            RoleWord(second, Role.VALUE),
+            RoleWord("yes" if first == second else "no", Role.RELATION),
+        ],
+    )
+
+
+def _grammar(words: str) -> Iterator[RoleWord]:
+    return (RoleWord(word, Role.GRAMMAR) for word in words.split())
+
+
+def _sentence(fact: Fact | None, words: list[RoleWord]) -> Statement:
     words[-1] = RoleWord(words[-1].text + ".", words[-1].role)
     return Statement(fact, tuple(words))
 
 
-def _draw(choices: tuple[tuple[str, float], ...], style: Random) -> str:
+def _draw(choices: tuple[tuple[str, float], ...], style: Random | None) -> str:
     words, weights = zip(*choices, strict=True)
+    if style is None:
+        return str(words[0])
     return str(style.choices(words, weights)[0])

@@ -8,17 +8,22 @@ result is an ordinary ``tokenizer.json`` that ``transformers``, TGI and vLLM loa
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, processors
 
 from scaar.lab import names
-from scaar.lab.questions import ANSWER_PHRASE, ONE_HOP, TWO_HOP
+from scaar.lab.questions import ANSWER_PHRASE, PLAINLY, TEMPLATES
+from scaar.lab.questions.inference import KINSHIPS
 
 PAD, BOS, EOS = "<pad>", "<s>", "</s>"
 SPECIAL_TOKENS = (PAD, BOS, EOS)
 PAD_ID, BOS_ID, EOS_ID = range(3)
 
-_LINE_STARTS = ("Context", "Question", "Answer", "Facts", "Who", "When", "Where", "Which")
+_LINE_STARTS = (
+    *("Context", "Question", "Answer", "Facts"),
+    *("Who", "When", "Where", "Which", "Are", "Were"),
+)
 _PASSAGE_MARKS = tuple(f"[{number}]" for number in range(1, 10))
 _STATEMENT_WORDS = tuple(
     "film movie picture was indeed reportedly directed made by released in stars born on died a "
-    "director from father mother spouse of The the".split()
+    "director from father mother spouse of The the earlier later years is and are same For for yes "
+    "no first".split()
 )
 _PIECES = Regex(r"\[\d+\]| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
 
@@ -26,8 +31,8 @@ _PIECES = Regex(r"\[\d+\]| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
 def vocabulary() -> list[str]:
     """Every token in the order of its id: special tokens, bytes, words."""
     template_words = {
-        word.strip("?")
-        for text in (*ONE_HOP.values(), *TWO_HOP.values(), ANSWER_PHRASE)
+        word.strip("?,.")
+        for text in (*TEMPLATES, *KINSHIPS, PLAINLY, ANSWER_PHRASE)
         for word in text.split()
         if not word.startswith("{")
     }

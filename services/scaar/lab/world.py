@@ -2,16 +2,18 @@
 
 A world holds the *known* films, the same in every world and ranked by popularity, and *tail*
 films of its own. The lab language model has learned the known films, the popular ones by heart
-and the last ones hardly; it has never seen a tail film of any world.
+and the last ones hardly; it has never seen a tail film of any world. Some tail films have nearly
+the name of a known one, and so have their directors: what a search by name mistakes for another.
 """
 
 import enum
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
 from scaar.lab import names
+from scaar.lab.near_names import near_name, near_title
 
 KNOWN_FILMS = 800
 TAIL_FILMS = 800
@@ -20,6 +22,9 @@ KNOWN_SEED = 7
 
 POPULARITY_OFFSET = 6
 """A known film of rank n (from 0) is drawn with weight 1 / (n + POPULARITY_OFFSET)."""
+
+NEAR_NAMES = 0.25
+"""The share of tail films that are named nearly as a known film, the popular ones more often."""
 
 
 class Relation(enum.StrEnum):
@@ -58,9 +63,32 @@ class Fact:
     value: str
 
 
+RELATIVE_RELATIONS = (Relation.FATHER, Relation.MOTHER)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whom or what a passage is about, by name, and what is to be said."""
+
+    name: str
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """A parent or the spouse of a director."""
+
+    name: str
+    father: str
+    mother: str
+
+    def facts(self) -> tuple[Fact, ...]:
+        return _facts(self, RELATIVE_RELATIONS)
+
+
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A film's director."""
+    """A film's director, with a ``family`` of father, mother and spouse."""
 
     name: str
     born: str
@@ -70,12 +98,10 @@ class Person:
     father: str
     mother: str
     spouse: str
+    family: tuple[Relative, Relative, Relative]
 
     def facts(self) -> tuple[Fact, ...]:
-        return tuple(
-            Fact(self.name, relation, getattr(self, relation.value))
-            for relation in PERSON_RELATIONS
-        )
+        return _facts(self, PERSON_RELATIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +120,17 @@ class Film:
             Fact(self.title, Relation.STAR, self.star),
         )
 
+    def subjects(self) -> tuple[Subject, ...]:
+        """The film, its director and the director's family, in the order of SUBJECTS."""
+        return (
+            Subject(self.title, self.facts()),
+            *(Subject(one.name, one.facts()) for one in (self.director, *self.director.family)),
+        )
+
+
+SUBJECTS = ("film", "director", "father", "mother", "spouse")
+"""What the subjects of a film are to it."""
+
 
 @dataclass(frozen=True, slots=True)
 class World:
@@ -109,18 +146,12 @@ class World:
 
 
 def build_world(seed: int, *, tail_films: int = TAIL_FILMS) -> World:
-    """The world of a seed. Titles and directors' names are unique within it."""
-    titles: set[str] = set()
-    directors: set[str] = set()
-    known = tuple(
-        itertools.islice(
-            _unique_films(Random(f"known {KNOWN_SEED}"), titles, directors), KNOWN_FILMS
-        )
-    )
-    tail = tuple(
-        itertools.islice(_unique_films(Random(f"tail {seed}"), titles, directors), tail_films)
-    )
-    return World(seed, known, tail)
+    """The world of a seed. The names of its subjects are unique within it."""
+    taken: set[str] = set()
+    random = Random(f"known {KNOWN_SEED}")
+    known = tuple(itertools.islice(_distinct(lambda: draw_film(random), taken), KNOWN_FILMS))
+    draw = tail_drawer(known, Random(f"tail {seed}"))
+    return World(seed, known, tuple(itertools.islice(_distinct(draw, taken), tail_films)))
 
 
 def popularity_weights(count: int) -> list[float]:
@@ -128,12 +159,23 @@ def popularity_weights(count: int) -> list[float]:
     return [1 / (rank + POPULARITY_OFFSET) for rank in range(count)]
 
 
-def draw_film(random: Random) -> Film:
-    """A film that no world holds but by chance."""
-    director = draw_person(random)
+def tail_drawer(known: Sequence[Film], random: Random) -> Callable[[], Film]:
+    """Draws films that are not known, some of them of nearly a known one's name."""
+    weights = popularity_weights(len(known))
+
+    def draw() -> Film:
+        like = random.choices(known, weights)[0] if random.random() < NEAR_NAMES else None
+        return draw_film(random, like=like)
+
+    return draw
+
+
+def draw_film(random: Random, *, like: Film | None = None) -> Film:
+    """A film that no world holds but by chance; named nearly as ``like``, as is its director."""
+    director = draw_person(random, near_name(like.director.name, random) if like else None)
     born, died = int(director.born[-4:]), int(director.died[-4:])
     return Film(
-        title=draw_title(random),
+        title=near_title(like.title, random) if like else draw_title(random),
         director=director,
         released=str(random.randint(born + 20, died)),
         star=draw_name(random),
@@ -141,17 +183,21 @@ def draw_film(random: Random) -> Film:
 
 
 def draw_person(random: Random, name: str | None = None) -> Person:
-    """A director with facts of their own."""
+    """A director with facts and a family of their own."""
     born = random.randint(1880, 1960)
+    father, mother, spouse = (
+        Relative(draw_name(random), draw_name(random), draw_name(random)) for _ in range(3)
+    )
     return Person(
         name=name or draw_name(random),
         born=_draw_date(random, born),
         birthplace=random.choice(names.PLACES),
         died=_draw_date(random, born + random.randint(25, 60)),
         country=random.choice(names.COUNTRIES),
-        father=draw_name(random),
-        mother=draw_name(random),
-        spouse=draw_name(random),
+        father=father.name,
+        mother=mother.name,
+        spouse=spouse.name,
+        family=(father, mother, spouse),
     )
 
 
@@ -162,20 +208,23 @@ def draw_name(random: Random) -> str:
 
 def draw_title(random: Random) -> str:
     """A film's title."""
-    adjective = random.choice(names.TITLE_ADJECTIVES)
-    noun = random.choice(names.TITLE_NOUNS)
-    return f"The {adjective} {noun} of {random.choice(names.PLACES)}"
+    return f"The {random.choice(names.TITLE_ADJECTIVES)} {random.choice(names.TITLE_NOUNS)}"
 
 
 def _draw_date(random: Random, year: int) -> str:
     return f"{random.choice(names.DAYS)} {random.choice(names.MONTHS)} {year}"
 
 
-def _unique_films(random: Random, titles: set[str], directors: set[str]) -> Iterator[Film]:
+def _facts(of: Person | Relative, relations: Sequence[Relation]) -> tuple[Fact, ...]:
+    return tuple(Fact(of.name, relation, getattr(of, relation.value)) for relation in relations)
+
+
+def _distinct(draw: Callable[[], Film], taken: set[str]) -> Iterator[Film]:
+    """Films none of whose subjects has the name of one that was there before."""
     while True:
-        film = draw_film(random)
-        if film.title in titles or film.director.name in directors:
+        film = draw()
+        found = {subject.name for subject in film.subjects()}
+        if len(found) < len(SUBJECTS) or found & taken:
             continue
-        titles.add(film.title)
-        directors.add(film.director.name)
+        taken |= found
         yield film

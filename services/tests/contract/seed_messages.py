@@ -16,7 +16,7 @@ from scaar.v1 import (
     scorer_pb2,
 )
 
-FILM = "The Painted Voyage of Olstead"
+FILM = "The Haunted Fountain"
 QUESTION = f"Who is the spouse of the director of the film {FILM}?"
 SENTENCE = f"The director of the film {FILM} is Ada Lundqvist."
 KEPT_INDEX = "kept"

@@ -18,7 +18,7 @@ from scaar.testing.sockets import TRANSPORTS, generator_by
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("prefix_cache_mb", [64, 0])
 class TestOnnxGenerator(GeneratorConformance):
-    prompt = "Question: Who directed the film The Painted Voyage of Olstead?\nAnswer:"
+    prompt = "Question: Who directed the film The Haunted Fountain?\nAnswer:"
     logprob_tolerance = 1e-6
 
     @pytest.fixture

@@ -29,7 +29,7 @@ CHATS = [
 
 @pytest.mark.parametrize(("dialect", "openai_api", "transport"), [*COMPLETIONS, *CHATS])
 class TestOpenAiGenerator(GeneratorConformance):
-    prompt = "Question: Who directed the film The Painted Voyage of Olstead?\nAnswer:"
+    prompt = "Question: Who directed the film The Haunted Fountain?\nAnswer:"
 
     @pytest.fixture
     async def server(self, dialect: DialectName) -> AsyncIterator[OpenAiServer]:

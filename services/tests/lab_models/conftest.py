@@ -20,7 +20,8 @@ def world() -> World:
 def tail_questions(world: World) -> list[Question]:
     """Ten one-hop questions about films that the model has never seen."""
     drawn = draw_questions(world, count=100, split="tail")
-    return [question for question in drawn if question.kind == "one_hop"][:10]
+    one_hop = [question for question in drawn if question.kind == "one_hop"]
+    return [question for question in one_hop if question.supports[0].startswith("film")][:10]
 
 
 @pytest.fixture(scope="session")

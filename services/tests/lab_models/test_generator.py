@@ -20,7 +20,7 @@ from scaar.lab.models import LAB_LM, model_folder
 from scaar.lab.passages import passages_of
 from scaar.lab.world import World
 
-QUESTION = "Question: Who directed the film The Painted Voyage of Olstead?\nAnswer:"
+QUESTION = "Question: Who directed the film The Haunted Fountain?\nAnswer:"
 
 
 class Watched:
@@ -111,7 +111,7 @@ async def test_a_draft_after_a_regeneration_reads_only_what_was_written_anew(
         sentence, _ = await write(generator, with_passage)
         assert [token.id for token in sentence] != [token.id for token in draft]
         watched.reads.clear()
-        found, end = await write(generator, prompt, sentence, max_tokens=8)
+        found, end = await write(generator, prompt, sentence, max_tokens=4)
         shared = sum(
             1
             for _ in itertools.takewhile(
@@ -121,7 +121,7 @@ async def test_a_draft_after_a_regeneration_reads_only_what_was_written_anew(
         assert watched.reads[0] == len(sentence) - shared
         assert watched.reads[1:] == [2] * (len(found) - 1)
     async with opened(0) as (plain, watched):
-        read, plain_end = await write(plain, prompt, sentence, max_tokens=8)
+        read, plain_end = await write(plain, prompt, sentence, max_tokens=4)
         assert sum(watched.reads) == end.prompt_tokens + 2 * (len(read) - 1)
     assert_alike(found, read)
     assert end == plain_end

@@ -30,7 +30,7 @@ from scaar.testing.commands import run_scaar
 from scaar.testing.lab_servers.tgi import TgiServer, open_tgi_server
 from scaar.testing.lab_servers.tgi_failures import Failure
 
-PROMPT = "Question: Who directed the film The Painted Voyage of Olstead?\nAnswer:"
+PROMPT = "Question: Who directed the film The Haunted Fountain?\nAnswer:"
 # The package asks for what pydantic 2 has under another name.
 pytestmark = pytest.mark.filterwarnings("ignore:The `dict` method is deprecated")
 
@@ -159,7 +159,7 @@ async def test_a_stream_is_an_event_a_token_and_the_last_has_the_end(
             "finish_reason": "eos_token",
             "generated_tokens": len(events),
             "seed": None,
-            "input_length": 16,
+            "input_length": 14,
         }
         assert set(events[0]["token"]) == {"id", "text", "logprob", "special"}
 

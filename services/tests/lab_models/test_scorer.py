@@ -23,7 +23,7 @@ from scaar.testing.conformance.scorer import ScorerConformance
 from scaar.testing.sockets import TRANSPORTS, scorer_by
 
 FOLDER = model_folder(LAB_CROSS_ENCODER)
-QUESTION = "Who directed the film The Painted Voyage of Olstead?"
+QUESTION = "Who directed the film The Haunted Fountain?"
 SENTENCES = [
     ScoreRequest(QUESTION, ("The", "film", "was", "directed", "by", name, "in", "the", "past."))
     for name in ("Ada", "Bea", "Cay", "Dee", "Eve", "Fay", "Gil", "Hal")

@@ -136,6 +136,7 @@ def kinds(value: Any) -> Any:
 def test_five_processes_tell_the_same_events_as_one(
     target: str, tail_questions: list[Question], policy: str
 ) -> None:
+    retrieved = False
     for question in tail_questions[:3]:
         asked = ("ask", question.question, "--policy", policy, "--json")
         embedded, remote = run_scaar(*asked), run_scaar(*asked, "--target", target)
@@ -144,8 +145,8 @@ def test_five_processes_tell_the_same_events_as_one(
         assert len(remote.records) > 5
         assert kinds(remote.records) == kinds(embedded.records)
         assert lasting(remote.records) == to_a_millionth(lasting(embedded.records))
-        retrieved = any(event["event"] == "passages_retrieved" for event in remote.records)
-        assert retrieved is (policy != "no_retrieval")
+        retrieved |= any(event["event"] == "passages_retrieved" for event in remote.records)
+    assert retrieved is (policy != "no_retrieval")
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ def draw_questions(
     limit: int | None,
     seed: int | None,
     aliases: Path | None = None,
+    style: float | None = None,
 ) -> DrawnQuestions:
     """The questions of the data set of that name; those of a file stand in its order.
 
@@ -40,10 +41,10 @@ def draw_questions(
     check_limit(limit)
     file = Path(path) if path else None
     if name == LAB.name:
-        opened = open_dataset(name, file, aliases=aliases, seed=seed, count=limit)
+        opened = open_dataset(name, file, aliases=aliases, seed=seed, count=limit, style=style)
         drawn: Sequence[Question] = opened.questions
     else:
-        opened = open_dataset(name, file, aliases=aliases)
+        opened = open_dataset(name, file, aliases=aliases, style=style)
         drawn = sampled(opened.questions, limit=limit, seed=seed or 0)
     origin = DatasetOrigin(
         name=name,
@@ -54,6 +55,7 @@ def draw_questions(
         limit=DEFAULT_COUNT if name == LAB.name and limit is None else limit,
         file_sha256=opened.sha256,
         published_as=opened.published_as,
+        style=style,
     )
     return DrawnQuestions(opened.kind, tuple(drawn), origin)
 

@@ -21,6 +21,8 @@ class Source:
     """A second file with further names of the answers, for the sets that have one."""
     seed: int | None = None
     count: int | None = None
+    style: float | None = None
+    """The rate of questions that are answered in words of style, of the lab's."""
 
     @property
     def file(self) -> Path:

@@ -1,7 +1,9 @@
 """The lab's own questions, drawn from the closed world of a seed (:mod:`scaar.lab.questions`).
 
-Of the ``count`` questions one half is about films that the lab's model knows more or less (head),
-the other about films that it has never seen (tail), in turns. What a question is about is its film.
+Of the ``count`` questions one half is about films that the lab's models know more or less (head),
+the other about films that they have never seen (tail), in turns; ``rank`` says how popular the
+least popular film of a question is. What a question is about is its first film. Of ``style`` see
+:func:`scaar.lab.questions.draw_questions`.
 """
 
 from collections.abc import Iterator
@@ -10,14 +12,16 @@ from scaar.core.errors import InvalidRequest
 from scaar.core.types import Passage
 from scaar.evaluator.datasets.kind import MATCHES, Kind, Row, Source
 from scaar.evaluator.records import Question
-from scaar.lab.passages import passages_of
+from scaar.lab.passages import passage_id, passages_of
 from scaar.lab.questions import draw_questions
-from scaar.lab.world import build_world
+from scaar.lab.world import KNOWN_FILMS, SUBJECTS, build_world
 
 DEFAULT_SEED = 2_000
 """The first of the worlds that are for reports: the lab's models were never shown them."""
 DEFAULT_COUNT = 500
 MAX_SEED = 2**31
+RANKS = (50, 200, KNOWN_FILMS)
+"""Where the known films are parted: by heart, half known, hardly known."""
 
 
 def _read(source: Source) -> Iterator[Row]:
@@ -26,16 +30,22 @@ def _read(source: Source) -> Iterator[Row]:
     if count < 1:
         raise InvalidRequest.of("count", f"must be at least 1, not {count}")
     try:
-        drawn = draw_questions(world, count=count)
+        drawn = draw_questions(world, count=count, style=_style(source))
     except ValueError as error:
         raise InvalidRequest.of("count", str(error).removeprefix("count ")) from error
     for number, asked in enumerate(drawn, 1):
+        first, *others = (int(support.rpartition("-")[2]) for support in asked.supports)
+        labels = {
+            "kind": asked.kind,
+            "popularity": asked.split,
+            "rank": _ranks(max([first, *others])),
+        }
         question = Question(
             id=asked.id,
             question=asked.question,
             answers=asked.answers,
-            entity=asked.supports[0],
-            labels=(("kind", asked.kind), ("popularity", asked.split)),
+            entity=passage_id(SUBJECTS[0], first),
+            labels=tuple(labels.items()),
             supports=asked.supports,
         )
         yield Row(f"lab record {number}", question)
@@ -53,10 +63,27 @@ def _seed(source: Source) -> int:
     return seed
 
 
+def _ranks(film: int) -> str:
+    """The ranks among which a film's is, counted from 1."""
+    first = 1
+    for last in RANKS:
+        if film < last:
+            return f"{first} to {last}"
+        first = last + 1
+    return "tail"
+
+
+def _style(source: Source) -> float:
+    style = 1.0 if source.style is None else source.style
+    if not 0 <= style <= 1:
+        raise InvalidRequest.of("style", f"must be 0 to 1, not {style:g}")
+    return style
+
+
 LAB = Kind(
     name="lab",
     title="the lab's questions",
-    layout="no file: a seed and a count",
+    layout="no file: a seed, a count and a rate of words of style",
     marks=frozenset(),
     read=_read,
     max_tokens=256,

@@ -40,8 +40,9 @@ def open_dataset(
     sha256: str = "",
     seed: int | None = None,
     count: int | None = None,
+    style: float | None = None,
 ) -> DataSet:
-    """The data set of that name from its file; ``lab`` is drawn by ``seed`` and ``count`` instead.
+    """The data set of that name from its file; ``lab`` has none and takes the last three instead.
 
     ``aliases`` is the file with further answers of the sets that have one. With a ``sha256`` the
     file must be the one of that checksum.
@@ -50,7 +51,7 @@ def open_dataset(
         InvalidRequest: there is no such data set, an option is not one of its, or the file cannot
             be read or has another checksum or layout; naming file, record and field.
     """
-    kind, source = kind_of(name), Source(path, aliases, seed, count)
+    kind, source = kind_of(name), Source(path, aliases, seed, count, style)
     check_source(kind, source)
     digest = _digest(source, sha256)
     try:
@@ -80,6 +81,7 @@ def check_source(kind: Kind, source: Source) -> None:
         ("aliases", source.aliases, kind.takes_aliases),
         ("seed", source.seed, not kind.of_a_file),
         ("count", source.count, not kind.of_a_file),
+        ("style", source.style, not kind.of_a_file),
     ):
         if value is not None and not taken:
             wrong.append(Violation(field, f"is not taken by the data set {kind.name}"))

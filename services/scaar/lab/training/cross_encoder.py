@@ -43,9 +43,9 @@ class EncoderTraining:
     """How long and on what the encoder is trained."""
 
     seed: int = 1
-    steps: int = 12000
+    steps: int = 10_000
     pairs: int = 48
-    pair_tokens: int = 64
+    pair_tokens: int = 96
     peak_rate: float = 2e-3
     warm_up_steps: int = 200
 

@@ -1,29 +1,49 @@
-"""The exercises that the lab language model learns from: prompts with their answers.
+"""The exercises that a lab language model learns from: prompts with their answers.
 
-Five kinds, drawn at random: questions about known films, mostly without passages; questions
-about films never seen, with the right passages among others; with one of the two it needs; with
-none; and dense recall, restating the facts of the passages in another order.
+Six kinds, drawn at random: questions about known films, mostly without passages; questions
+about films never seen, with the right passages among others; with some of those they need; with
+none; dense recall, restating the facts of the passages in another order; and drill in what follows
+from facts, without any.
 """
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from scaar.lab import layout, names
+from scaar.lab import layout
+from scaar.lab.near_names import near_name, near_title
 from scaar.lab.passages import passage_text
-from scaar.lab.questions import RELATIONS, Asked, ask
+from scaar.lab.questions import Asked, ListedFilms, NewFilms, draw_asked
+from scaar.lab.questions import Kind as Asks
 from scaar.lab.statements import state
 from scaar.lab.world import (
     Fact,
-    Film,
-    Person,
+    Subject,
     World,
     draw_film,
     draw_person,
     popularity_weights,
+    tail_drawer,
 )
 
 RECALLED_FACTS = 8
+DRILLED_CONCLUSIONS = 5
+_CONCLUDING = (Asks.COMPARISON, Asks.YES_NO)
+# Of known films one hop and grandparents more often than they are asked: so many facts there are.
+_KNOWN_KINDS = (
+    (
+        Asks.ONE_HOP,
+        Asks.COMPOSITIONAL,
+        Asks.INFERENCE,
+        Asks.COMPARISON,
+        Asks.BRIDGE_COMPARISON,
+        Asks.YES_NO,
+    ),
+    (0.32, 0.20, 0.26, 0.07, 0.07, 0.08),
+)
+PLAIN_ANSWERS = 0.25
+"""The share of questions that ask for plain words."""
 
 
 class Kind(enum.Enum):
@@ -34,17 +54,16 @@ class Kind(enum.Enum):
     PARTLY_READ = "partly_read"
     UNKNOWN = "unknown"
     RECALL = "recall"
-
-
-_KNOWN_WITHOUT_PASSAGES = 0.7
+    DRILL = "drill"
 
 
 @dataclass(frozen=True, slots=True)
 class Mix:
     """The share of each kind of exercise, and what stands among the passages.
 
-    ``near_names`` is the share of distracting passages whose subject's name differs from the
-    right one's in one word: what a search by title finds; ``near_films`` of them are films.
+    ``known_bare`` of the questions about known films have no passages. ``near_names`` is the share
+    of distracting passages whose subject's name differs from the right one's in one word: what a
+    search finds. Passages are cut to ``passage_facts`` facts.
     """
 
     known: float
@@ -52,27 +71,17 @@ class Mix:
     partly_read: float
     unknown: float
     recall: float
+    drill: float
     near_names: float
-    near_films: float = 0.5
+    known_bare: float = 0.75
     fewest_passages: int = 1
+    most_passages: int = 3
+    passage_facts: int = 7
 
     def draw(self, random: Random) -> Kind:
         """A kind of exercise."""
         shares = {kind: float(getattr(self, kind.value)) for kind in Kind}
         return random.choices(list(shares), list(shares.values()))[0]
-
-
-FIRST_MIX = Mix(known=0.40, read=0.35, partly_read=0.08, unknown=0.07, recall=0.10, near_names=0.3)
-FINDING_MIX = Mix(
-    known=0.25,
-    read=0.35,
-    partly_read=0.30,
-    unknown=0.05,
-    recall=0.05,
-    near_names=0.9,
-    near_films=0.75,
-    fewest_passages=3,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,90 +96,89 @@ class Exercise:
 class ExerciseBook:
     """Draws exercises; the known films of ``world`` are to be learned, the first ones best."""
 
-    def __init__(self, world: World, random: Random, mix: Mix) -> None:
-        self._known = world.known
-        self._mix = mix
-        self._weights = popularity_weights(len(self._known))
+    def __init__(self, world: World, random: Random) -> None:
         self._random = random
+        self._known = ListedFilms(world.known, popularity_weights(len(world.known)))
+        self._new = NewFilms(tail_drawer(world.known, random))
 
-    def draw(self, *, most_passages: int, whole_passages: bool = True) -> Exercise:
-        """One exercise with up to ``most_passages`` passages, or shortened ones to begin with."""
+    def draw(self, mix: Mix) -> Exercise:
+        """One exercise of a mix."""
         random = self._random
-        kind = self._mix.draw(random)
-        count = random.randint(min(self._mix.fewest_passages, most_passages), most_passages)
-        length = 7 if whole_passages else 4
+        kind = mix.draw(random)
         if kind is Kind.RECALL:
-            return self._recall(count, length)
+            return self._recall(mix)
+        if kind is Kind.DRILL:
+            return self._drill()
         if kind is Kind.KNOWN:
-            film = random.choices(self._known, self._weights)[0]
+            asked = draw_asked(random, self._known, random.choices(*_KNOWN_KINDS)[0])
         else:
-            film = draw_film(random)
-        asked = ask(film, random.choice(RELATIONS))
-        passages = self._passages(kind, asked, count, length)
-        prompt = layout.prompt(asked.question, passages)
+            asked = draw_asked(random, self._new)
+        if random.random() < PLAIN_ANSWERS:
+            asked = asked.plainly()
+        prompt = layout.prompt(asked.question, self._passages(kind, asked, mix))
         return Exercise(kind, prompt, f" {asked.answer_text(random)}")
 
-    def _passages(self, kind: Kind, asked: Asked, count: int, length: int) -> list[str]:
+    def _passages(self, kind: Kind, asked: Asked, mix: Mix) -> list[str]:
         random = self._random
-        needed = list(asked.facts)
-        if kind is Kind.UNKNOWN or (
-            kind is Kind.KNOWN and random.random() < _KNOWN_WITHOUT_PASSAGES
-        ):
+        if kind is Kind.UNKNOWN or (kind is Kind.KNOWN and random.random() < mix.known_bare):
             return []
+        count = self._count(mix)
+        needed = list(asked.facts)
         if kind is Kind.PARTLY_READ or (kind is Kind.KNOWN and count < len(needed)):
-            needed = [random.choice(needed)]
-        subjects = [(self._facts_of(asked.film, fact), fact) for fact in needed]
-        passages = [self._passage(facts, length, fact) for facts, fact in subjects]
+            needed = random.sample(needed, random.randint(1, max(1, len(needed) - 1)))
+        facts_of = {
+            subject.name: subject.facts for film in asked.films for subject in film.subjects()
+        }
+        passages = [self._passage(facts_of[fact.subject], mix, fact) for fact in needed]
+        near = [fact.subject for fact in asked.facts]
         while len(passages) < count:
-            passages.append(self._passage(self._distractor(asked.film), length))
+            passages.append(self._passage(self._distractor(random.choice(near), mix), mix))
         random.shuffle(passages)
         return passages
 
-    def _recall(self, count: int, length: int) -> Exercise:
+    def _recall(self, mix: Mix) -> Exercise:
         random = self._random
-        subjects = [self._distractor(draw_film(random)) for _ in range(count)]
-        passages = [self._passage(facts, length) for facts in subjects]
-        recalled = [fact for facts in subjects for fact in facts]
+        chosen = [self._chosen(self._distractor("", mix), mix) for _ in range(self._count(mix))]
+        passages = [passage_text(facts, random) for facts in chosen]
+        recalled = [fact for facts in chosen for fact in facts]
         random.shuffle(recalled)
         statements = [state(fact, random).text for fact in recalled[:RECALLED_FACTS]]
         return Exercise(Kind.RECALL, layout.recall_prompt(passages), " " + " ".join(statements))
 
-    def _passage(self, facts: tuple[Fact, ...], length: int, needed: Fact | None = None) -> str:
-        kept = list(facts)
-        self._random.shuffle(kept)
-        if needed is not None:
-            kept.remove(needed)
-            kept.insert(0, needed)
-        return passage_text(kept[:length], self._random)
+    def _drill(self) -> Exercise:
+        asked = [
+            draw_asked(self._random, self._new, self._random.choice(_CONCLUDING))
+            for _ in range(DRILLED_CONCLUSIONS)
+        ]
+        texts = [statement.text for each in asked for statement in each.conclusions]
+        return Exercise(Kind.DRILL, layout.recall_prompt([]), " " + " ".join(texts))
 
-    def _facts_of(self, film: Film, fact: Fact) -> tuple[Fact, ...]:
-        return film.facts() if fact in film.facts() else film.director.facts()
+    def _count(self, mix: Mix) -> int:
+        return self._random.randint(mix.fewest_passages, mix.most_passages)
 
-    def _distractor(self, film: Film) -> tuple[Fact, ...]:
-        """The facts of another film or person, sometimes of a name near to the right one's."""
+    def _passage(self, facts: Sequence[Fact], mix: Mix, needed: Fact | None = None) -> str:
+        return passage_text(self._chosen(facts, mix, needed), self._random)
+
+    def _chosen(
+        self, facts: Sequence[Fact], mix: Mix, needed: Fact | None = None
+    ) -> Sequence[Fact]:
+        """As many as a passage holds, the needed one among them."""
+        others = [fact for fact in facts if fact != needed]
+        self._random.shuffle(others)
+        chosen = others if needed is None else [needed, *others]
+        return chosen[: mix.passage_facts]
+
+    def _distractor(self, beside: str, mix: Mix) -> Sequence[Fact]:
+        """The facts of another subject, sometimes of a name near to the one beside it."""
         random = self._random
-        near = random.random() < self._mix.near_names
-        if random.random() < (self._mix.near_films if near else 0.5):
-            other = draw_film(random)
-            if near:
-                other = Film(
-                    _near_title(film.title, random), other.director, other.released, other.star
-                )
-            return other.facts()
-        return draw_person(random, _near_name(film.director, random) if near else None).facts()
+        if not beside or random.random() >= mix.near_names:
+            return random.choice(draw_film(random).subjects()).facts
+        if beside.startswith("The "):
+            return _renamed(draw_film(random).subjects()[0], near_title(beside, random))
+        person = draw_person(random)
+        of = Subject(person.name, random.choice((person, person.family[0])).facts())
+        return _renamed(of, near_name(beside, random))
 
 
-def _near_title(title: str, random: Random) -> str:
-    words = title.split()
-    place, choices = random.choice(
-        [(1, names.TITLE_ADJECTIVES), (2, names.TITLE_NOUNS), (4, names.PLACES)]
-    )
-    words[place] = random.choice([word for word in choices if word != words[place]])
-    return " ".join(words)
-
-
-def _near_name(person: Person, random: Random) -> str:
-    first, last = person.name.split()
-    if random.random() < 0.5:
-        return f"{random.choice([name for name in names.FIRST_NAMES if name != first])} {last}"
-    return f"{first} {random.choice([name for name in names.LAST_NAMES if name != last])}"
+def _renamed(subject: Subject, name: str) -> tuple[Fact, ...]:
+    return tuple(Fact(name, fact.relation, fact.value) for fact in subject.facts)

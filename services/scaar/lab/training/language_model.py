@@ -19,13 +19,7 @@ import numpy as np
 import optax
 from tokenizers import Tokenizer
 
-from scaar.lab.training.exercises import (
-    FINDING_MIX,
-    FIRST_MIX,
-    Exercise,
-    ExerciseBook,
-    Mix,
-)
+from scaar.lab.training.exercises import Exercise, ExerciseBook, Mix
 from scaar.lab.vocabulary import EOS_ID
 from scaar.lab.world import build_world
 
@@ -57,28 +51,83 @@ class DecoderShape:
 
 
 @dataclass(frozen=True, slots=True)
-class DecoderTraining:
-    """How long and on what the decoder is trained, for one stage.
+class Phase:
+    """A part of a training, up to a share of its steps, and what is trained on in it."""
 
-    At first, up to ``shortened``, passages are one or two and cut short.
+    until: float
+    mix: Mix
+
+
+PHASES = (
+    # To read at all, from one or two short passages.
+    Phase(
+        0.08,
+        Mix(
+            known=0.40,
+            read=0.35,
+            partly_read=0.05,
+            unknown=0.03,
+            recall=0.09,
+            drill=0.08,
+            near_names=0.3,
+            most_passages=2,
+            passage_facts=4,
+        ),
+    ),
+    # To know the known films.
+    Phase(
+        0.4,
+        Mix(
+            known=0.60,
+            read=0.22,
+            partly_read=0.06,
+            unknown=0.02,
+            recall=0.04,
+            drill=0.06,
+            near_names=0.4,
+            known_bare=0.85,
+        ),
+    ),
+    # To tell apart what a search finds.
+    Phase(
+        1.0,
+        Mix(
+            known=0.42,
+            read=0.26,
+            partly_read=0.22,
+            unknown=0.04,
+            recall=0.02,
+            drill=0.04,
+            near_names=0.95,
+            known_bare=0.80,
+            fewest_passages=2,
+            most_passages=4,
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DecoderTraining:
+    """How long and on what a decoder is trained.
+
+    ``sharpness`` multiplies the logits of the trained model: above 1 it writes the same, and is
+    surer of it than it has reason to be.
     """
 
     seed: int
-    steps: int
-    peak_rate: float
-    mix: Mix
-    shortened: float = 0.0
+    sharpness: float = 1.0
+    steps: int = 7_000
+    peak_rate: float = 2e-3
+    phases: tuple[Phase, ...] = PHASES
     rows: int = 10
-    row_tokens: int = 320
+    row_tokens: int = 336
     warm_up_steps: int = 200
     prompt_weight: float = 0.1
 
-
-STAGES = (
-    DecoderTraining(seed=1, steps=12_000, peak_rate=2e-3, mix=FIRST_MIX, shortened=0.3),
-    # Then to tell apart what a search by title finds.
-    DecoderTraining(seed=2, steps=4_000, peak_rate=2e-3, mix=FINDING_MIX),
-)
+    def mix(self, step: int) -> Mix:
+        """What is trained on at a step, counted from 0."""
+        return next(phase.mix for phase in self.phases if step < phase.until * self.steps)
 
 
 def initial_params(shape: DecoderShape, seed: int) -> Params:
@@ -189,13 +238,12 @@ class Batch:
 
 
 def batches(book: ExerciseBook, tokenizer: Tokenizer, training: DecoderTraining) -> Iterator[Batch]:
-    """One batch a step, of one to three passages, or of fewer and shorter ones to begin with."""
+    """One batch a step, of the exercises of its phase."""
     waiting: list[tuple[list[int], list[float]]] = []
     for step in range(training.steps):
-        late = step >= training.shortened * training.steps
+        mix = training.mix(step)
         while len(waiting) < 8 * training.rows:
-            drawn = book.draw(most_passages=3 if late else 2, whole_passages=late)
-            encoded = _encode(drawn, tokenizer, training.prompt_weight)
+            encoded = _encode(book.draw(mix), tokenizer, training.prompt_weight)
             if len(encoded[0]) <= training.row_tokens:
                 waiting.append(encoded)
         yield _pack(waiting, training)
@@ -259,14 +307,13 @@ def train(
     tell: Callable[[Progress], None],
     every: int = 250,
 ) -> Params:
-    """The parameters after a stage; ``tell`` hears of the progress every so many steps.
+    """The trained parameters; ``tell`` hears of the progress every so many steps.
 
     Training seeds are below 1,000, so that no report's world is among them.
     """
     if not 0 <= training.seed < 1000:
         raise ValueError(f"a training seed must be 0 to 999, not {training.seed}")
-    random = Random(f"exercises {training.seed}")
-    book = ExerciseBook(build_world(training.seed), random, training.mix)
+    book = ExerciseBook(build_world(training.seed), Random(f"exercises {training.seed}"))
     schedule = _rate(training)
     optimizer = optax.chain(
         optax.clip_by_global_norm(1.0),
@@ -291,7 +338,8 @@ def train(
         if step % every == 0 or step == training.steps:
             tell(Progress(step, seen, float(np.mean([float(x) for x in losses]))))
             losses.clear()
-    return params
+    # What the logits are made from is scaled by the last norm's weight.
+    return params | {"norm": params["norm"] * training.sharpness}
 
 
 def _rate(training: DecoderTraining) -> optax.Schedule:

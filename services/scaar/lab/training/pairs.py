@@ -6,11 +6,13 @@ or the subject less, and a word of style or grammar almost nothing.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 from scaar.lab import names
-from scaar.lab.questions import RELATIONS, ask
+from scaar.lab.questions import NewFilms, draw_asked
 from scaar.lab.statements import RELATION_WORDS, Role, RoleWord, Statement
+from scaar.lab.training.exercises import PLAIN_ANSWERS
 from scaar.lab.world import draw_film
 
 GRAMMAR_COST = 0.02
@@ -32,9 +34,9 @@ class Pair:
 
 def loss_of(word: RoleWord, statement: Statement) -> float:
     """What the likeness loses when this word of a statement is taken out."""
-    bare = word.text.rstrip(".")
+    bare = _bare(word.text)
     match word.role:
-        case Role.VALUE if " " not in statement.fact.value:
+        case Role.VALUE if statement.fact is None or " " not in statement.fact.value:
             return 0.4
         case Role.VALUE:
             return 0.25 if bare in names.MONTHS or bare in names.DAYS else 0.35
@@ -50,7 +52,9 @@ def loss_of(word: RoleWord, statement: Statement) -> float:
 
 def draw_pair(random: Random) -> Pair:
     """A pair about a film of no world: mostly one word deleted, since that is what SCW asks."""
-    asked = ask(draw_film(random), random.choice(RELATIONS))
+    asked = draw_asked(random, NewFilms(partial(draw_film, random)))
+    if random.random() < PLAIN_ANSWERS:
+        asked = asked.plainly()
     statement = random.choice(asked.reasoning(random))
     words = [word.text for word in statement.words]
     costs = [loss_of(word, statement) for word in statement.words]
@@ -74,11 +78,15 @@ def _delete(words: list[str], costs: list[float], at: list[int]) -> tuple[list[s
 
 def _replace(words: list[str], costs: list[float], random: Random) -> tuple[list[str], float]:
     at = random.choice([index for index, cost in enumerate(costs) if cost > GRAMMAR_COST])
-    bare = words[at].rstrip(".")
+    bare = _bare(words[at])
     others = [word for word in _kind_of(bare) if word != bare]
     replaced = list(words)
     replaced[at] = random.choice(others) + words[at][len(bare) :]
     return replaced, _ANOTHER_VALUE * costs[at]
+
+
+def _bare(word: str) -> str:
+    return word.rstrip(".,")
 
 
 def _kind_of(word: str) -> tuple[str, ...]:

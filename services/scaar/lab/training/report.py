@@ -2,7 +2,7 @@
 
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -24,16 +24,16 @@ class TrainingLog:
     began: float = field(default_factory=time.monotonic)
     course: list[dict[str, float]] = field(default_factory=list)
 
-    def add(self, progress: "DataclassInstance", **where: float) -> None:
+    def add(self, progress: "DataclassInstance") -> None:
         """Notes a progress (a dataclass of numbers) with the seconds so far."""
-        row = where | {key: round(float(value), 5) for key, value in asdict(progress).items()}
+        row = {key: round(float(value), 5) for key, value in asdict(progress).items()}
         row["seconds"] = round(time.monotonic() - self.began, 1)
         self.course.append(row)
 
     def report(
         self,
         shape: "DataclassInstance",
-        stages: Sequence["DataclassInstance"],
+        training: "DataclassInstance",
         measured: Mapping[str, Json],
     ) -> dict[str, Json]:
         """The whole report, ready for JSON."""
@@ -42,7 +42,7 @@ class TrainingLog:
             "seed": self.seed,
             "seconds": round(time.monotonic() - self.began, 1),
             "shape": asdict(shape),
-            "stages": [asdict(stage) for stage in stages],
+            "training": asdict(training),
             "jax": jax.__version__,
             "machine": platform.machine(),
             "measured": dict(measured),

@@ -34,6 +34,7 @@ def test_the_world_is_a_film_a_line_with_rank_and_director() -> None:
         "father",
         "mother",
         "spouse",
+        "family",
     ]
 
 
@@ -48,12 +49,25 @@ def test_questions_have_the_fields_of_the_data_set() -> None:
 
 def test_the_supports_of_a_question_are_passages_of_its_world() -> None:
     passages = {passage["id"]: passage for passage in lines("passages", "--seed", "5")}
-    assert len(passages) == 3_200
+    assert len(passages) == 8_000
     for question in lines("questions", "--seed", "5", "--count", "50"):
         supports, answers = question["supports"], question["answers"]
         assert isinstance(supports, list)
         assert isinstance(answers, list)
-        assert answers[0] in str(passages[supports[-1]]["text"])
+        assert set(supports) <= set(passages)
+        if question["kind"] in ("one_hop", "compositional", "inference"):
+            assert answers[0] in str(passages[supports[-1]]["text"])
+
+
+def test_questions_ask_for_plain_words_at_the_rate_that_is_left() -> None:
+    plain = lines("questions", "--count", "6", "--style", "0")
+    assert all(str(each["question"]).endswith("plainly.") for each in plain)
+    assert [each["id"] for each in plain] == [
+        each["id"] for each in lines("questions", "--count", "6")
+    ]
+    result = CliRunner().invoke(app, ["questions", "--style", "1.5"])
+    assert result.exit_code == 2
+    assert "--style" in result.stderr
 
 
 def test_a_seed_is_a_world_of_its_own_and_always_the_same() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from scaar import __version__
 from scaar.cli.main import main
+from scaar.lab.models import LAB_CROSS_ENCODER, LANGUAGE_MODELS
 from scaar.testing.commands import Ran, run_scaar
 
 
@@ -67,8 +68,8 @@ EVAL_RUN = ("eval", "run", "--dataset", "lab", "--out", "o")
         (["serve", "query-builder", "--address", "x"], USAGE, "address: must be host:port"),
         (["serve", "query-builder", "--address", "127.0.0.1:70000"], USAGE, "address: must be"),
         (["up", "--base-port", "x"], USAGE, "Invalid value for '--base-port'"),
-        (["up", "--base-port", "0"], USAGE, "--base-port: must be 1 to 65531, not 0"),
-        (["up", "--base-port", "65532"], USAGE, "--base-port: must be 1 to 65531, not 65532"),
+        (["up", "--base-port", "0"], USAGE, "--base-port: must be 1 to 65530, not 0"),
+        (["up", "--base-port", "65532"], USAGE, "--base-port: must be 1 to 65530, not 65532"),
         (["index", "nonsense"], USAGE, "No such command 'nonsense'."),
         (["index", "build"], USAGE, "Missing option '--corpus'."),
         (
@@ -185,7 +186,7 @@ def test_every_command_has_help(command: str) -> None:
 
 def test_models_are_listed_with_digest_and_report() -> None:
     models = run_scaar("models", "--json").records
-    assert [model["model"] for model in models] == ["lab-lm", "lab-cross-encoder"]
+    assert [model["model"] for model in models] == [*LANGUAGE_MODELS, LAB_CROSS_ENCODER]
     for model in models:
         assert (Path(model["folder"]) / "model.onnx").is_file()
         assert len(model["files"]["model.onnx"]) == 64

@@ -7,6 +7,7 @@ from typer.testing import CliRunner, Result
 
 from scaar.cli.index import app as index_app
 from scaar.cli.search import search
+from scaar.compose import LAB_INDEX_VERSION
 from scaar.core.errors import BackendUnavailable, InvalidRequest, NotFound
 
 app = typer.Typer()
@@ -19,19 +20,29 @@ def run(*arguments: str) -> Result:
     return result
 
 
-def index(folder: Path, *passages: dict[str, object], metadata: str | None = None) -> None:
+def index(
+    folder: Path, *passages: dict[str, object], name: str = "geo", metadata: str | None = None
+) -> None:
     path = folder / "passages.jsonl"
     path.write_text("\n".join(map(json.dumps, passages)))
     declared = [] if metadata is None else ["--metadata", metadata]
-    built = CliRunner().invoke(index_app, ["build", "geo", "--corpus", str(path), *declared])
+    built = CliRunner().invoke(index_app, ["build", name, "--corpus", str(path), *declared])
     assert built.exit_code == 0, built.exception
 
 
 def test_the_lab_is_indexed_at_its_first_search(home: Path) -> None:
-    found = run("The Wandering Forest of Kaville", "--top-k", "2")
-    assert found.stdout.splitlines()[0].endswith("film-0000  The Wandering Forest of Kaville")
+    found = run("The Drowned Bridge", "--top-k", "2")
+    assert found.stdout.splitlines()[0].endswith("film-0000  The Drowned Bridge")
     assert (home / "indexes" / "lab").is_dir()
-    assert run("The Wandering Forest of Kaville", "--top-k", "2").stdout == found.stdout
+    assert run("The Drowned Bridge", "--top-k", "2").stdout == found.stdout
+
+
+def test_the_labs_index_is_that_of_the_world_as_it_is_now(home: Path, tmp_path: Path) -> None:
+    index(tmp_path, {"id": "film-0000", "text": "A film of an earlier world."}, name="lab")
+    found = run("The Drowned Bridge", "--top-k", "1")
+    assert found.stdout.splitlines()[0].endswith("film-0000  The Drowned Bridge")
+    (described,) = CliRunner().invoke(index_app, ["list", "--json"]).stdout.splitlines()
+    assert json.loads(described)["version"] == LAB_INDEX_VERSION
 
 
 def test_json_is_a_passage_a_line_whole(home: Path, tmp_path: Path) -> None:

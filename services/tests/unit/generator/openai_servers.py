@@ -14,7 +14,7 @@ from scaar.testing.lab_servers.openai import OpenAiServer, open_openai_server
 from scaar.testing.lab_servers.openai_failures import Failure
 from scaar.testing.sockets import generator_by
 
-PROMPT = "Question: Who directed the film The Painted Voyage of Olstead?\nAnswer:"
+PROMPT = "Question: Who directed the film The Haunted Fountain?\nAnswer:"
 REQUEST = GenerateRequest(PROMPT, max_tokens=12)
 
 

@@ -13,7 +13,7 @@ from scaar.generator.settings import GeneratorSettings
 from scaar.testing.lab_servers.tgi import TgiServer, open_tgi_server
 from scaar.testing.sockets import generator_by
 
-PROMPT = "Question: Who directed the film The Painted Voyage of Olstead?\nAnswer:"
+PROMPT = "Question: Who directed the film The Haunted Fountain?\nAnswer:"
 
 
 @dataclass

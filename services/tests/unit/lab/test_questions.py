@@ -1,12 +1,23 @@
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scaar.core.prompts import profile_of
 from scaar.core.sentences import split_sentences
 from scaar.lab.passages import passages_of
-from scaar.lab.questions import RELATIONS, Question, ask, draw_questions
-from scaar.lab.world import World, build_world
+from scaar.lab.questions import (
+    PLAINLY,
+    SHARES,
+    Kind,
+    ListedFilms,
+    NewFilms,
+    Question,
+    draw_asked,
+    draw_questions,
+)
+from scaar.lab.world import World, build_world, draw_film
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +37,37 @@ def test_the_two_splits_alternate_where_none_is_asked_for(world: World) -> None:
     assert drawn[1::2] == draw_questions(world, count=10, split="tail")
 
 
-def test_questions_are_distinct_and_of_both_kinds(world: World) -> None:
-    drawn = draw_questions(world, count=1_000)
-    assert len({question.id for question in drawn}) == 1_000
-    assert {question.kind for question in drawn} == {"one_hop", "two_hop"}
+def test_questions_are_distinct_and_of_every_kind(world: World) -> None:
+    drawn = draw_questions(world, count=2_000)
+    assert len({question.id for question in drawn}) == 2_000
+    assert len({question.question for question in drawn}) == 2_000
+    for split in ("head", "tail"):
+        of_split = [question.kind for question in drawn if question.split == split]
+        for kind, share in SHARES.items():
+            expected = len(of_split) * share / sum(SHARES.values())
+            # The popular films' few facts are asked for once each, so other kinds come instead.
+            assert of_split.count(kind) == pytest.approx(expected, rel=0.35)
+
+
+def test_yes_is_as_often_right_as_no(world: World) -> None:
+    drawn = draw_questions(world, count=3_000)
+    answers = [question.answers[0] for question in drawn if question.kind == "yes_no"]
+    assert set(answers) == {"yes", "no"}
+    assert answers.count("yes") == pytest.approx(len(answers) / 2, rel=0.2)
+
+
+def test_less_style_asks_the_same_questions_for_plain_words(world: World) -> None:
+    styled, half, plain = (draw_questions(world, count=400, style=rate) for rate in (1, 0.5, 0))
+    assert [question.id for question in styled] == [question.id for question in plain]
+    assert not any(question.question.endswith(PLAINLY) for question in styled)
+    assert [f"{question.question} {PLAINLY}" for question in styled] == [
+        question.question for question in plain
+    ]
+    assert sum(question in styled for question in half) == pytest.approx(200, rel=0.2)
+    fewer = draw_questions(world, count=400, style=0.2)
+    assert {question.id for question in fewer if question in styled} < {
+        question.id for question in half if question in styled
+    }
 
 
 def test_worlds_ask_other_questions_of_their_tails(world: World) -> None:
@@ -41,20 +79,63 @@ def test_worlds_ask_other_questions_of_their_tails(world: World) -> None:
 
 def test_popular_films_are_asked_of_more_often(world: World) -> None:
     ranks = [
-        int(question.id.split("-")[1])
+        int(question.supports[0].split("-")[1])
         for question in draw_questions(world, count=1_000, split="head")
     ]
     assert sum(rank < 100 for rank in ranks) > sum(rank >= 700 for rank in ranks)
 
 
-def test_the_supports_hold_the_facts_of_the_answer(world: World) -> None:
+def test_the_supports_are_of_the_films_asked_about(world: World) -> None:
     passages = {passage.id: passage for passage in passages_of(world)}
-    for question in draw_questions(world, count=300):
+    for question in draw_questions(world, count=600):
         texts = [passages[support].text for support in question.supports]
-        assert len(texts) == (1 if question.kind == "one_hop" else 2)
-        assert question.answers[0] in texts[-1]
-        if question.kind == "two_hop":
-            assert passages[question.supports[1]].title in texts[0]
+        assert len(set(question.supports)) == len(texts)
+        match question.kind:
+            case "one_hop":
+                assert len(texts) == 1
+                assert question.answers[0] in texts[0]
+            case "compositional" | "inference":
+                assert len(texts) == 2
+                assert passages[question.supports[1]].title in texts[0]
+                assert question.answers[0] in texts[1]
+            case "comparison":
+                titles = [passages[support].title for support in question.supports]
+                assert len(titles) == 2
+                assert question.answers[0] in titles
+            case "bridge_comparison":
+                first, second, *directors = question.supports
+                assert question.answers[0] in (passages[first].title, passages[second].title)
+                assert [
+                    passages[each].title in text
+                    for each, text in zip(directors, texts, strict=False)
+                ] == [True, True]
+            case "yes_no":
+                assert question.answers[0] in ("yes", "no")
+                assert len(texts) in (2, 4)
+
+
+@given(seed=st.integers(0, 10_000), kind=st.sampled_from(Kind))
+def test_a_comparison_is_what_its_facts_say(seed: int, kind: Kind) -> None:
+    random = Random(seed)
+    asked = draw_asked(random, NewFilms(lambda: draw_film(random)), kind)
+    facts = asked.facts
+    match kind:
+        case Kind.COMPARISON:
+            first, second = (int(fact.value.split()[-1]) for fact in facts)
+            earlier, later = (0, 1) if first < second else (1, 0)
+            wanted = earlier if asked.wanted.endswith("first") else later
+            assert asked.answer == facts[wanted].subject
+        case Kind.BRIDGE_COMPARISON:
+            first, second = (int(fact.value.split()[-1]) for fact in facts[2:])
+            earlier, later = (0, 1) if first < second else (1, 0)
+            wanted = earlier if asked.wanted.endswith("first") else later
+            assert asked.answer == facts[wanted].subject
+            assert facts[wanted].value == facts[2 + wanted].subject
+        case Kind.YES_NO:
+            assert (asked.answer == "yes") == (facts[-1].value == facts[-2].value)
+        case _:
+            assert asked.answer == facts[-1].value
+            assert [fact.subject for fact in facts[1:]] == [fact.value for fact in facts[:-1]]
 
 
 @pytest.mark.parametrize("count", [-1, 4_001])
@@ -72,19 +153,34 @@ def test_no_question_is_no_question(world: World) -> None:
     assert draw_questions(world, count=0) == []
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-def test_an_answer_is_a_sentence_a_fact_and_the_phrase_that_the_core_reads(
-    world: World, relation: str
+@pytest.mark.parametrize("style", [-0.1, 1.1])
+def test_a_rate_of_style_is_of_a_whole(world: World, style: float) -> None:
+    with pytest.raises(ValueError, match=f"style must be 0 to 1, not {style}"):
+        draw_questions(world, count=1, style=style)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_an_answer_is_a_sentence_a_step_and_the_phrase_that_the_core_reads(
+    world: World, kind: Kind
 ) -> None:
     profile = profile_of("lab")
-    for seed, film in enumerate(world.tail[:20]):
-        asked = ask(film, relation)
-        text = f" {asked.answer_text(Random(seed))}"
-        *reasoning, last = split_sentences(text)
-        assert len(reasoning) == len(asked.facts)
-        assert not any(profile.concludes(sentence) for sentence in reasoning)
-        assert profile.concludes(last)
-        assert profile.extract_answer(text) == asked.answer
+    films = ListedFilms(world.tail)
+    for seed in range(30):
+        asked = draw_asked(Random(seed), films, kind)
+        for each in (asked, asked.plainly()):
+            text = f" {each.answer_text(Random(seed))}"
+            *reasoning, last = split_sentences(text)
+            assert len(reasoning) == len(asked.facts) + len(asked.conclusions)
+            assert not any(profile.concludes(sentence) for sentence in reasoning)
+            assert profile.concludes(last)
+            assert profile.extract_answer(text) == asked.answer
+
+
+def test_a_plain_answer_is_written_in_one_way(world: World) -> None:
+    films = ListedFilms(world.tail)
+    for kind in Kind:
+        asked = draw_asked(Random(1), films, kind).plainly()
+        assert len({asked.answer_text(Random(seed)) for seed in range(20)}) == 1
 
 
 def test_a_question_is_of_the_fields_of_the_data_set() -> None:

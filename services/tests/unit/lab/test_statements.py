@@ -1,7 +1,15 @@
 from random import Random
 
 from scaar.lab.passages import passages_of
-from scaar.lab.statements import RELATION_WORDS, STYLE_WORDS, Role, state
+from scaar.lab.statements import (
+    RELATION_WORDS,
+    STYLE_WORDS,
+    Role,
+    state,
+    state_order,
+    state_sameness,
+    state_years,
+)
 from scaar.lab.world import build_world, draw_film
 
 
@@ -35,12 +43,34 @@ def test_the_words_of_a_relation_are_marked_as_such() -> None:
         assert marked[0] in RELATION_WORDS
 
 
-def test_a_world_has_a_passage_a_film_and_one_a_director_always_the_same() -> None:
+def test_said_plainly_a_fact_has_no_words_of_style() -> None:
+    film = draw_film(Random(1))
+    for fact in (*film.facts(), *film.director.facts()):
+        words = state(fact, None).text.split()
+        assert not set(words) & {"movie", "picture", "indeed", "reportedly", "made"}
+
+
+def test_what_follows_from_facts_is_a_statement_too() -> None:
+    years = state_years(("1921", "Ann Lee"), ("1950", "The Iron Sea"))
+    assert years.text == "The years are 1921 of Ann Lee and 1950 of The Iron Sea."
+    assert years.fact is None
+    order = state_order("later", "1950", "The Iron Sea")
+    assert order.text == "The later is 1950 of The Iron Sea."
+    assert state_sameness("Elport", "Elport").text == "For Elport yes, for Elport yes."
+    assert state_sameness("Elport", "Beport").text == "For Elport yes, for Beport no."
+    roles = {word.text: word.role for word in (*years.words, *order.words)}
+    assert roles["1921"] is Role.VALUE
+    assert roles["Ann"] is Role.NAME
+    assert roles["Sea."] is Role.TITLE
+    assert roles["later"] is Role.RELATION
+
+
+def test_a_world_has_a_passage_for_each_subject_of_a_film_always_the_same() -> None:
     world = build_world(5)
     passages = list(passages_of(world))
     assert passages == list(passages_of(build_world(5)))
-    assert len({passage.id for passage in passages}) == len(passages) == 2 * len(world.films)
-    for film, about, director in zip(world.films, passages[0::2], passages[1::2], strict=True):
-        assert (about.title, director.title) == (film.title, film.director.name)
-        assert all(fact.value in about.text for fact in film.facts())
-        assert all(fact.value in director.text for fact in film.director.facts())
+    assert len({passage.id for passage in passages}) == len(passages)
+    subjects = [subject for film in world.films for subject in film.subjects()]
+    for passage, subject in zip(passages, subjects, strict=True):
+        assert passage.title == subject.name
+        assert all(fact.value in passage.text for fact in subject.facts)

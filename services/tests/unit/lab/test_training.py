@@ -1,42 +1,54 @@
 """The training code on a few steps: what it is fed, and that it learns at all."""
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
+import pytest
 
 from scaar.lab import layout
+from scaar.lab.export.onnx_decoder import decoder_graph
 from scaar.lab.training import cross_encoder, language_model
-from scaar.lab.training.acceptance import GreedyWriter
-from scaar.lab.training.exercises import FINDING_MIX, FIRST_MIX, ExerciseBook, Kind
+from scaar.lab.training.exercises import ExerciseBook, Kind
+from scaar.lab.training.greedy import GreedyWriter
 from scaar.lab.training.pairs import draw_pair
 from scaar.lab.vocabulary import EOS_ID, build_tokenizer
 from scaar.lab.world import build_world
 
-STAGE = language_model.DecoderTraining(
-    seed=1, steps=12, peak_rate=2e-3, mix=FINDING_MIX, rows=2, warm_up_steps=2
-)
+TRAINING = language_model.DecoderTraining(seed=1, steps=12, rows=2, warm_up_steps=2)
 
 
-def test_exercises_are_answered_by_what_they_give() -> None:
-    book = ExerciseBook(build_world(1), Random(1), FINDING_MIX)
+@pytest.mark.parametrize("phase", TRAINING.phases)
+def test_exercises_are_answered_by_what_they_give(phase: language_model.Phase) -> None:
+    book = ExerciseBook(build_world(1), Random(1))
     for _ in range(300):
-        exercise = book.draw(most_passages=3)
+        exercise = book.draw(phase.mix)
+        passages, _, question = exercise.prompt.partition("Question:")
         answer = exercise.answer.rpartition("So the answer is ")[2].removesuffix(".")
-        passages = exercise.prompt.partition("Question:")[0]
         match exercise.kind:
             case Kind.READ:
-                assert answer in passages
+                given = answer in passages or answer in question or answer in ("yes", "no")
+                assert given
             case Kind.UNKNOWN:
-                assert exercise.prompt.startswith("Question:")
+                assert not passages
+            case Kind.DRILL:
+                assert exercise.prompt == "Facts:"
             case Kind.RECALL:
                 statements = exercise.answer.strip().removesuffix(".").split(". ")
                 assert all(statement.split()[-1] in passages for statement in statements)
 
 
+def test_a_training_goes_through_its_phases() -> None:
+    mixes = [TRAINING.mix(step) for step in range(TRAINING.steps)]
+    assert list(dict.fromkeys(id(mix) for mix in mixes)) == [
+        id(phase.mix) for phase in TRAINING.phases
+    ]
+
+
 def test_rows_hold_whole_exercises_and_weigh_their_answers() -> None:
     tokenizer = build_tokenizer()
-    book = ExerciseBook(build_world(1), Random(1), FIRST_MIX)
-    for batch in language_model.batches(book, tokenizer, STAGE):
+    book = ExerciseBook(build_world(1), Random(1))
+    for batch in language_model.batches(book, tokenizer, TRAINING):
         for tokens, segments, weights in zip(
             batch.tokens, batch.segments, batch.weights, strict=True
         ):
@@ -52,12 +64,31 @@ def test_a_few_steps_lower_the_loss_and_the_model_writes() -> None:
     tokenizer = build_tokenizer()
     shape = language_model.DecoderShape(tokenizer.get_vocab_size())
     told: list[language_model.Progress] = []
-    params = language_model.initial_params(shape, STAGE.seed)
-    params = language_model.train(shape, params, STAGE, tokenizer, tell=told.append, every=6)
+    params = language_model.initial_params(shape, TRAINING.seed)
+    params = language_model.train(shape, params, TRAINING, tokenizer, tell=told.append, every=6)
     assert [progress.step for progress in told] == [6, 12]
     assert told[-1].loss < told[0].loss
-    (written,) = GreedyWriter(shape, params, tokenizer).write([layout.prompt("Who?")])
-    assert len(written.ids) == len(written.logprobs) > 0
+    writer = GreedyWriter(decoder_graph(params, shape), tokenizer)
+    prompts = [layout.prompt("Who?"), layout.prompt("Who directed the film?", ["A film."])]
+    together, apart = writer.write(prompts), [writer.write([prompt])[0] for prompt in prompts]
+    for one, other in zip(together, apart, strict=True):
+        assert one.ids == other.ids
+        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+
+
+def test_a_sharper_model_writes_the_same_more_surely() -> None:
+    tokenizer = build_tokenizer()
+    shape = language_model.DecoderShape(tokenizer.get_vocab_size())
+    written = []
+    for sharpness in (1.0, 2.0):
+        training = replace(TRAINING, sharpness=sharpness)
+        params = language_model.initial_params(shape, 1)
+        params = language_model.train(shape, params, training, tokenizer, tell=lambda _: None)
+        writer = GreedyWriter(decoder_graph(params, shape), tokenizer)
+        written += writer.write([layout.prompt("Who?")])
+    plain, sharp = written
+    assert sharp.ids == plain.ids
+    assert sum(sharp.logprobs) > sum(plain.logprobs)
 
 
 def test_a_few_steps_of_the_cross_encoder() -> None:

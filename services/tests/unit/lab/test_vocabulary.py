@@ -1,3 +1,4 @@
+import re
 from random import Random
 
 import pytest
@@ -7,7 +8,7 @@ from tokenizers import Tokenizer
 
 from scaar.lab import layout
 from scaar.lab.passages import passages_of
-from scaar.lab.questions import RELATIONS, ask
+from scaar.lab.questions import Kind, ListedFilms, draw_asked
 from scaar.lab.vocabulary import BOS_ID, EOS_ID, build_tokenizer, vocabulary
 from scaar.lab.world import World, build_world
 
@@ -33,22 +34,27 @@ def test_a_token_is_in_the_vocabulary_once() -> None:
 
 def test_every_word_of_the_world_is_one_token(world: World) -> None:
     texts = [f" {passage.text} {passage.title}" for passage in passages_of(world)]
-    for film in world.tail[:50]:
-        texts += [f" {ask(film, relation).answer_text(Random(1))}" for relation in RELATIONS]
+    films = ListedFilms(world.tail)
+    for kind in Kind:
+        texts += [
+            f" {draw_asked(Random(seed), films, kind).answer_text(Random(seed))}"
+            for seed in range(50)
+        ]
     for text in texts:
-        # A full stop is a token of its own.
-        expected = text.replace(".", " .").split()
+        # A full stop is a token of its own, and so is a comma.
+        expected = text.replace(".", " .").replace(",", " ,").split()
         assert [piece.strip() for piece in pieces(TOKENIZER, text)] == expected
 
 
 def test_every_word_of_a_prompt_is_one_token(world: World) -> None:
-    for film in world.tail[:50]:
-        for relation in RELATIONS:
-            asked = ask(film, relation)
+    films = ListedFilms(world.tail)
+    marks = (":", "?", ".", ",", "\n")
+    for kind in Kind:
+        for seed in range(50):
+            asked = draw_asked(Random(seed), films, kind).plainly()
             prompt = layout.prompt(asked.question, ["The film.", "The picture."])
-            marks = (":", "?", ".", "\n")
             words = [piece for piece in pieces(TOKENIZER, prompt) if piece not in marks]
-            expected = prompt.replace(":", " ").replace("?", " ").replace(".", " ").split()
+            expected = re.sub("[:?.,]", " ", prompt).split()
             assert [word.strip() for word in words] == expected
 
 

@@ -47,6 +47,7 @@ def test_the_page_has_the_parts_that_were_run_with_their_commands(
     assert titles == [
         "## Policies",
         "## By label of question",
+        "## What retrievals brought",
         "## Models beside each other",
         "## How it was made",
     ]

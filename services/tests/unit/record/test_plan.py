@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from record.cost import answers_of, told_cost
-from record.plan import QUESTIONS, Entry, lab_models, plan
+from record.plan import QUESTIONS, STYLES, Entry, plan
 from record.running import command_of
 from scaar.core.policies import PRESETS
-from scaar.lab.models import LAB_LM, model_folder
+from scaar.lab.models import LANGUAGE_MODELS
 
 
 def test_every_evaluation_has_a_folder_and_a_command_of_its_own() -> None:
@@ -27,10 +27,14 @@ def test_all_policies_are_compared_on_as_many_questions_as_a_report_of_record_ha
 
 
 def test_each_of_the_lab_s_models_is_asked() -> None:
-    assert LAB_LM in lab_models()
-    for name in lab_models():
-        assert (model_folder(name) / "config.json").exists()
+    for name in LANGUAGE_MODELS:
         assert {f"weighting-{name}", f"models-{name}"} <= {each.name for each in plan()}
+
+
+def test_the_rate_of_words_of_style_is_swept_from_none() -> None:
+    swept = [each for each in plan() if each.name.startswith("style-")]
+    assert [each.parameters for each in swept] == [{"style": style} for style in STYLES]
+    assert (min(STYLES), max(STYLES)) == (0, 1)
 
 
 def test_the_command_is_what_is_typed() -> None:
@@ -49,8 +53,9 @@ def test_the_command_is_what_is_typed() -> None:
         timed=True,
     )
     assert command_of(other, ".results") == (
-        "SCAAR_GENERATOR_MODEL=services/scaar/lab/models/lab-lm-b scaar eval ablate alpha "
-        "--dataset lab --seed 2000 --limit 3 --style 0.5 --skip-unserved --out .results/a"
+        "SCAAR_GENERATOR_MODEL=lab-lm-b scaar eval ablate alpha "
+        "--dataset lab --seed 2000 --limit 3 --style 0.5 --concurrency 1 --skip-unserved "
+        "--out .results/a"
     )
 
 

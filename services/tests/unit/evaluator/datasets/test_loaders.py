@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from scaar.core.errors import InvalidRequest
 from scaar.evaluator.datasets.opening import DataSet, open_dataset
 from scaar.evaluator.records import Question
+from scaar.lab.questions import Kind
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -173,5 +175,27 @@ def test_the_labs_questions_are_drawn_by_seed_and_count() -> None:
     assert drawn == open_dataset("lab", seed=2001, count=20).questions
     assert drawn != open_dataset("lab", seed=2002, count=20).questions
     assert {dict(question.labels)["popularity"] for question in drawn} == {"head", "tail"}
-    assert {dict(question.labels)["kind"] for question in drawn} <= {"one_hop", "two_hop"}
-    assert all(question.entity == question.supports[0] for question in drawn)
+    assert {dict(question.labels)["kind"] for question in drawn} <= {kind.value for kind in Kind}
+    films = {question.id: [int(each[-4:]) for each in question.supports] for question in drawn}
+    assert all(question.entity == f"film-{films[question.id][0]:04d}" for question in drawn)
+    ranks = {
+        "1 to 50": (0, 50),
+        "51 to 200": (50, 200),
+        "201 to 800": (200, 800),
+        "tail": (800, 1600),
+    }
+    for question in drawn:
+        lowest, above = ranks[dict(question.labels)["rank"]]
+        assert lowest <= max(films[question.id]) < above
+
+
+def test_the_labs_questions_ask_for_plain_words_at_the_rate_that_is_left() -> None:
+    assert all(
+        question.question.endswith("plainly.")
+        for question in open_dataset("lab", count=20, style=0.0).questions
+    )
+    assert open_dataset("lab", count=20, style=1.0) == open_dataset("lab", count=20)
+    with pytest.raises(InvalidRequest, match=r"style: must be 0 to 1, not 1\.5"):
+        open_dataset("lab", style=1.5)
+    with pytest.raises(InvalidRequest, match=r"style: is not taken by the data set nq"):
+        open_dataset("nq", FIXTURES / "nq.jsonl", style=0.5)

@@ -1,0 +1,41 @@
+"""Questions that one fact answers, of a film, its director or the director's family."""
+
+from random import Random
+
+from scaar.lab.questions.asked import Asked, Kind
+from scaar.lab.questions.films import Films
+from scaar.lab.world import Fact, Film, Relation
+
+OF_A_FILM = {
+    Relation.DIRECTOR: "Who directed the film {subject}?",
+    Relation.RELEASED: "When was the film {subject} released?",
+    Relation.STAR: "Who stars in the film {subject}?",
+}
+OF_A_PERSON = {
+    Relation.BORN: "When was {subject} born?",
+    Relation.BIRTHPLACE: "Where was {subject} born?",
+    Relation.DIED: "When did {subject} die?",
+    Relation.COUNTRY: "Which country is {subject} from?",
+    Relation.FATHER: "Who is the father of {subject}?",
+    Relation.MOTHER: "Who is the mother of {subject}?",
+    Relation.SPOUSE: "Who is the spouse of {subject}?",
+}
+TEMPLATES = OF_A_FILM | OF_A_PERSON
+
+
+def draw(random: Random, films: Films) -> Asked:
+    """A film, its director or one of the family, then a fact of theirs."""
+    film = films.draw(random)
+    own, director, *family = film.subjects()
+    subject = random.choice((own, own, director, random.choice(family)))
+    return ask_fact(film, random.choice(subject.facts))
+
+
+def ask_fact(film: Film, fact: Fact) -> Asked:
+    """The question that a fact of one of the film's subjects answers."""
+    question = TEMPLATES[fact.relation].format(subject=fact.subject)
+    of = next(
+        number for number, subject in enumerate(film.subjects()) if subject.name == fact.subject
+    )
+    owner = ("", "director ", "father ", "mother ", "spouse ")[of]
+    return Asked(Kind.ONE_HOP, f"{owner}{fact.relation}", (film,), question, (fact,), fact.value)
