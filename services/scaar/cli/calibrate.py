@@ -43,6 +43,7 @@ def calibrate_policy(
     limit: options.Limit = None,
     seed: options.Seed = None,
     style: options.Style = None,
+    tail_share: options.TailShare = None,
     aliases: options.Aliases = None,
     index: options.Index = None,
     concurrency: options.Concurrency = 4,
@@ -57,7 +58,14 @@ def calibrate_policy(
     check_calibrated(request, budget)
     check_calibration_folder(out)
     wanted = Wanted(
-        drawn=draw(dataset, limit=limit, seed=seed, style=style, aliases=aliases),
+        drawn=draw(
+            dataset,
+            limit=limit,
+            seed=seed,
+            style=style,
+            tail_share=tail_share,
+            aliases=aliases,
+        ),
         settings=(setting_of(request),),
         out=out,
         index=index,

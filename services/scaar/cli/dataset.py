@@ -58,11 +58,23 @@ def show(
             show_default=False,
         ),
     ] = None,
+    tail_share: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE", help="Of lab: the share that is of the long tail.", show_default=False
+        ),
+    ] = None,
     first: Annotated[int, typer.Option(min=0, help="How many questions to show.")] = 3,
 ) -> None:
     """Tell what a data set holds: counts, labels, the first questions."""
     dataset = open_dataset(
-        name, path, aliases=aliases, sha256=sha256, seed=seed, count=count, style=style
+        *(name, path),
+        aliases=aliases,
+        sha256=sha256,
+        seed=seed,
+        count=count,
+        style=style,
+        tail_share=tail_share,
     )
     for heading, told in (*_facts(dataset), *_labels(dataset)):
         print(f"{heading:14}{told}")

@@ -18,6 +18,7 @@ from scaar.cli.eval_table import score_and_tell
 from scaar.cli.eval_targets import targets_of
 from scaar.evaluator.grid.candidates import check_grid
 from scaar.evaluator.planning.ablations import ABLATIONS, plan_ablation
+from scaar.evaluator.planning.gates import gates_named, with_gates
 from scaar.evaluator.planning.indexes import with_indexes
 from scaar.evaluator.planning.scorers import scorers_named, with_scorers
 from scaar.evaluator.planning.settings import plan_settings
@@ -47,10 +48,12 @@ def run(
     top_k: options.TopK = None,
     settings: options.Set = None,
     scorer: options.Scorers = "",
+    gate: options.Gates = "",
     grid: options.Grid = None,
     limit: options.Limit = None,
     seed: options.Seed = None,
     style: options.Style = None,
+    tail_share: options.TailShare = None,
     aliases: options.Aliases = None,
     index: options.Indexes = None,
     concurrency: options.Concurrency = 4,
@@ -67,10 +70,19 @@ def run(
     planned = plan_settings(options.policy_names(policies), values)
     if scorer:
         planned = with_scorers(planned, scorers_named(options.names_of(scorer)))
+    if gate:
+        planned = with_gates(planned, gates_named(options.names_of(gate)))
     indexes = options.index_names(index)
     planned = with_indexes(planned, indexes)
     wanted = Wanted(
-        drawn=draw(dataset, limit=limit, seed=seed, style=style, aliases=aliases),
+        drawn=draw(
+            dataset,
+            limit=limit,
+            seed=seed,
+            style=style,
+            tail_share=tail_share,
+            aliases=aliases,
+        ),
         settings=planned,
         out=out,
         index=indexes[0] if indexes else None,
@@ -95,6 +107,7 @@ def ablate(
     limit: options.Limit = None,
     seed: options.Seed = None,
     style: options.Style = None,
+    tail_share: options.TailShare = None,
     aliases: options.Aliases = None,
     index: options.Indexes = None,
     concurrency: options.Concurrency = 4,
@@ -111,7 +124,14 @@ def ablate(
     if grid is not None:
         check_grid(grid, {**held, **ABLATIONS[name].values})
     wanted = Wanted(
-        drawn=draw(dataset, limit=limit, seed=seed, style=style, aliases=aliases),
+        drawn=draw(
+            dataset,
+            limit=limit,
+            seed=seed,
+            style=style,
+            tail_share=tail_share,
+            aliases=aliases,
+        ),
         settings=planned,
         out=out,
         index=indexes[0] if indexes else None,

@@ -18,6 +18,7 @@ _OPTIONS = {
     "limit": "--limit",
     "seed": "--seed",
     "style": "--style",
+    "tail_share": "--tail-share",
 }
 """The options that a data set's own fields are given by."""
 
@@ -44,6 +45,7 @@ def draw(
     seed: int | None,
     aliases: Path | None = None,
     style: float | None = None,
+    tail_share: float | None = None,
 ) -> Drawn:
     """The questions of ``NAME`` or ``NAME:PATH``; those of a file stand in its order.
 
@@ -53,7 +55,15 @@ def draw(
     """
     name, _, path = dataset.partition(":")
     try:
-        drawn = draw_questions(name, path, limit=limit, seed=seed, aliases=aliases, style=style)
+        drawn = draw_questions(
+            name,
+            path,
+            limit=limit,
+            seed=seed,
+            aliases=aliases,
+            style=style,
+            tail_share=tail_share,
+        )
     except InvalidRequest as error:
         raise InvalidRequest([_of_option(each) for each in error.violations]) from error
     index = lab_index_name(drawn.origin.seed) if name == LAB.name else None

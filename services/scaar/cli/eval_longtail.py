@@ -61,6 +61,8 @@ def label(
     share: Annotated[float, typer.Option(help="The share that is called long-tail.")] = SHARE,
     limit: options.Limit = None,
     seed: options.Seed = None,
+    style: options.Style = None,
+    tail_share: options.TailShare = None,
     aliases: options.Aliases = None,
     timeout: options.Timeout = options.TIMEOUT_S,
 ) -> None:
@@ -73,7 +75,9 @@ def label(
     if model.startswith(_SERVERS):
         text = "must name a checkpoint of transformers: a server gives no gradients"
         raise InvalidRequest.of("--model", f"{text}, and {model} is one")
-    drawn = draw(dataset, limit=limit, seed=seed, aliases=aliases)
+    drawn = draw(
+        dataset, limit=limit, seed=seed, style=style, tail_share=tail_share, aliases=aliases
+    )
     check_references(drawn.questions)
     check_label_folder(out)
     wanted = _Wanted(drawn, statistics_of(frequencies, drawn), model, out, share, timeout)

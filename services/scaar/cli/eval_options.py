@@ -10,7 +10,7 @@ from scaar.cli.overrides import parse_overrides
 from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.policies import PRESETS
-from scaar.core.types import BudgetLimits
+from scaar.core.types import BudgetLimits, Gate
 from scaar.evaluator.planning.indexes import check_names
 from scaar.evaluator.planning.settings import Value
 
@@ -39,6 +39,14 @@ Style = Annotated[
     typer.Option(
         metavar="RATE",
         help="Of lab: the share of questions that are answered in words of style.",
+        show_default=False,
+    ),
+]
+TailShare = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE",
+        help="Of lab: the share of questions that are of the long tail; one half if not given.",
         show_default=False,
     ),
 ]
@@ -82,6 +90,16 @@ Scorers = Annotated[
         "--scorer",
         metavar="NAME,...",
         help=f"Contributions of the scorer (none) or of its controls: {', '.join(Control)}.",
+        show_default=False,
+    ),
+]
+Gates = Annotated[
+    str,
+    typer.Option(
+        "--gate",
+        metavar="NAME[:THRESHOLD],...",
+        help=f"Ask each policy that retrieves behind a gate too: {', '.join(Gate)}; at the "
+        "threshold of its file, or at this one.",
         show_default=False,
     ),
 ]

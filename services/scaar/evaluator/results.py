@@ -14,8 +14,9 @@ FORMAT = 1
 class DatasetOrigin:
     """Where the questions came from, so that the same can be drawn again.
 
-    ``limit``, ``seed`` and ``style`` are what was asked for; ``checksum`` is the SHA-256 of the
-    questions, ``file_sha256`` that of their file, and ``published_as`` the official file it is.
+    ``limit``, ``seed``, ``style`` and ``tail_share`` are what was asked for; ``checksum`` is the
+    SHA-256 of the questions, ``file_sha256`` that of their file, and ``published_as`` the official
+    file it is.
     """
 
     name: str
@@ -27,6 +28,7 @@ class DatasetOrigin:
     file_sha256: str = ""
     published_as: str = ""
     style: float | None = None
+    tail_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

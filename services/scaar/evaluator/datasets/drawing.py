@@ -31,6 +31,7 @@ def draw_questions(
     seed: int | None,
     aliases: Path | None = None,
     style: float | None = None,
+    tail_share: float | None = None,
 ) -> DrawnQuestions:
     """The questions of the data set of that name; those of a file stand in its order.
 
@@ -41,10 +42,18 @@ def draw_questions(
     check_limit(limit)
     file = Path(path) if path else None
     if name == LAB.name:
-        opened = open_dataset(name, file, aliases=aliases, seed=seed, count=limit, style=style)
+        opened = open_dataset(
+            name,
+            file,
+            aliases=aliases,
+            seed=seed,
+            count=limit,
+            style=style,
+            tail_share=tail_share,
+        )
         drawn: Sequence[Question] = opened.questions
     else:
-        opened = open_dataset(name, file, aliases=aliases, style=style)
+        opened = open_dataset(name, file, aliases=aliases, style=style, tail_share=tail_share)
         drawn = sampled(opened.questions, limit=limit, seed=seed or 0)
     origin = DatasetOrigin(
         name=name,
@@ -56,6 +65,7 @@ def draw_questions(
         file_sha256=opened.sha256,
         published_as=opened.published_as,
         style=style,
+        tail_share=tail_share,
     )
     return DrawnQuestions(opened.kind, tuple(drawn), origin)
 

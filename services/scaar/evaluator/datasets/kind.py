@@ -23,6 +23,8 @@ class Source:
     count: int | None = None
     style: float | None = None
     """The rate of questions that are answered in words of style, of the lab's."""
+    tail_share: float | None = None
+    """The share of questions of the long tail, of the lab's; None is one half, in turns."""
 
     @property
     def file(self) -> Path:

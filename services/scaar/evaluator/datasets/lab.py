@@ -1,9 +1,9 @@
 """The lab's own questions, drawn from the closed world of a seed (:mod:`scaar.lab.questions`).
 
 Of the ``count`` questions one half is about films that the lab's models know more or less (head),
-the other about films that they have never seen (tail), in turns; ``rank`` says how popular the
-least popular film of a question is. What a question is about is its first film. Of ``style`` see
-:func:`scaar.lab.questions.draw_questions`.
+the other about films that they have never seen (tail), in turns, or as many as ``tail_share`` says;
+``rank`` says how popular the least popular film of a question is. What a question is about is its
+first film. Of ``style`` see :func:`scaar.lab.questions.draw_questions`.
 """
 
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from scaar.core.errors import InvalidRequest
 from scaar.core.types import Passage
 from scaar.evaluator.datasets.kind import MATCHES, Kind, Row, Source
+from scaar.evaluator.datasets.lab_mix import draw_mix
 from scaar.evaluator.records import Question
 from scaar.lab.passages import passage_id, passages_of
-from scaar.lab.questions import draw_questions
 from scaar.lab.world import KNOWN_FILMS, SUBJECTS, build_world
 
 DEFAULT_SEED = 2_000
@@ -30,7 +30,8 @@ def _read(source: Source) -> Iterator[Row]:
     if count < 1:
         raise InvalidRequest.of("count", f"must be at least 1, not {count}")
     try:
-        drawn = draw_questions(world, count=count, style=_style(source))
+        share = _tail_share(source)
+        drawn = draw_mix(world, count=count, tail_share=share, style=_style(source))
     except ValueError as error:
         raise InvalidRequest.of("count", str(error).removeprefix("count ")) from error
     for number, asked in enumerate(drawn, 1):
@@ -73,6 +74,13 @@ def _ranks(film: int) -> str:
     return "tail"
 
 
+def _tail_share(source: Source) -> float | None:
+    share = source.tail_share
+    if share is not None and not 0 <= share <= 1:
+        raise InvalidRequest.of("tail_share", f"must be 0 to 1, not {share:g}")
+    return share
+
+
 def _style(source: Source) -> float:
     style = 1.0 if source.style is None else source.style
     if not 0 <= style <= 1:
@@ -83,7 +91,7 @@ def _style(source: Source) -> float:
 LAB = Kind(
     name="lab",
     title="the lab's questions",
-    layout="no file: a seed, a count and a rate of words of style",
+    layout="no file: a seed, a count, a rate of words of style and a share of the tail",
     marks=frozenset(),
     read=_read,
     max_tokens=256,

@@ -41,8 +41,9 @@ def open_dataset(
     seed: int | None = None,
     count: int | None = None,
     style: float | None = None,
+    tail_share: float | None = None,
 ) -> DataSet:
-    """The data set of that name from its file; ``lab`` has none and takes the last three instead.
+    """The data set of that name from its file; ``lab`` has none and takes the last four instead.
 
     ``aliases`` is the file with further answers of the sets that have one. With a ``sha256`` the
     file must be the one of that checksum.
@@ -51,7 +52,7 @@ def open_dataset(
         InvalidRequest: there is no such data set, an option is not one of its, or the file cannot
             be read or has another checksum or layout; naming file, record and field.
     """
-    kind, source = kind_of(name), Source(path, aliases, seed, count, style)
+    kind, source = kind_of(name), Source(path, aliases, seed, count, style, tail_share)
     check_source(kind, source)
     digest = _digest(source, sha256)
     try:
@@ -82,6 +83,7 @@ def check_source(kind: Kind, source: Source) -> None:
         ("seed", source.seed, not kind.of_a_file),
         ("count", source.count, not kind.of_a_file),
         ("style", source.style, not kind.of_a_file),
+        ("tail_share", source.tail_share, not kind.of_a_file),
     ):
         if value is not None and not taken:
             wrong.append(Violation(field, f"is not taken by the data set {kind.name}"))

@@ -1,0 +1,62 @@
+import pytest
+
+from scaar.core.errors import InvalidRequest
+from scaar.core.types import Gate
+from scaar.evaluator.planning.gates import Gating, gates_named, with_gates
+from scaar.evaluator.planning.settings import plan_settings
+
+
+def test_policies_that_retrieve_are_asked_without_the_gate_and_behind_it() -> None:
+    settings = plan_settings(("no_retrieval", "single_round", "flare"), {"theta": (0.3, 0.6)})
+    found = with_gates(settings, gates_named(("gece_proxy", "gece_proxy:0.25")))
+    assert [each.label for each in found] == [
+        "no_retrieval",
+        "single_round",
+        "single_round:gate=gece_proxy",
+        "single_round:gate=gece_proxy,gate_threshold=0.25",
+        "flare:theta=0.3",
+        "flare:theta=0.3,gate=gece_proxy",
+        "flare:theta=0.3,gate=gece_proxy,gate_threshold=0.25",
+        "flare:theta=0.6",
+        "flare:theta=0.6,gate=gece_proxy",
+        "flare:theta=0.6,gate=gece_proxy,gate_threshold=0.25",
+    ]
+
+
+def test_without_a_gate_nothing_changes() -> None:
+    settings = plan_settings(("no_retrieval", "flare"), {})
+    assert with_gates(settings, ()) == settings
+
+
+def test_a_gate_that_judges_nobody_is_refused() -> None:
+    with pytest.raises(InvalidRequest, match="--gate: means nothing to no_retrieval: none"):
+        with_gates(plan_settings(("no_retrieval",), {}), gates_named(("gece_proxy",)))
+
+
+def test_a_gate_is_not_given_in_two_ways() -> None:
+    settings = plan_settings(("flare",), {"gate": (Gate.GECE_PROXY,)})
+    with pytest.raises(InvalidRequest, match="--gate: is what --set gate gives already"):
+        with_gates(settings, gates_named(("gece_proxy",)))
+
+
+def test_gates_are_named_with_their_threshold_or_without() -> None:
+    assert gates_named(("gece_proxy:1", "gece_proxy")) == (
+        Gating(Gate.GECE_PROXY, 1.0),
+        Gating(Gate.GECE_PROXY),
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (("gece",), "there is no gate 'gece'; known: gece_proxy"),
+        (("",), "there is no gate ''"),
+        (("gece_proxy:",), r"the threshold of gece_proxy must be a number in \(0, 1\], not ''"),
+        (("gece_proxy:0",), r"must be a number in \(0, 1\], not '0'"),
+        (("gece_proxy:nan",), "not 'nan'"),
+        (("gece_proxy:0.5", "gece_proxy:0.50"), "gece_proxy:0.50 is given twice"),
+    ],
+)
+def test_a_name_that_is_none_is_refused(names: tuple[str, ...], told: str) -> None:
+    with pytest.raises(InvalidRequest, match=told):
+        gates_named(names)
