@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` shows the main job, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations bench bench-evals bench-backends results check proto lab-models clean
+.PHONY: help demo test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations bench bench-evals bench-backends results longtail check proto lab-models clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,6 +9,7 @@ BIN := $(VENV)/bin
 TRANSFORMERS := .venv-transformers
 # Where the evaluations of record are kept; those of a try apart.
 RESULTS := .results$(LIMIT:%=-%)
+LONGTAIL := .longtail$(LIMIT:%=-%)
 # What an environment is made from; newer than its stamp means install again.
 PINS := pyproject.toml deploy/constraints.txt
 # Installs into the environment in which the target stands.
@@ -55,6 +56,10 @@ bench-backends: $(VENV)/.dev ## what a call adds to the raw clients of TGI, Open
 results: $(VENV)/.dev ## docs/results.md, from evaluations that go on where they stopped (about 45 minutes; LIMIT=40 for a try)
 	@PYTHONPATH=services $(BIN)/python -m record run --out $(RESULTS) $(LIMIT:%=--limit %)
 	@PYTHONPATH=services $(BIN)/python -m record page $(RESULTS) --docs $(if $(LIMIT),$(RESULTS)/docs,docs)
+
+longtail: $(TRANSFORMERS)/.test ## docs/longtail.md, in the same way (6 GB to install, then about 10 minutes; LIMIT=100 for a try)
+	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record run --record longtail --out $(LONGTAIL) $(LIMIT:%=--limit %)
+	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record page --record longtail $(LONGTAIL) --docs $(if $(LIMIT),$(LONGTAIL)/docs,docs)
 
 check: $(VENV)/.dev ## format, lint, types, import contracts, the contract, the pages made of code
 	$(BIN)/ruff format --check .

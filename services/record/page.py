@@ -1,7 +1,7 @@
-"""docs/results.md and its figures, made of the folders of a record alone."""
+"""The page of a record and its figures, made of its folders alone."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 
@@ -12,9 +12,22 @@ from scaar.evaluator.report.model import Bars, Figure, Item, Table
 from scaar.evaluator.report.writing import drawn_alone
 from scaar.evaluator.store.files import unwritable, write_whole
 
-FIGURES = "results"
-"""The folder of the figures, beside the page; it may hold a hand-written ``why.md``."""
 WHY = "why.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page: how it begins, its parts, and what is told last, of how it was made.
+
+    ``name`` is that of its file and of the folder of its figures beside it, which may hold a
+    hand-written ``why.md``.
+    """
+
+    name: str
+    head: str
+    parts: tuple[Part, ...]
+    origin: Part
+
 
 _HEAD = """\
 <!-- Made by make results of saved predictions. What is written by hand is results/why.md. -->
@@ -24,10 +37,11 @@ Every number and every sentence between a command and the next heading is comput
 predictions; `make results` makes them and this page anew. [Evaluations](evaluations.md) says how
 policies are compared, [lab](lab.md) what the world and its models are. Commands are typed in the
 project's folder."""
+RESULTS = Page("results", _HEAD, PARTS, ORIGIN)
 
 
-def write_page(root: Path, docs: Path) -> None:
-    """Writes results.md and results/*.svg into ``docs``; figures of an earlier page are taken away.
+def write_page(root: Path, docs: Path, page: Page = RESULTS) -> Path:
+    """Writes the page, which it gives back, and its figures, in the place of an earlier one's.
 
     Raises:
         NotFound: there is no record.
@@ -37,25 +51,27 @@ def write_page(root: Path, docs: Path) -> None:
     """
     kept = read_kept(root)
     figures: dict[str, str] = {}
-    lines = [_HEAD]
-    for part in PARTS:
-        lines += _part(part, kept, figures)
-    lines += _why(docs)
-    lines += _part(ORIGIN, kept, figures)
-    folder = docs / FIGURES
+    folder = docs / page.name
+    lines = [page.head]
+    for part in page.parts:
+        lines += _part(part, kept, figures, page.name)
+    lines += _why(folder)
+    lines += _part(page.origin, kept, figures, page.name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise unwritable(folder, error) from error
     for name, drawn in figures.items():
         write_whole(folder / name, drawn.encode())
-    write_whole(docs / "results.md", ("\n\n".join(lines) + "\n").encode())
+    written = docs / f"{page.name}.md"
+    write_whole(written, ("\n\n".join(lines) + "\n").encode())
     for path in folder.glob("*.svg"):
         if path.name not in figures:
             path.unlink()
+    return written
 
 
-def _part(part: Part, kept: Sequence[Kept], figures: dict[str, str]) -> Iterator[str]:
+def _part(part: Part, kept: Sequence[Kept], figures: dict[str, str], beside: str) -> Iterator[str]:
     """The part as Markdown, its figures added to the others; nothing where it was not run."""
     mine = [each for each in kept if each.name.startswith(part.of)]
     if len(mine) < part.least:
@@ -73,10 +89,10 @@ def _part(part: Part, kept: Sequence[Kept], figures: dict[str, str]) -> Iterator
     for item in shown.full:
         if isinstance(item, Figure | Bars):
             yield f"**{item.title}**"
-        yield item_to_markdown(item, figures=FIGURES)
+        yield item_to_markdown(item, figures=beside)
     for item in shown.folded:
         title = item.title if isinstance(item, Table | Figure | Bars) else "More"
-        inside = item_to_markdown(item, figures=FIGURES, titled=False)
+        inside = item_to_markdown(item, figures=beside, titled=False)
         yield f"<details><summary>{escape(title)}</summary>\n\n{inside}\n\n</details>"
 
 
@@ -85,7 +101,7 @@ def _renamed(part: Part, shown: Shown) -> Shown:
 
     def named(item: Item) -> Item:
         if isinstance(item, Figure | Bars):
-            return replace(item, name=f"{part.of.rstrip('-')}-{item.name}")
+            return replace(item, name=f"{part.stem}-{item.name}")
         return item
 
     return replace(
@@ -95,9 +111,9 @@ def _renamed(part: Part, shown: Shown) -> Shown:
     )
 
 
-def _why(docs: Path) -> list[str]:
+def _why(folder: Path) -> list[str]:
     """What is written by hand, where anything is."""
-    path = docs / FIGURES / WHY
+    path = folder / WHY
     if not path.exists():
         return []
     return ["## Why", path.read_text(encoding="utf-8").strip()]

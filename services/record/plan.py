@@ -1,9 +1,10 @@
 """What is run for the record: one evaluation a row, each in a folder of its own."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from scaar.core.policies import PRESETS
+from scaar.evaluator.grid.candidates import first_pass_settings, with_candidates
 from scaar.evaluator.planning.ablations import plan_ablation
 from scaar.evaluator.planning.settings import Value, plan_settings
 from scaar.evaluator.records import Setting
@@ -13,6 +14,11 @@ QUESTIONS = 2_000
 """Of the comparison of policies; what details are shown on has fewer, as each row says."""
 STYLES = (0.0, 0.25, 0.5, 0.75, 1.0)
 SEED = 2_000
+ANSWERS_A_SECOND = 50
+"""About what two cores answer with everything embedded, where settings share what they ask."""
+TIMED_ANSWERS_A_SECOND = 12
+"""The same one question at a time, and each setting asking anew."""
+MODEL = "SCAAR_GENERATOR_MODEL"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +46,32 @@ class Entry:
             return plan_ablation(self.ablation, self.values)
         return plan_settings(self.policies or tuple(PRESETS), self.values)
 
-    def arguments(self, folder: str) -> tuple[str, ...]:
-        """The command behind ``scaar``, with its results in the folder."""
+    @property
+    def answers(self) -> int:
+        """How many answers it asks for, the first pass of a grid among them."""
+        settings = self.settings()
+        if self.grid is None:
+            return self.limit * len(settings)
+        judging = first_pass_settings(settings)
+        thetas = tuple(float(place) for place in range(1, self.grid + 1))
+        laid = with_candidates(settings, {each.label: thetas for each in judging})
+        return self.limit * len(laid) + self.limit * len(judging) // 2
+
+    @property
+    def seconds(self) -> float:
+        """About how long that takes."""
+        return self.answers / (TIMED_ANSWERS_A_SECOND if self.timed else ANSWERS_A_SECOND)
+
+    def limited(self, most: int) -> "Entry":
+        """The same with no more questions than that."""
+        return replace(self, limit=min(self.limit, most))
+
+    def environment(self, results: str) -> Mapping[str, str]:
+        """The model, where it is another than the lab's first."""
+        return {} if self.model == LAB_LM else {MODEL: self.model}
+
+    def arguments(self, results: str) -> tuple[str, ...]:
+        """The command behind ``scaar``, where that is the folder of all results."""
         verb = ("ablate", self.ablation) if self.ablation else ("run",)
         given: list[str] = ["eval", *verb, "--dataset", "lab", "--seed", str(SEED)]
         given += ["--limit", str(self.limit)]
@@ -54,7 +84,7 @@ class Entry:
         if self.grid is not None:
             given += ["--grid", str(self.grid)]
         given += ["--concurrency", "1"] if self.timed else ["--keep-generations"]
-        return (*given, "--skip-unserved", "--out", folder)
+        return (*given, "--skip-unserved", "--out", f"{results}/{self.name}")
 
 
 def plan() -> tuple[Entry, ...]:

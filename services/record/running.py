@@ -12,42 +12,40 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from record.kept import add_command
-from record.plan import Entry
+from record.plan import MODEL
+from record.step import Step
 from scaar.lab.models import LAB_LM
 
 Told = Callable[[str], None]
-MODEL = "SCAAR_GENERATOR_MODEL"
 
 
-def run_entries(entries: Sequence[Entry], root: Path, *, told: Told) -> list[str]:
-    """Runs each evaluation into its folder below ``root``; the names of those that did not end.
+def run_steps(steps: Sequence[Step], root: Path, *, told: Told) -> list[str]:
+    """Runs each step into what it leaves below ``root``; the names of those that did not end.
 
-    One in which questions failed has ended: they count as 0, as its report says.
+    An evaluation in which questions failed has ended: they count as 0, as its report says.
     """
     root.mkdir(parents=True, exist_ok=True)
     broken = []
-    for entry in entries:
-        command = command_of(entry, root.name)
-        told(f"{entry.name}: {command}")
-        if _run(entry, root):
-            add_command(root, entry.name, command)
+    for step in steps:
+        command = command_of(step, root.name)
+        told(f"{step.name}: {command}")
+        if _run(step, root):
+            add_command(root, step.name, command)
         else:
-            broken.append(entry.name)
+            broken.append(step.name)
     return broken
 
 
-def command_of(entry: Entry, results: str) -> str:
+def command_of(step: Step, results: str) -> str:
     """The command as it is typed in the project's folder, where ``results`` are the results."""
-    plain = shlex.join(("scaar", *entry.arguments(f"{results}/{entry.name}")))
-    if entry.model == LAB_LM:
-        return plain
-    return f"{MODEL}={entry.model} {plain}"
+    plain = shlex.join(("scaar", *step.arguments(results)))
+    given = (f"{name}={shlex.quote(value)}" for name, value in step.environment(results).items())
+    return " ".join((*given, plain))
 
 
-def _run(entry: Entry, root: Path) -> bool:
+def _run(step: Step, root: Path) -> bool:
     """Whether the command came to its end, be it with questions that failed."""
-    folder = root / entry.name
-    arguments = (sys.executable, "-m", "scaar.cli", *entry.arguments(str(folder)))
-    environment = {**os.environ, MODEL: entry.model}
+    arguments = (sys.executable, "-m", "scaar.cli", *step.arguments(str(root)))
+    environment = {**os.environ, MODEL: LAB_LM, **step.environment(str(root))}
     status = subprocess.run(arguments, env=environment, check=False).returncode
-    return status == 0 or (status == 1 and (folder / "scores.csv").exists())
+    return status == 0 or (status == 1 and (root / step.name / "scores.csv").exists())

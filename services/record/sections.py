@@ -43,14 +43,20 @@ class Shown:
 class Part:
     """A part of the page, of the evaluations whose name begins as ``of`` says.
 
-    ``least`` is how many of them it takes.
+    Where it is of several kinds, ``of`` has the beginning of each. ``least`` is how many of them
+    it takes.
     """
 
     title: str
-    of: str
+    of: str | tuple[str, ...]
     what: str
     show: Callable[[Sequence[Path]], Shown]
     least: int = 1
+
+    @property
+    def stem(self) -> str:
+        """What the names of its figures begin with."""
+        return (self.of if isinstance(self.of, str) else self.of[-1]).rstrip("-")
 
 
 def _policies(folders: Sequence[Path]) -> Shown:

@@ -1,5 +1,6 @@
 """How well a label finds the tail that is known: of the share ranked first, and over all ranks."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -82,12 +83,12 @@ def detection(
 ) -> tuple[Found, ...]:
     """What each order of :data:`BY` finds of the tail."""
     truths = np.array(tail)
-    draws = tuple(_draws(questions, truths, seed))
+    draws = entity_draws(questions, truths, seed=seed)
     return tuple(
         Found(
             by=name,
-            precision=_bounded(precision_at, np.array([*map(score, labels)]), truths, draws, share),
-            auroc=_bounded(auroc, np.array([*map(score, labels)]), truths, draws, share),
+            precision=bounded(precision_at, np.array([*map(score, labels)]), truths, draws, share),
+            auroc=bounded(auroc, np.array([*map(score, labels)]), truths, draws, share),
         )
         for name, score in BY.items()
     )
@@ -115,22 +116,24 @@ def auroc(scores: _Floats, truths: NDArray[np.bool_], share: float = 0.0) -> flo
     return float((ranks[truths].sum() - positive * (positive + 1) / 2) / pairs)
 
 
-def _bounded(
+def bounded(
     measure: Callable[[_Floats, NDArray[np.bool_], float], float],
     scores: _Floats,
     truths: NDArray[np.bool_],
     draws: Sequence[NDArray[np.intp]],
-    share: float,
+    share: float = 0.0,
 ) -> Bounded:
-    drawn = [measure(scores[each], truths[each], share) for each in draws]
+    """A measure with its interval over the draws in which it is defined."""
     value = measure(scores, truths, share)
-    low, high = np.quantile(drawn, (0.025, 0.975)) if drawn else (value, value)
+    drawn = [measure(scores[each], truths[each], share) for each in draws]
+    defined = [each for each in drawn if not math.isnan(each)] or [value]
+    low, high = np.quantile(defined, (0.025, 0.975))
     return Bounded(value, float(low), float(high))
 
 
-def _draws(
-    questions: Sequence[Question], truths: NDArray[np.bool_], seed: int
-) -> "list[NDArray[np.intp]]":
+def entity_draws(
+    questions: Sequence[Question], truths: NDArray[np.bool_], *, seed: int = 0
+) -> tuple[NDArray[np.intp], ...]:
     """Positions of questions, whole entities drawn; without draws of the one kind alone."""
     entities: defaultdict[str, list[int]] = defaultdict(list)
     for number, question in enumerate(questions):
@@ -141,4 +144,4 @@ def _draws(
         np.concatenate([groups[each] for each in chance.integers(len(groups), size=len(groups))])
         for _ in range(RESAMPLES)
     )
-    return [each for each in drawn if 0 < truths[each].sum() < len(each)]
+    return tuple(each for each in drawn if 0 < truths[each].sum() < len(each))

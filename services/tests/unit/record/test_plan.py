@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from record.cost import answers_of, told_cost
+from record.cost import told_cost
 from record.plan import QUESTIONS, STYLES, Entry, plan
 from record.running import command_of
 from scaar.core.policies import PRESETS
@@ -70,7 +70,7 @@ def test_the_command_is_what_is_typed() -> None:
     ],
 )
 def test_what_is_asked_is_counted(entry: Entry, answers: int) -> None:
-    assert answers_of(entry) == answers
+    assert entry.answers == answers
 
 
 @given(st.lists(st.integers(1, 10_000), min_size=1, max_size=5))

@@ -1,0 +1,111 @@
+"""Who decides which questions are retrieved for: GECE, its ablations, the gate, the known tail.
+
+What would be answered follows from what was: a question that is not retrieved for has the answer of
+the model alone, another that of the policy without a gate.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from record.longtail.finding import NAMES, TAIL, check_labelled
+from record.longtail.measured import MEASURES, Gated, Measured, measured_of, read_gated
+from record.longtail.plan import LABELS, RUN
+from record.sections import Shown
+from scaar.evaluator.longtail.detection import tail_of
+from scaar.evaluator.longtail.folder import read_labels
+from scaar.evaluator.longtail.gece import count_of
+from scaar.evaluator.records import Setting
+from scaar.evaluator.report.cells import estimated, measure_title, number, score_column, text
+from scaar.evaluator.report.model import Cell, Column, Table
+
+Passed = NDArray[np.bool_]
+"""Whether each question is retrieved for, in the order of the table."""
+_SINGLE = "single_round"
+
+
+def show_deciders(folders: Sequence[Path]) -> Shown:
+    """One policy in full, and F1 of all."""
+    by_name = {each.name: each for each in folders}
+    gated = read_gated(by_name[RUN])
+    deciders = _deciders(gated, by_name[LABELS])
+    decided = {each.policy: _decided(gated, each.without, deciders) for each in gated.pairs}
+    known = deciders["the known tail"]
+    shown = _SINGLE if _SINGLE in decided else next(iter(decided))
+    return Shown((_in_full(shown, decided[shown], deciders, known),), (_of_all(decided, deciders),))
+
+
+def _deciders(gated: Gated, labels_folder: Path) -> Mapping[str, Passed]:
+    """Who decides, by name, from nobody to everybody."""
+    labelling, questions, labels = read_labels(labels_folder)
+    check_labelled(questions, gated.results.questions)
+    most = count_of(labelling.share, len(labels))
+    tail = dict(zip((x.id for x in questions), tail_of(questions, TAIL), strict=True))
+    by_id = {each.question_id: each for each in labels}
+    judged = gated.judged()
+    order = [each.id for each in gated.measured.table.questions]
+    everybody = np.ones(len(order), dtype=np.bool_)
+    return {
+        "nobody": ~everybody,
+        "the known tail": np.array([tail[each] for each in order]),
+        NAMES["gece"]: np.array([by_id[each].long_tail for each in order]),
+        NAMES["without_statistics"]: np.array(
+            [by_id[each].without_statistics <= most for each in order]
+        ),
+        NAMES["without_semantics"]: np.array(
+            [by_id[each].without_semantics <= most for each in order]
+        ),
+        "the gate, before the answer": np.array([judged[each].long_tail for each in order]),
+        "everybody": everybody,
+    }
+
+
+def _decided(gated: Gated, without: int, deciders: Mapping[str, Passed]) -> Measured:
+    """The policy's scores where each of them decides, one after another."""
+    table = gated.measured.table
+    policy, alone = table.values[without], table.values[gated.alone]
+    values = np.stack([np.where(passed, policy, alone) for passed in deciders.values()])
+    settings = tuple(Setting(name, table.settings[without].policy) for name in deciders)
+    return measured_of(replace(table, settings=settings, values=values))
+
+
+def _in_full(
+    policy: str, decided: Measured, deciders: Mapping[str, Passed], known: Passed
+) -> Table:
+    rows = []
+    for at, (name, passed) in enumerate(deciders.items()):
+        found = int((passed & known).sum())
+        cells: list[Cell] = [text(name), number(float(passed.mean()))]
+        cells.append(number(found / passed.sum() if passed.any() else None, missing="undefined"))
+        cells.append(number(found / known.sum()))
+        cells += [estimated(decided.mean(measure, at)) for measure in MEASURES]
+        rows.append(tuple(cells))
+    return Table(
+        "deciders",
+        f"{policy}, kept to the questions that each calls long-tail",
+        (
+            Column("decides", "who decides"),
+            Column("passed", "retrieved for", decimals=3),
+            Column("precision", "precision", decimals=3),
+            Column("recall", "recall", decimals=3),
+            *(score_column(each, measure_title(each)) for each in MEASURES),
+        ),
+        tuple(rows),
+        note=(
+            "Precision and recall are of the known tail. GECE and its ablations know the "
+            "reference answer, which no gate does; each calls the same number of questions "
+            "long-tail. In brackets 95% intervals by entity."
+        ),
+    )
+
+
+def _of_all(decided: Mapping[str, Measured], deciders: Mapping[str, Passed]) -> Table:
+    rows = tuple(
+        (text(name), *(estimated(each.mean("f1", at)) for each in decided.values()))
+        for at, name in enumerate(deciders)
+    )
+    columns = (Column("decides", "who decides"), *(score_column(each, each) for each in decided))
+    return Table("deciders_f1", "F1 of every policy, by who decides", columns, rows)

@@ -1,0 +1,50 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scaar.core.types import Gate, GateJudged
+from scaar.evaluator.longtail.sifting import sift
+from scaar.evaluator.records import Question
+
+JUDGED = st.tuples(st.floats(0, 1), st.booleans())
+
+
+def judged(probability: float) -> GateJudged:
+    return GateJudged(Gate.GECE_PROXY, probability >= 0.5, probability, 0.5, 0.1, 0.1, 0.9)
+
+
+def asked(count: int) -> list[Question]:
+    return [Question(f"q{at}", "Who?", ("Ada",), f"e{at % 7}") for at in range(count)]
+
+
+def test_what_passes_is_held_against_the_tail() -> None:
+    found = sift(
+        [judged(each) for each in (0.9, 0.8, 0.3, 0.2, 0.1)],
+        asked(5),
+        (True, False, True, False, False),
+    )
+    assert (found.passed.value, found.precision.value, found.recall.value) == (0.4, 0.5, 0.5)
+    assert found.auroc.value == pytest.approx(5 / 6)
+
+
+def test_a_gate_that_passes_nothing_has_no_precision() -> None:
+    found = sift([judged(0.1)] * 4, asked(4), (True, False, False, False))
+    assert (found.passed.value, found.recall.value) == (0.0, 0.0)
+    assert math.isnan(found.precision.value)
+    assert found.auroc.value == 0.5
+
+
+@given(st.lists(JUDGED, min_size=2, max_size=20))
+def test_what_is_found_is_what_is_passed_rightly(given_: list[tuple[float, bool]]) -> None:
+    tail = [each for _, each in given_]
+    if all(tail) or not any(tail):
+        return
+    found = sift([judged(each) for each, _ in given_], asked(len(tail)), tail)
+    hits = sum(each >= 0.5 and of_tail for each, of_tail in given_)
+    assert found.recall.value * sum(tail) == pytest.approx(hits)
+    if found.passed.value:
+        passed = found.passed.value * len(tail)
+        assert found.precision.value * passed == pytest.approx(hits)
+        assert found.precision.low <= found.precision.high

@@ -1,0 +1,226 @@
+"""The page of the long tail, of results whose numbers are known by hand."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from record.kept import add_command
+from record.longtail.measured import read_gated
+from record.longtail.page import LONGTAIL
+from record.longtail.plan import GATE, LABELS, LEARNED_FROM, RUN, Gated, plan
+from record.page import write_page
+from record.running import command_of
+from scaar.core.errors import DataCorrupt, InvalidRequest
+from scaar.core.gates.proxy import GateProxy
+from scaar.core.gates.proxy_json import proxy_to_json
+from scaar.core.gates.word_statistics import WordStatistics
+from scaar.core.types import Gate, GateJudged, Usage
+from scaar.evaluator.longtail.folder import open_labelling
+from scaar.evaluator.longtail.records import Label, Labelling, Parts
+from scaar.evaluator.records import Prediction, Question, Setting
+from scaar.evaluator.results import DatasetOrigin, Evaluation
+from scaar.evaluator.store.folder import open_results
+from scaar.testing import evaluations
+
+QUESTIONS = tuple(
+    Question(
+        *(f"q{at}", "Who?", ("Ada Low",), f"e{at}"),
+        labels=(("popularity", "tail" if at % 5 == 0 else "head"),),
+    )
+    for at in range(20)
+)
+TAIL = frozenset(each.id for each in QUESTIONS if ("popularity", "tail") in each.labels)
+PASSED = TAIL ^ {"q0", "q1"}
+"""What the gate passes: one of the tail it takes for common, and one of the head for the tail."""
+SETTINGS = Gated(policies=("no_retrieval", "single_round")).settings()
+PROXY = GateProxy("lm", "", WordStatistics("none", {}, 0.1), 0.0, (0.0, 0.0, 0.0), 0.5)
+LEARNED = {"development": 10, "test": 10, "precision on test": 0.75, "AUROC on test": None}
+
+
+def prediction(setting: Setting, question: Question) -> Prediction:
+    """Right where the model knows it or has looked it up; a retrieval is 30 ms and a call more."""
+    passed, gate = question.id in PASSED, None
+    if setting.policy.overrides.gate is not None:
+        probability = 0.9 if passed else 0.1
+        gate = GateJudged(Gate.GECE_PROXY, passed, probability, 0.5, 0.1, 0.1, 0.9)
+    looks_up = setting.policy.name != "no_retrieval" and (gate is None or passed)
+    right = looks_up or question.id not in TAIL
+    usage = Usage(looks_up, 1 + looks_up, 10, 20, 10.0 + 30 * looks_up)
+    answer = "Ada Low" if right else "Bea"
+    return Prediction(setting.label, question.id, answer, answer, usage, gate=gate)
+
+
+def evaluation(settings: tuple[Setting, ...]) -> Evaluation:
+    made = {each.label: evaluations.provenance(each.label) for each in settings}
+    return replace(evaluations.EVALUATION, settings=settings, provenance=made)
+
+
+async def keep_run(
+    folder: Path, settings: tuple[Setting, ...] = SETTINGS, *, without: int = 0
+) -> None:
+    asked = [prediction(setting, question) for question in QUESTIONS for setting in settings]
+    with open_results(folder, evaluation(settings), QUESTIONS) as store:
+        for each in asked[: len(asked) - without]:
+            await store.add(each)
+
+
+def keep_labels(folder: Path, seed: int, questions: tuple[Question, ...] = QUESTIONS) -> None:
+    """GECE finds the tail, and so it does without statistics; without semantics it does not."""
+    origin = DatasetOrigin("lab", "", seed, len(questions), "c0ffee")
+    labelling = Labelling(
+        *("1.0", "2030-01-01T00:00:00+00:00", origin, "lm", "1", "lab@1", "none"), ("w",), 0.2
+    )
+    of_tail_first = sorted(questions, key=lambda each: each.id not in TAIL)
+    ranks = {each.id: rank for rank, each in enumerate(of_tail_first, 1)}
+    labels = [
+        Label(
+            *(each.id, each.question, "Ada Low", "Bea", Parts(0.5, 0.2, 0.1, 1.0)),
+            *(0.5, 0.1, 0.1, 3.0, ranks[each.id], ranks[each.id] <= 4),
+            *(ranks[each.id], len(questions) + 1 - ranks[each.id]),
+        )
+        for each in questions
+    ]
+    with open_labelling(folder, labelling, questions) as kept:
+        kept.finish(labels)
+
+
+@pytest.fixture
+async def root(tmp_path: Path) -> Path:
+    found = tmp_path / "longtail"
+    found.mkdir()
+    keep_labels(found / LEARNED_FROM, 1000)
+    (found / GATE).write_bytes(proxy_to_json(PROXY, learned_from=LEARNED))
+    keep_labels(found / LABELS, 2000)
+    await keep_run(found / RUN)
+    for name in (LEARNED_FROM, GATE, LABELS, RUN):
+        add_command(found, name, f"scaar --out .longtail/{name}")
+    return found
+
+
+def page_of(root: Path, docs: Path) -> str:
+    return write_page(root, docs, LONGTAIL).read_text()
+
+
+def rows(page: str, title: str) -> dict[str, list[str]]:
+    """The cells of a table by its first, without intervals."""
+
+    def lines() -> Iterator[str]:
+        after = page.index(title)
+        for line in page[after:].splitlines()[1:]:
+            if line.startswith("|"):
+                yield line
+            elif line.strip() and not line.startswith(("<", "!")):
+                return
+
+    cells = (
+        [each.split(" [")[0].split(" \\[")[0].strip() for each in x[1:-1].split("|")]
+        for x in lines()
+    )
+    return {first: others for first, *others in cells}
+
+
+def test_the_page_has_its_parts_with_their_commands_and_the_same_results_give_the_same(
+    root: Path, tmp_path: Path
+) -> None:
+    docs = tmp_path / "docs"
+    page = page_of(root, docs)
+    assert [line for line in page.splitlines() if line.startswith("## ")] == [
+        "## What GECE finds",
+        "## What the gate finds",
+        "## What it saves",
+        "## What it loses",
+        "## What GECE's parts are worth",
+        "## How it was made",
+    ]
+    for name in (LEARNED_FROM, GATE, LABELS, RUN):
+        assert f"\nscaar --out .longtail/{name}\n" in page
+    assert [each.name for each in (docs / "longtail").iterdir()] == ["policies-gated.svg"]
+    assert "](longtail/policies-gated.svg)" in page
+    assert page_of(root, docs) == page
+
+
+def test_what_is_found_of_the_tail_is_told(root: Path, tmp_path: Path) -> None:
+    page = page_of(root, tmp_path)
+    orders = rows(page, "**What finds the tail, seed 2000**")
+    assert orders["GECE"] == ["1.000", "1.000"]
+    assert orders["GECE without semantics"] == ["0.000", "0.000"]
+    assert "What finds the tail, seed 1000" in page
+    gate = rows(page, "**What the gate passes**")
+    assert gate["the known tail"][:4] == ["20", "0.200", "0.750", "0.750"]
+    assert "with precision at 20% 0.750 and AUROC undefined." in page
+
+
+def test_speed_ups_and_losses_are_those_worked_by_hand(root: Path, tmp_path: Path) -> None:
+    page = page_of(root, tmp_path)
+    sped = rows(page, "**How many times as much a policy takes without the gate**")
+    # 40 ms and 2 calls with a retrieval, 10 ms and 1 call without; one question in five passes.
+    assert sped["single_round"] == ["2.50", "5.00", "1.67", "2.1 to 2.4"]
+    lost = rows(page, "**What changes behind the gate**")
+    # One question of the tail in twenty is no longer looked up.
+    assert lost["single_round"][0] == "-0.050"
+    apart = rows(page, "**F1 of head and tail apart**")
+    assert apart["single_round"] == ["1.000", "1.000", "0.000", "1.000", "0.750", "-0.250"]
+
+
+def test_who_decides_is_what_would_have_been_answered(root: Path, tmp_path: Path) -> None:
+    page = page_of(root, tmp_path)
+    found = rows(page, "**single_round, kept to the questions that each calls long-tail**")
+    f1 = {name: cells[3] for name, cells in found.items()}
+    assert f1 == {
+        "who decides": "F1",
+        "---": "---:",
+        "nobody": "0.800",
+        "the known tail": "1.000",
+        "GECE": "1.000",
+        "GECE without statistics": "1.000",
+        "GECE without semantics": "0.800",
+        "the gate, before the answer": "0.950",
+        "everybody": "1.000",
+    }
+
+
+def test_labels_of_other_questions_are_refused(root: Path, tmp_path: Path) -> None:
+    for file in (root / LABELS).iterdir():
+        file.unlink()
+    keep_labels(root / LABELS, 2000, QUESTIONS[:10])
+    with pytest.raises(InvalidRequest, match="labels-2000 and policies are of other questions"):
+        page_of(root, tmp_path)
+
+
+async def test_policies_without_a_gate_and_a_run_that_has_not_ended_are_refused(
+    tmp_path: Path,
+) -> None:
+    await keep_run(tmp_path / "plain", SETTINGS[:2])
+    with pytest.raises(InvalidRequest, match="must have no_retrieval, and policies without a gate"):
+        read_gated(tmp_path / "plain")
+    await keep_run(tmp_path / "cut", without=1)
+    with pytest.raises(InvalidRequest, match="cut is unfinished: 1 of 60 predictions"):
+        read_gated(tmp_path / "cut")
+
+
+def test_a_gate_s_file_that_does_not_tell_its_origin_is_refused(root: Path, tmp_path: Path) -> None:
+    (root / GATE).write_bytes(proxy_to_json(PROXY, learned_from={}))
+    with pytest.raises(DataCorrupt, match="gate.json does not tell what it was learned from"):
+        page_of(root, tmp_path)
+
+
+def test_each_step_has_what_it_needs_from_the_steps_before_it() -> None:
+    there: set[str] = set()
+    for step in plan():
+        command = command_of(step, ".longtail")
+        needed = {word.partition(".longtail/")[2] for word in command.split()} - {"", step.name}
+        assert needed <= there
+        assert f"--out .longtail/{step.name}" in command
+        there.add(step.name)
+
+
+def test_times_are_those_of_one_question_at_a_time_that_nobody_has_asked_before() -> None:
+    command = command_of(Gated(limit=5, policies=("no_retrieval", "flare")), ".longtail")
+    assert command == (
+        "SCAAR_ORCHESTRATOR_GATE_FILE=.longtail/gate.json SCAAR_GENERATOR_PREFIX_CACHE_MB=0 "
+        "SCAAR_SCORER_CACHE_ENTRIES=0 scaar eval run --dataset lab --seed 2000 --limit 5 "
+        "--tail-share 0.2 --policies no_retrieval,flare --gate gece_proxy --concurrency 1 "
+        "--out .longtail/policies"
+    )
