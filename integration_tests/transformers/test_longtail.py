@@ -1,4 +1,4 @@
-"""GECE's label over the lab's model: gradients as a finite difference has them, and the command."""
+"""GECE's label over the lab's model: gradients as a finite difference has them, the commands."""
 
 import json
 from dataclasses import replace
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from record.__main__ import main
 from scaar.core.errors import DataCorrupt, PromptTooLong
 from scaar.generator.engines.decoding.feed_forward import FeedForwardGradients
 from scaar.generator.engines.decoding.torch_decoder import TorchDecoder
@@ -99,3 +100,24 @@ def test_the_lab_is_labelled_by_one_command_and_again_without_work(tmp_path: Pat
     assert sorted(each["rank"] for each in labels) == list(range(1, 11))
     assert all(each["parts"]["frequency"] > 0 for each in labels)
     assert run_scaar(*asked, "--model", FOLDER, "--out", str(out)).out == ran.out
+
+
+def test_the_record_of_the_long_tail_is_run_and_made_into_its_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, docs = tmp_path / ".longtail", tmp_path / "docs"
+
+    def called(*arguments: str) -> int:
+        monkeypatch.setattr("sys.argv", ["record", *arguments, "--record", "longtail"])
+        return main()
+
+    assert called("run", "--out", str(out), "--limit", "40") == 0
+    predictions = (out / "policies" / "predictions.jsonl").read_bytes()
+    assert called("run", "--out", str(out), "--limit", "40") == 0
+    assert (out / "policies" / "predictions.jsonl").read_bytes() == predictions
+    assert called("page", str(out), "--docs", str(docs)) == 0
+    page = (docs / "longtail.md").read_text()
+    assert page.count("\n## ") == 7
+    assert "| single_round |" in page
+    assert (docs / "longtail" / "policies-gated.svg").exists()
+    assert str(tmp_path) not in page

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from record.longtail.finding import NAMES, TAIL, check_labelled
+from record.longtail.finding import NAMES, TAIL, UNKNOWN, check_labelled, knows
 from record.longtail.measured import MEASURES, Gated, Measured, measured_of, read_gated
 from record.longtail.plan import LABELS, RUN
 from record.sections import Shown
@@ -32,7 +32,7 @@ def show_deciders(folders: Sequence[Path]) -> Shown:
     by_name = {each.name: each for each in folders}
     gated = read_gated(by_name[RUN])
     deciders = _deciders(gated, by_name[LABELS])
-    decided = {each.policy: _decided(gated, each.without, deciders) for each in gated.pairs}
+    decided = {each.policy: decided_by(gated, each.without, deciders) for each in gated.pairs}
     known = deciders["the known tail"]
     shown = _SINGLE if _SINGLE in decided else next(iter(decided))
     return Shown((_in_full(shown, decided[shown], deciders, known),), (_of_all(decided, deciders),))
@@ -51,6 +51,7 @@ def _deciders(gated: Gated, labels_folder: Path) -> Mapping[str, Passed]:
     return {
         "nobody": ~everybody,
         "the known tail": np.array([tail[each] for each in order]),
+        UNKNOWN: ~knows(gated),
         NAMES["gece"]: np.array([by_id[each].long_tail for each in order]),
         NAMES["without_statistics"]: np.array(
             [by_id[each].without_statistics <= most for each in order]
@@ -63,7 +64,7 @@ def _deciders(gated: Gated, labels_folder: Path) -> Mapping[str, Passed]:
     }
 
 
-def _decided(gated: Gated, without: int, deciders: Mapping[str, Passed]) -> Measured:
+def decided_by(gated: Gated, without: int, deciders: Mapping[str, Passed]) -> Measured:
     """The policy's scores where each of them decides, one after another."""
     table = gated.measured.table
     policy, alone = table.values[without], table.values[gated.alone]

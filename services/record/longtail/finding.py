@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from record.longtail.measured import read_gated
+import numpy as np
+from numpy.typing import NDArray
+
+from record.longtail.measured import Gated, read_gated
 from record.longtail.plan import GATE, LABELS, RUN, TAIL_SHARE
 from record.sections import Shown
 from record.telling import tell_highest
@@ -22,6 +25,9 @@ from scaar.evaluator.statistics.estimate import Estimate
 from scaar.evaluator.store.files import read_whole
 
 TAIL = "popularity=tail"
+HALF = 0.5
+"""The F1 from which an answer counts as right."""
+UNKNOWN = f"what the model alone gets wrong (F1 below {HALF:g})"
 NAMES = {
     "gece": "GECE",
     "without_statistics": "GECE without statistics",
@@ -52,6 +58,8 @@ def show_gate(folders: Sequence[Path]) -> Shown:
     judged = [decided[each.id] for each in questions]
     known = sift(judged, questions, tail_of(questions, TAIL))
     labelled = sift(judged, questions, [each.long_tail for each in labels])
+    alone = dict(zip((x.id for x in gated.measured.table.questions), knows(gated), strict=True))
+    unknown = sift(judged, questions, [not alone[each.id] for each in questions])
     learned = _learned(by_name[GATE])
     table = Table(
         "gate",
@@ -67,6 +75,7 @@ def show_gate(folders: Sequence[Path]) -> Shown:
         (
             (text("the known tail"), number(len(questions)), *_cells(known)),
             (text("GECE's label of the same questions"), number(len(questions)), *_cells(labelled)),
+            (text(UNKNOWN), number(len(questions)), *_cells(unknown)),
         ),
         note=(
             f"The threshold is {judged[0].threshold:.3f}, the one at which as many of the "
@@ -77,7 +86,8 @@ def show_gate(folders: Sequence[Path]) -> Shown:
     told = (
         f"The gate judges {_written(known.passed)} of the questions long-tail. Of these "
         f"{_written(known.precision)} are of the known tail, of which it passes "
-        f"{_written(known.recall)}.",
+        f"{_written(known.recall)}; it passes {_written(unknown.recall)} of what the model alone "
+        "gets wrong.",
         f"Of its own world's labels it finds those of the {learned.test} questions that it was "
         f"not learned from with {_PRECISION} {_or_none(learned.precision)} and AUROC "
         f"{_or_none(learned.auroc)}.",
@@ -93,6 +103,11 @@ class _Learned:
     test: int
     precision: float | None
     auroc: float | None
+
+
+def knows(gated: Gated) -> NDArray[np.bool_]:
+    """Whether the model by itself answers each question of the table more right than wrong."""
+    return gated.measured.table.column("f1")[gated.alone] >= HALF
 
 
 def check_labelled(labelled: Sequence[Question], asked: Sequence[Question]) -> None:

@@ -8,6 +8,7 @@ from record.longtail.finding import show_gate, show_labels
 from record.longtail.losses import show_losses
 from record.longtail.plan import GATE, LABELS, RUN
 from record.longtail.speed import show_speed
+from record.longtail.thresholds import draw_thresholds
 from record.page import Page
 from record.sections import Part, Shown
 from scaar.evaluator.joining.joined import read_finished
@@ -64,6 +65,13 @@ PARTS = (
         "The same answers once more, as if GECE, what is left of it without a part, or the known "
         "tail had decided which questions are retrieved for.",
         show_deciders,
+        least=2,
+    ),
+    Part(
+        "Other thresholds",
+        (LABELS, RUN),
+        "The same answers, as if the gate, or GECE, had passed more or fewer of the questions.",
+        draw_thresholds,
         least=2,
     ),
 )

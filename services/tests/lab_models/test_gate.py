@@ -1,4 +1,4 @@
-"""``scaar ask --gate``: the lab's model behind a gate that says the same of every question."""
+"""``--gate``: the lab's model behind a gate that says the same of every question."""
 
 from pathlib import Path
 
@@ -7,6 +7,7 @@ import pytest
 from scaar.core.gates.proxy import GateProxy
 from scaar.core.gates.proxy_json import proxy_to_json
 from scaar.core.gates.word_statistics import WordStatistics
+from scaar.evaluator.store.folder import read_results
 from scaar.lab.questions import Question
 from scaar.testing.commands import run_scaar
 
@@ -49,6 +50,27 @@ def test_a_question_of_the_long_tail_is_answered_by_the_policy(
     gated = asked(question, *GATED)[-1]
     ungated = asked(question, "--policy", "single_round")[-1]
     assert (gated["text"], gated["retrievals"]) == (ungated["text"], 1)
+
+
+@pytest.mark.usefixtures("gate")
+def test_an_evaluation_asks_policies_without_the_gate_and_behind_it(tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    ran = run_scaar(
+        *("eval", "run", "--dataset", "lab", "--limit", "5", "--tail-share", "0.2"),
+        *("--policies", "no_retrieval,single_round", "--gate", "gece_proxy,gece_proxy:0.6"),
+        *("--out", str(out)),
+    )
+    assert ran.status == 0, ran.err
+    results = read_results(out)
+    assert (results.missing, results.evaluation.dataset.tail_share) == (0, 0.2)
+    found: dict[str, list[tuple[str, int]]] = {}
+    for each in results.predictions:
+        found.setdefault(each.setting, []).append((each.text, each.usage.retrievals))
+    behind = "single_round:gate=gece_proxy"
+    assert found[behind] == found["single_round"]
+    assert found[f"{behind},gate_threshold=0.6"] == found["no_retrieval"]
+    judged = [each.gate for each in results.predictions if each.setting == behind]
+    assert [each and each.long_tail for each in judged] == [True] * 5
 
 
 def test_without_its_file_a_gate_is_one_line_that_names_the_setting(

@@ -107,12 +107,17 @@ def precision_at(scores: _Floats, truths: NDArray[np.bool_], share: float) -> fl
 
 
 def auroc(scores: _Floats, truths: NDArray[np.bool_], share: float = 0.0) -> float:
-    """How often a question of the tail scores above one of the head; a tie counts one half."""
+    """How often a question of the tail scores above one of the head; a tie counts one half.
+
+    Not a number where there are not both.
+    """
     ordered = np.sort(scores)
     below = np.searchsorted(ordered, scores, side="left")
     ranks = (below + np.searchsorted(ordered, scores, side="right") + 1) / 2
     positive = int(truths.sum())
     pairs = positive * (len(truths) - positive)
+    if not pairs:
+        return math.nan
     return float((ranks[truths].sum() - positive * (positive + 1) / 2) / pairs)
 
 

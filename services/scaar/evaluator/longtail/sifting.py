@@ -19,8 +19,8 @@ _Truths = NDArray[np.bool_]
 class Sifted:
     """The share of the questions that a gate judges long-tail, and how that meets the tail.
 
-    ``precision`` is the share of the tail among those that it passes, not a number where it passes
-    none; ``recall`` is the share of the tail that it passes. ``auroc`` is of its probabilities,
+    ``precision`` is the share of the tail among those that it passes, ``recall`` the share of the
+    tail that it passes; not a number where there are none. ``auroc`` is of its probabilities,
     whatever the threshold.
     """
 
@@ -59,4 +59,4 @@ def _precision(passed: _Floats, truths: _Truths, _: float) -> float:
 
 
 def _recall(passed: _Floats, truths: _Truths, _: float) -> float:
-    return float(passed[truths].mean())
+    return float(passed[truths].mean()) if truths.any() else math.nan

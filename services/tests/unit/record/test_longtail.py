@@ -132,12 +132,14 @@ def test_the_page_has_its_parts_with_their_commands_and_the_same_results_give_th
         "## What it saves",
         "## What it loses",
         "## What GECE's parts are worth",
+        "## Other thresholds",
         "## How it was made",
     ]
     for name in (LEARNED_FROM, GATE, LABELS, RUN):
         assert f"\nscaar --out .longtail/{name}\n" in page
-    assert [each.name for each in (docs / "longtail").iterdir()] == ["policies-gated.svg"]
-    assert "](longtail/policies-gated.svg)" in page
+    figures = sorted(each.name for each in (docs / "longtail").iterdir())
+    assert figures == ["policies-gated.svg", "policies-shares-single_round.svg"]
+    assert all(f"](longtail/{each})" in page for each in figures)
     assert page_of(root, docs) == page
 
 
@@ -149,6 +151,7 @@ def test_what_is_found_of_the_tail_is_told(root: Path, tmp_path: Path) -> None:
     assert "What finds the tail, seed 1000" in page
     gate = rows(page, "**What the gate passes**")
     assert gate["the known tail"][:4] == ["20", "0.200", "0.750", "0.750"]
+    assert gate["what the model alone gets wrong (F1 below 0.5)"][3] == "0.750"
     assert "with precision at 20% 0.750 and AUROC undefined." in page
 
 
@@ -173,12 +176,21 @@ def test_who_decides_is_what_would_have_been_answered(root: Path, tmp_path: Path
         "---": "---:",
         "nobody": "0.800",
         "the known tail": "1.000",
+        "what the model alone gets wrong (F1 below 0.5)": "1.000",
         "GECE": "1.000",
         "GECE without statistics": "1.000",
         "GECE without semantics": "0.800",
         "the gate, before the answer": "0.950",
         "everybody": "1.000",
     }
+
+
+def test_fewer_or_more_questions_passed_are_what_would_have_been_answered(
+    root: Path, tmp_path: Path
+) -> None:
+    page = page_of(root, tmp_path)
+    assert "GECE 0.800 at 0, 1.000 at 0.2, 1.000 at 0.4," in page
+    assert "the gate 0.800 at 0, 0.950 at 0.2," in page
 
 
 def test_labels_of_other_questions_are_refused(root: Path, tmp_path: Path) -> None:

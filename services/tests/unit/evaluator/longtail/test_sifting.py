@@ -36,6 +36,13 @@ def test_a_gate_that_passes_nothing_has_no_precision() -> None:
     assert found.auroc.value == 0.5
 
 
+def test_without_a_tail_there_is_nothing_to_find() -> None:
+    found = sift([judged(0.9)] * 4, asked(4), (False,) * 4)
+    assert (found.passed.value, found.precision.value) == (1.0, 0.0)
+    assert math.isnan(found.recall.value)
+    assert math.isnan(found.auroc.low)
+
+
 @given(st.lists(JUDGED, min_size=2, max_size=20))
 def test_what_is_found_is_what_is_passed_rightly(given_: list[tuple[float, bool]]) -> None:
     tail = [each for _, each in given_]

@@ -1,0 +1,73 @@
+"""What other thresholds would give: F1 by the share of questions that is retrieved for."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from record.longtail.deciding import Passed, decided_by
+from record.longtail.finding import NAMES, check_labelled
+from record.longtail.measured import Gated, read_gated
+from record.longtail.plan import LABELS, RUN
+from record.sections import Shown
+from scaar.evaluator.longtail.folder import read_labels
+from scaar.evaluator.report.model import Figure, Point, Series
+from scaar.evaluator.statistics.table import Floats
+
+SHARES = tuple(tenth / 10 for tenth in range(11))
+GATE, GECE = "the gate", NAMES["gece"]
+
+
+def draw_thresholds(folders: Sequence[Path]) -> Shown:
+    """A figure for each policy, the first in full."""
+    by_name = {each.name: each for each in folders}
+    gated = read_gated(by_name[RUN])
+    _, questions, labels = read_labels(by_name[LABELS])
+    check_labelled(questions, gated.results.questions)
+    order = [each.id for each in gated.measured.table.questions]
+    judged, by_id = gated.judged(), {each.question_id: each for each in labels}
+    likely = {
+        GATE: np.array([judged[each].probability for each in order]),
+        GECE: np.array([-float(by_id[each].rank) for each in order]),
+    }
+    full, *folded = (_figure(gated, each.policy, each.without, likely) for each in gated.pairs)
+    return Shown((full,), tuple(folded))
+
+
+def _figure(gated: Gated, policy: str, without: int, likely: dict[str, Floats]) -> Figure:
+    series = []
+    for at, (name, scores) in enumerate(likely.items()):
+        passed = {f"{share:g}": _first(scores, share) for share in SHARES}
+        found = decided_by(gated, without, passed)
+        points = []
+        for place, share in enumerate(SHARES):
+            f1 = found.mean("f1", place)
+            bounds = None if f1.low is None or f1.high is None else (f1.low, f1.high)
+            points.append(Point(share, f1.value or 0.0, None, bounds, f"{name}, {share:.0%}"))
+        line = tuple((each.x, each.y) for each in points)
+        series.append(Series(name, tuple(points), line, at))
+    ends = "; ".join(
+        f"{each.name} {', '.join(f'{point.y:.3f} at {point.x:g}' for point in each.points[::2])}"
+        for each in series
+    )
+    return Figure(
+        f"shares-{policy}",
+        f"F1 of {policy} by how many questions are retrieved for",
+        "share of questions retrieved for",
+        "F1",
+        tuple(series),
+        alternative=f"Mean F1 with 95% intervals, the most long-tail questions first: {ends}.",
+        note=(
+            "At 0 nobody's question is retrieved for, at 1 everybody's. The straight line between "
+            "the two ends is what questions picked at random would give."
+        ),
+    )
+
+
+def _first(scores: Floats, share: float) -> Passed:
+    """The questions with the highest scores, so large a share of them."""
+    most = round(share * len(scores))
+    order = np.argsort(-scores, kind="stable")
+    passed = np.zeros(len(scores), dtype=np.bool_)
+    passed[order[:most]] = True
+    return passed
