@@ -17,7 +17,7 @@ from record.longtail.plan import LABELS, RUN
 from record.sections import Shown
 from scaar.evaluator.longtail.detection import tail_of
 from scaar.evaluator.longtail.folder import read_labels
-from scaar.evaluator.longtail.gece import count_of
+from scaar.evaluator.longtail.gece import Variant, called_long_tail
 from scaar.evaluator.records import Setting
 from scaar.evaluator.report.cells import estimated, measure_title, number, score_column, text
 from scaar.evaluator.report.model import Cell, Column, Table
@@ -42,9 +42,17 @@ def _deciders(gated: Gated, labels_folder: Path) -> Mapping[str, Passed]:
     """Who decides, by name, from nobody to everybody."""
     labelling, questions, labels = read_labels(labels_folder)
     check_labelled(questions, gated.results.questions)
-    most = count_of(labelling.share, len(labels))
     tail = dict(zip((x.id for x in questions), tail_of(questions, TAIL), strict=True))
-    by_id = {each.question_id: each for each in labels}
+    called = {
+        NAMES[variant]: dict(
+            zip(
+                (each.question_id for each in labels),
+                called_long_tail(labels, variant, share=labelling.share),
+                strict=True,
+            )
+        )
+        for variant in Variant
+    }
     judged = gated.judged()
     order = [each.id for each in gated.measured.table.questions]
     everybody = np.ones(len(order), dtype=np.bool_)
@@ -52,13 +60,7 @@ def _deciders(gated: Gated, labels_folder: Path) -> Mapping[str, Passed]:
         "nobody": ~everybody,
         "the known tail": np.array([tail[each] for each in order]),
         UNKNOWN: ~knows(gated),
-        NAMES["gece"]: np.array([by_id[each].long_tail for each in order]),
-        NAMES["without_statistics"]: np.array(
-            [by_id[each].without_statistics <= most for each in order]
-        ),
-        NAMES["without_semantics"]: np.array(
-            [by_id[each].without_semantics <= most for each in order]
-        ),
+        **{name: np.array([given[each] for each in order]) for name, given in called.items()},
         "the gate, before the answer": np.array([judged[each].long_tail for each in order]),
         "everybody": everybody,
     }

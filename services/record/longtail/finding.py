@@ -16,6 +16,7 @@ from record.telling import tell_highest
 from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.evaluator.longtail.detection import Bounded, Found, detection, tail_of
 from scaar.evaluator.longtail.folder import read_labels
+from scaar.evaluator.longtail.gece import Variant, called_long_tail
 from scaar.evaluator.longtail.records import Label
 from scaar.evaluator.longtail.sifting import Sifted, sift
 from scaar.evaluator.records import Question
@@ -32,6 +33,11 @@ NAMES = {
     "gece": "GECE",
     "without_statistics": "GECE without statistics",
     "without_semantics": "GECE without semantics",
+    "gap of METEOR and probability": "the gap of METEOR and probability",
+    "METEOR, low first": "METEOR alone",
+    "token probability, low first": "token probability alone",
+    "word frequency, low first": "word frequency alone",
+    "gradients' product, low first": "the gradients' product alone",
 }
 _PRECISION = f"precision at {TAIL_SHARE:.0%}"
 
@@ -52,15 +58,16 @@ def show_gate(folders: Sequence[Path]) -> Shown:
     """What the gate passes of the report's questions, against their tail and against GECE."""
     by_name = {each.name: each for each in folders}
     gated = read_gated(by_name[RUN])
-    _, questions, labels = read_labels(by_name[LABELS])
+    labelling, questions, labels = read_labels(by_name[LABELS])
     check_labelled(questions, gated.results.questions)
     decided = gated.judged()
     judged = [decided[each.id] for each in questions]
     known = sift(judged, questions, tail_of(questions, TAIL))
-    labelled = sift(judged, questions, [each.long_tail for each in labels])
+    learned = _learned(by_name[GATE])
+    called = called_long_tail(labels, learned.by, share=labelling.share)
+    labelled = sift(judged, questions, called)
     alone = dict(zip((x.id for x in gated.measured.table.questions), knows(gated), strict=True))
     unknown = sift(judged, questions, [not alone[each.id] for each in questions])
-    learned = _learned(by_name[GATE])
     table = Table(
         "gate",
         "What the gate passes",
@@ -74,13 +81,13 @@ def show_gate(folders: Sequence[Path]) -> Shown:
         ),
         (
             (text("the known tail"), number(len(questions)), *_cells(known)),
-            (text("GECE's label of the same questions"), number(len(questions)), *_cells(labelled)),
+            (text(f"the labels by {NAMES[learned.by]}"), number(len(questions)), *_cells(labelled)),
             (text(UNKNOWN), number(len(questions)), *_cells(unknown)),
         ),
         note=(
             f"The threshold is {judged[0].threshold:.3f}, the one at which as many of the "
-            f"{learned.development} questions that the gate was learned from pass as GECE calls "
-            "long-tail. In brackets 95% intervals by entity."
+            f"{learned.development} questions that the gate was learned from pass as "
+            f"{NAMES[learned.by]} calls long-tail. In brackets 95% intervals by entity."
         ),
     )
     told = (
@@ -97,8 +104,9 @@ def show_gate(folders: Sequence[Path]) -> Shown:
 
 @dataclass(frozen=True, slots=True)
 class _Learned:
-    """From how many questions a gate was learned, and what it finds of the others' labels."""
+    """Whose labels a gate was learned from, of how many questions, and what it finds of others'."""
 
+    by: Variant
     development: int
     test: int
     precision: float | None
@@ -125,7 +133,7 @@ def _learned(path: Path) -> _Learned:
     names = ("development", "test", "precision on test", "AUROC on test")
     try:
         told = json.loads(read_whole(path))["learned_from"]
-        return _Learned(*(told[name] for name in names))
+        return _Learned(Variant(told["labels by"]), *(told[name] for name in names))
     except (ValueError, KeyError, TypeError) as error:
         raise DataCorrupt(f"{path} does not tell what it was learned from: {error}") from error
 
@@ -139,10 +147,7 @@ def _orders(title: str, name: str, found: Sequence[Found]) -> Table:
             Column("precision", _PRECISION, decimals=3),
             Column("auroc", "AUROC", decimals=3),
         ),
-        tuple(
-            (text(NAMES.get(each.by, each.by)), _cell(each.precision), _cell(each.auroc))
-            for each in found
-        ),
+        tuple((text(NAMES[each.by]), _cell(each.precision), _cell(each.auroc)) for each in found),
         note=(
             f"{TAIL_SHARE:.0%} of the questions are of the tail: by chance precision is "
             f"{TAIL_SHARE:g}, and AUROC 0.5. In brackets 95% intervals by entity."
@@ -156,9 +161,7 @@ def _told(found: Sequence[Found], labels: Sequence[Label]) -> str:
     highest = tell_highest(
         _PRECISION,
         {
-            NAMES.get(each.by, each.by): Estimate(
-                each.precision.value, each.precision.low, each.precision.high
-            )
+            NAMES[each.by]: Estimate(each.precision.value, each.precision.low, each.precision.high)
             for each in found
         },
     )

@@ -8,8 +8,6 @@ from record.sections import Shown
 from scaar.evaluator.report.cells import estimated, measure_title, number, score_column, text
 from scaar.evaluator.report.model import Cell, Column, Table
 
-_TITLES = {name: measure_title(name) for name in MEASURES} | {"meteor_exact_stem": "METEOR"}
-
 
 def show_losses(folders: Sequence[Path]) -> Shown:
     """The change of every measure, what it was and is, and F1 of head and tail apart."""
@@ -34,12 +32,12 @@ def _changes(gated: Gated) -> Table:
         "What changes behind the gate",
         (
             Column("policy", "policy"),
-            *(score_column(measure, _TITLES[measure], signed=True) for measure in MEASURES),
+            *(score_column(measure, measure_title(measure), signed=True) for measure in MEASURES),
         ),
         rows,
         note=(
             "The mean behind the gate less that without it, on the same questions, with the "
-            "paired 95% interval by entity. METEOR is without synonyms, BLEU-4 smoothed."
+            "paired 95% interval by entity."
         ),
     )
 
@@ -52,7 +50,7 @@ def _scores(gated: Gated) -> Table:
     columns = (
         Column("policy", "policy"),
         Column("gate", "gate"),
-        *(score_column(measure, _TITLES[measure]) for measure in MEASURES),
+        *(score_column(measure, measure_title(measure)) for measure in MEASURES),
     )
     return Table("scores", "What answers score", columns, tuple(rows))
 
@@ -97,7 +95,9 @@ def _f1(part: Measured, at: int) -> Cell:
 
 
 def _told(gated: Gated, measure: str) -> str:
-    below, above, neither = [], [], []
+    below: list[str] = []
+    above: list[str] = []
+    neither: list[str] = []
     for each in gated.pairs:
         found = gated.measured.change(measure, each.behind, each.without)
         if found.low is None or found.high is None or found.low <= 0 <= found.high:
@@ -111,4 +111,4 @@ def _told(gated: Gated, measure: str) -> str:
     ]
     if neither:
         told.append(f"not told apart from what it was for {', '.join(neither)}")
-    return f"{_TITLES[measure]} behind the gate is {'; '.join(told)}."
+    return f"{measure_title(measure)} behind the gate is {'; '.join(told)}."

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from record.plan import TIMED_ANSWERS_A_SECOND
 from record.step import Step
 from scaar.core.types import Gate
+from scaar.evaluator.longtail.gece import Variant
 from scaar.evaluator.planning.gates import Gating, with_gates
 from scaar.evaluator.planning.settings import plan_settings
 from scaar.evaluator.records import Setting
@@ -56,6 +57,7 @@ class Proxy:
 
     name: str = GATE
     labels: str = LEARNED_FROM
+    by: Variant = Variant.GECE
     limit: int = 0
     answers: int = 0
     seconds: float = 0.0
@@ -68,7 +70,8 @@ class Proxy:
 
     def arguments(self, results: str) -> tuple[str, ...]:
         out = f"{results}/{self.name}"
-        return ("eval", "longtail", "fit", f"{results}/{self.labels}", "--out", out)
+        learned = (f"{results}/{self.labels}", "--by", self.by.value)
+        return ("eval", "longtail", "fit", *learned, "--out", out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

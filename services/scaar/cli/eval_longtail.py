@@ -27,6 +27,7 @@ from scaar.core.gates.word_statistics import WordStatistics
 from scaar.core.types import AnswerRequest, BudgetLimits, PolicyRequest
 from scaar.evaluator.execution.opening import provenance_of
 from scaar.evaluator.longtail.frequencies import ENGLISH
+from scaar.evaluator.longtail.gece import Variant
 from scaar.evaluator.longtail.records import Labelling
 from scaar.evaluator.store.files import write_whole
 
@@ -137,6 +138,10 @@ def fit(
             show_default=False,
         ),
     ] = "",
+    by: Annotated[
+        Variant,
+        typer.Option(help="Whose labels are learned: GECE's, or its own without one of its parts."),
+    ] = Variant.GECE,
     seed: Annotated[int, typer.Option(help="Which half an entity is in.")] = 0,
 ) -> None:
     """Learn the gate's proxy from labels, on their development half."""
@@ -145,8 +150,9 @@ def fit(
 
     labelling, questions, labels = read_labels(folder)
     statistics = statistics_again(frequencies, labelling)
-    fitted = fit_proxy(labelling, questions, labels, statistics, seed=seed)
-    write_whole(out, proxy_to_json(fitted.proxy, learned_from=learned_from(labelling, fitted)))
+    fitted = fit_proxy(labelling, questions, labels, statistics, seed=seed, by=by)
+    told_of = learned_from(labelling, fitted, by)
+    write_whole(out, proxy_to_json(fitted.proxy, learned_from=told_of))
     proxy = fitted.proxy
 
     def told(value: float | None) -> str:

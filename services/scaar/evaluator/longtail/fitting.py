@@ -15,7 +15,7 @@ from scaar.core.gates.proxy import Evidence, GateProxy
 from scaar.core.gates.word_statistics import WordStatistics
 from scaar.evaluator.halves import Half, half_of
 from scaar.evaluator.longtail.detection import auroc, precision_at
-from scaar.evaluator.longtail.gece import count_of
+from scaar.evaluator.longtail.gece import Variant, called_long_tail, count_of
 from scaar.evaluator.longtail.records import Label, Labelling
 from scaar.evaluator.records import Question
 
@@ -46,8 +46,11 @@ def fit_proxy(
     statistics: WordStatistics,
     *,
     seed: int,
+    by: Variant = Variant.GECE,
 ) -> Fitted:
     """The proxy of labels; its threshold passes as many questions as the labels call long-tail.
+
+    The labels are those of GECE, or ``by`` what is left of it without a part.
 
     Raises:
         InvalidRequest: the development half has questions of one kind alone.
@@ -56,7 +59,7 @@ def fit_proxy(
     brought = cut(statistics)
     evidence = [_evidence(each, brought) for each in labels]
     features = np.array([each.features for each in evidence])
-    truths = np.array([each.long_tail for each in labels])
+    truths = np.array(called_long_tail(labels, by, share=labelling.share))
     learning = np.array([half is Half.DEVELOPMENT for half in halves])
     if len({*truths[learning].tolist()}) < 2:
         text = f"of its {int(learning.sum())} questions to learn from all or none are long-tail"
@@ -108,13 +111,16 @@ def cut(statistics: WordStatistics, *, most: int = MOST_WORDS) -> WordStatistics
     return replace(statistics, frequencies=dict(kept))
 
 
-def learned_from(labelling: Labelling, fitted: Fitted) -> Mapping[str, object]:
+def learned_from(
+    labelling: Labelling, fitted: Fitted, by: Variant = Variant.GECE
+) -> Mapping[str, object]:
     """What a proxy's file tells of where it comes from."""
     return {
         "data set": labelling.dataset.name,
         "questions": labelling.dataset.questions,
         "checksum": labelling.dataset.checksum,
         "model revision": labelling.revision,
+        "labels by": by.value,
         "share": labelling.share,
         "development": fitted.development,
         "test": fitted.test,

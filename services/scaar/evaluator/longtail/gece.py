@@ -14,8 +14,9 @@ a question ranks as most long-tail.
 import enum
 import math
 from collections.abc import Sequence
+from typing import assert_never
 
-from scaar.evaluator.longtail.records import Parts
+from scaar.evaluator.longtail.records import Label, Parts
 
 
 class Variant(enum.StrEnum):
@@ -62,3 +63,22 @@ def ranks(parts: Sequence[Parts], variant: Variant = Variant.GECE) -> tuple[int,
 def count_of(share: float, questions: int) -> int:
     """How many of the questions a share of them is, at least one."""
     return max(1, math.floor(share * questions + 0.5))
+
+
+def called_long_tail(
+    labels: Sequence[Label], variant: Variant, *, share: float
+) -> tuple[bool, ...]:
+    """Whether GECE, or what is left of it without a part, calls each question long-tail.
+
+    ``share`` is that of the labelling.
+    """
+    most = count_of(share, len(labels))
+    match variant:
+        case Variant.GECE:
+            return tuple(each.long_tail for each in labels)
+        case Variant.WITHOUT_STATISTICS:
+            return tuple(each.without_statistics <= most for each in labels)
+        case Variant.WITHOUT_SEMANTICS:
+            return tuple(each.without_semantics <= most for each in labels)
+        case _:
+            assert_never(variant)

@@ -6,9 +6,9 @@ from scaar.evaluator.statistics.estimate import Estimate
 _TITLES = {
     "f1": "F1",
     "exact_match": "EM",
-    "bleu4": "BLEU-4 (smoothed)",
+    "bleu4_smoothed": "BLEU-4 (smoothed)",
     "rouge1": "ROUGE-1",
-    "meteor": "METEOR",
+    "meteor_exact_stem": "METEOR (no synonyms)",
 }
 
 

@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from scaar.core.errors import InvalidRequest
 from scaar.core.gates.word_statistics import WordStatistics
-from scaar.evaluator.longtail.fitting import cut, fit_proxy, regression
+from scaar.evaluator.longtail.fitting import cut, fit_proxy, learned_from, regression
+from scaar.evaluator.longtail.gece import Variant
 from scaar.evaluator.longtail.records import Label, Labelling, Parts
 from scaar.evaluator.records import Question
 from scaar.evaluator.results import DatasetOrigin
@@ -44,6 +47,18 @@ def test_a_proxy_of_labels_that_words_part_finds_them_on_the_other_half() -> Non
         proxy.probability(proxy.evidence(text, ())) for text in ("Who rare?", "Who known?")
     )
     assert rare > known
+
+
+def test_what_is_learned_is_the_label_that_is_asked_for() -> None:
+    others = [
+        replace(each, without_semantics=rank) for rank, each in enumerate(reversed(LABELS), 1)
+    ]
+    fitted = fit_proxy(LABELLING, QUESTIONS, others, WORDS, seed=0, by=Variant.WITHOUT_SEMANTICS)
+    assert (
+        fitted.proxy.weights != fit_proxy(LABELLING, QUESTIONS, LABELS, WORDS, seed=0).proxy.weights
+    )
+    told = learned_from(LABELLING, fitted, Variant.WITHOUT_SEMANTICS)
+    assert told["labels by"] == "without_semantics"
 
 
 def test_the_regression_is_at_the_bottom_of_its_loss() -> None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.evaluator.longtail.gece import Variant, count_of, gece, ranks
-from scaar.evaluator.longtail.records import Parts
+from scaar.evaluator.longtail.gece import Variant, called_long_tail, count_of, gece, ranks
+from scaar.evaluator.longtail.records import Label, Parts
 
 # By hand: |0.25 - 0.75| = 0.5; 0.5 / (0.01 * 2) = 25; 0.5 / 2 = 0.25; 0.5 / 0.01 = 50.
 WORKED = Parts(meteor=0.25, probability=0.75, frequency=0.01, product=2.0)
@@ -57,3 +57,22 @@ def test_rarer_words_and_fewer_like_it_make_a_question_more_long_tail(
 
 def test_a_share_of_questions_is_rounded_and_never_none() -> None:
     assert [count_of(0.2, questions) for questions in (1, 2, 5, 7, 8, 500)] == [1, 1, 1, 1, 2, 100]
+
+
+def test_each_variant_calls_the_first_of_its_own_ranks_long_tail() -> None:
+    labels = [
+        Label(
+            *(f"q{at}", "Who?", "Ada", "Ada", WORKED, 0.5, 0.1, 0.1, 1.0),
+            rank=at + 1,
+            long_tail=at == 0,
+            without_statistics=4 - at,
+            without_semantics=(at + 2) % 4 + 1,
+        )
+        for at in range(4)
+    ]
+    called = {each: called_long_tail(labels, each, share=0.25).index(True) for each in Variant}
+    assert called == {
+        Variant.GECE: 0,
+        Variant.WITHOUT_STATISTICS: 3,
+        Variant.WITHOUT_SEMANTICS: 2,
+    }
