@@ -5,6 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from record.longtail.plan import GATE, LABELS, RUN, TAIL_SHARE
 from record.sections import Shown
 from record.telling import tell_highest
 from scaar.core.errors import DataCorrupt, InvalidRequest
+from scaar.evaluator.datasets.lab import RANKS
 from scaar.evaluator.longtail.detection import Bounded, Found, detection, tail_of
 from scaar.evaluator.longtail.folder import read_labels
 from scaar.evaluator.longtail.gece import Variant, called_long_tail
@@ -26,6 +28,8 @@ from scaar.evaluator.statistics.estimate import Estimate
 from scaar.evaluator.store.files import read_whole
 
 TAIL = "popularity=tail"
+HARDLY = f"rank={RANKS[-2] + 1} to {RANKS[-1]},tail"
+"""The tail, and the films that the model hardly knows."""
 HALF = 0.5
 """The F1 from which an answer counts as right."""
 UNKNOWN = f"what the model alone gets wrong (F1 below {HALF:g})"
@@ -47,11 +51,15 @@ def show_labels(folders: Sequence[Path]) -> Shown:
     tables, told = [], []
     for folder in sorted(folders, key=lambda each: each.name != LABELS):
         labelling, questions, labels = read_labels(folder)
-        found = detection(labels, questions, tail_of(questions, TAIL), share=labelling.share)
         seed = labelling.dataset.seed
-        tables.append(_orders(f"What finds the tail, seed {seed}", f"orders_{seed}", found))
-        told.append(f"Seed {seed}: {_told(found, labels)}")
-    return Shown(tuple(tables[:1]), tuple(tables[1:]), tuple(told))
+        for tail, what in ((TAIL, "the tail"), (HARDLY, "the tail and what is hardly known")):
+            truths = tail_of(questions, tail)
+            found = detection(labels, questions, truths, share=labelling.share)
+            name = f"orders_{len(tables)}"
+            tables.append(_orders(f"What finds {what}, seed {seed}", name, found, fmean(truths)))
+            if tail == TAIL:
+                told.append(f"Seed {seed}: {_told(found, labels)}")
+    return Shown(tuple(tables[:2]), tuple(tables[2:]), tuple(told))
 
 
 def show_gate(folders: Sequence[Path]) -> Shown:
@@ -138,7 +146,7 @@ def _learned(path: Path) -> _Learned:
         raise DataCorrupt(f"{path} does not tell what it was learned from: {error}") from error
 
 
-def _orders(title: str, name: str, found: Sequence[Found]) -> Table:
+def _orders(title: str, name: str, found: Sequence[Found], chance: float) -> Table:
     return Table(
         name,
         title,
@@ -149,8 +157,8 @@ def _orders(title: str, name: str, found: Sequence[Found]) -> Table:
         ),
         tuple((text(NAMES[each.by]), _cell(each.precision), _cell(each.auroc)) for each in found),
         note=(
-            f"{TAIL_SHARE:.0%} of the questions are of the tail: by chance precision is "
-            f"{TAIL_SHARE:g}, and AUROC 0.5. In brackets 95% intervals by entity."
+            f"{chance:.0%} of the questions are to be found: by chance precision is {chance:.2f}, "
+            "and AUROC 0.5. In brackets 95% intervals by entity."
         ),
     )
 

@@ -27,7 +27,10 @@ from scaar.testing import evaluations
 QUESTIONS = tuple(
     Question(
         *(f"q{at}", "Who?", ("Ada Low",), f"e{at}"),
-        labels=(("popularity", "tail" if at % 5 == 0 else "head"),),
+        labels=(
+            ("popularity", "tail" if at % 5 == 0 else "head"),
+            ("rank", "tail" if at % 5 == 0 else "201 to 800" if at % 5 == 1 else "1 to 50"),
+        ),
     )
     for at in range(20)
 )
@@ -155,6 +158,10 @@ def test_what_is_found_of_the_tail_is_told(root: Path, tmp_path: Path) -> None:
     assert orders["GECE"] == ["1.000", "1.000"]
     assert orders["GECE without semantics"] == ["0.000", "0.000"]
     assert "What finds the tail, seed 1000" in page
+    # Half of what is to be found is the tail, which all stands first.
+    more = rows(page, "**What finds the tail and what is hardly known, seed 2000**")
+    assert more["GECE"][0] == "1.000"
+    assert "40% of the questions are to be found" in page
     gate = rows(page, "**What the gate passes**")
     assert gate["the known tail"][:4] == ["20", "0.200", "0.750", "0.750"]
     assert gate["what the model alone gets wrong (F1 below 0.5)"][3] == "0.750"
