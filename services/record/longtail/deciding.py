@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from record.longtail.finding import NAMES, TAIL, UNKNOWN, check_labelled, knows
+from record.longtail.gates import read_gates
 from record.longtail.measured import MEASURES, Gated, Measured, measured_of, read_gated
+from record.longtail.passing import gates_in_words
 from record.longtail.plan import LABELS, RUN
+from record.longtail.tails import NAMES, TAIL, UNKNOWN, check_labelled, knows
 from record.sections import Shown
 from scaar.evaluator.longtail.detection import tail_of
 from scaar.evaluator.longtail.folder import read_labels
@@ -31,14 +33,14 @@ def show_deciders(folders: Sequence[Path]) -> Shown:
     """One policy in full, and F1 of all."""
     by_name = {each.name: each for each in folders}
     gated = read_gated(by_name[RUN])
-    deciders = _deciders(gated, by_name[LABELS])
+    deciders = _deciders(gated, by_name[LABELS], folders)
     decided = {each.policy: decided_by(gated, each.without, deciders) for each in gated.pairs}
     known = deciders["the known tail"]
     shown = _SINGLE if _SINGLE in decided else next(iter(decided))
     return Shown((_in_full(shown, decided[shown], deciders, known),), (_of_all(decided, deciders),))
 
 
-def _deciders(gated: Gated, labels_folder: Path) -> Mapping[str, Passed]:
+def _deciders(gated: Gated, labels_folder: Path, folders: Sequence[Path]) -> Mapping[str, Passed]:
     """Who decides, by name, from nobody to everybody."""
     labelling, questions, labels = read_labels(labels_folder)
     check_labelled(questions, gated.results.questions)
@@ -61,7 +63,10 @@ def _deciders(gated: Gated, labels_folder: Path) -> Mapping[str, Passed]:
         "the known tail": np.array([tail[each] for each in order]),
         UNKNOWN: ~knows(gated),
         **{name: np.array([given[each] for each in order]) for name, given in called.items()},
-        "the gate, before the answer": np.array([judged[each].long_tail for each in order]),
+        **{
+            name: np.array([gate.judges(judged[each]).long_tail for each in order])
+            for name, gate in gates_in_words(read_gates(folders), gated).items()
+        },
         "everybody": everybody,
     }
 

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from record.longtail.deciding import show_deciders
-from record.longtail.finding import show_gate, show_labels
+from record.longtail.finding import show_labels
 from record.longtail.losses import show_losses
-from record.longtail.plan import GATE, LABELS, RUN
+from record.longtail.passing import show_gates
+from record.longtail.plan import GATES, LABELS, RUN
 from record.longtail.speed import show_speed
 from record.longtail.thresholds import draw_thresholds
 from record.page import Page
@@ -46,10 +47,10 @@ PARTS = (
     ),
     Part(
         "What the gate finds",
-        (GATE, LABELS, RUN),
+        (GATES, LABELS, RUN),
         "The gate judges before an answer, by the words of the question and the model's first "
         "draft; it is learned from the labels of the other world.",
-        show_gate,
+        show_gates,
         least=3,
     ),
     Part(
@@ -61,11 +62,11 @@ PARTS = (
     Part("What it loses", RUN, "The same answers, measured.", show_losses),
     Part(
         "What GECE's parts are worth",
-        (LABELS, RUN),
-        "The same answers once more, as if GECE, what is left of it without a part, or the known "
-        "tail had decided which questions are retrieved for.",
+        (GATES, LABELS, RUN),
+        "The same answers once more, as if GECE, what is left of it without a part, a gate learned "
+        "from either, or the known tail had decided which questions are retrieved for.",
         show_deciders,
-        least=2,
+        least=3,
     ),
     Part(
         "Other thresholds",

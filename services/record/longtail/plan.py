@@ -16,8 +16,12 @@ TAIL_SHARE = 0.2
 DEVELOPMENT_SEED, REPORT_SEED = 1_000, 2_000
 LABELLED, ASKED = 400, 400
 POLICIES = ("no_retrieval", "single_round", "ircot", "flare", "dragin", "scaar")
-GATE = "gate.json"
+LEARNED_BY = Variant.GAP
+"""Whose labels the gate learns that policies are asked behind: those that find the development
+world's tail best."""
 LEARNED_FROM, LABELS, RUN = f"labels-{DEVELOPMENT_SEED}", f"labels-{REPORT_SEED}", "policies"
+GATES = "gate-"
+"""What the names of the gates begin with."""
 _CHECKPOINT = "services/scaar/lab/models/lab-lm"
 
 
@@ -53,14 +57,17 @@ class Labels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proxy:
-    """The gate's proxy, learned from labels."""
+    """A gate's proxy, learned from labels."""
 
-    name: str = GATE
+    by: Variant
     labels: str = LEARNED_FROM
-    by: Variant = Variant.GECE
     limit: int = 0
     answers: int = 0
     seconds: float = 0.0
+
+    @property
+    def name(self) -> str:
+        return f"{GATES}{self.by.value.replace('_', '-')}.json"
 
     def limited(self, most: int) -> "Proxy":
         return self
@@ -103,7 +110,7 @@ class Gated:
 
     def environment(self, results: str) -> Mapping[str, str]:
         return {
-            "SCAAR_ORCHESTRATOR_GATE_FILE": f"{results}/{GATE}",
+            "SCAAR_ORCHESTRATOR_GATE_FILE": f"{results}/{Proxy(by=LEARNED_BY).name}",
             "SCAAR_GENERATOR_PREFIX_CACHE_MB": "0",
             "SCAAR_SCORER_CACHE_ENTRIES": "0",
         }
@@ -120,7 +127,7 @@ def plan() -> tuple[Step, ...]:
     """Every step, each after what it needs."""
     return (
         Labels(name=LEARNED_FROM, seed=DEVELOPMENT_SEED),
-        Proxy(),
+        *(Proxy(by=each) for each in Variant),
         Labels(name=LABELS, seed=REPORT_SEED),
         Gated(),
     )

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from record.longtail.deciding import Passed, decided_by
-from record.longtail.finding import NAMES, check_labelled
 from record.longtail.measured import Gated, read_gated
 from record.longtail.plan import LABELS, RUN
+from record.longtail.tails import NAMES, check_labelled
 from record.sections import Shown
 from scaar.evaluator.longtail.folder import read_labels
 from scaar.evaluator.report.model import Figure, Point, Series

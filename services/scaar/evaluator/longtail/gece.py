@@ -27,17 +27,19 @@ class Variant(enum.StrEnum):
     """Without the word frequency."""
     WITHOUT_SEMANTICS = "without_semantics"
     """Without the gradients."""
+    GAP = "gap"
+    """Without either: how far METEOR and probability are apart."""
 
 
 def gece(parts: Parts, variant: Variant = Variant.GECE) -> float:
     """The measure, from 0; infinite where the gradients' product, if it counts, is not above 0."""
     gap = abs(parts.meteor - parts.probability)
     divisor = 1.0
-    if variant is not Variant.WITHOUT_SEMANTICS:
+    if variant in (Variant.GECE, Variant.WITHOUT_STATISTICS):
         if parts.product <= 0:
             return math.inf
         divisor *= parts.product
-    if variant is not Variant.WITHOUT_STATISTICS:
+    if variant in (Variant.GECE, Variant.WITHOUT_SEMANTICS):
         divisor *= parts.frequency
     return gap / divisor
 
@@ -80,5 +82,7 @@ def called_long_tail(
             return tuple(each.without_statistics <= most for each in labels)
         case Variant.WITHOUT_SEMANTICS:
             return tuple(each.without_semantics <= most for each in labels)
+        case Variant.GAP:
+            return tuple(rank <= most for rank in ranks([each.parts for each in labels], variant))
         case _:
             assert_never(variant)

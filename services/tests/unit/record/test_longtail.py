@@ -9,15 +9,16 @@ import pytest
 from record.kept import add_command
 from record.longtail.measured import read_gated
 from record.longtail.page import LONGTAIL
-from record.longtail.plan import GATE, LABELS, LEARNED_FROM, RUN, Gated, plan
+from record.longtail.plan import LABELS, LEARNED_FROM, RUN, Gated, Proxy, plan
 from record.page import write_page
 from record.running import command_of
 from scaar.core.errors import DataCorrupt, InvalidRequest
-from scaar.core.gates.proxy import GateProxy
-from scaar.core.gates.proxy_json import proxy_to_json
+from scaar.core.gates.proxy import Evidence, GateProxy
+from scaar.core.gates.proxy_json import proxy_from_json, proxy_to_json
 from scaar.core.gates.word_statistics import WordStatistics
 from scaar.core.types import Gate, GateJudged, Usage
 from scaar.evaluator.longtail.folder import open_labelling
+from scaar.evaluator.longtail.gece import Variant
 from scaar.evaluator.longtail.records import Label, Labelling, Parts
 from scaar.evaluator.records import Prediction, Question, Setting
 from scaar.evaluator.results import DatasetOrigin, Evaluation
@@ -38,8 +39,13 @@ TAIL = frozenset(each.id for each in QUESTIONS if ("popularity", "tail") in each
 PASSED = TAIL ^ {"q0", "q1"}
 """What the gate passes: one of the tail it takes for common, and one of the head for the tail."""
 SETTINGS = Gated(policies=("no_retrieval", "single_round")).settings()
-PROXY = GateProxy("lm", "", WordStatistics("none", {}, 0.1), 0.0, (0.0, 0.0, 0.0), 0.5)
-LEARNED = {
+PROXY = GateProxy("lm", "", WordStatistics("none", {}, 0.1), 5.0, (0.0, 0.0, -10.0), 0.5)
+"""It goes by confidence alone, and passes what is below one half."""
+OTHER = replace(PROXY, weights=(0.0, 0.0, 10.0), bias=-5.0)
+"""It passes what the one does not."""
+GATE, OTHER_GATE = Proxy(by=Variant.GECE).name, Proxy(by=Variant.GAP).name
+NAMES = (LEARNED_FROM, GATE, OTHER_GATE, LABELS, RUN)
+LEARNED: dict[str, object] = {
     "labels by": "gece",
     "development": 10,
     "test": 10,
@@ -52,8 +58,9 @@ def prediction(setting: Setting, question: Question) -> Prediction:
     """Right where the model knows it or has looked it up; a retrieval is 30 ms and a call more."""
     passed, gate = question.id in PASSED, None
     if setting.policy.overrides.gate is not None:
-        probability = 0.9 if passed else 0.1
-        gate = GateJudged(Gate.GECE_PROXY, passed, probability, 0.5, 0.1, 0.1, 0.9)
+        by_confidence = GateJudged(Gate.GECE_PROXY, passed, 0.0, 0.5, 0.1, 0.1, 1.0 - passed)
+        probability = PROXY.probability(Evidence(0.1, 0.1, by_confidence.confidence))
+        gate = replace(by_confidence, probability=probability)
     looks_up = setting.policy.name != "no_retrieval" and (gate is None or passed)
     right = looks_up or question.id not in TAIL
     usage = Usage(looks_up, 1 + looks_up, 10, 20, 10.0 + 30 * looks_up)
@@ -61,8 +68,19 @@ def prediction(setting: Setting, question: Question) -> Prediction:
     return Prediction(setting.label, question.id, answer, answer, usage, gate=gate)
 
 
+def gate_file(proxy: GateProxy = PROXY, **told: object) -> bytes:
+    return proxy_to_json(proxy, learned_from=LEARNED | told)
+
+
 def evaluation(settings: tuple[Setting, ...]) -> Evaluation:
-    made = {each.label: evaluations.provenance(each.label) for each in settings}
+    revision = proxy_from_json(gate_file(), "gate").revision
+    made = {
+        each.label: replace(
+            evaluations.provenance(each.label),
+            gate_revision=revision if each.policy.overrides.gate else "",
+        )
+        for each in settings
+    }
     return replace(evaluations.EVALUATION, settings=settings, provenance=made)
 
 
@@ -100,10 +118,11 @@ async def root(tmp_path: Path) -> Path:
     found = tmp_path / "longtail"
     found.mkdir()
     keep_labels(found / LEARNED_FROM, 1000)
-    (found / GATE).write_bytes(proxy_to_json(PROXY, learned_from=LEARNED))
+    (found / GATE).write_bytes(gate_file())
+    (found / OTHER_GATE).write_bytes(gate_file(OTHER, **{"labels by": "gap"}))
     keep_labels(found / LABELS, 2000)
     await keep_run(found / RUN)
-    for name in (LEARNED_FROM, GATE, LABELS, RUN):
+    for name in NAMES:
         add_command(found, name, f"scaar --out .longtail/{name}")
     return found
 
@@ -144,7 +163,7 @@ def test_the_page_has_its_parts_with_their_commands_and_the_same_results_give_th
         "## Other thresholds",
         "## How it was made",
     ]
-    for name in (LEARNED_FROM, GATE, LABELS, RUN):
+    for name in NAMES:
         assert f"\nscaar --out .longtail/{name}\n" in page
     figures = sorted(each.name for each in (docs / "longtail").iterdir())
     assert figures == ["policies-gated.svg", "policies-shares-single_round.svg"]
@@ -162,10 +181,13 @@ def test_what_is_found_of_the_tail_is_told(root: Path, tmp_path: Path) -> None:
     more = rows(page, "**What finds the tail and what is hardly known, seed 2000**")
     assert more["GECE"][0] == "1.000"
     assert "40% of the questions are to be found" in page
-    gate = rows(page, "**What the gate passes**")
-    assert gate["the known tail"][:4] == ["20", "0.200", "0.750", "0.750"]
-    assert gate["what the model alone gets wrong (F1 below 0.5)"][3] == "0.750"
-    assert "with precision at 20% 0.750 and AUROC undefined." in page
+    gate = rows(page, "**What the gate passes, learned from the labels of GECE**")
+    for against in ("the known tail", "what the model alone gets wrong (F1 below 0.5)"):
+        assert gate[against][:3] == ["0.200", "0.750", "0.750"]
+    others = rows(page, "**Gates learned from other labels, held against the known tail**")
+    assert others["GECE"][:5] == ["0.750", "undefined", "0.200", "0.750", "0.750"]
+    # It passes one of the tail among sixteen.
+    assert others["the gap of METEOR and probability"][2:5] == ["0.800", "0.062", "0.250"]
 
 
 def test_speed_ups_and_losses_are_those_worked_by_hand(root: Path, tmp_path: Path) -> None:
@@ -193,7 +215,9 @@ def test_who_decides_is_what_would_have_been_answered(root: Path, tmp_path: Path
         "GECE": "1.000",
         "GECE without statistics": "1.000",
         "GECE without semantics": "0.800",
-        "the gate, before the answer": "0.950",
+        "the gap of METEOR and probability": "0.850",
+        "the gate learned from GECE": "0.950",
+        "the gate learned from the gap of METEOR and probability": "0.850",
         "everybody": "1.000",
     }
 
@@ -227,7 +251,17 @@ async def test_policies_without_a_gate_and_a_run_that_has_not_ended_are_refused(
 
 def test_a_gate_s_file_that_does_not_tell_its_origin_is_refused(root: Path, tmp_path: Path) -> None:
     (root / GATE).write_bytes(proxy_to_json(PROXY, learned_from={}))
-    with pytest.raises(DataCorrupt, match="gate.json does not tell what it was learned from"):
+    with pytest.raises(DataCorrupt, match="gate-gece.json does not tell what it was learned from"):
+        page_of(root, tmp_path)
+
+
+def test_a_gate_that_is_not_kept_is_refused(root: Path, tmp_path: Path) -> None:
+    (root / GATE).write_bytes(gate_file(OTHER))
+    with pytest.raises(InvalidRequest, match="behind a gate that is none of the record's"):
+        page_of(root, tmp_path)
+    counted = replace(OTHER, statistics=WordStatistics("others", {"who": 0.5}, 0.1))
+    (root / OTHER_GATE).write_bytes(gate_file(counted))
+    with pytest.raises(InvalidRequest, match="must be learned from labels by the same words"):
         page_of(root, tmp_path)
 
 
@@ -244,7 +278,7 @@ def test_each_step_has_what_it_needs_from_the_steps_before_it() -> None:
 def test_times_are_those_of_one_question_at_a_time_that_nobody_has_asked_before() -> None:
     command = command_of(Gated(limit=5, policies=("no_retrieval", "flare")), ".longtail")
     assert command == (
-        "SCAAR_ORCHESTRATOR_GATE_FILE=.longtail/gate.json SCAAR_GENERATOR_PREFIX_CACHE_MB=0 "
+        "SCAAR_ORCHESTRATOR_GATE_FILE=.longtail/gate-gap.json SCAAR_GENERATOR_PREFIX_CACHE_MB=0 "
         "SCAAR_SCORER_CACHE_ENTRIES=0 scaar eval run --dataset lab --seed 2000 --limit 5 "
         "--tail-share 0.2 --policies no_retrieval,flare --gate gece_proxy --concurrency 1 "
         "--out .longtail/policies"

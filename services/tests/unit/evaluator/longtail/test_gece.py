@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,7 @@ ORTHOGONAL = Parts(meteor=0.9, probability=0.9, frequency=0.01, product=0.0)
         (Variant.GECE, 25.0),
         (Variant.WITHOUT_STATISTICS, 0.25),
         (Variant.WITHOUT_SEMANTICS, 50.0),
+        (Variant.GAP, 0.5),
     ],
 )
 def test_a_case_worked_by_hand_comes_out(variant: Variant, value: float) -> None:
@@ -30,6 +32,7 @@ def test_a_product_that_cannot_be_divided_by_is_most_long_tail_but_where_it_is_l
         assert math.isinf(gece(parts))
         assert math.isinf(gece(parts, Variant.WITHOUT_STATISTICS))
     assert gece(OPPOSED, Variant.WITHOUT_SEMANTICS) == pytest.approx(50.0)
+    assert gece(OPPOSED, Variant.GAP) == pytest.approx(0.5)
     assert ranks([WORKED, ORTHOGONAL, OPPOSED]) == (3, 2, 1)
 
 
@@ -62,7 +65,8 @@ def test_a_share_of_questions_is_rounded_and_never_none() -> None:
 def test_each_variant_calls_the_first_of_its_own_ranks_long_tail() -> None:
     labels = [
         Label(
-            *(f"q{at}", "Who?", "Ada", "Ada", WORKED, 0.5, 0.1, 0.1, 1.0),
+            *(f"q{at}", "Who?", "Ada", "Ada", replace(WORKED, meteor=0.5 - at / 10)),
+            *(0.5, 0.1, 0.1, 1.0),
             rank=at + 1,
             long_tail=at == 0,
             without_statistics=4 - at,
@@ -75,4 +79,5 @@ def test_each_variant_calls_the_first_of_its_own_ranks_long_tail() -> None:
         Variant.GECE: 0,
         Variant.WITHOUT_STATISTICS: 3,
         Variant.WITHOUT_SEMANTICS: 2,
+        Variant.GAP: 3,
     }
