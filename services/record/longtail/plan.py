@@ -14,7 +14,7 @@ from scaar.evaluator.records import Setting
 TAIL_SHARE = 0.2
 """GECE's share of the long tail, and what the questions are drawn with."""
 DEVELOPMENT_SEED, REPORT_SEED = 1_000, 2_000
-LABELLED, ASKED = 400, 400
+TAUGHT, ASKED = 400, 300
 POLICIES = ("no_retrieval", "single_round", "ircot", "flare", "dragin", "scaar")
 LEARNED_BY = Variant.GAP
 """Whose labels the gate learns that policies are asked behind: those that find the development
@@ -31,7 +31,7 @@ class Labels:
 
     name: str
     seed: int
-    limit: int = LABELLED
+    limit: int
 
     @property
     def answers(self) -> int:
@@ -126,9 +126,9 @@ class Gated:
 def plan() -> tuple[Step, ...]:
     """Every step, each after what it needs."""
     return (
-        Labels(name=LEARNED_FROM, seed=DEVELOPMENT_SEED),
+        Labels(name=LEARNED_FROM, seed=DEVELOPMENT_SEED, limit=TAUGHT),
         *(Proxy(by=each) for each in Variant),
-        Labels(name=LABELS, seed=REPORT_SEED),
+        Labels(name=LABELS, seed=REPORT_SEED, limit=ASKED),
         Gated(),
     )
 
