@@ -21,7 +21,8 @@ PRECISION = f"precision at {TAIL_SHARE:.0%}"
 
 def show_labels(folders: Sequence[Path]) -> Shown:
     """How well the labels find the tail: in the world of the report, and in the other, folded."""
-    tables, told = [], []
+    tables: list[Table] = []
+    told: list[str] = []
     for folder in sorted(folders, key=lambda each: each.name != LABELS):
         labelling, questions, labels = read_labels(folder)
         seed = labelling.dataset.seed

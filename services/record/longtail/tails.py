@@ -33,7 +33,8 @@ NAMES = {
 
 def knows(gated: Gated) -> NDArray[np.bool_]:
     """Whether the model by itself answers each question of the table more right than wrong."""
-    return gated.measured.table.column("f1")[gated.alone] >= HALF
+    right: NDArray[np.bool_] = gated.measured.table.column("f1")[gated.alone] >= HALF
+    return right
 
 
 def check_labelled(labelled: Sequence[Question], asked: Sequence[Question]) -> None:
