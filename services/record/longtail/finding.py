@@ -1,18 +1,22 @@
 """What GECE, its ablations and its parts find of the known tail."""
 
 from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
 from statistics import fmean
+
+import numpy as np
 
 from record.longtail.bounds import cell_of, written
 from record.longtail.plan import LABELS, TAIL_SHARE
 from record.longtail.tails import HARDLY, NAMES, TAIL
 from record.sections import Shown
 from record.telling import tell_highest
-from scaar.evaluator.longtail.detection import Found, detection, tail_of
+from scaar.evaluator.longtail.detection import Found, auroc, detection, tail_of
 from scaar.evaluator.longtail.folder import read_labels
 from scaar.evaluator.longtail.records import Label
-from scaar.evaluator.report.cells import text
+from scaar.evaluator.records import Question
+from scaar.evaluator.report.cells import number, text
 from scaar.evaluator.report.model import Column, Table
 from scaar.evaluator.statistics.estimate import Estimate
 
@@ -33,7 +37,8 @@ def show_labels(folders: Sequence[Path]) -> Shown:
             tables.append(_orders(title, name, found, fmean(truths)))
             if tail == TAIL:
                 told.append(f"Seed {seed}: {_told(found, labels)}")
-    return Shown(tuple(tables[:2]), tuple(tables[2:]), tuple(told))
+        tables.append(_kinds(f"GECE by kind, seed {seed}", f"kinds_{seed}", labels, questions))
+    return Shown(tuple(tables[:3]), tuple(tables[3:]), tuple(told))
 
 
 def _orders(title: str, name: str, found: Sequence[Found], chance: float) -> Table:
@@ -52,6 +57,35 @@ def _orders(title: str, name: str, found: Sequence[Found], chance: float) -> Tab
             f"{chance:.0%} of the questions are to be found: by chance precision is {chance:.2f}, "
             "and AUROC 0.5. In brackets 95% intervals by entity."
         ),
+    )
+
+
+def _kinds(title: str, name: str, labels: Sequence[Label], questions: Sequence[Question]) -> Table:
+    tail = np.array(tail_of(questions, TAIL))
+    kinds = np.array([dict(each.labels)["kind"] for each in questions])
+    called = np.array([each.long_tail for each in labels])
+    infinite = np.array([each.gece is None for each in labels])
+    first = np.array([-float(each.rank) for each in labels])
+    rows = []
+    for kind in sorted(set(kinds.tolist())):
+        own = kinds == kind
+        shares = (float(each[own].mean()) for each in (tail, infinite, called))
+        order = auroc(first[own], tail[own])
+        within = number(None if isnan(order) else order, missing="undefined")
+        rows.append((text(kind), number(int(own.sum())), *map(number, shares), within))
+    return Table(
+        name,
+        title,
+        (
+            Column("kind", "kind"),
+            Column("questions", "questions", decimals=0),
+            Column("tail", "of the tail", decimals=2),
+            Column("infinite", "product of 0 or less", decimals=2),
+            Column("called", "called long-tail", decimals=2),
+            Column("auroc", "AUROC within the kind", decimals=2),
+        ),
+        tuple(rows),
+        note="Shares of the questions of a kind; the ranks are those among all questions.",
     )
 
 

@@ -30,6 +30,7 @@ QUESTIONS = tuple(
         *(f"q{at}", "Who?", ("Ada Low",), f"e{at}"),
         labels=(
             ("popularity", "tail" if at % 5 == 0 else "head"),
+            ("kind", "one_hop"),
             ("rank", "tail" if at % 5 == 0 else "201 to 800" if at % 5 == 1 else "1 to 50"),
         ),
     )
@@ -181,6 +182,9 @@ def test_what_is_found_of_the_tail_is_told(root: Path, tmp_path: Path) -> None:
     more = rows(page, "**What finds the tail and what is hardly known, seed 2000**")
     assert more["GECE"][0] == "1.000"
     assert "40% of the questions are to be found" in page
+    assert rows(page, "**GECE by kind, seed 2000**")["one_hop"] == [
+        *("20", "0.20", "0.00", "0.20", "1.00")
+    ]
     gate = rows(page, "**What the gate passes, learned from the labels of GECE**")
     for against in ("the known tail", "what the model alone gets wrong (F1 below 0.5)"):
         assert gate[against][:3] == ["0.200", "0.750", "0.750"]
