@@ -73,8 +73,8 @@ def write_page(root: Path, docs: Path, page: Page = RESULTS) -> Path:
 
 def _part(part: Part, kept: Sequence[Kept], figures: dict[str, str], beside: str) -> Iterator[str]:
     """The part as Markdown, its figures added to the others; nothing where it was not run."""
-    mine = [each for each in kept if each.name.startswith(part.of)]
-    if len(mine) < part.least:
+    mine = part.among(kept)
+    if not mine:
         return
     shown = _renamed(part, part.show([each.folder for each in mine]))
     for item in (*shown.full, *shown.folded):

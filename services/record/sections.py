@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from record.kept import Kept
 from record.telling import (
     tell_chosen,
     tell_curve,
@@ -43,8 +44,8 @@ class Shown:
 class Part:
     """A part of the page, of the evaluations whose name begins as ``of`` says.
 
-    Where it is of several kinds, ``of`` has the beginning of each. ``least`` is how many of them
-    it takes.
+    Where it takes several kinds of results, ``of`` has the beginning of each. ``least`` is how
+    many evaluations it takes.
     """
 
     title: str
@@ -56,7 +57,17 @@ class Part:
     @property
     def stem(self) -> str:
         """What the names of its figures begin with."""
-        return (self.of if isinstance(self.of, str) else self.of[-1]).rstrip("-")
+        return self._beginnings[-1].rstrip("-")
+
+    def among(self, kept: Sequence[Kept]) -> list[Kept]:
+        """What of the results the part is of; nothing where it cannot be made of them."""
+        mine = [each for each in kept if each.name.startswith(self._beginnings)]
+        whole = all(any(x.name.startswith(each) for x in mine) for each in self._beginnings)
+        return mine if whole and len(mine) >= self.least else []
+
+    @property
+    def _beginnings(self) -> tuple[str, ...]:
+        return (self.of,) if isinstance(self.of, str) else self.of
 
 
 def _policies(folders: Sequence[Path]) -> Shown:

@@ -23,13 +23,14 @@ _HEAD = """\
 Most questions a language model can answer by itself, and retrieving for them costs time and brings
 nothing. GECE (Li et al., "On the Role of Long-tail Knowledge in Retrieval Augmented Large Language
 Models", ACL 2024) tells the others, the long tail, once their answers are known;
-[a gate](policies.md#a-gate) learned from its labels tells them before. Here both are held against a
-tail that is known: one question in five of the [lab](lab.md) is about films that its model has
+[a gate](policies.md#a-gate) learned from such labels tells them before. Here both are held against
+a tail that is known: one question in five of the [lab](lab.md) is about films that its model has
 never seen.
 
 Every number and every sentence between a command and the next heading is computed from saved
 results; `make longtail` makes them and this page anew. The gate is learned on one world and
-reported on another. Commands are typed in the project's folder."""
+reported on another; nothing was chosen on the questions that are reported. Commands are typed in
+the project's folder."""
 
 
 def _origin(folders: Sequence[Path]) -> Shown:
@@ -51,7 +52,6 @@ PARTS = (
         "The gate judges before an answer, by the words of the question and the model's first "
         "draft; it is learned from the labels of the other world.",
         show_gates,
-        least=3,
     ),
     Part(
         "What it saves",
@@ -66,14 +66,12 @@ PARTS = (
         "The same answers once more, as if GECE, what is left of it without a part, a gate learned "
         "from either, or the known tail had decided which questions are retrieved for.",
         show_deciders,
-        least=3,
     ),
     Part(
         "Other thresholds",
         (LABELS, RUN),
         "The same answers, as if the gate, or GECE, had passed more or fewer of the questions.",
         draw_thresholds,
-        least=2,
     ),
 )
 LONGTAIL = Page("longtail", _HEAD, PARTS, Part("How it was made", RUN, "Of the policies.", _origin))

@@ -234,6 +234,14 @@ def test_fewer_or_more_questions_passed_are_what_would_have_been_answered(
     assert "the gate 0.800 at 0, 0.950 at 0.2," in page
 
 
+def test_what_was_not_run_is_left_out(root: Path, tmp_path: Path) -> None:
+    (root / "commands.json").unlink()
+    for name in (LEARNED_FROM, GATE, OTHER_GATE, LABELS):
+        add_command(root, name, "scaar")
+    titles = [line for line in page_of(root, tmp_path).splitlines() if line.startswith("## ")]
+    assert titles == ["## What GECE finds"]
+
+
 def test_labels_of_other_questions_are_refused(root: Path, tmp_path: Path) -> None:
     for file in (root / LABELS).iterdir():
         file.unlink()
