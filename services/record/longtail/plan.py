@@ -14,7 +14,7 @@ from scaar.evaluator.records import Setting
 TAIL_SHARE = 0.2
 """GECE's share of the long tail, and what the questions are drawn with."""
 DEVELOPMENT_SEED, REPORT_SEED = 1_000, 2_000
-TAUGHT, ASKED = 400, 200
+TAUGHT, ASKED = 400, 300
 POLICIES = ("no_retrieval", "single_round", "ircot", "flare", "dragin", "scaar")
 LEARNED_BY = Variant.GAP
 """Whose labels the gate learns that policies are asked behind: those that find the development
