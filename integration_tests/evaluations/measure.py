@@ -15,7 +15,7 @@ import time
 from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 
-from scaar.compose import lab_index_name, open_answerer
+from scaar.compose import ensure_lab_index, lab_index_name, open_answerer, open_retriever
 from scaar.core.evaluations import EvaluationRequest, EvaluationState, no_questions
 from scaar.core.types import PolicyRequest
 from scaar.evaluator.service.opening import open_evaluator
@@ -32,6 +32,12 @@ from .processes import Worker
 POLICIES = ("no_retrieval", "flare", "scaar")
 CONCURRENCY = 4
 WORKERS = (1, 2, 4)
+
+
+async def make_index() -> None:
+    """The index of the lab's passages, where the orchestrator looks for it."""
+    async with open_retriever() as retriever:
+        await ensure_lab_index(retriever)
 
 
 def by_command(folder: Path, target: str, questions: int) -> float:
@@ -107,6 +113,7 @@ def measure(questions: int, rounds: int) -> None:
     with ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evaluations-")))
         os.environ["SCAAR_HOME"] = str(home / "home")
+        asyncio.run(make_index())
         target = stack.enter_context(running_service("orchestrator", home / "home")).target
         servers = {
             "postgresql": stack.enter_context(running_postgresql()),

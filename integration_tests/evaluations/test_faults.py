@@ -11,6 +11,7 @@ from scaar.evaluator.store.database.shards import ShardKey
 from scaar.evaluator.workers.application import build_application
 from scaar.evaluator.workers.queue import ShardQueue
 
+from ..servers.server_process import has_ended
 from .scene import COUNT, POLICIES, Outcome, Scene, until
 
 
@@ -34,6 +35,21 @@ async def test_when_all_workers_are_killed_another_finishes(
     evaluation = await scene.begin()
     await scene.under_way(2)
     scene.workers[0].process.kill_with_children()
+    scene.orchestrator.let_go()
+    await scene.start_worker()
+    assert await scene.succeeded(evaluation) == undisturbed
+
+
+async def test_the_processes_of_a_worker_that_is_killed_end_with_it(
+    scene: Scene, undisturbed: Outcome
+) -> None:
+    killed = await scene.start_worker()
+    scene.orchestrator.hold()
+    evaluation = await scene.begin()
+    await scene.under_way(2)
+    asking = killed.process.children()
+    killed.process.kill()
+    await until(lambda: all(has_ended(pid) for pid in asking))
     scene.orchestrator.let_go()
     await scene.start_worker()
     assert await scene.succeeded(evaluation) == undisturbed

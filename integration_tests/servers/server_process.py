@@ -66,7 +66,7 @@ class ServerProcess:
         for pid in began:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        while any(_state_and_parent(pid)[0] not in _ENDED for pid in began):
+        while not all(has_ended(pid) for pid in began):
             time.sleep(0.01)
 
     def children(self) -> list[int]:
@@ -114,6 +114,11 @@ class ServerProcess:
                 group=user,
                 extra_groups=None if user is None else [],
             )
+
+
+def has_ended(pid: int) -> bool:
+    """Whether there is no such process, or nothing of it but its status."""
+    return _state_and_parent(pid)[0] in _ENDED
 
 
 def _running() -> Iterator[int]:

@@ -27,8 +27,8 @@ def run_worker(
 ) -> int:
     """Has so many processes ask shards until it is told to stop; the status to end with.
 
-    Told by SIGTERM or SIGINT, shards under way are given back within seconds. The processes learn
-    of it, and of this one's loss, by the end of a pipe.
+    Told by SIGTERM or SIGINT, shards under way are given back within seconds: the processes learn
+    of it by the end of a pipe. Where this one is lost, they end with it.
     """
     stopping, going_on = os.pipe()
 
