@@ -21,6 +21,7 @@ from scaar.core.errors import (
     ScaarError,
     StreamIncomplete,
     Violation,
+    WrongState,
 )
 from scaar.core.types import (
     AcceptedSentence,
@@ -118,6 +119,7 @@ __all__ = [
     "Violation",
     "When",
     "WordOrder",
+    "WrongState",
     "open_client",
     "open_sync_client",
 ]
