@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 
 from record.kept import Kept, read_kept
+from record.plan import SHARED
 from record.sections import ORIGIN, PARTS, Part, Shown
 from scaar.evaluator.report.markdown import item_to_markdown
 from scaar.evaluator.report.model import Bars, Figure, Item, Table
@@ -77,6 +78,8 @@ def _part(part: Part, kept: Sequence[Kept], figures: dict[str, str], beside: str
     if not mine:
         return
     shown = _renamed(part, part.show([each.folder for each in mine]))
+    if any(SHARED in each.command for each in mine):
+        shown = _without_times(shown)
     for item in (*shown.full, *shown.folded):
         if isinstance(item, Figure | Bars):
             figures[f"{item.name}.svg"] = drawn_alone(item)
@@ -94,6 +97,26 @@ def _part(part: Part, kept: Sequence[Kept], figures: dict[str, str], beside: str
         title = item.title if isinstance(item, Table | Figure | Bars) else "More"
         inside = item_to_markdown(item, figures=beside, titled=False)
         yield f"<details><summary>{escape(title)}</summary>\n\n{inside}\n\n</details>"
+
+
+def _without_times(shown: Shown) -> Shown:
+    """What is shown, without the times of answers whose settings shared what they asked."""
+
+    def told(item: Item) -> Item:
+        if not isinstance(item, Table):
+            return item
+        kept = [at for at, column in enumerate(item.columns) if column.name != "latency_ms"]
+        return replace(
+            item,
+            columns=tuple(item.columns[at] for at in kept),
+            rows=tuple(tuple(cells[at] for at in kept) for cells in item.rows),
+        )
+
+    return replace(
+        shown,
+        full=tuple(told(item) for item in shown.full),
+        folded=tuple(told(item) for item in shown.folded),
+    )
 
 
 def _renamed(part: Part, shown: Shown) -> Shown:

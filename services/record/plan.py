@@ -12,6 +12,8 @@ from scaar.lab.models import LAB_LM, LANGUAGE_MODELS
 
 QUESTIONS = 2_000
 """Of the comparison of policies; what details are shown on has fewer, as each row says."""
+SHARED = "--keep-generations"
+"""The option by which settings share what they ask; their times are then nobody's."""
 STYLES = (0.0, 0.25, 0.5, 0.75, 1.0)
 SEED = 2_000
 ANSWERS_A_SECOND = 50
@@ -83,7 +85,7 @@ class Entry:
             given += ["--set", f"{name}={','.join(map(str, values))}"]
         if self.grid is not None:
             given += ["--grid", str(self.grid)]
-        given += ["--concurrency", "1"] if self.timed else ["--keep-generations"]
+        given += ["--concurrency", "1"] if self.timed else [SHARED]
         return (*given, "--skip-unserved", "--out", f"{results}/{self.name}")
 
 
