@@ -37,7 +37,7 @@ def test_a_roberta_is_exported_without_types_of_tokens(without_onnx, tmp_path):
     from transformers import RobertaConfig, RobertaForSequenceClassification
 
     config = RobertaConfig(
-        vocab_size=1075,
+        vocab_size=1181,
         hidden_size=32,
         num_hidden_layers=2,
         num_attention_heads=4,

@@ -19,7 +19,7 @@ def decoder():
         intermediate_size=48,
         max_position_embeddings=128,
     )
-    return shape, _shaken(initial_params(shape, 3))
+    return shape, _shaken(initial_params(shape, 4))
 
 
 @pytest.fixture(scope="session")

@@ -100,7 +100,7 @@ async def test_they_go_over_those_of_a_model_folder_one_by_one() -> None:
     async with open_generator(settings) as generator:
         told = {each.policy: each for each in (await generator.describe_model()).recommended}
     assert told["scaar"] == RecommendedSettings("scaar", theta=0.5, alpha=75.0, top_k=7)
-    assert told["flare"] == RecommendedSettings("flare", theta=0.35)
+    assert told["flare"] == RecommendedSettings("flare", theta=0.31)
     assert told["ircot"] == RecommendedSettings("ircot", top_k=2)
 
 

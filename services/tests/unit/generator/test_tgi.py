@@ -83,10 +83,10 @@ async def test_prompt_and_prefix_are_one_text_and_decoding_is_greedy() -> None:
 
 
 async def test_a_generation_has_the_room_that_is_left() -> None:
-    async with opened(server={"max_total_tokens": 24}) as both:
+    async with opened(server={"max_total_tokens": 22}) as both:
         events = await write(both.generator, max_tokens=1024)
         end = end_of(events)
-        assert end.prompt_tokens + end.generated_tokens == 24
+        assert end.prompt_tokens + end.generated_tokens == 22
         assert end.finish_reason is FinishReason.LENGTH
 
 
@@ -134,13 +134,13 @@ async def test_one_that_a_stop_string_ends_is_billed_for_what_was_written() -> N
 
 
 async def test_a_server_that_counts_no_tokens_is_generated_by_all_the_same() -> None:
-    async with opened(Failure.UNCOUNTED, server={"max_total_tokens": 24}) as both:
+    async with opened(Failure.UNCOUNTED, server={"max_total_tokens": 22}) as both:
         plain = await write(both.generator, max_tokens=8)
         assert not isinstance(plain[0], GenerationStart)
-        assert end_of(plain).prompt_tokens == 16
+        assert end_of(plain).prompt_tokens == 14
         stopped = await write(both.generator, max_tokens=8, stop=(tokens_of(plain)[4].text,))
         assert end_of(stopped).prompt_tokens == 0
-        with pytest.raises(PromptTooLong, match=r"prompt: is refused by .* must be <= 24"):
+        with pytest.raises(PromptTooLong, match=r"prompt: is refused by .* must be <= 22"):
             await write(both.generator, max_tokens=9)
         assert both.pauses == []
 
