@@ -15,7 +15,7 @@ from scaar.testing.sockets import serving
 from scaar.testing.steady_answerer import SteadyAnswerer
 from scaar.wire.evaluator import EvaluatorServicer
 
-SETTINGS = EvaluatorSettings(attempts=1, max_unfinished=50)
+SETTINGS = EvaluatorSettings(attempts=1, patience_s=0, max_unfinished=50)
 
 
 @pytest.fixture(scope="module")
