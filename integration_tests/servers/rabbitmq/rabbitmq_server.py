@@ -1,0 +1,129 @@
+"""Runs a real RabbitMQ on loopback, with a folder and ports of its own.
+
+The programs are Debian's, unpacked and not installed: nothing of them starts by itself.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..server_process import ServerProcess, free_port
+
+HERE = Path(__file__).resolve().parent
+_ERLANG = (
+    *("asn1", "base", "crypto", "eldap", "ftp", "inets", "mnesia", "os-mon", "parsetools"),
+    *("public-key", "runtime-tools", "snmp", "ssl", "syntax-tools", "tftp", "tools", "xmerl"),
+)
+PACKAGES = ("rabbitmq-server", *(f"erlang-{name}" for name in _ERLANG))
+
+
+class RabbitmqServer:
+    """A server with its data in ``folder``; one that was ended starts again at the same port."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        self.port = free_port()
+        self._names_port = free_port()
+        self._programs = unpacked() / "usr" / "lib"
+        self.process = ServerProcess(self.folder / "rabbitmq.log")
+        # What Erlang's nodes find each other by, on loopback too.
+        self._names = ServerProcess(self.folder / "epmd.log")
+
+    @property
+    def url(self) -> str:
+        """Where it is, as clients are told."""
+        return f"amqp://guest:guest@127.0.0.1:{self.port}//"
+
+    def start(self) -> None:
+        """Starts the server on what it kept, and returns once it answers."""
+        self._names.kill()
+        names = str(self._programs / "erlang/bin/epmd")
+        self._names.start(
+            [names, "-port", str(self._names_port), "-address", "127.0.0.1"],
+            answers=lambda: _answers(self._names_port),
+        )
+        config = self.folder / "rabbitmq.conf"
+        config.write_text(f"listeners.tcp.1 = 127.0.0.1:{self.port}\nlog.console = true\n")
+        (program,) = self._programs.glob("rabbitmq/lib/*/sbin/rabbitmq-server")
+        self.process.start(
+            [str(program)],
+            answers=lambda: _answers(self.port),
+            environment={
+                "PATH": f"{self._programs / 'erlang/bin'}{os.pathsep}{os.environ['PATH']}",
+                "HOME": str(self.folder),
+                "ERL_EPMD_PORT": str(self._names_port),
+                "RABBITMQ_CONFIG_FILE": str(config),
+                "RABBITMQ_CONF_ENV_FILE": str(self.folder / "none.conf"),
+                "RABBITMQ_DIST_PORT": str(free_port()),
+                "RABBITMQ_ENABLED_PLUGINS_FILE": str(self.folder / "plugins"),
+                "RABBITMQ_LOG_BASE": str(self.folder / "log"),
+                "RABBITMQ_MNESIA_BASE": str(self.folder / "data"),
+                "RABBITMQ_NODENAME": "scaar@localhost",
+                "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": (
+                    "-kernel inet_dist_use_interface {127,0,0,1}"
+                ),
+            },
+        )
+
+    def kill(self) -> None:
+        """Ends the server as a loss of power would."""
+        self.process.kill_with_children()
+        self._names.kill()
+
+
+def unpacked() -> Path:
+    """The folder with the programs, fetched where they are not there.
+
+    Raises:
+        RuntimeError: the packages cannot be had.
+    """
+    home = HERE / ".cache" / "programs"
+    stamp = home / "fetched.txt"
+    if stamp.is_file() and stamp.read_text() == " ".join(PACKAGES):
+        return home
+    shutil.rmtree(home, ignore_errors=True)
+    packages = home / "packages"
+    packages.mkdir(parents=True)
+    if not _downloaded(packages):
+        subprocess.run(["apt-get", "update", "-qq"], check=False)
+        if not _downloaded(packages):
+            raise RuntimeError("RabbitMQ is fetched by apt-get, after an apt-get update")
+    for package in sorted(packages.glob("*.deb")):
+        subprocess.run(["dpkg", "-x", str(package), str(home)], check=True)
+    shutil.rmtree(packages)
+    # It is told there where it was to be installed.
+    start = home / "usr/lib/erlang/bin/erl"
+    start.write_text(start.read_text().replace("=/usr/lib/erlang", f"={home}/usr/lib/erlang"))
+    stamp.write_text(" ".join(PACKAGES))
+    return home
+
+
+def _downloaded(folder: Path) -> bool:
+    # Root fetches as root: the folder need not be open to apt's own user.
+    fetching = ["apt-get", "download", "-qq", "-o", "APT::Sandbox::User=root", *PACKAGES]
+    return subprocess.run(fetching, check=False, cwd=folder).returncode == 0
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@contextmanager
+def running_rabbitmq() -> Iterator[RabbitmqServer]:
+    """A server for the time of the block; its data go with it."""
+    servers = HERE / ".cache" / "servers"
+    servers.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=servers))
+    server = RabbitmqServer(folder)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.kill()
+        shutil.rmtree(folder, ignore_errors=True)
