@@ -59,6 +59,13 @@ class Away(SteadyAnswerer):
         yield
 
 
+class Broken(SteadyAnswerer):
+    """Ends by a fault of its own."""
+
+    def _fail(self, question: str) -> None:
+        raise RuntimeError(f"no thought was given to {question}")
+
+
 async def sent() -> AsyncIterator[EvaluationQuestion]:
     for at in range(COUNT):
         yield EvaluationQuestion(f"q{at}", f"Who is number {at}?", ("Ada",))
@@ -157,6 +164,20 @@ async def test_whoever_answers_is_waited_for(tmp_path: Path) -> None:
             beginning = Beginning(database, Away(), "1.0", time.time, 8)
             assert not await beginning.begin(stored)
         assert (await evaluator.get_evaluation(created.id)).state is EvaluationState.QUEUED
+
+
+async def test_a_shard_that_no_holder_survives_ends_its_evaluation(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = SETTINGS.model_copy(update={"shard_faults": 3, "shards_at_once": 1})
+    url = f"sqlite:///{tmp_path}/evaluations.sqlite"
+    async with open_evaluator(settings, Broken(), database_url=url, lab_index=str) as evaluator:
+        created = await evaluator.create_evaluation(REQUEST, sent())
+        last = await ended(evaluator, created.id)
+    assert last.state is EvaluationState.FAILED
+    assert last.error is not None
+    assert last.error.message == "shard 0 was lost 3 times and never ended"
+    assert "no thought was given to" in caplog.text
 
 
 @pytest.mark.parametrize("shards_at_once", [1, 4])
