@@ -1,7 +1,8 @@
 """How an evaluation of a running evaluator gets on: a bar on a terminal, else plain lines."""
 
+import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 
 import typer
@@ -11,9 +12,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from scaar.cli.eval_progress import LINE_EVERY_S
 from scaar.cli.eval_table import NAMES, print_table
 from scaar.compose import open_evaluator
-from scaar.core.errors import DeadlineExceeded
+from scaar.core.errors import BackendUnavailable, DeadlineExceeded, StreamIncomplete
 from scaar.core.evaluations import EvaluationProgress, EvaluationState
 from scaar.core.ports import Evaluator
+
+AGAIN_S = 1.0
+"""How often one that is away is asked again."""
+PATIENCE_S = 300.0
+"""How long one that answered before may be away."""
 
 
 async def watch_to_end(evaluation_id: str, target: str) -> None:
@@ -26,7 +32,7 @@ async def watch_to_end(evaluation_id: str, target: str) -> None:
     last: EvaluationProgress | None = None
     async with open_evaluator(target) as evaluator:
         with _shown(console) as show:
-            async for last in _progress(evaluator, evaluation_id):
+            async for last in _progress(evaluator, evaluation_id, told=show.away):
                 show(last)
     assert last is not None
     _tell_end(console, last)
@@ -34,16 +40,36 @@ async def watch_to_end(evaluation_id: str, target: str) -> None:
         raise typer.Exit(1)
 
 
-async def _progress(evaluator: Evaluator, evaluation_id: str) -> AsyncIterator[EvaluationProgress]:
-    """All that is told of it; a call that has lasted as long as it may is made again."""
+async def _progress(
+    evaluator: Evaluator, evaluation_id: str, told: Callable[[str], None]
+) -> AsyncIterator[EvaluationProgress]:
+    """All that is told of it, by calls made one after another.
+
+    Of an evaluator that has answered and is away since, for ``PATIENCE_S`` at most, ``told`` hears.
+
+    Raises:
+        BackendUnavailable, StreamIncomplete: it never answered, or is away for longer.
+    """
+    has_answered, away_since = False, 0.0
     while True:
         try:
-            async with aclosing(evaluator.watch_evaluation(evaluation_id)) as told:
-                async for each in told:
+            async with aclosing(evaluator.watch_evaluation(evaluation_id)) as progress:
+                async for each in progress:
+                    has_answered, away_since = True, 0.0
                     yield each
+            return
         except DeadlineExceeded:
+            # It has lasted as long as a call may.
             continue
-        return
+        except (BackendUnavailable, StreamIncomplete) as error:
+            if not has_answered:
+                raise
+            if not away_since:
+                away_since = time.monotonic()
+                told(f"{error.message}; asking again")
+            if time.monotonic() - away_since > PATIENCE_S:
+                raise
+            await asyncio.sleep(AGAIN_S)
 
 
 @contextmanager
@@ -73,6 +99,9 @@ class _Bar:
             pace=_pace(now),
         )
 
+    def away(self, why: str) -> None:
+        self._progress.update(self._task, pace=why)
+
 
 class _Lines:
     def __init__(self, console: Console) -> None:
@@ -88,6 +117,10 @@ class _Lines:
         counts = f"{now.evaluation.done} of {now.evaluation.wanted}"
         told = ", ".join(filter(None, (f"{self._state.value}: {counts}", _pace(now))))
         self._console.print(told, soft_wrap=True, markup=False)
+
+    def away(self, why: str) -> None:
+        self._told_at = 0.0
+        self._console.print(why, soft_wrap=True, markup=False)
 
 
 Show = _Bar | _Lines
