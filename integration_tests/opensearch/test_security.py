@@ -21,7 +21,7 @@ VOLCANO = RetrieveRequest(("volcano",), 3, "geo")
 @pytest.fixture(scope="module")
 def secured() -> Iterator[Node]:
     home = CACHE / "secured"
-    make(home, security=True)
+    make(home, plugin="security")
     with running_node(*SETTINGS, home=home, scheme="https", prepare=partial(prepare, home)) as node:
         yield node
 

@@ -1,6 +1,6 @@
 """Makes the layout of an OpenSearch distribution from its artefacts in the Maven repository.
 
-    python distribution.py HOME [--security]
+    python distribution.py HOME [security|knn]
 
 Needs mvn; 71 MB to fetch the first time, some seconds later on. A layout that is there and was made
 from the same files is left as it is.
@@ -77,16 +77,16 @@ MODULES = {
 }
 
 
-def make(home: Path, *, security: bool = False) -> bool:
-    """Makes the layout in ``home``; says whether there was anything to do."""
-    made_from = _made_from(security=security)
+def make(home: Path, *, plugin: str = "") -> bool:
+    """Makes the layout in ``home``, with a plugin; says whether there was anything to do."""
+    made_from = _made_from(plugin)
     marker = home / MARKER
     if marker.is_file() and marker.read_text() == made_from:
         return False
     jars = home / "jars"
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir(parents=True)
-    profile = ["-Psecurity"] if security else []
+    profile = [f"-P{plugin}"] if plugin else []
     maven = ["mvn", "-B", "-q", "-f", str(HERE / "pom.xml"), *profile]
     subprocess.run([*maven, _COPY, f"-DoutputDirectory={jars}"], check=True)
     for folder in _FOLDERS:
@@ -102,9 +102,9 @@ def make(home: Path, *, security: bool = False) -> bool:
     return True
 
 
-def _made_from(*, security: bool) -> str:
+def _made_from(plugin: str) -> str:
     content = (HERE / "pom.xml").read_bytes() + Path(__file__).read_bytes()
-    return f"{hashlib.sha256(content).hexdigest()} {security=}\n"
+    return f"{hashlib.sha256(content).hexdigest()} {plugin=}\n"
 
 
 def _version(jars: Path) -> str:
@@ -148,5 +148,5 @@ def _unpack_plugin(home: Path, packed: Path, version: str) -> None:
 
 if __name__ == "__main__":
     home = Path(sys.argv[1]).resolve()
-    new = make(home, security="--security" in sys.argv[2:])
+    new = make(home, plugin="".join(sys.argv[2:3]))
     print(f"{home}: {'made' if new else 'is there already'}")

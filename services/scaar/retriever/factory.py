@@ -27,13 +27,13 @@ async def open_retriever(settings: RetrieverSettings) -> AsyncIterator["Engine"]
         CapabilityMissing: the libraries of the engine are not installed.
         NotFound, DataCorrupt: the folder of the encoder is not there, or is none.
     """
+    encoder = await _opened_encoder(settings)
     match settings.engine:
         case "bm25s":
             from scaar.retriever.bm25s_engine import Bm25sRetriever
 
             if settings.indexes is None:
                 raise InvalidRequest.of("SCAAR_RETRIEVER_INDEXES", "must name a folder")
-            encoder = await _opened_encoder(settings)
             retriever = Bm25sRetriever(settings.indexes, settings, encoder=encoder)
             try:
                 await retriever.preload()
@@ -49,7 +49,7 @@ async def open_retriever(settings: RetrieverSettings) -> AsyncIterator["Engine"]
                 raise CapabilityMissing(text, engine=settings.engine) from error
 
             async with open_server(settings) as server:
-                found = OpenSearchRetriever(server, settings)
+                found = OpenSearchRetriever(server, settings, encoder=encoder)
                 try:
                     await found.preload()
                     yield found

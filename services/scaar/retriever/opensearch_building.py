@@ -6,9 +6,10 @@ from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 
 from scaar.core.errors import InvalidRequest, NotFound
-from scaar.core.types import IndexDescription, IndexResult, Passage
+from scaar.core.types import DenseSettings, IndexDescription, IndexResult, Passage
 from scaar.retriever.batches import batches_of
 from scaar.retriever.conditions import already_exists
+from scaar.retriever.dense import OwnEncoder, encode, encoded_text, kept_dense
 from scaar.retriever.metadata import kept_fields
 from scaar.retriever.opensearch_catalogue import Catalogue, Stored
 from scaar.retriever.opensearch_content import Content
@@ -41,7 +42,9 @@ class OpenSearchBuilding:
         drafts: Drafts,
         finish: Finish,
         settings: RetrieverSettings,
+        own_encoder: OwnEncoder,
     ) -> None:
+        self._own_encoder = own_encoder
         self._server, self._catalogue = server, catalogue
         self._drafts, self._finish, self._settings = drafts, finish, settings
         self._changing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -54,20 +57,22 @@ class OpenSearchBuilding:
         *,
         replace: bool,
         fields: tuple[str, ...],
+        dense: DenseSettings | None,
     ) -> IndexResult:
         """Builds an index of the passages as they come, or goes on where a load was cut off.
 
-        What such a load has sent already is read back and not sent again.
+        What such a load has sent already is read back, and neither encoded nor sent again.
         """
+        plain = self._plain(name, fields, dense)
         if not replace and await self._catalogue.exists(name):
             raise already_exists(name)
-        plain = self._plain(name, fields)
         async with self._drafts.loading(plain) as draft, self._loader(draft) as loader:
             content, ids = Content(), PassageIds(fields)
             async with aclosing(batches_of(passages)) as batches:
                 async for batch in batches:
                     there = await self._there(draft, batch)
-                    lines = await self._workers.run(_taken, batch, there, content, ids)
+                    new = await self._workers.run(_taken, batch, there, content, ids)
+                    lines = await self._workers.run(self._lines, plain, new)
                     await loader.put(lines)
             if not content.passages:
                 raise InvalidRequest.of("passages", "must not be empty")
@@ -78,14 +83,21 @@ class OpenSearchBuilding:
             return IndexResult(built, added=built.passages)
 
     async def upsert(
-        self, name: str, passages: AsyncIterable[Passage], *, fields: tuple[str, ...]
+        self,
+        name: str,
+        passages: AsyncIterable[Passage],
+        *,
+        fields: tuple[str, ...],
+        dense: DenseSettings | None,
     ) -> IndexResult:
         """Builds an index again with the passages."""
         async with self._changing[name]:
             try:
                 base, record = await self._catalogue.open(name)
             except NotFound:
-                return await self.build(name, passages, replace=False, fields=fields)
+                return await self.build(name, passages, replace=False, fields=fields, dense=dense)
+            if kept := kept_dense(name, record.dense, asked=dense):
+                self._own_encoder.check(name, kept)
             declared = kept_fields(name, record.metadata_fields, declared=fields)
             content, ids = Content(record.content, record.passages), PassageIds(declared)
             async with self._drafts.changing(base, record) as draft, self._loader(draft) as loader:
@@ -93,7 +105,8 @@ class OpenSearchBuilding:
                 async with aclosing(batches_of(passages)) as batches:
                     async for batch in batches:
                         there = await self._read(base.index, [each.id for each in batch])
-                        lines = await self._workers.run(_changed, batch, there, content, ids)
+                        new = await self._workers.run(_changed, batch, there, content, ids)
+                        lines = await self._workers.run(self._lines, record, new)
                         replaced += len(there)
                         await loader.put(lines)
                 if not ids.positions:
@@ -179,30 +192,40 @@ class OpenSearchBuilding:
         finally:
             await loader.abandon()
 
-    def _plain(self, name: str, fields: tuple[str, ...]) -> Record:
+    def _lines(self, record: Record, passages: Sequence[Passage]) -> list[bytes]:
+        """The lines that put passages into an index, with their vectors where it is of these."""
+        if record.dense is None:
+            return [index_lines(each) for each in passages]
+        encoder = self._own_encoder.check(record.name, record.dense)
+        vectors = encode(encoder, [encoded_text(each) for each in passages])
+        return [index_lines(each, vector) for each, vector in zip(passages, vectors, strict=True)]
+
+    def _plain(self, name: str, fields: tuple[str, ...], dense: DenseSettings | None) -> Record:
         settings = self._settings
+        made = self._own_encoder.describe(dense) if dense else None
+        k1, b = (0.0, 0.0) if made else (settings.k1, settings.b)
         shards = settings.opensearch_shards
-        return Record(name, settings.k1, settings.b, shards, metadata_fields=fields)
+        return Record(name, k1, b, shards, metadata_fields=fields, dense=made)
 
 
 def _taken(
     batch: Sequence[Passage], there: Mapping[str, Passage], content: Content, ids: PassageIds
-) -> list[bytes]:
-    """Takes passages of a new index in; the lines of those that are not there as they are."""
-    lines = []
+) -> list[Passage]:
+    """Takes passages of a new index in; those that are not there as they are."""
+    new = []
     for passage in batch:
         ids.check(passage)
         content.add(passage)
         if there.get(passage.id) != passage:
-            lines.append(index_lines(passage))
-    return lines
+            new.append(passage)
+    return new
 
 
 def _changed(
     batch: Sequence[Passage], there: Mapping[str, Passage], content: Content, ids: PassageIds
-) -> list[bytes]:
-    """Takes passages into an index that is there; the lines of those that change it."""
-    lines = []
+) -> list[Passage]:
+    """Takes passages into an index that is there; those that change it."""
+    new = []
     for passage in batch:
         ids.check(passage)
         old = there.get(passage.id)
@@ -211,5 +234,5 @@ def _changed(
         if old is not None:
             content.remove(old)
         content.add(passage)
-        lines.append(index_lines(passage))
-    return lines
+        new.append(passage)
+    return new

@@ -79,6 +79,7 @@ class Drafts:
                     b=plain.b,
                     shards=plain.shards,
                     fields=plain.metadata_fields,
+                    dense=plain.dense,
                     meta=record.meta(),
                 )
                 what = f"make the index {index}"

@@ -1,4 +1,4 @@
-"""The retriever on OpenSearch: indexes of a server, searched with BM25."""
+"""The retriever on OpenSearch: indexes of a server, searched with BM25 or by vectors."""
 
 import logging
 import time
@@ -26,6 +26,7 @@ from scaar.core.types import (
     RetrieveResult,
 )
 from scaar.retriever.conditions import not_found, unreadable
+from scaar.retriever.dense import Encoder, OwnEncoder
 from scaar.retriever.metadata import check_fields
 from scaar.retriever.opensearch_building import OpenSearchBuilding
 from scaar.retriever.opensearch_catalogue import Catalogue
@@ -54,12 +55,14 @@ class OpenSearchRetriever:
         server: Server,
         settings: RetrieverSettings,
         *,
+        encoder: Encoder | None = None,
         now: Callable[[], datetime] = utc_now,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        self._own_encoder = OwnEncoder(encoder)
         self._catalogue = Catalogue(server, settings.opensearch_prefix)
         self._drafts = Drafts(server, self._catalogue, clock)
-        self._searches = OpenSearchSearch(server, self._catalogue)
+        self._searches = OpenSearchSearch(server, self._catalogue, own_encoder=self._own_encoder)
         finish = Finish(
             server,
             self._catalogue,
@@ -67,15 +70,17 @@ class OpenSearchRetriever:
             replicas=settings.opensearch_replicas,
             now=now,
         )
-        self._building = OpenSearchBuilding(server, self._catalogue, self._drafts, finish, settings)
+        self._building = OpenSearchBuilding(
+            server, self._catalogue, self._drafts, finish, settings, self._own_encoder
+        )
         self._verification = Verification(server, self._catalogue)
         self._preload = settings.preload
         self._max_concurrent, self._under_way = settings.max_concurrent, 0
 
     async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
-        """At most ``top_k`` passages with a score over 0 for each query, ties by passage id.
+        """At most ``top_k`` passages for each query, ties by passage id.
 
-        Only those that fit all the filters.
+        Only those that fit all the filters; of an index of words those with a score over 0.
 
         Raises:
             InvalidRequest: naming each wrong field and its limit.
@@ -111,19 +116,18 @@ class OpenSearchRetriever:
             AlreadyExists: there is an index of that name, and the mode is ``CREATE``.
             InvalidRequest: a wrong name or passage, an id seen before, or no passage at all.
             DataCorrupt: the index to upsert is damaged, or took in another number of passages.
-            CapabilityMissing: an index of vectors is asked for.
             Overloaded: another process changed the index to upsert, or the server has no room.
         """
         check_index_name(index)
-        if dense is not None:
-            raise CapabilityMissing("OpenSearch keeps indexes of words; those of vectors are files")
         fields = check_fields(metadata_fields)
         match mode:
             case IndexMode.CREATE | IndexMode.REPLACE:
                 replace = mode is IndexMode.REPLACE
-                built = await self._building.build(index, passages, replace=replace, fields=fields)
+                built = await self._building.build(
+                    index, passages, replace=replace, fields=fields, dense=dense
+                )
             case IndexMode.UPSERT:
-                built = await self._building.upsert(index, passages, fields=fields)
+                built = await self._building.upsert(index, passages, fields=fields, dense=dense)
             case _:
                 assert_never(mode)
         self._searches.forget(index)
@@ -187,7 +191,9 @@ class OpenSearchRetriever:
         whole = {}
         for name in await self._catalogue.names():
             try:
-                await self._catalogue.open(name)
+                _, record = await self._catalogue.open(name)
+                if record.dense:
+                    self._own_encoder.check(name, record.dense)
             except NotFound:
                 continue  # dropped since its name was read
             except ScaarError as error:
@@ -205,3 +211,4 @@ class OpenSearchRetriever:
     def close(self) -> None:
         """Waits for the work in hand; no more may be asked for."""
         self._building.close()
+        self._searches.close()

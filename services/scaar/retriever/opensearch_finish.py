@@ -69,7 +69,9 @@ class Finish:
         await self._settle(index)
         await self._drafts.check_held(draft)
         built = draft.record
-        version = content.version(k1=built.k1, b=built.b, fields=built.metadata_fields)
+        version = content.version(
+            k1=built.k1, b=built.b, fields=built.metadata_fields, dense=built.dense
+        )
         record = replace(
             draft.record,
             version=version,

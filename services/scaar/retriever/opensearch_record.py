@@ -5,15 +5,18 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from scaar.core.errors import DataCorrupt
-from scaar.core.types import IndexDescription
+from scaar.core.types import DenseDescription, IndexDescription
+from scaar.retriever.manifest import dense_of
 from scaar.retriever.opensearch_content import ANALYZER
-from scaar.retriever.opensearch_schema import Json
+from scaar.retriever.opensearch_vectors import Json
 
 ENGINE = "opensearch"
+FORMAT_OF_VECTORS = 3
 FORMAT = 2
-"""With the fields that passages may carry. An index that declares none is of the format before,
-which earlier versions read too."""
+"""With the fields that passages may carry. An index of words that declares none is of the format
+before, which earlier versions read too."""
 FORMAT_WITHOUT_FIELDS = 1
+_FORMATS = (FORMAT_WITHOUT_FIELDS, FORMAT, FORMAT_OF_VECTORS)
 _KEY = "scaar"
 
 
@@ -44,6 +47,7 @@ class Record:
     created: str = ""
     size_bytes: int = 0
     metadata_fields: tuple[str, ...] = ()
+    dense: DenseDescription | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -62,13 +66,21 @@ class Record:
             created=self.created,
             size_bytes=self.size_bytes,
             metadata_fields=self.metadata_fields,
+            dense=self.dense,
             content=self.content,
         )
 
     def plain(self, builder: Builder | None = None) -> "Record":
         """The record of an index that is built alike, and holds nothing yet."""
-        fields = self.metadata_fields
-        return Record(self.name, self.k1, self.b, self.shards, builder, metadata_fields=fields)
+        return Record(
+            self.name,
+            self.k1,
+            self.b,
+            self.shards,
+            builder,
+            metadata_fields=self.metadata_fields,
+            dense=self.dense,
+        )
 
     def renewed(self, seconds: float) -> "Record":
         """The record with its builder seen at that time."""
@@ -78,9 +90,12 @@ class Record:
     def meta(self) -> Json:
         """The ``_meta`` of the mapping."""
         kept = asdict(self)
-        if not self.metadata_fields:
-            del kept["metadata_fields"]
+        for name in ("metadata_fields", "dense"):
+            if not kept[name]:
+                del kept[name]
         format_ = FORMAT if self.metadata_fields else FORMAT_WITHOUT_FIELDS
+        if self.dense:
+            format_ = FORMAT_OF_VECTORS
         return {_KEY: {"format": format_, "analyzer": ANALYZER, **kept}}
 
 
@@ -90,11 +105,13 @@ def record_of(meta: Mapping[str, Any]) -> Record | None:
         fields = dict(meta[_KEY])
         format_, analyzer = fields.pop("format"), fields.pop("analyzer")
         builder = fields.pop("builder")
-        if format_ not in (FORMAT_WITHOUT_FIELDS, FORMAT) or analyzer != ANALYZER:
+        if format_ not in _FORMATS or analyzer != ANALYZER:
             return None
         declared = tuple(fields.pop("metadata_fields", ()))
+        vectors = fields.pop("dense", None)
         by = Builder(**builder) if builder else None
-        return Record(**fields, builder=by, metadata_fields=declared)
+        dense = dense_of(vectors) if vectors else None
+        return Record(**fields, builder=by, metadata_fields=declared, dense=dense)
     except (KeyError, TypeError, ValueError):
         return None
 

@@ -67,7 +67,9 @@ class Verification:
             async for page in pages:
                 if wrong := _taken(page, content, record.metadata_fields):
                     return (IndexCheck("documents", wrong, right=False),)
-        version = content.version(k1=record.k1, b=record.b, fields=record.metadata_fields)
+        version = content.version(
+            k1=record.k1, b=record.b, fields=record.metadata_fields, dense=record.dense
+        )
         return (
             IndexCheck("documents", f"{content.passages:,} read, each one a passage", right=True),
             IndexCheck(
@@ -103,23 +105,31 @@ def _layout_checks(layout: Mapping[str, Any], record: Record) -> Iterator[IndexC
     properties = {
         name: _as_made(each) for name, each in layout["mappings"].get("properties", {}).items()
     }
-    made = {"dynamic": layout["mappings"].get("dynamic"), "properties": properties}
-    as_declared = made == mappings(record.metadata_fields)
+    asked = mappings(record.metadata_fields, record.dense)
+    made = {**layout["mappings"], "properties": properties}
+    as_declared = {name: made.get(name) for name in asked} == asked
     fields = ", ".join(record.metadata_fields) or "none"
     told = f"strict, with the declared fields ({fields})" if as_declared else "another than built"
     yield IndexCheck("mapping", told, right=as_declared)
     settings = layout["settings"]["index"]
-    kept = settings.get("similarity", {}).get("default", {})
-    shown = " ".join(f"{name} {kept.get(name, 'unset')}" for name in ("type", "k1", "b"))
-    same = kept.get("type") == "BM25" and (_number(kept, "k1"), _number(kept, "b")) == (
-        record.k1,
-        record.b,
-    )
-    yield IndexCheck("similarity", shown, right=same)
+    yield _searched_by(settings, record)
     shards = settings.get("number_of_shards")
     yield IndexCheck("shards", str(shards), right=shards == str(record.shards))
     closed = settings.get("blocks", {}).get("write") == "true"
     yield IndexCheck("writing", "closed" if closed else "not closed", right=closed)
+
+
+def _searched_by(settings: Mapping[str, Any], record: Record) -> IndexCheck:
+    if record.dense is not None:
+        kept = settings.get("knn") == "true"
+        return IndexCheck("graph", "kept" if kept else "none", right=kept)
+    weighed = settings.get("similarity", {}).get("default", {})
+    shown = " ".join(f"{name} {weighed.get(name, 'unset')}" for name in ("type", "k1", "b"))
+    same = weighed.get("type") == "BM25" and (_number(weighed, "k1"), _number(weighed, "b")) == (
+        record.k1,
+        record.b,
+    )
+    return IndexCheck("similarity", shown, right=same)
 
 
 def _as_made(field: Mapping[str, Any]) -> Mapping[str, Any]:

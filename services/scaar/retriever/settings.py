@@ -29,8 +29,7 @@ class RetrieverSettings(ServiceSettings):
 
     encoder: Path | None = None
     """The folder of the sentence encoder, in ONNX, of indexes of vectors: for those built from now
-    on, and for queries of those that it made. Unset: indexes of words alone can be used.
-    bm25s only."""
+    on, and for queries of those that it made. Unset: indexes of words alone can be used."""
 
     encoder_threads: int = Field(default=1, ge=1, le=256)
     """Threads in which one batch of texts is encoded."""
