@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -25,6 +26,9 @@ from scaar.lab.world import build_world
 
 Params = dict[str, Any]
 Array = np.ndarray[Any, Any]
+
+_PARTS = 5
+"""In how many parts the queries of a row attend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +202,6 @@ def hidden_states(shape: DecoderShape, params: Params, tokens: Array, segments: 
     angles = np.arange(count)[:, None] * shape.frequencies()[None]
     cos = jnp.asarray(np.tile(np.cos(angles), 2), jnp.float32)
     sin = jnp.asarray(np.tile(np.sin(angles), 2), jnp.float32)
-    seen = jnp.tril(jnp.ones((count, count), bool)) & (
-        segments[:, None, :, None] == segments[:, None, None, :]
-    )
 
     def norm(x: jax.Array, weight: jax.Array) -> jax.Array:
         scale = jax.lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + shape.rms_norm_eps)
@@ -219,13 +220,32 @@ def hidden_states(shape: DecoderShape, params: Params, tokens: Array, segments: 
             .transpose(0, 2, 1, 3)
             for name in "qkv"
         )
-        scores = turn(q) @ turn(k).transpose(0, 1, 3, 2) / math.sqrt(size)
-        weights = jax.nn.softmax(jnp.where(seen, scores, -1e9), -1)
-        mixed = (weights @ v).transpose(0, 2, 1, 3).reshape(rows, count, -1)
-        hidden = hidden + mixed @ layer["o"]
+        # A row at a time: what is computed of one stays in the cache of a core.
+        mixed = jax.lax.map(lambda row: _attended(*row), (turn(q), turn(k), v, segments))
+        hidden = hidden + mixed.transpose(0, 2, 1, 3).reshape(rows, count, -1) @ layer["o"]
         z = norm(hidden, layer["feed_forward_norm"])
         hidden = hidden + (jax.nn.silu(z @ layer["gate"]) * (z @ layer["up"])) @ layer["down"]
     return norm(hidden, params["norm"])
+
+
+# The weights are computed again for the gradient, which is sooner done than they are kept and read.
+@jax.checkpoint
+def _attended(q: jax.Array, k: jax.Array, v: jax.Array, segments: jax.Array) -> jax.Array:
+    """What the tokens of a row take from those up to them in their segments.
+
+    Queries, keys and values, and what is given, are [heads, tokens, head size].
+    """
+    count, size = q.shape[-2:]
+    q = q / math.sqrt(size)
+    edges = [count * part // _PARTS for part in range(_PARTS + 1)]
+    taken = []
+    # Some queries at a time: keys behind the last of them need not be looked at.
+    for first, last in pairwise(edges):
+        before = jnp.arange(first, last)[:, None] >= jnp.arange(last)
+        seen = before & (segments[first:last, None] == segments[:last])
+        scores = q[:, first:last] @ k[:, :last].transpose(0, 2, 1)
+        taken.append(jax.nn.softmax(jnp.where(seen, scores, -1e9), -1) @ v[:, :last])
+    return jnp.concatenate(taken, 1)
 
 
 @dataclass(frozen=True, slots=True)
