@@ -64,7 +64,7 @@ class ShardExecution:
             why = EvaluationError(error.reason, error.message)
             await transitions.fail(self.database, key.evaluation, why, now=self.now())
         except asyncio.CancelledError:
-            await asyncio.shield(shards.release(self.database, held))
+            await shards.release(self.database, held)
             raise
         except BaseException:
             await shards.release(self.database, held, faulty=True)

@@ -10,7 +10,7 @@ from scaar.core.errors import AlreadyExists, NotFound, Overloaded
 from scaar.core.evaluations import EvaluationError, EvaluationState
 from scaar.evaluator.asked import Asked
 from scaar.evaluator.records import Question
-from scaar.evaluator.store.database.opening import Database
+from scaar.evaluator.store.database.opening import Database, to_its_end
 from scaar.evaluator.store.database.tables import EVALUATIONS, PREDICTIONS, QUESTIONS, TENANTS
 from scaar.evaluator.store.differences import changed
 from scaar.evaluator.store.record_json import RecordJson
@@ -52,6 +52,7 @@ class NewEvaluation:
     questions: Sequence[Question]
 
 
+@to_its_end
 async def add_evaluation(
     database: Database, new: NewEvaluation, *, now: float, most_unfinished: int
 ) -> StoredEvaluation:
@@ -77,6 +78,7 @@ async def add_evaluation(
         return (await _selected(connection, EVALUATIONS.c.id == new.id))[0]
 
 
+@to_its_end
 async def get_evaluation(database: Database, evaluation_id: str) -> StoredEvaluation:
     """The evaluation of that id.
 
@@ -90,6 +92,7 @@ async def get_evaluation(database: Database, evaluation_id: str) -> StoredEvalua
     return found[0]
 
 
+@to_its_end
 async def numbered_evaluation(database: Database, number: int) -> StoredEvaluation:
     """The evaluation of that number.
 
@@ -103,6 +106,7 @@ async def numbered_evaluation(database: Database, number: int) -> StoredEvaluati
     return found[0]
 
 
+@to_its_end
 async def page_of_evaluations(
     database: Database, *, states: Sequence[EvaluationState], before: int | None, size: int
 ) -> tuple[StoredEvaluation, ...]:
@@ -116,6 +120,7 @@ async def page_of_evaluations(
         return await _selected(connection, wanted, size)
 
 
+@to_its_end
 async def unfinished_evaluations(database: Database) -> tuple[StoredEvaluation, ...]:
     """Those that are queued or running, the oldest first."""
     async with database.reading() as connection:
@@ -123,6 +128,7 @@ async def unfinished_evaluations(database: Database) -> tuple[StoredEvaluation, 
     return found[::-1]
 
 
+@to_its_end
 async def questions_of(
     database: Database, number: int, *, first: int = 0, last: int | None = None
 ) -> tuple[Question, ...]:

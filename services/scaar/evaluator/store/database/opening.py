@@ -1,10 +1,11 @@
 """A database opened: reading and writing in transactions, its errors those of the core."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -24,6 +25,9 @@ DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg"}
 BUSY_TIMEOUT_MS = 30_000
 _READS = "scaar_reads"
 
+_Given = ParamSpec("_Given")
+_Found = TypeVar("_Found")
+
 
 class Database:
     """An open database."""
@@ -31,6 +35,7 @@ class Database:
     def __init__(self, engine: AsyncEngine) -> None:
         self._writes = engine
         self._reads = engine.execution_options(**{_READS: True})
+        self._under_way: set[asyncio.Task[Any]] = set()
 
     @property
     def name(self) -> str:
@@ -43,6 +48,21 @@ class Database:
         if self._writes.dialect.name == "postgresql":
             return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Double)
         return (sa.func.julianday("now") - 2_440_587.5) * 86_400.0
+
+    async def finished(self, work: Coroutine[Any, Any, _Found]) -> _Found:
+        """What the work gives; it comes to its end, also where who awaits it is cancelled.
+
+        A connection is lost whose statement is broken off.
+        """
+        task = asyncio.create_task(work)
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return await asyncio.shield(task)
+
+    async def close(self) -> None:
+        """Waits for what is under way, and closes every connection."""
+        await asyncio.gather(*self._under_way, return_exceptions=True)
+        await self._writes.dispose()
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
@@ -82,12 +102,24 @@ async def open_database(url: str) -> AsyncIterator[Database]:
         InvalidRequest: it is no such URL.
         CapabilityMissing: its driver is not installed.
     """
-    engine = _engine(_checked(url))
+    database = Database(_engine(_checked(url)))
     try:
-        yield Database(engine)
+        yield database
     finally:
         # Whoever is cancelled here would leave connections behind.
-        await asyncio.shield(engine.dispose())
+        await asyncio.shield(database.close())
+
+
+def to_its_end(
+    function: Callable[Concatenate[Database, _Given], Coroutine[Any, Any, _Found]],
+) -> Callable[Concatenate[Database, _Given], Awaitable[_Found]]:
+    """The function of a database, which comes to its end whoever is cancelled meanwhile."""
+
+    @wraps(function)
+    async def finished(database: Database, /, *args: _Given.args, **given: _Given.kwargs) -> _Found:
+        return await database.finished(function(database, *args, **given))
+
+    return finished
 
 
 def file_of(url: str) -> Path | None:

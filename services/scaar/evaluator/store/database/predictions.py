@@ -9,7 +9,7 @@ from scaar.evaluator.datasets.kind import Kind
 from scaar.evaluator.planning.work import Key
 from scaar.evaluator.records import Prediction, Question, Setting
 from scaar.evaluator.scoring.scores import main_measure_of, score_of
-from scaar.evaluator.store.database.opening import Database
+from scaar.evaluator.store.database.opening import Database, to_its_end
 from scaar.evaluator.store.database.tables import PREDICTIONS
 from scaar.evaluator.store.record_json import RecordJson
 
@@ -66,6 +66,12 @@ class ShardPredictions:
         self._attempts = attempts
 
     async def known(self) -> Mapping[Key, bool]:
+        return await self._database.finished(self._known())
+
+    async def add(self, prediction: Prediction) -> None:
+        await self._database.finished(self._add(prediction))
+
+    async def _known(self) -> Mapping[Key, bool]:
         chosen = sa.select(
             PREDICTIONS.c.question, PREDICTIONS.c.setting, PREDICTIONS.c.failed
         ).where(
@@ -81,7 +87,7 @@ class ShardPredictions:
             for question, setting, failed in rows
         }
 
-    async def add(self, prediction: Prediction) -> None:
+    async def _add(self, prediction: Prediction) -> None:
         position, question = self._questions[prediction.question_id]
         failed = prediction.failure is not None
         score = score_of(question, prediction, self._kind)
@@ -113,6 +119,7 @@ class ShardPredictions:
             await connection.execute(kept)
 
 
+@to_its_end
 async def figures_of(database: Database, evaluation: int) -> tuple[Figures, ...]:
     """What each setting has come to that has a prediction, by its position."""
     columns = PREDICTIONS.c
@@ -136,6 +143,7 @@ async def figures_of(database: Database, evaluation: int) -> tuple[Figures, ...]
     )
 
 
+@to_its_end
 async def page_of_predictions(
     database: Database,
     evaluation: int,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from scaar.core.evaluations import EvaluationState
-from scaar.evaluator.store.database.opening import Database
+from scaar.evaluator.store.database.opening import Database, to_its_end
 from scaar.evaluator.store.database.tables import EVALUATIONS, SHARDS
 
 Time = float | sa.ColumnElement[float]
@@ -43,6 +43,7 @@ class Claim:
     last: int
 
 
+@to_its_end
 async def free_shards(
     database: Database, evaluation: int, *, now: Time, lease_s: float
 ) -> tuple[FreeShard, ...]:
@@ -57,6 +58,7 @@ async def free_shards(
     return tuple(FreeShard(ShardKey(evaluation, number), faults) for number, faults in rows)
 
 
+@to_its_end
 async def claim(
     database: Database, key: ShardKey, *, holder: str, now: Time, lease_s: float
 ) -> Claim | None:
@@ -79,6 +81,7 @@ async def claim(
     return None if row is None else Claim(key, row[0], row[1], row[2])
 
 
+@to_its_end
 async def renew(database: Database, held: Claim, *, until: Time) -> bool:
     """Holds it until then; false where it is no more held, or its evaluation has ended."""
     renewed = _held(held).where(_running(held.key)).values(lease_until=until)
@@ -86,6 +89,7 @@ async def renew(database: Database, held: Claim, *, until: Time) -> bool:
         return (await connection.execute(renewed)).rowcount == 1
 
 
+@to_its_end
 async def release(database: Database, held: Claim, *, faulty: bool = False) -> None:
     """Gives it back unfinished, for anyone to take at once; no word of it where it is not held."""
     faults = SHARDS.c.faults + int(faulty)
@@ -94,6 +98,7 @@ async def release(database: Database, held: Claim, *, faulty: bool = False) -> N
         await connection.execute(given)
 
 
+@to_its_end
 async def finish(database: Database, held: Claim) -> None:
     """Says that nothing of it is left to do; no word of it where it is not held."""
     done = _held(held).values(done=True, holder=None, lease_until=None)

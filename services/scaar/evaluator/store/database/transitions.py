@@ -9,7 +9,7 @@ from scaar.core.errors import DataCorrupt
 from scaar.core.evaluations import EvaluationError, EvaluationState
 from scaar.evaluator.results import Evaluation
 from scaar.evaluator.store.database.evaluations import UNFINISHED
-from scaar.evaluator.store.database.opening import Database
+from scaar.evaluator.store.database.opening import Database, to_its_end
 from scaar.evaluator.store.database.tables import EVALUATIONS, PREDICTIONS, SHARDS
 from scaar.evaluator.store.record_json import RecordJson
 
@@ -24,6 +24,7 @@ class Begun:
     prompt_profile: str
 
 
+@to_its_end
 async def begin(
     database: Database,
     number: int,
@@ -60,6 +61,7 @@ async def begin(
     return True
 
 
+@to_its_end
 async def begun_of(database: Database, number: int) -> Begun:
     """What answers in an evaluation that has been begun.
 
@@ -74,6 +76,7 @@ async def begun_of(database: Database, number: int) -> Begun:
     return Begun(_EVALUATION.read(row[0].encode(), f"evaluation number {number}"), row[1])
 
 
+@to_its_end
 async def succeed_if_whole(database: Database, number: int, *, now: float) -> bool:
     """Ends a running evaluation of which every prediction is there; whether it did."""
     there = (
@@ -88,6 +91,7 @@ async def succeed_if_whole(database: Database, number: int, *, now: float) -> bo
         return (await connection.execute(ended)).rowcount == 1
 
 
+@to_its_end
 async def fail(database: Database, number: int, error: EvaluationError, *, now: float) -> bool:
     """Ends an unfinished evaluation by an error; whether it did."""
     ended = _of(number, *UNFINISHED).values(
@@ -100,6 +104,7 @@ async def fail(database: Database, number: int, error: EvaluationError, *, now: 
         return (await connection.execute(ended)).rowcount == 1
 
 
+@to_its_end
 async def cancel(database: Database, number: int, *, now: float) -> bool:
     """Ends an unfinished evaluation; whether it did."""
     ended = _of(number, *UNFINISHED).values(state=EvaluationState.CANCELLED.value, ended_at=now)
@@ -107,6 +112,7 @@ async def cancel(database: Database, number: int, *, now: float) -> bool:
         return (await connection.execute(ended)).rowcount == 1
 
 
+@to_its_end
 async def forget_ended(database: Database, *, before: float) -> int:
     """Takes away, with all that is of them, evaluations that ended before that; how many."""
     gone = sa.delete(EVALUATIONS).where(
