@@ -1,4 +1,4 @@
-"""Right requests for every call of the five services, to make wrong ones of.
+"""Right requests for every call of the services, to make wrong ones of.
 
 What they ask for is short, so that thousands of them are answered by the real engines.
 """
@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from google.protobuf.message import Message
 
 from scaar.v1 import (
+    evaluator_pb2,
     generator_pb2,
     orchestrator_pb2,
     policy_pb2,
@@ -21,6 +22,8 @@ QUESTION = f"Who is the spouse of the director of the film {FILM}?"
 SENTENCE = f"The director of the film {FILM} is Ada Lundqvist."
 KEPT_INDEX = "kept"
 """No request of the seeds changes it."""
+KEPT_EVALUATION, CANCELLED_EVALUATION = "kept", "cancelled"
+"""One that has succeeded, and one that was cancelled."""
 
 _OF_SERVICES = (
     (generator_pb2, "GeneratorService"),
@@ -28,6 +31,7 @@ _OF_SERVICES = (
     (query_builder_pb2, "QueryBuilderService"),
     (retriever_pb2, "RetrieverService"),
     (orchestrator_pb2, "OrchestratorService"),
+    (evaluator_pb2, "EvaluatorService"),
 )
 SERVICES = {
     full_name.full_name: full_name
@@ -188,11 +192,63 @@ def _orchestrator() -> Mapping[str, Sequence[Message]]:
     }
 
 
+def _evaluator() -> Mapping[str, Sequence[Message]]:
+    pb, of = evaluator_pb2, policy_pb2
+    flare = of.Policy(flare=of.FlarePolicy())
+    question = pb.EvaluationQuestion(
+        id="q1",
+        question=QUESTION,
+        answers=["Ada Lundqvist"],
+        entity=FILM,
+        labels=[pb.QuestionLabel(name="kind", value="compositional")],
+        supports=[FILM],
+    )
+    return {
+        "CreateEvaluation": (
+            pb.CreateEvaluationRequest(
+                request_id="once",
+                questions=[question],
+                policies=[of.Policy(no_retrieval=of.NoRetrievalPolicy())],
+                timeout_s=2,
+            ),
+            pb.CreateEvaluationRequest(
+                dataset="lab",
+                policies=[flare],
+                grid=pb.EvaluationGrid(theta=[0.5, 0.9], top_k=[1]),
+                limit=1,
+                seed=2000,
+                index="lab",
+            ),
+        ),
+        "GetEvaluation": (pb.GetEvaluationRequest(evaluation_id=KEPT_EVALUATION),),
+        "ListEvaluations": (
+            pb.ListEvaluationsRequest(),
+            pb.ListEvaluationsRequest(
+                states=[pb.EVALUATION_STATE_SUCCEEDED, pb.EVALUATION_STATE_RUNNING], page_size=1
+            ),
+        ),
+        "CancelEvaluation": (pb.CancelEvaluationRequest(evaluation_id=CANCELLED_EVALUATION),),
+        "WatchEvaluation": (pb.WatchEvaluationRequest(evaluation_id=KEPT_EVALUATION),),
+        "GetReport": tuple(
+            pb.GetReportRequest(evaluation_id=KEPT_EVALUATION, form=form)
+            for form in pb.ReportForm.values()
+            if form
+        ),
+        "ListPredictions": (
+            pb.ListPredictionsRequest(evaluation_id=KEPT_EVALUATION),
+            pb.ListPredictionsRequest(
+                evaluation_id=KEPT_EVALUATION, setting="no_retrieval", page_size=1
+            ),
+        ),
+    }
+
+
 SEEDS: Mapping[str, Mapping[str, Sequence[Message]]] = {
     "scaar.v1.GeneratorService": _generator(),
     "scaar.v1.ScorerService": _scorer(),
     "scaar.v1.QueryBuilderService": _query_builder(),
     "scaar.v1.RetrieverService": _retriever(),
     "scaar.v1.OrchestratorService": _orchestrator(),
+    "scaar.v1.EvaluatorService": _evaluator(),
 }
 """Right requests by service and call; the first of a call is answered with OK at any time."""

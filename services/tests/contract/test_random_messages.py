@@ -1,6 +1,6 @@
 """Whatever is sent to a service, it answers with a status that says what is wrong, and serves on.
 
-Each call of the five services, as processes with the lab's models and real indexes, is sent
+Each call of the services, as processes with the lab's models and real indexes, is sent
 ``SCAAR_FUZZ_MESSAGES`` messages gone wrong. ``SCAAR_FUZZ_SEED`` makes others.
 """
 
@@ -17,20 +17,27 @@ from random import Random
 
 import grpc
 import pytest
+import sqlalchemy as sa
 from google.protobuf.descriptor import MethodDescriptor
 
 from scaar.core.errors import NotFound
-from scaar.core.types import Passage
+from scaar.core.evaluations import EvaluationQuestion, EvaluationRequest
+from scaar.core.types import Passage, PolicyRequest
+from scaar.evaluator.service.opening import open_evaluator
+from scaar.evaluator.settings import EvaluatorSettings
+from scaar.evaluator.store.database.opening import open_database
+from scaar.evaluator.store.database.tables import EVALUATIONS
 from scaar.lab.passages import passages_of
 from scaar.lab.world import build_world
 from scaar.retriever.factory import open_retriever
 from scaar.retriever.settings import RetrieverSettings
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.testing.processes import RunningService, running_service
+from scaar.testing.steady_answerer import SteadyAnswerer
 from scaar.wire.retriever import RemoteRetriever
 
 from .random_messages import mutated
-from .seed_messages import KEPT_INDEX, SEEDS, SERVICES
+from .seed_messages import CANCELLED_EVALUATION, KEPT_EVALUATION, KEPT_INDEX, SEEDS, SERVICES
 
 MESSAGES = int(os.environ.get("SCAAR_FUZZ_MESSAGES", "300"))
 SEED = int(os.environ.get("SCAAR_FUZZ_SEED", "1"))
@@ -50,21 +57,26 @@ ALLOWED = {
     grpc.StatusCode.DEADLINE_EXCEEDED,
 }
 RETRIEVER, ORCHESTRATOR = "scaar.v1.RetrieverService", "scaar.v1.OrchestratorService"
+EVALUATOR = "scaar.v1.EvaluatorService"
 COMMANDS = {
     "scaar.v1.GeneratorService": "generator",
     "scaar.v1.ScorerService": "scorer",
     "scaar.v1.QueryBuilderService": "query-builder",
     RETRIEVER: "retriever",
     ORCHESTRATOR: "orchestrator",
+    EVALUATOR: "evaluator",
 }
 
 
 @pytest.fixture
 def running(service: str, tmp_path: Path) -> Iterator[RunningService]:
-    """The service as a process; the orchestrator's parts are embedded in it."""
-    if service in (RETRIEVER, ORCHESTRATOR):
-        asyncio.run(_build_indexes(tmp_path / "home" / "indexes"))
-    with running_service(COMMANDS[service], tmp_path / "home") as process:
+    """The service as a process; what it asks is embedded in it."""
+    home = tmp_path / "home"
+    if service in (RETRIEVER, ORCHESTRATOR, EVALUATOR):
+        asyncio.run(_build_indexes(home / "indexes"))
+    if service == EVALUATOR:
+        asyncio.run(_keep_evaluations(f"sqlite:///{home / 'evaluations.sqlite'}"))
+    with running_service(COMMANDS[service], home) as process:
         yield process
 
 
@@ -76,6 +88,27 @@ async def _build_indexes(folder: Path) -> None:
     async with open_retriever(RetrieverSettings(indexes=folder)) as retriever:
         for name in ("lab", KEPT_INDEX):
             await retriever.index_passages(name, passages())
+
+
+async def _keep_evaluations(url: str) -> None:
+    """Those that the seeds ask for by their ids, in the database."""
+
+    async def questions() -> AsyncIterator[EvaluationQuestion]:
+        for number in range(3):
+            yield EvaluationQuestion(f"q{number}", f"Who is {number}?", ("Ada",))
+
+    request = EvaluationRequest((PolicyRequest("no_retrieval"),))
+    opened = open_evaluator(EvaluatorSettings(), SteadyAnswerer(), database_url=url, lab_index=str)
+    async with opened as evaluator:
+        kept = await evaluator.create_evaluation(request, questions())
+        async for _ in evaluator.watch_evaluation(kept.id):
+            pass
+        cancelled = await evaluator.create_evaluation(request, questions())
+        await evaluator.cancel_evaluation(cancelled.id)
+    async with open_database(url) as database, database.writing() as connection:
+        for made, name in ((kept, KEPT_EVALUATION), (cancelled, CANCELLED_EVALUATION)):
+            renamed = sa.update(EVALUATIONS).where(EVALUATIONS.c.id == made.id).values(id=name)
+            await connection.execute(renamed)
 
 
 def test_every_call_of_the_contract_has_seeds() -> None:
