@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
+from rich.console import Console
 
 from scaar.cli import evals_options as options
 from scaar.cli.eval_table import print_table
@@ -14,6 +15,7 @@ from scaar.cli.evals_create import create
 from scaar.cli.evals_watch import watch_to_end
 from scaar.cli.evals_worker import worker
 from scaar.cli.json_lines import print_json_lines
+from scaar.cli.prediction_trace import print_predictions
 from scaar.compose import open_evaluator
 from scaar.core.errors import InvalidRequest
 from scaar.core.evaluations import EvaluationDescription, EvaluationState, ReportForm
@@ -86,6 +88,29 @@ def report(
 
     write_whole(out, content.encode())
     print(out)
+
+
+@app.command("show")
+def show(
+    evaluation_id: Id,
+    question: Annotated[str, typer.Option(metavar="ID", help="The question's id.")],
+    setting: Annotated[
+        str,
+        typer.Option(metavar="LABEL", help="One setting; all if not given.", show_default=False),
+    ] = "",
+    target: options.Target = options.TARGET,
+) -> None:
+    """Show every decision about one question so far: words, query, passages, before and after."""
+    page = _asked(
+        target,
+        lambda evaluator: evaluator.list_predictions(
+            evaluation_id, setting=setting, question_id=question, detailed=True, page_size=1_000
+        ),
+    )
+    console = Console(highlight=False)
+    print_predictions(console, page.predictions)
+    if not page.predictions:
+        console.print("not asked yet")
 
 
 def _asked(target: str, ask: Callable[[Evaluator], Awaitable[_Value]]) -> _Value:

@@ -7,7 +7,7 @@ import enum
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from scaar.core.types import AnswerEnd, BudgetLimits, PolicyRequest, Usage
+from scaar.core.types import AnswerEnd, AnswerEvent, BudgetLimits, PolicyRequest, Usage
 
 DEFAULT_TENANT = "default"
 """For whom an evaluation is where nobody says."""
@@ -139,7 +139,11 @@ class EvaluationProgress:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationPrediction:
-    """What was answered to a question under a setting, and what it is worth by each measure."""
+    """What was answered to a question under a setting, and what it is worth by each measure.
+
+    ``scores`` begin with the main measure. ``question`` and the ``events`` of the answer, as far as
+    they are kept, are there where details were asked for.
+    """
 
     setting: str
     question_id: str
@@ -149,6 +153,8 @@ class EvaluationPrediction:
     end: AnswerEnd | None = None
     failure: EvaluationError | None = None
     scores: tuple[tuple[str, float], ...] = ()
+    question: EvaluationQuestion | None = None
+    events: tuple[AnswerEvent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

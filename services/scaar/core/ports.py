@@ -202,13 +202,15 @@ class Evaluator(Protocol):
         evaluation_id: str,
         *,
         setting: str = "",
+        question_id: str = "",
+        detailed: bool = False,
         page_size: int | None = None,
         page_token: str = "",
     ) -> PredictionPage:
-        """A page of the predictions that are there, of every setting where none is named.
+        """A page of the predictions that are there, of every setting and question if none is named.
 
         Raises:
-            InvalidRequest: there is no such setting, the size is out of its range, or the token is
-                of another query.
+            InvalidRequest: there is no such setting or question, the size is out of its range, or
+                the token is of another query.
         """
         ...

@@ -647,6 +647,8 @@ class ListPredictionsRequest(_message.Message):
     SETTING_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    QUESTION_ID_FIELD_NUMBER: _builtins.int
+    DETAILED_FIELD_NUMBER: _builtins.int
     evaluation_id: _builtins.str
     """The evaluation's id. INVALID_ARGUMENT when empty, NOT_FOUND when not there."""
     setting: _builtins.str
@@ -657,6 +659,12 @@ class ListPredictionsRequest(_message.Message):
     """The most on a page, 1 to 1,000; 100 where unset. INVALID_ARGUMENT outside."""
     page_token: _builtins.str
     """Where the page before ended; empty for the first. INVALID_ARGUMENT for one of another query."""
+    question_id: _builtins.str
+    """Only those of the question with this id; of all of them where empty. INVALID_ARGUMENT for one
+    that the evaluation has not.
+    """
+    detailed: _builtins.bool
+    """Whether predictions come with their questions and with the events of their answers."""
     def __init__(
         self,
         *,
@@ -664,10 +672,12 @@ class ListPredictionsRequest(_message.Message):
         setting: _builtins.str = ...,
         page_size: _builtins.int | None = ...,
         page_token: _builtins.str = ...,
+        question_id: _builtins.str = ...,
+        detailed: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "page_size", b"page_size"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "evaluation_id", b"evaluation_id", "page_size", b"page_size", "page_token", b"page_token", "setting", b"setting"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "detailed", b"detailed", "evaluation_id", b"evaluation_id", "page_size", b"page_size", "page_token", b"page_token", "question_id", b"question_id", "setting", b"setting"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__page_size: _TypeAlias = _typing.Literal["page_size"]  # noqa: Y015
     _WhichOneofArgType__page_size: _TypeAlias = _typing.Literal["_page_size", b"_page_size"]  # noqa: Y015
@@ -839,6 +849,8 @@ class EvaluationPrediction(_message.Message):
     USAGE_FIELD_NUMBER: _builtins.int
     FAILURE_FIELD_NUMBER: _builtins.int
     SCORES_FIELD_NUMBER: _builtins.int
+    QUESTION_FIELD_NUMBER: _builtins.int
+    EVENTS_FIELD_NUMBER: _builtins.int
     setting: _builtins.str
     """The setting's label."""
     question_id: _builtins.str
@@ -859,7 +871,17 @@ class EvaluationPrediction(_message.Message):
 
     @_builtins.property
     def scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___MeasureValue]:
-        """What it is worth by each measure of the data set."""
+        """What it is worth by each measure of the data set, the main one first."""
+
+    @_builtins.property
+    def question(self) -> Global___EvaluationQuestion:
+        """The question; set where details were asked for."""
+
+    @_builtins.property
+    def events(self) -> _containers.RepeatedCompositeFieldContainer[_answer_pb2.AnswerEvent]:
+        """What was decided, as the events that StreamAnswer gives, where details were asked for: a draft is
+        one token, and of a passage there is the id alone. Empty where the answer failed.
+        """
 
     def __init__(
         self,
@@ -872,10 +894,12 @@ class EvaluationPrediction(_message.Message):
         usage: _answer_pb2.Usage | None = ...,
         failure: Global___EvaluationError | None = ...,
         scores: _abc.Iterable[Global___MeasureValue] | None = ...,
+        question: Global___EvaluationQuestion | None = ...,
+        events: _abc.Iterable[_answer_pb2.AnswerEvent] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["failure", b"failure", "usage", b"usage"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["failure", b"failure", "question", b"question", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "end", b"end", "failure", b"failure", "question_id", b"question_id", "scores", b"scores", "setting", b"setting", "text", b"text", "usage", b"usage"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "end", b"end", "events", b"events", "failure", b"failure", "question", b"question", "question_id", b"question_id", "scores", b"scores", "setting", b"setting", "text", b"text", "usage", b"usage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

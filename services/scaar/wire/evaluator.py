@@ -113,6 +113,8 @@ class EvaluatorServicer(pb_grpc.EvaluatorServiceServicer):
         page = await self._evaluator.list_predictions(
             request.evaluation_id,
             setting=request.setting,
+            question_id=request.question_id,
+            detailed=request.detailed,
             page_size=request.page_size if request.HasField("page_size") else None,
             page_token=request.page_token,
         )
@@ -243,12 +245,16 @@ class RemoteEvaluator:
         evaluation_id: str,
         *,
         setting: str = "",
+        question_id: str = "",
+        detailed: bool = False,
         page_size: int | None = None,
         page_token: str = "",
     ) -> PredictionPage:
         message = pb.ListPredictionsRequest(
             evaluation_id=_carried_id(evaluation_id),
             setting=carried_text("setting", setting),
+            question_id=carried_text("question_id", question_id),
+            detailed=detailed,
             page_size=None if page_size is None else carried_int("page_size", page_size),
             page_token=carried_text("page_token", page_token),
         )

@@ -1,18 +1,14 @@
-"""Evaluations and predictions as the service tells of them."""
+"""Evaluations as the service tells of them."""
 
 from datetime import UTC, datetime
 
 from scaar.core.errors import WrongState
 from scaar.core.evaluations import (
     EvaluationDescription,
-    EvaluationError,
-    EvaluationPrediction,
     SettingFigures,
 )
 from scaar.evaluator.datasets import kind_of
-from scaar.evaluator.datasets.kind import Kind
-from scaar.evaluator.records import Prediction, Question
-from scaar.evaluator.scoring.scores import main_measure_of, score_of
+from scaar.evaluator.scoring.scores import main_measure_of
 from scaar.evaluator.store.database.evaluations import StoredEvaluation
 from scaar.evaluator.store.database.predictions import Figures
 
@@ -64,21 +60,6 @@ def figures_told(
             counts = (found.done, found.failed, measure, found.score, found.retrievals)
             told.append(SettingFigures(setting.label, *counts))
     return tuple(told)
-
-
-def prediction_told(prediction: Prediction, question: Question, kind: Kind) -> EvaluationPrediction:
-    """A prediction with what it is worth."""
-    failure = prediction.failure
-    return EvaluationPrediction(
-        setting=prediction.setting,
-        question_id=prediction.question_id,
-        answer=prediction.answer,
-        text=prediction.text,
-        usage=prediction.usage,
-        end=prediction.end,
-        failure=None if failure is None else EvaluationError(failure.reason, failure.message),
-        scores=tuple(score_of(question, prediction, kind).values.items()),
-    )
 
 
 def not_in(stored: StoredEvaluation, what: str) -> WrongState:

@@ -20,7 +20,6 @@ from scaar.evaluator.service.describing import (
     description_of,
     figures_told,
     not_in,
-    prediction_told,
 )
 from scaar.evaluator.service.pace import Pace
 from scaar.evaluator.service.pages import place_in, size_of_page, token_behind
@@ -33,10 +32,13 @@ from scaar.evaluator.store.database.evaluations import (
     add_evaluation,
     get_evaluation,
     page_of_evaluations,
+    position_of_question,
     questions_of,
 )
 from scaar.evaluator.store.database.opening import Database
 from scaar.evaluator.store.database.predictions import Place, figures_of, page_of_predictions
+from scaar.evaluator.store.database.transitions import begun_of
+from scaar.evaluator.telling import prediction_told, with_details
 
 WATCH_EVERY_S = 1.0
 
@@ -140,12 +142,14 @@ class HostedEvaluator:
         evaluation_id: str,
         *,
         setting: str = "",
+        question_id: str = "",
+        detailed: bool = False,
         page_size: int | None = None,
         page_token: str = "",
     ) -> PredictionPage:
         size = size_of_page(page_size)
         stored = await self._stored(evaluation_id)
-        query = ("predictions", stored.id, setting)
+        query = ("predictions", stored.id, setting, question_id)
         place = place_in(page_token, query, length=2)
         found = await page_of_predictions(
             self.database,
@@ -153,6 +157,7 @@ class HostedEvaluator:
             size=size + 1,
             after=Place(*place) if place else None,
             setting=_position(stored, setting),
+            question=await self._position_of_question(stored, question_id),
         )
         shown = found[:size]
         if not shown:
@@ -162,12 +167,27 @@ class HostedEvaluator:
             self.database, stored.number, first=first, last=last.question + 1
         )
         kind = kind_of(stored.asked.dataset.name)
-        predictions = tuple(
-            prediction_told(each, questions[at.question - first], kind) for at, each in shown
-        )
+        told = [(each, questions[at.question - first]) for at, each in shown]
+        predictions = tuple(prediction_told(each, question, kind) for each, question in told)
+        if detailed:
+            by_label = (await begun_of(self.database, stored.number)).evaluation.provenance
+            predictions = tuple(
+                with_details(made, each, question, by_label[each.setting])
+                for made, (each, question) in zip(predictions, told, strict=True)
+            )
         more = len(found) > size
         token = token_behind(query, (last.question, last.setting)) if more else ""
         return PredictionPage(predictions, token)
+
+    async def _position_of_question(self, stored: StoredEvaluation, question_id: str) -> int | None:
+        """Where the question of that id stands; None where none is named."""
+        if not question_id:
+            return None
+        position = await position_of_question(self.database, stored.number, question_id)
+        if position is None:
+            text = f"evaluation {stored.id} has no question {question_id!r}"
+            raise InvalidRequest.of("question_id", text)
+        return position
 
     async def _stored(self, evaluation_id: str) -> StoredEvaluation:
         if not evaluation_id:

@@ -22,7 +22,13 @@ from scaar.core.evaluations import (
     no_questions,
 )
 from scaar.core.ports import Evaluator
-from scaar.core.types import PolicyOverrides, PolicyRequest
+from scaar.core.types import (
+    AnswerFinished,
+    AnswerStarted,
+    PolicyOverrides,
+    PolicyRequest,
+    SentenceAccepted,
+)
 from scaar.testing.steady_answerer import SteadyAnswerer
 
 QUESTIONS = tuple(
@@ -90,6 +96,28 @@ class EvaluatorConformance:
         assert order == [(each.id, label) for each in QUESTIONS for label in SETTINGS]
         assert {each.answer for each in page.predictions} == {"Ada"}
         assert dict(page.predictions[3].scores)["exact_match"] == 1.0
+
+    async def test_details_are_the_question_and_what_was_decided(
+        self, evaluator: Evaluator
+    ) -> None:
+        created = await evaluator.create_evaluation(REQUEST, sent(QUESTIONS))
+        await ended(evaluator, created)
+        page = await evaluator.list_predictions(created.id, question_id="q3", detailed=True)
+        assert [each.setting for each in page.predictions] == list(SETTINGS)
+        for each in page.predictions:
+            assert each.question is not None
+            asked = (each.question.id, each.question.question, each.question.answers)
+            assert asked == ("q3", QUESTIONS[3].question, QUESTIONS[3].answers)
+            started, finished = each.events[0], each.events[-1]
+            assert isinstance(started, AnswerStarted)
+            assert isinstance(finished, AnswerFinished)
+            assert finished.answer.answer == each.answer
+            stands = [event for event in each.events if isinstance(event, SentenceAccepted)]
+            assert "".join(event.accepted.text for event in stands) == each.text
+        plain = (await evaluator.list_predictions(created.id, page_size=1)).predictions[0]
+        assert (plain.question, plain.events) == (None, ())
+        with pytest.raises(InvalidRequest, match=r"question_id: .* has no question 'nope'"):
+            await evaluator.list_predictions(created.id, question_id="nope")
 
     async def test_a_report_is_given_in_every_form(self, evaluator: Evaluator) -> None:
         created = await evaluator.create_evaluation(REQUEST, sent(QUESTIONS))

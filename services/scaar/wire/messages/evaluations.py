@@ -13,6 +13,11 @@ from scaar.v1 import evaluator_pb2 as pb
 from scaar.v1.answer_pb2 import ANSWER_END_UNSPECIFIED as NO_END
 from scaar.wire.messages.answer import usage_from_pb, usage_to_pb
 from scaar.wire.messages.enums import ANSWER_END, EVALUATION_STATE
+from scaar.wire.messages.evaluation_requests import (
+    evaluation_question_from_pb,
+    evaluation_question_to_pb,
+)
+from scaar.wire.messages.events import answer_event_from_pb, answer_event_to_pb
 from scaar.wire.messages.fields import finite, required
 
 
@@ -136,10 +141,16 @@ def _prediction_to_pb(prediction: EvaluationPrediction) -> pb.EvaluationPredicti
         usage=usage_to_pb(prediction.usage),
         failure=_error_to_pb(prediction.failure),
         scores=[pb.MeasureValue(measure=name, value=value) for name, value in prediction.scores],
+        question=evaluation_question_to_pb(prediction.question) if prediction.question else None,
+        events=[answer_event_to_pb(each) for each in prediction.events],
     )
 
 
 def _prediction_from_pb(message: pb.EvaluationPrediction) -> EvaluationPrediction:
+    question = None
+    if message.HasField("question"):
+        question = evaluation_question_from_pb(message.question)
+    events = (answer_event_from_pb(each) for each in message.events)
     return EvaluationPrediction(
         setting=message.setting,
         question_id=message.question_id,
@@ -149,6 +160,8 @@ def _prediction_from_pb(message: pb.EvaluationPrediction) -> EvaluationPredictio
         end=ANSWER_END.from_pb(message.end, "end") if message.end else None,
         failure=_error_from_pb(message.failure) if message.HasField("failure") else None,
         scores=tuple((each.measure, finite("scores", each.value)) for each in message.scores),
+        question=question,
+        events=tuple(each for each in events if each is not None),
     )
 
 

@@ -75,6 +75,14 @@ def test_an_evaluation_is_created_watched_listed_and_reported(target: str, tmp_p
     assert (ran.status, ran.out) == (0, f"{out}\n")
     assert out.read_text().startswith("<!doctype html>")
 
+    asked = ("evals", "show", evaluation_id, *where, "--question")
+    shown = run_scaar(*asked, "one", "--setting", "flare:theta=0.3").out
+    assert "Who is one?" in shown
+    assert "So the answer is Ada." in shown
+    assert "right  wanted: Ada" in shown
+    assert run_scaar(*asked, "poison").out.count("failed: BACKEND_UNAVAILABLE") == 3
+    assert "has no question 'two-and-a-half'" in run_scaar(*asked, "two-and-a-half").err
+
     ended = run_scaar("evals", "cancel", evaluation_id, *where)
     assert ended.status == 1
     assert "is succeeded, with 9 of 9 predictions: only what has not ended" in ended.err

@@ -144,6 +144,17 @@ async def questions_of(
     return tuple(_QUESTION.read(each.encode(), "a row of questions") for each in records)
 
 
+@to_its_end
+async def position_of_question(database: Database, number: int, question_id: str) -> int | None:
+    """Where the question of that id stands in an evaluation; None where it has none."""
+    chosen = sa.select(QUESTIONS.c.position).where(
+        QUESTIONS.c.evaluation == number, QUESTIONS.c.id == question_id
+    )
+    async with database.reading() as connection:
+        position: int | None = await connection.scalar(chosen)
+    return position
+
+
 async def _selected(
     connection: AsyncConnection, wanted: sa.ColumnElement[bool], size: int | None = None
 ) -> tuple[StoredEvaluation, ...]:
@@ -224,7 +235,12 @@ async def _insert(connection: AsyncConnection, new: NewEvaluation, now: float) -
     )
     number: int = made.scalar_one()
     rows = [
-        {"evaluation": number, "position": at, "record": _QUESTION.line(each).decode()}
+        {
+            "evaluation": number,
+            "position": at,
+            "id": each.id,
+            "record": _QUESTION.line(each).decode(),
+        }
         for at, each in enumerate(new.questions)
     ]
     for at in range(0, len(rows), _AT_ONCE):

@@ -151,14 +151,20 @@ async def page_of_predictions(
     size: int,
     after: Place | None = None,
     setting: int | None = None,
+    question: int | None = None,
 ) -> tuple[tuple[Place, Prediction], ...]:
-    """At most so many predictions in the order of the plan, behind a place, of one setting."""
+    """At most so many predictions in the order of the plan, behind a place.
+
+    Of one setting and of one question, where their positions are given.
+    """
     columns = PREDICTIONS.c
     chosen = sa.select(columns.question, columns.setting, columns.record).where(
         columns.evaluation == evaluation, columns.settled
     )
     if setting is not None:
         chosen = chosen.where(columns.setting == setting)
+    if question is not None:
+        chosen = chosen.where(columns.question == question)
     if after is not None:
         behind = sa.and_(columns.question == after.question, columns.setting > after.setting)
         chosen = chosen.where(sa.or_(columns.question > after.question, behind))

@@ -71,6 +71,7 @@ QUESTIONS = Table(
     METADATA,
     _of_evaluation(),
     Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("id", Text, nullable=False),
     Column("record", Text, nullable=False),
 )
 

@@ -9,6 +9,7 @@ from scaar.evaluator.store.database.evaluations import (
     add_evaluation,
     get_evaluation,
     page_of_evaluations,
+    position_of_question,
     questions_of,
     unfinished_evaluations,
 )
@@ -109,3 +110,10 @@ async def test_what_ended_long_ago_is_forgotten_with_all_that_is_of_it(
     assert await questions_of(database, key.evaluation) == ()
     page = await page_of_evaluations(database, states=(), before=None, size=9)
     assert [each.id for each in page] == ["waiting", "new"]
+
+
+async def test_a_question_is_found_by_its_id(database: Database) -> None:
+    stored = await queued(database)
+    last = QUESTIONS[-1]
+    assert await position_of_question(database, stored.number, last.id) == len(QUESTIONS) - 1
+    assert await position_of_question(database, stored.number, "nobody") is None

@@ -43,6 +43,7 @@ def upgrade() -> None:
         "questions",
         sa.Column("evaluation", _Number, nullable=False),
         sa.Column("position", sa.Integer, autoincrement=False, nullable=False),
+        sa.Column("id", sa.Text, nullable=False),
         sa.Column("record", sa.Text, nullable=False),
         sa.PrimaryKeyConstraint("evaluation", "position", name="pk_questions"),
         _of_evaluation("questions"),
