@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` shows the main job, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations bench bench-evals bench-backends results longtail check proto lab-models clean
+.PHONY: help demo images test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations bench bench-evals bench-backends results longtail check proto lab-models clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -10,6 +10,12 @@ TRANSFORMERS := .venv-transformers
 # Where the evaluations of record are kept; those of a try apart.
 RESULTS := .results$(LIMIT:%=-%)
 LONGTAIL := .longtail$(LIMIT:%=-%)
+# The images, and how they are named: PREFIXname:VERSION. DOCKER needs BuildKit.
+IMAGES := orchestrator generator scorer query-builder retriever evaluator worker scaar-lab
+DOCKER ?= docker
+BASE ?= python:3.11-slim
+PREFIX ?= scaar/
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' services/scaar/__init__.py)
 # What an environment is made from; newer than its stamp means install again.
 PINS := pyproject.toml deploy/constraints.txt
 # Installs into the environment in which the target stands.
@@ -60,6 +66,14 @@ results: $(VENV)/.dev ## docs/results.md, from evaluations that go on where they
 longtail: $(TRANSFORMERS)/.test ## docs/longtail.md, in the same way (6 GB to install, then about 10 minutes; LIMIT=100 for a try)
 	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record run --record longtail --out $(LONGTAIL) $(LIMIT:%=--limit %)
 	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record page --record longtail $(LONGTAIL) --docs $(if $(LIMIT),$(LONGTAIL)/docs,docs)
+
+images: ## build the images, one a service, and scaar-lab (needs a Docker engine; BASE, PREFIX)
+	@for name in $(IMAGES); do \
+	  DOCKER_BUILDKIT=1 $(DOCKER) build --quiet --file deploy/Dockerfile --target $$name \
+	    --tag $(PREFIX)$$name:$(VERSION) --build-arg BASE=$(BASE) --build-arg VERSION=$(VERSION) \
+	    --build-arg REVISION=$$(git rev-parse HEAD 2>/dev/null || echo unknown) . >/dev/null || exit 1; \
+	  $(DOCKER) image ls --format '{{.Repository}}:{{.Tag}}  {{.Size}}' $(PREFIX)$$name:$(VERSION); \
+	done
 
 check: $(VENV)/.dev ## format, lint, types, import contracts, the contract, the pages made of code
 	$(BIN)/ruff format --check .

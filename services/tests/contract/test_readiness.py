@@ -17,6 +17,7 @@ from scaar.core.loop import AdaptiveLoop
 from scaar.core.types import AnswerRequest, PolicyRequest
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.query_builder.local import LocalQueryBuilder
+from scaar.runtime import probe
 from scaar.runtime.channels import open_channel
 from scaar.runtime.readiness import Need
 from scaar.runtime.server import RunningServer, Servicer, open_server
@@ -204,3 +205,18 @@ async def test_an_orchestrator_that_is_not_ready_is_asked_and_says_what_it_misse
                 assert [event async for event in events]
     assert caught.value.metadata == {"target": nowhere}
     assert settings.query_builder_target == EMBEDDED
+
+
+async def test_the_probe_says_by_its_status_whether_a_server_serves(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    nobody = Need("dns:///127.0.0.1:1", generator.SERVICE_NAME)
+    async with needing([nobody]) as server:
+        assert await asyncio.to_thread(probe.main, [server.address]) == 0
+        asked = [server.address, query_builder.SERVICE_NAME]
+        assert await asyncio.to_thread(probe.main, asked) == 1
+    told = f"did not report {query_builder.SERVICE_NAME} as serving within 4 s"
+    assert told in capsys.readouterr().err
+    assert await asyncio.to_thread(probe.main, [server.address]) == 1
+    assert probe.main([]) == 2
+    assert "usage:" in capsys.readouterr().err

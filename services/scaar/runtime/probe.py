@@ -1,0 +1,33 @@
+"""Says by its status whether a server is serving: what an image's health check runs.
+
+    python -m scaar.runtime.probe HOST:PORT [SERVICE]
+
+0 where it answers SERVING within the time that there is, 1 where it does not, 2 for wrong usage.
+SERVICE is a service's name in the contract; without it the server as a whole is asked.
+"""
+
+import asyncio
+import sys
+
+from scaar.core.errors import BackendUnavailable
+from scaar.runtime.health import wait_until_serving
+
+TIMEOUT_S = 4.0
+
+
+def main(arguments: list[str]) -> int:
+    """The status for these arguments."""
+    if len(arguments) not in (1, 2):
+        print("usage: python -m scaar.runtime.probe HOST:PORT [SERVICE]", file=sys.stderr)
+        return 2
+    target, service = (*arguments, "")[:2]
+    try:
+        asyncio.run(wait_until_serving(target, service, timeout_s=TIMEOUT_S))
+    except BackendUnavailable as error:
+        print(error.message, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
