@@ -32,6 +32,8 @@ from .processes import Worker
 POLICIES = ("no_retrieval", "flare", "scaar")
 CONCURRENCY = 4
 WORKERS = (1, 2, 4)
+SHARDS = 16
+"""In so many an evaluation is cut, so that four workers end at about the same time."""
 
 
 async def make_index() -> None:
@@ -76,7 +78,7 @@ async def by_service(
         "queue": name,
         "executor": "celery" if workers else "in_process",
         "concurrency": CONCURRENCY,
-        "shard_predictions": max(1, questions * len(POLICIES) // 16),
+        "shard_predictions": max(1, questions * len(POLICIES) // SHARDS),
         "worker_processes": 1,
     }
     async with open_database(url) as database:
@@ -140,4 +142,4 @@ def measure(questions: int, rounds: int) -> None:
 
 if __name__ == "__main__":
     given = [int(each) for each in sys.argv[1:]]
-    measure(*(*given, *(120, 3)[len(given) :]))
+    measure(*(*given, *(400, 2)[len(given) :]))
