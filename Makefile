@@ -88,7 +88,7 @@ proto: $(VENV)/.dev ## generate services/scaar/v1 and the tables of docs/
 	@proto/generate.sh $(BIN)
 	@$(BIN)/python -m reference
 
-lab-models: $(VENV)/.train ## train the lab models again from nothing (about 70 minutes on two cores)
+lab-models: $(VENV)/.train ## train the lab models again from nothing (an hour on two cores)
 	@$(BIN)/python -m scaar.lab.training
 
 clean: ## remove the environments and every cache
