@@ -41,21 +41,12 @@ async def evaluator(service: Service) -> AsyncIterator[Evaluator]:
         yield remote
 
 
-async def test_one_that_asks_itself_goes_on_when_it_is_back(
-    scene: Scene, service: Service, undisturbed: Outcome
+@pytest.mark.parametrize("executor", ["in_process", "celery"])
+async def test_one_that_is_killed_in_mid_question_goes_on_when_it_is_back(
+    scene: Scene, service: Service, undisturbed: Outcome, executor: str
 ) -> None:
-    evaluation = await scene.begin_held()
-    service.process.kill()
-    scene.orchestrator.let_go()
-    await asyncio.to_thread(service.start)
-    assert await scene.succeeded(evaluation) == undisturbed
-
-
-@pytest.mark.parametrize("executor", ["celery"])
-async def test_workers_go_on_without_it(
-    scene: Scene, service: Service, undisturbed: Outcome
-) -> None:
-    await scene.start_worker()
+    if executor == "celery":
+        await scene.start_worker()
     evaluation = await scene.begin_held()
     service.process.kill()
     scene.orchestrator.let_go()

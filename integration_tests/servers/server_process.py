@@ -1,18 +1,32 @@
 """A server's process on loopback: started until it answers, ended by its id."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 NOBODY = 65534
 _START_S = 300
 _END_S = 60
 _ENDED = ("X", "Z")
+
+
+@contextmanager
+def server_folder(home: Path) -> Iterator[Path]:
+    """A folder for what a server keeps, under the cache of ``home``; it goes with the block."""
+    servers = home / ".cache" / "servers"
+    servers.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=servers))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class ServerProcess:

@@ -4,16 +4,14 @@ PostgreSQL refuses to run as root, so root's runs as nobody, who must be able to
 """
 
 import os
-import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ..programs import fetched
-from ..server_process import NOBODY, ServerProcess, free_port
+from ..server_process import NOBODY, ServerProcess, free_port, server_folder
 
 HERE = Path(__file__).resolve().parent
 USER = "postgres"
@@ -93,13 +91,10 @@ class PostgresqlServer:
 @contextmanager
 def running_postgresql() -> Iterator[PostgresqlServer]:
     """A server for the time of the block; its data go with it."""
-    servers = HERE / ".cache" / "servers"
-    servers.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(dir=servers))
-    server = PostgresqlServer(folder)
-    try:
-        server.start()
-        yield server
-    finally:
-        server.kill()
-        shutil.rmtree(folder, ignore_errors=True)
+    with server_folder(HERE) as folder:
+        server = PostgresqlServer(folder)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.kill()

@@ -7,12 +7,11 @@ import os
 import shutil
 import socket
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..server_process import ServerProcess, free_port
+from ..server_process import ServerProcess, free_port, server_folder
 
 HERE = Path(__file__).resolve().parent
 _ERLANG = (
@@ -117,13 +116,10 @@ def _answers(port: int) -> bool:
 @contextmanager
 def running_rabbitmq() -> Iterator[RabbitmqServer]:
     """A server for the time of the block; its data go with it."""
-    servers = HERE / ".cache" / "servers"
-    servers.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(dir=servers))
-    server = RabbitmqServer(folder)
-    try:
-        server.start()
-        yield server
-    finally:
-        server.kill()
-        shutil.rmtree(folder, ignore_errors=True)
+    with server_folder(HERE) as folder:
+        server = RabbitmqServer(folder)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.kill()

@@ -5,15 +5,13 @@ loses it when it ends.
 """
 
 import resource
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ..programs import fetched
-from ..server_process import ServerProcess, free_port
+from ..server_process import ServerProcess, free_port, server_folder
 
 HERE = Path(__file__).resolve().parent
 
@@ -64,13 +62,10 @@ class RedisServer:
 @contextmanager
 def running_redis(*, durable: bool = False) -> Iterator[RedisServer]:
     """A server for the time of the block; its data go with it."""
-    servers = HERE / ".cache" / "servers"
-    servers.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(dir=servers))
-    server = RedisServer(folder, durable=durable)
-    try:
-        server.start()
-        yield server
-    finally:
-        server.process.kill()
-        shutil.rmtree(folder, ignore_errors=True)
+    with server_folder(HERE) as folder:
+        server = RedisServer(folder, durable=durable)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.process.kill()
