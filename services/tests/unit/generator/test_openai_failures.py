@@ -1,7 +1,8 @@
 """What a server of OpenAI's interface suffers becomes the right condition, in time."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
@@ -341,6 +342,34 @@ async def test_a_stream_that_is_closed_stops_the_server(transport: str, openai_a
                     break
         await both.idle()
         assert both.server.generations.ended == 0
+
+
+@pytest.mark.parametrize("slow_s", [0.0, 0.05])
+async def test_a_stream_that_is_closed_leaves_no_generator_to_the_garbage_collector(
+    slow_s: float,
+) -> None:
+    begun = list[AsyncGenerator[Any, None]]()
+    hooks = sys.get_asyncgen_hooks()
+
+    def first(generator: AsyncGenerator[Any, None]) -> None:
+        begun.append(generator)
+        if hooks.firstiter is not None:
+            hooks.firstiter(generator)
+
+    async with opened(fail=[Failure.SLOW], server={"slow_s": slow_s}) as both:
+        await write(both.generator, max_tokens=1)
+        sys.set_asyncgen_hooks(firstiter=first)
+        try:
+            request = GenerateRequest(PROMPT, max_tokens=64)
+            async with aclosing(both.generator.generate(request)) as events:
+                async for event in events:
+                    if isinstance(event, Token):
+                        break
+        finally:
+            sys.set_asyncgen_hooks(*hooks)
+        await both.idle()
+        assert begun
+        assert [each.__qualname__ for each in begun if each.ag_frame is not None] == []
 
 
 async def test_a_stop_string_ends_the_servers_work() -> None:

@@ -1,6 +1,7 @@
 """How an OpenAI-compatible server is asked: for its models, and to continue a text."""
 
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 from openai import AsyncOpenAI, AsyncStream, OpenAIError
@@ -60,7 +61,7 @@ class OpenAiAsking:
         """
         seen = ended = False
         stream = await self._answered(self._opened(served, request), begun=False)
-        async with stream:
+        async with _to_its_end(stream):
             while (chunk := await self._answered(_next(stream), begun=True)) is not None:
                 delta, seen = self._read(chunk, request), True
                 ended = ended or delta.finish_reason is not None
@@ -122,6 +123,24 @@ class OpenAiAsking:
             kind = StreamIncomplete if begun else BackendUnavailable
             failed = kind(f"{self.server} wrote what is not its interface", server=self.server)
         raise failed  # out of the block, so that it has no context
+
+
+@asynccontextmanager
+async def _to_its_end(
+    stream: AsyncStream[Completion] | AsyncStream[ChatCompletionChunk],
+) -> AsyncIterator[None]:
+    """Closes the response with the block, and ends the client's generators that read it.
+
+    Closing alone leaves them to the garbage collector, each in the middle of its work. What they
+    have read is still told; then they find the response closed.
+    """
+    try:
+        yield
+    finally:
+        await stream.close()
+        with suppress(Exception):
+            while await _next(stream) is not None:
+                pass
 
 
 async def _next(
