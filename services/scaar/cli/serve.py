@@ -16,6 +16,7 @@ from scaar.cli.settings import settings_class
 from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.server import Servicer, open_server
+from scaar.runtime.server_tls import server_credentials
 from scaar.runtime.settings import ServiceSettings
 from scaar.wire.evaluator import EvaluatorServicer
 from scaar.wire.generator import GeneratorServicer
@@ -77,6 +78,8 @@ async def _serve(service: ServiceName, flags: Mapping[str, str | None]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
     settings = settings_class(service).read(None, **flags)
+    # Before a model is loaded: a file of these that is wrong is told now.
+    server_credentials(settings)
     address = settings.address
     if "address" not in settings.model_fields_set:
         address = default_address(service)

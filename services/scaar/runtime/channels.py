@@ -1,7 +1,7 @@
 """Channels to other services."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -39,13 +39,19 @@ async def open_channel(
     UNAVAILABLE at once. A proxy named in the environment is not used.
     """
     options = channel_options(settings or ChannelSettings(), service)
-    opened = (
-        grpc.aio.secure_channel(target, credentials, options=options)
-        if credentials
-        else grpc.aio.insecure_channel(target, options=options)
-    )
-    async with opened as channel:
+    async with opened_channel(target, credentials, options) as channel:
         yield channel
+
+
+def opened_channel(
+    target: str,
+    credentials: grpc.ChannelCredentials | None,
+    options: Sequence[tuple[str, object]],
+) -> grpc.aio.Channel:
+    """A channel of gRPC's own, plaintext without credentials."""
+    if credentials is None:
+        return grpc.aio.insecure_channel(target, options=options)
+    return grpc.aio.secure_channel(target, credentials, options=options)
 
 
 def channel_options(settings: ChannelSettings, service: str = "") -> tuple[tuple[str, object], ...]:

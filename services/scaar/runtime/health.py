@@ -11,6 +11,7 @@ import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from scaar.core.errors import BackendUnavailable, NotFound
+from scaar.runtime.channels import opened_channel
 
 _ASK_AGAIN_S = 0.1
 _Response = health_pb2.HealthCheckResponse
@@ -74,8 +75,16 @@ class HealthServicer(health_pb2_grpc.HealthServicer):  # type: ignore[misc]
         self._changed = asyncio.Event()
 
 
-async def wait_until_serving(target: str, service: str = "", *, timeout_s: float = 30.0) -> None:
+async def wait_until_serving(
+    target: str,
+    service: str = "",
+    *,
+    timeout_s: float = 30.0,
+    credentials: grpc.ChannelCredentials | None = None,
+) -> None:
     """Returns as soon as the service reports SERVING; the server need not be there yet.
+
+    Without ``credentials`` it is asked in plaintext.
 
     Raises:
         BackendUnavailable: it did not within the time.
@@ -89,7 +98,7 @@ async def wait_until_serving(target: str, service: str = "", *, timeout_s: float
     try:
         async with (
             asyncio.timeout(timeout_s),
-            grpc.aio.insecure_channel(target, options=options) as channel,
+            opened_channel(target, credentials, options) as channel,
         ):
             while True:
                 if await _reports_serving(channel, service):

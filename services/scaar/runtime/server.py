@@ -23,6 +23,7 @@ from scaar.runtime.interceptors import (
     StatusOf,
 )
 from scaar.runtime.readiness import Check, Need, watching
+from scaar.runtime.server_tls import server_credentials
 from scaar.runtime.settings import ServiceSettings
 
 _OPTIONS = (
@@ -85,8 +86,9 @@ async def open_server(
 
     Raises:
         AlreadyExists: something listens at the address.
-        InvalidRequest: the address cannot be listened at.
+        InvalidRequest: the address cannot be listened at, or a file of the settings not be used.
     """
+    credentials = server_credentials(settings)
     check_free(address)
     admission = Admission(settings.max_concurrent_calls)
     interceptors = (
@@ -104,7 +106,7 @@ async def open_server(
         health_name = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
         told = (*names, health_name, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(told, server)
-    running = RunningServer(_bound(server, address), server, health, admission)
+    running = RunningServer(_bound(server, address, credentials), server, health, admission)
     await server.start()
 
     def tell(ready: bool) -> None:
@@ -136,9 +138,15 @@ def server_options(settings: ServiceSettings) -> tuple[tuple[str, int], ...]:
     return (*_OPTIONS, *((name, round(value * 1000)) for name, value in seconds.items()))
 
 
-def _bound(server: grpc.aio.Server, address: str) -> str:
+def _bound(
+    server: grpc.aio.Server, address: str, credentials: grpc.ServerCredentials | None
+) -> str:
     try:
-        port = server.add_insecure_port(address)
+        port = (
+            server.add_secure_port(address, credentials)
+            if credentials
+            else server.add_insecure_port(address)
+        )
     except RuntimeError as error:
         raise InvalidRequest.of("address", f"cannot listen at {address!r}") from error
     host, separator, asked = address.rpartition(":")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Self
 
 from pydantic import Field, ValidationError
@@ -35,7 +36,18 @@ class ServiceSettings(BaseSettings):
     """Where to listen, ``host:port`` or ``unix:/path``; port 0 takes a free one."""
 
     reflection: bool = True
-    """Whether the server tells its contract to tools such as grpcurl."""
+    """Whether the server tells its contract to tools such as grpcurl; better off in production."""
+
+    tls_cert_file: Path | None = None
+    """The server's certificate and those between it and its authority, in PEM; set beside
+    ``tls_key_file``. Plaintext without. The files are read again when they change."""
+
+    tls_key_file: Path | None = None
+    """The unencrypted key of that certificate, in PEM."""
+
+    tls_client_ca_file: Path | None = None
+    """The authority, in PEM, whose certificate every client has to show, who asks for health
+    too. Without it clients need none."""
 
     max_call_s: float = Field(default=3660.0, gt=0)
     """The longest that a call may take, in seconds, whatever deadline its client set."""
@@ -128,6 +140,11 @@ class _Source:
 def section_name(cls: type[ServiceSettings]) -> str:
     """The section of a configuration file that is read for these settings."""
     return (cls.model_config.get("env_prefix") or "").lower().removeprefix("scaar_").rstrip("_")
+
+
+def variable_of(cls: type[ServiceSettings], field: str) -> str:
+    """The variable of the environment that is read for a field."""
+    return f"{cls.model_config.get('env_prefix') or ''}{field.upper()}"
 
 
 def _flag(field: str) -> str:
