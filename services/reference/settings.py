@@ -16,7 +16,8 @@ from pydantic.fields import FieldInfo
 from reference.markdown import plain, table
 from scaar.cli.services import ServiceName
 from scaar.cli.settings import settings_class
-from scaar.runtime.settings import ServiceSettings, section_name
+from scaar.runtime.channel_security import ChannelSecurity
+from scaar.runtime.settings import ServiceSettings, Settings, section_name
 
 _COLUMNS = ("setting, variable", "value", "default", "")
 _WORDS: Mapping[object, str] = {
@@ -33,16 +34,17 @@ def settings_parts() -> dict[str, str]:
     """The parts of the page: what every service has, and what each has of its own."""
     classes = {service: settings_class(service) for service in ServiceName}
     own = {str(service): _own(cls) for service, cls in classes.items()}
-    return {"every service": _table(ServiceSettings, "SCAAR_<SERVICE>_"), **own}
+    every = _table(ServiceSettings, "SCAAR_<SERVICE>_")
+    return {"every service": every, **own, "channels": _own(ChannelSecurity)}
 
 
-def _own(cls: type[ServiceSettings]) -> str:
+def _own(cls: type[Settings]) -> str:
     about = "\n\n".join(plain(each) for each in (inspect.getdoc(cls) or "").split("\n\n"))
     prefix = f"SCAAR_{section_name(cls).upper()}_"
     return f"{about}\n\n{_table(cls, prefix)}"
 
 
-def _table(cls: type[ServiceSettings], prefix: str) -> str:
+def _table(cls: type[Settings], prefix: str) -> str:
     told = docstrings(cls)
     rows = [
         [
@@ -57,7 +59,7 @@ def _table(cls: type[ServiceSettings], prefix: str) -> str:
     return table(_COLUMNS, rows)
 
 
-def docstrings(cls: type[ServiceSettings]) -> dict[str, str]:
+def docstrings(cls: type[Settings]) -> dict[str, str]:
     """What stands under each field that the class itself declares.
 
     Raises:

@@ -29,11 +29,13 @@ from scaar.lab.passages import passages_of
 from scaar.lab.world import build_world
 from scaar.orchestrator.gate_file import read_gate
 from scaar.orchestrator.settings import OrchestratorSettings
+from scaar.runtime.channel_security import read_channel_credentials
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.readiness import Need
 from scaar.wire import evaluator, generator, orchestrator, query_builder, retriever, scorer
 
 if TYPE_CHECKING:
+    from grpc.aio import Channel
     from pydantic import SecretStr
 
     from scaar.evaluator.longtail.port import GradientModel
@@ -57,12 +59,24 @@ def scaar_home() -> Path:
 
 
 @asynccontextmanager
+async def _open_channel(
+    target: str, service: str = "", *, settings: ChannelSettings | None = None
+) -> AsyncIterator["Channel"]:
+    """A channel to a service, as the settings ``SCAAR_CHANNEL_*`` have it."""
+    credentials = read_channel_credentials()
+    async with open_channel(
+        target, service=service, settings=settings, credentials=credentials
+    ) as channel:
+        yield channel
+
+
+@asynccontextmanager
 async def open_generator(
     target: str = EMBEDDED, *, timeout_s: float = 60.0
 ) -> AsyncIterator[Generator]:
     """The generator at a target; embedded, the lab's model unless the settings name another."""
     if target != EMBEDDED:
-        async with open_channel(target, service=generator.SERVICE_NAME) as channel:
+        async with _open_channel(target, generator.SERVICE_NAME) as channel:
             yield generator.RemoteGenerator(channel, target, timeout_s=timeout_s)
         return
     from scaar.generator.factory import open_generator as open_engine
@@ -114,7 +128,7 @@ async def open_scorer(
 ) -> AsyncIterator[ContributionScorer]:
     """The scorer at a target; embedded, the lab's model unless the settings name another."""
     if target != EMBEDDED:
-        async with open_channel(target, service=scorer.SERVICE_NAME) as channel:
+        async with _open_channel(target, scorer.SERVICE_NAME) as channel:
             yield scorer.RemoteScorer(channel, target, timeout_s=timeout_s)
         return
     from scaar.scorer.factory import open_scorer as open_engine
@@ -134,7 +148,7 @@ async def open_query_builder(
 ) -> AsyncIterator[QueryBuilder]:
     """The query builder at a target."""
     if target != EMBEDDED:
-        async with open_channel(target, service=query_builder.SERVICE_NAME) as channel:
+        async with _open_channel(target, query_builder.SERVICE_NAME) as channel:
             yield query_builder.RemoteQueryBuilder(channel, target, timeout_s=timeout_s)
         return
     from scaar.query_builder.factory import open_query_builder as open_engine
@@ -160,7 +174,7 @@ async def open_retriever(
         if encoder is not None:
             text = f"is the running retriever's own at {target}: SCAAR_RETRIEVER_ENCODER there"
             raise InvalidRequest.of("--encoder", f"{text}; give --search or --metric without it")
-        async with open_channel(target, service=retriever.SERVICE_NAME) as channel:
+        async with _open_channel(target, retriever.SERVICE_NAME) as channel:
             yield retriever.RemoteRetriever(channel, target, timeout_s=timeout_s)
         return
     from scaar.retriever.factory import open_retriever as open_engine
@@ -231,7 +245,10 @@ def needs_of(settings: OrchestratorSettings) -> tuple[Need, ...]:
         (settings.generator_target, generator.SERVICE_NAME),
         (settings.query_builder_target, query_builder.SERVICE_NAME),
     )
-    return tuple(Need(target, service) for target, service in needed if target != EMBEDDED)
+    credentials = read_channel_credentials()
+    return tuple(
+        Need(target, service, credentials) for target, service in needed if target != EMBEDDED
+    )
 
 
 @asynccontextmanager
@@ -240,7 +257,7 @@ async def open_answerer(target: str = EMBEDDED) -> AsyncIterator[Answerer]:
     if target != EMBEDDED:
         # The orchestrator itself tries again what it depends on: retries have one layer. One that
         # is not ready is asked all the same: its error says what it misses.
-        async with open_channel(target, settings=ChannelSettings(attempts=1)) as channel:
+        async with _open_channel(target, settings=ChannelSettings(attempts=1)) as channel:
             yield orchestrator.RemoteAnswerer(channel, target)
         return
     settings = OrchestratorSettings.read()
@@ -253,7 +270,7 @@ async def open_answerer(target: str = EMBEDDED) -> AsyncIterator[Answerer]:
 @asynccontextmanager
 async def open_evaluator(target: str) -> AsyncIterator[Evaluator]:
     """The running evaluator at a target."""
-    async with open_channel(target, service=evaluator.SERVICE_NAME) as channel:
+    async with _open_channel(target, evaluator.SERVICE_NAME) as channel:
         yield evaluator.RemoteEvaluator(channel, target)
 
 

@@ -22,6 +22,7 @@ from scaar.core.types import (
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.retriever.index_files import IndexFiles
 from scaar.retriever.settings import RetrieverSettings
+from scaar.runtime.channel_security import read_channel_credentials
 from scaar.runtime.health import wait_until_serving
 
 PACKAGES = ("scaar", "grpcio", "onnxruntime", "bm25s")
@@ -94,11 +95,13 @@ def _target_of(settings: OrchestratorSettings, name: ServiceName) -> str:
 
 async def _check_service(checks: _Checks, name: ServiceName, target: str) -> None:
     async def serving() -> str:
+        credentials = read_channel_credentials()
+        wait = partial(wait_until_serving, target, credentials=credentials)
         try:
-            await wait_until_serving(target, full_name(name), timeout_s=SERVING_TIMEOUT_S)
+            await wait(full_name(name), timeout_s=SERVING_TIMEOUT_S)
         except BackendUnavailable as error:
             try:
-                await wait_until_serving(target, timeout_s=ALIVE_TIMEOUT_S)
+                await wait(timeout_s=ALIVE_TIMEOUT_S)
             except BackendUnavailable:
                 raise error from None
             text = f"{target} runs, and {full_name(name)} is not ready there"

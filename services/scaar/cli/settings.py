@@ -7,8 +7,9 @@ from typing import assert_never
 
 from scaar.cli.services import ServiceName
 from scaar.core.errors import InvalidRequest, Violation
+from scaar.runtime.channel_security import ChannelSecurity
 from scaar.runtime.config_file import CONFIG_VARIABLE, ConfigFile
-from scaar.runtime.settings import ServiceSettings, section_name
+from scaar.runtime.settings import ServiceSettings, Settings, section_name
 
 
 def settings_class(service: ServiceName) -> type[ServiceSettings]:
@@ -43,7 +44,7 @@ def settings_class(service: ServiceName) -> type[ServiceSettings]:
 
 
 def read_every(config: ConfigFile | None = None) -> dict[ServiceName, ServiceSettings]:
-    """The settings of every service, from the environment and a file.
+    """The settings of every service, from the environment and a file; those of channels checked.
 
     Raises:
         InvalidRequest: naming all that is wrong, of whichever service and wherever it was given.
@@ -52,12 +53,17 @@ def read_every(config: ConfigFile | None = None) -> dict[ServiceName, ServiceSet
     found: dict[ServiceName, ServiceSettings] = {}
     wrong: list[Violation] = []
     if config is not None:
-        wrong += config.unknown([section_name(cls) for cls in classes.values()])
+        known: list[type[Settings]] = [*classes.values(), ChannelSecurity]
+        wrong += config.unknown([section_name(cls) for cls in known])
     for service, cls in classes.items():
         try:
             found[service] = cls.read(config)
         except InvalidRequest as error:
             wrong += error.violations
+    try:
+        ChannelSecurity.read(config)
+    except InvalidRequest as error:
+        wrong += error.violations
     if wrong:
         raise InvalidRequest(wrong)
     return found

@@ -15,6 +15,7 @@ from rich.table import Table
 from scaar.cli.services import BACK_ENDS, BASE_PORT, ServiceName, default_address, full_name
 from scaar.cli.settings import read_every
 from scaar.core.errors import BackendUnavailable, InvalidRequest
+from scaar.runtime.channel_security import read_channel_credentials
 from scaar.runtime.health import wait_until_serving
 from scaar.runtime.server import check_free
 
@@ -102,7 +103,10 @@ async def _until_ready(
     async def ready(name: ServiceName) -> None:
         waiting = asyncio.create_task(
             wait_until_serving(
-                f"dns:///{addresses[name]}", full_name(name), timeout_s=READY_TIMEOUT_S
+                f"dns:///{addresses[name]}",
+                full_name(name),
+                timeout_s=READY_TIMEOUT_S,
+                credentials=read_channel_credentials(),
             )
         )
         ended = asyncio.create_task(processes[name].wait())

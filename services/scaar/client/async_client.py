@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
 
 import grpc
 
@@ -15,6 +16,7 @@ from scaar.client.asked import (
     policy_request,
     sendable_metadata,
 )
+from scaar.client.credentials import client_credentials
 from scaar.core.errors import InvalidRequest
 from scaar.core.types import (
     Answer,
@@ -111,20 +113,29 @@ async def open_client(
     credentials: grpc.ChannelCredentials | None = None,
     metadata: Mapping[str, str | bytes] | None = None,
     timeout_s: float = 3600.0,
+    ca_file: Path | str | None = None,
+    cert_file: Path | str | None = None,
+    key_file: Path | str | None = None,
+    token: str | None = None,
 ) -> AsyncIterator[Client]:
     """A client of the orchestrator at ``dns:///host:port`` and the like.
 
-    ``credentials`` (``grpc.ssl_channel_credentials()``) make the channel one of TLS; ``metadata``
-    goes with every call; no call takes longer than ``timeout_s``. Nothing is connected yet.
+    ``ca_file``, whom to trust, makes the channel one of TLS, and so do ``cert_file`` and
+    ``key_file``, what to be known by; ``credentials`` (``grpc.ssl_channel_credentials()``) in
+    their place are for whoever has some. ``token`` is a bearer token, and goes by TLS only.
+    ``metadata`` goes with every call; no call takes longer than ``timeout_s``. Nothing is
+    connected yet.
 
     Raises:
-        InvalidRequest: the metadata or the time cannot be sent.
+        InvalidRequest: a file cannot be used, or metadata, token or time not be sent.
     """
     if not 0 < timeout_s <= _MAX_TIMEOUT_S:
         text = f"must be in (0, {_MAX_TIMEOUT_S:g}], not {timeout_s:g}"
         raise InvalidRequest.of("timeout_s", text)
     sent = sendable_metadata(metadata or {})
+    files = (ca_file, cert_file, key_file)
+    secured = client_credentials(credentials, files, token)
     async with open_channel(
-        target, service=SERVICE_NAME, settings=_CHANNEL, credentials=credentials
+        target, service=SERVICE_NAME, settings=_CHANNEL, credentials=secured
     ) as channel:
         yield Client(RemoteAnswerer(channel, target, timeout_s=timeout_s, metadata=sent))

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 import grpc
 
@@ -106,12 +107,25 @@ def open_sync_client(
     credentials: grpc.ChannelCredentials | None = None,
     metadata: Mapping[str, str | bytes] | None = None,
     timeout_s: float = 3600.0,
+    ca_file: Path | str | None = None,
+    cert_file: Path | str | None = None,
+    key_file: Path | str | None = None,
+    token: str | None = None,
 ) -> Iterator[SyncClient]:
     """:func:`open_client` for callers without an event loop: it has one in a thread of its own.
 
     Leaving the block ends the calls that other threads still make, with ``RuntimeError``.
     """
-    opening = open_client(target, credentials=credentials, metadata=metadata, timeout_s=timeout_s)
+    opening = open_client(
+        target,
+        credentials=credentials,
+        metadata=metadata,
+        timeout_s=timeout_s,
+        ca_file=ca_file,
+        cert_file=cert_file,
+        key_file=key_file,
+        token=token,
+    )
 
     async def enter() -> Client:
         return await opening.__aenter__()

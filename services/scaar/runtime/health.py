@@ -10,10 +10,12 @@ from typing import Any
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from scaar.core.connection_failures import cause_of
 from scaar.core.errors import BackendUnavailable, NotFound
 from scaar.runtime.channels import opened_channel
 
 _ASK_AGAIN_S = 0.1
+_CAUSE_S = 0.5
 _Response = health_pb2.HealthCheckResponse
 
 
@@ -107,7 +109,19 @@ async def wait_until_serving(
     except TimeoutError as error:
         name = service or "the server"
         text = f"{target} did not report {name} as serving within {timeout_s:g} s"
-        raise BackendUnavailable(text, target=target) from error
+        async with opened_channel(target, credentials, options) as channel:
+            cause = await _cause(channel)
+        raise BackendUnavailable(f"{text}: {cause}" if cause else text, target=target) from error
+
+
+async def _cause(channel: grpc.aio.Channel) -> str:
+    """Why no connection is made, where one is refused that would be made otherwise."""
+    check = health_pb2_grpc.HealthStub(channel).Check
+    try:
+        await check(health_pb2.HealthCheckRequest(), timeout=_CAUSE_S)
+    except grpc.aio.AioRpcError as error:
+        return cause_of(error.details() or "")
+    return ""
 
 
 async def _reports_serving(channel: grpc.aio.Channel, service: str) -> bool:

@@ -3,13 +3,15 @@
     python -m scaar.runtime.probe HOST:PORT [SERVICE]
 
 0 where it answers SERVING within the time that there is, 1 where it does not, 2 for wrong usage.
-SERVICE is a service's name in the contract; without it the server as a whole is asked.
+SERVICE is a service's name in the contract; without it the server as a whole is asked. A server
+of TLS is asked as the settings ``SCAAR_CHANNEL_*`` say.
 """
 
 import asyncio
 import sys
 
-from scaar.core.errors import BackendUnavailable
+from scaar.core.errors import BackendUnavailable, InvalidRequest
+from scaar.runtime.channel_security import read_channel_credentials
 from scaar.runtime.health import wait_until_serving
 
 TIMEOUT_S = 4.0
@@ -22,7 +24,13 @@ def main(arguments: list[str]) -> int:
         return 2
     target, service = (*arguments, "")[:2]
     try:
-        asyncio.run(wait_until_serving(target, service, timeout_s=TIMEOUT_S))
+        credentials = read_channel_credentials()
+        asyncio.run(
+            wait_until_serving(target, service, timeout_s=TIMEOUT_S, credentials=credentials)
+        )
+    except InvalidRequest as error:
+        print(error.message, file=sys.stderr)
+        return 2
     except BackendUnavailable as error:
         print(error.message, file=sys.stderr)
         return 1

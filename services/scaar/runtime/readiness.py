@@ -28,6 +28,8 @@ class Need:
     """Where it is, ``dns:///host:port``."""
     service: str
     """Its full name in the contract, which its readiness goes by."""
+    credentials: grpc.ChannelCredentials | None = None
+    """What it is asked with; None for plaintext."""
 
 
 @asynccontextmanager
@@ -48,7 +50,9 @@ async def watching(
     tell(all(serving.values()))
 
     async def watch(need: Need) -> None:
-        async with open_channel(need.target, service=need.service) as channel:
+        async with open_channel(
+            need.target, service=need.service, credentials=need.credentials
+        ) as channel:
             while True:
                 state = channel.get_state(try_to_connect=True)
                 # A channel goes idle when nothing is asked of it, and then tells nothing.

@@ -23,14 +23,52 @@ def settings_of(service: str) -> SettingsConfigDict:
     return SettingsConfigDict(frozen=True, extra="forbid", env_prefix=f"SCAAR_{service.upper()}_")
 
 
-class ServiceSettings(BaseSettings):
+class Settings(BaseSettings):
+    """Settings that are read from flags, the environment and a file's section."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """What is made is what was given; :meth:`read` alone looks elsewhere."""
+        return (init_settings,)
+
+    @classmethod
+    def read(cls, config: ConfigFile | None = None, **flags: object) -> Self:
+        """The settings of flags, environment and file; a flag that is None was not given.
+
+        The file is the one in use unless one is given. A variable of the environment that is none
+        of the settings is passed over: container platforms set some of their own.
+
+        Raises:
+            InvalidRequest: naming each setting that is unknown or out of its range, wherever it
+                was given, even where another goes over it.
+        """
+        environment = _environment(cls)
+        sources = (
+            _file(cls, config or config_in_use()),
+            environment,
+            _Source({name: value for name, value in flags.items() if value is not None}, _flag),
+        )
+        wrong = [violation for source in sources for violation in source.wrong(cls)]
+        if wrong:
+            raise InvalidRequest(wrong)
+        return cls.model_validate({**sources[0].values, **environment.values, **sources[2].values})
+
+
+class ServiceSettings(Settings):
     """How a service is served. A service's own settings derive from these.
 
     The derived class names its environment: ``model_config = settings_of("generator")`` reads
     ``SCAAR_GENERATOR_ADDRESS`` and so on.
     """
-
-    model_config = SettingsConfigDict(frozen=True, extra="forbid")
 
     address: str = "127.0.0.1:0"
     """Where to listen, ``host:port`` or ``unix:/path``; port 0 takes a free one."""
@@ -79,40 +117,6 @@ class ServiceSettings(BaseSettings):
     stop_grace_s: float = Field(default=5.0, ge=0)
     """How long calls may go on when the service stops, in seconds."""
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """What is made is what was given; :meth:`read` alone looks elsewhere."""
-        return (init_settings,)
-
-    @classmethod
-    def read(cls, config: ConfigFile | None = None, **flags: object) -> Self:
-        """The settings of flags, environment and file; a flag that is None was not given.
-
-        The file is the one in use unless one is given. A variable of the environment that is none
-        of the settings is passed over: container platforms set some of their own.
-
-        Raises:
-            InvalidRequest: naming each setting that is unknown or out of its range, wherever it
-                was given, even where another goes over it.
-        """
-        environment = _environment(cls)
-        sources = (
-            _file(cls, config or config_in_use()),
-            environment,
-            _Source({name: value for name, value in flags.items() if value is not None}, _flag),
-        )
-        wrong = [violation for source in sources for violation in source.wrong(cls)]
-        if wrong:
-            raise InvalidRequest(wrong)
-        return cls.model_validate({**sources[0].values, **environment.values, **sources[2].values})
-
 
 @dataclass(frozen=True, slots=True)
 class _Source:
@@ -122,7 +126,7 @@ class _Source:
     named: Callable[[str], str]
     unread: tuple[Violation, ...] = ()
 
-    def wrong(self, cls: type[ServiceSettings]) -> list[Violation]:
+    def wrong(self, cls: type[Settings]) -> list[Violation]:
         """What is wrong with them."""
         found = list(self.unread)
         try:
@@ -137,12 +141,12 @@ class _Source:
         return found
 
 
-def section_name(cls: type[ServiceSettings]) -> str:
+def section_name(cls: type[Settings]) -> str:
     """The section of a configuration file that is read for these settings."""
     return (cls.model_config.get("env_prefix") or "").lower().removeprefix("scaar_").rstrip("_")
 
 
-def variable_of(cls: type[ServiceSettings], field: str) -> str:
+def variable_of(cls: type[Settings], field: str) -> str:
     """The variable of the environment that is read for a field."""
     return f"{cls.model_config.get('env_prefix') or ''}{field.upper()}"
 
@@ -151,14 +155,14 @@ def _flag(field: str) -> str:
     return f"--{field.removesuffix('_target').replace('_', '-')}"
 
 
-def _file(cls: type[ServiceSettings], config: ConfigFile | None) -> _Source:
+def _file(cls: type[Settings], config: ConfigFile | None) -> _Source:
     section = section_name(cls)
     if config is None:
         return _Source({}, str)
     return _Source(config.sections.get(section, {}), partial(config.named, section))
 
 
-def _environment(cls: type[ServiceSettings]) -> _Source:
+def _environment(cls: type[Settings]) -> _Source:
     prefix = cls.model_config.get("env_prefix") or ""
     source = EnvSettingsSource(cls)
     values: dict[str, object] = {}

@@ -13,6 +13,7 @@ from google.protobuf.message import DecodeError
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
+from scaar.core.connection_failures import cause_of
 from scaar.core.errors import (
     AlreadyExists,
     BackendUnavailable,
@@ -104,7 +105,8 @@ def _foreign_error(code: grpc.StatusCode, details: str, target: str) -> ScaarErr
     """What a status means that gRPC itself, a proxy or another server made."""
     match code:
         case grpc.StatusCode.UNAVAILABLE | grpc.StatusCode.CANCELLED:
-            return BackendUnavailable(f"{target} does not answer: {details}", target=target)
+            told = ": ".join(filter(None, (cause_of(details), details)))
+            return BackendUnavailable(f"{target} does not answer: {told}", target=target)
         case grpc.StatusCode.DEADLINE_EXCEEDED:
             return DeadlineExceeded(f"{target} did not answer in time", target=target)
         case grpc.StatusCode.UNIMPLEMENTED:

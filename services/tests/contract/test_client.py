@@ -49,9 +49,13 @@ from scaar.core.types import (
     Usage,
     When,
 )
+from scaar.runtime.server import open_server
+from scaar.runtime.settings import ServiceSettings
+from scaar.testing.certificates import Authority
 from scaar.testing.fakes import ScriptedAnswerer
 from scaar.testing.sockets import serving
 from scaar.wire.orchestrator import OrchestratorServicer
+from scaar.wire.status import status_of
 
 DOCS = Path(__file__).parents[3] / "docs" / "clients.md"
 POLICY = EffectivePolicy(
@@ -282,6 +286,50 @@ async def test_credentials_make_the_channel_a_secure_one(tmp_path: Path) -> None
     finally:
         await server.stop(None)
     assert servicer.metadata[0]["authorization"] == "Bearer abc"
+
+
+async def test_files_and_a_token_make_the_channel_a_secure_one(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    served, shown = authority.issue(), authority.issue("client.test")
+    settings = ServiceSettings(
+        tls_cert_file=served.cert,
+        tls_key_file=served.key,
+        tls_client_ca_file=authority.ca,
+        stop_grace_s=0.0,
+    )
+    given: dict[str, Any] = {"ca_file": authority.ca, "token": "abc"}
+    given |= {"cert_file": str(shown.cert), "key_file": str(shown.key)}
+    servicer = Servicer(ScriptedAnswerer(script))
+    async with open_server([servicer], "127.0.0.1:0", settings, status_of=status_of) as server:
+        async with open_client(server.target, **given) as scaar:
+            assert (await scaar.answer("Where?")).answer == "London"
+        assert await asyncio.to_thread(answered_in_a_thread, server.target, given) == "London"
+    assert [each["authorization"] for each in servicer.metadata] == ["Bearer abc"] * 2
+
+
+def answered_in_a_thread(target: str, given: dict[str, Any]) -> str:
+    with open_sync_client(target, **given) as scaar:
+        return scaar.answer("Where?").answer
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"token": "abc"}, "token: goes by TLS only"),
+        ({"ca_file": "/no/where.pem"}, "ca_file: /no/where.pem cannot be read"),
+        ({"cert_file": "/no/where.pem"}, "key_file: must be set beside cert_file"),
+        ({"credentials": grpc.ssl_channel_credentials(), "token": "a b"}, "token: must be a bear"),
+        ({"credentials": grpc.ssl_channel_credentials(), "ca_file": "ca.pem"}, "credentials: go w"),
+    ],
+)
+async def test_what_a_channel_cannot_be_secured_by_is_refused(
+    given: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(InvalidRequest, match=f"^{told}"):
+        async with open_client("dns:///127.0.0.1:1", **given):
+            pass
+    with pytest.raises(InvalidRequest, match=f"^{told}"), open_sync_client("x:1", **given):
+        pass
 
 
 # --- synchronous --------------------------------------------------------------------------------

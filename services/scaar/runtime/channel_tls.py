@@ -1,0 +1,58 @@
+"""The credentials of a channel: whom it trusts, what it shows, and the token of every call."""
+
+import re
+from collections.abc import Callable
+
+import grpc
+
+from scaar.core.errors import InvalidRequest
+from scaar.runtime.tls import TlsFiles
+
+_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
+
+
+def channel_credentials(
+    files: TlsFiles, token: Callable[[], str] | None = None
+) -> grpc.ChannelCredentials:
+    """What a channel of TLS is opened with. Blocks while it reads the files.
+
+    Raises:
+        InvalidRequest: naming the setting whose file cannot be used.
+    """
+    ca, cert, key = files.contents()
+    credentials = grpc.ssl_channel_credentials(
+        root_certificates=ca, private_key=key, certificate_chain=cert
+    )
+    return credentials if token is None else with_token(credentials, token)
+
+
+def with_token(
+    credentials: grpc.ChannelCredentials, token: Callable[[], str]
+) -> grpc.ChannelCredentials:
+    """The same, and with every call the token that there is then."""
+    calls = grpc.metadata_call_credentials(_Bearer(token), "bearer")
+    return grpc.composite_channel_credentials(credentials, calls)
+
+
+def checked_token(name: str, token: str) -> str:
+    """The token, if it can be one; ``name`` is that of its setting.
+
+    Raises:
+        InvalidRequest: it cannot.
+    """
+    if not _TOKEN.fullmatch(token):
+        told = "must be a bearer token: letters, digits and -._~+/, with = at its end only"
+        raise InvalidRequest.of(name, told)
+    return token
+
+
+class _Bearer(grpc.AuthMetadataPlugin):
+    """Puts the token into a call's metadata."""
+
+    def __init__(self, token: Callable[[], str]) -> None:
+        self._token = token
+
+    def __call__(
+        self, context: grpc.AuthMetadataContext, callback: grpc.AuthMetadataPluginCallback
+    ) -> None:
+        callback((("authorization", f"Bearer {self._token()}"),), None)
