@@ -15,6 +15,7 @@ from scaar.cli.services import ServiceName, default_address
 from scaar.cli.settings import settings_class
 from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.orchestrator.settings import OrchestratorSettings
+from scaar.runtime.identities import read_identities
 from scaar.runtime.server import Servicer, open_server
 from scaar.runtime.server_tls import server_credentials
 from scaar.runtime.settings import ServiceSettings
@@ -80,6 +81,7 @@ async def _serve(service: ServiceName, flags: Mapping[str, str | None]) -> None:
     settings = settings_class(service).read(None, **flags)
     # Before a model is loaded: a file of these that is wrong is told now.
     server_credentials(settings)
+    read_identities(settings)
     address = settings.address
     if "address" not in settings.model_fields_set:
         address = default_address(service)

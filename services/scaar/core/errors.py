@@ -3,6 +3,8 @@
     ScaarError
     ├── InvalidRequest       a field of the request is wrong: which, and the limit
     │   └── PromptTooLong    the model has no room for the prompt
+    ├── Unauthenticated      who calls is not known
+    ├── PermissionDenied     who calls may not do that
     ├── NotFound             an index, a model or a policy that is not there
     ├── AlreadyExists        a thing of that name is there and would be overwritten
     ├── WrongState           what is asked for has another state than that needs
@@ -65,6 +67,18 @@ class PromptTooLong(InvalidRequest):
     """A prompt that leaves the model no room to write; with fewer passages it may fit."""
 
     reason = "PROMPT_TOO_LONG"
+
+
+class Unauthenticated(ScaarError):
+    """The caller has not proved who they are; the same call will not succeed."""
+
+    reason = "UNAUTHENTICATED"
+
+
+class PermissionDenied(ScaarError):
+    """The caller is known, and may not do what was asked."""
+
+    reason = "PERMISSION_DENIED"
 
 
 class NotFound(ScaarError):

@@ -16,6 +16,8 @@ from scaar.core.errors import AlreadyExists, InvalidRequest
 from scaar.runtime.admission import Admission
 from scaar.runtime.channels import MAX_MESSAGE_BYTES
 from scaar.runtime.health import HealthServicer
+from scaar.runtime.identities import read_identities
+from scaar.runtime.identity import IdentityInterceptor
 from scaar.runtime.interceptors import (
     AdmissionInterceptor,
     DeadlineInterceptor,
@@ -88,14 +90,16 @@ async def open_server(
         AlreadyExists: something listens at the address.
         InvalidRequest: the address cannot be listened at, or a file of the settings not be used.
     """
-    credentials = server_credentials(settings)
+    credentials, identities = server_credentials(settings), read_identities(settings)
     check_free(address)
     admission = Admission(settings.max_concurrent_calls)
-    interceptors = (
-        ErrorInterceptor(status_of),
+    interceptors: list[grpc.aio.ServerInterceptor] = [ErrorInterceptor(status_of)]
+    if identities is not None:
+        interceptors.append(IdentityInterceptor(identities))
+    interceptors += [
         AdmissionInterceptor(admission),
         DeadlineInterceptor(settings.max_call_s),
-    )
+    ]
     server = grpc.aio.server(interceptors=interceptors, options=server_options(settings))
     names = [servicer.service_name for servicer in servicers]
     for servicer in servicers:

@@ -87,6 +87,11 @@ class ServiceSettings(Settings):
     """The authority, in PEM, whose certificate every client has to show, who asks for health
     too. Without it clients need none."""
 
+    identities_file: Path | None = None
+    """Who may call, as YAML or JSON: SHA-256 of bearer tokens and names of certificates, each with
+    its tenant. Without it everybody may. Health is open in either case. The file is read again
+    when it changes."""
+
     max_call_s: float = Field(default=3660.0, gt=0)
     """The longest that a call may take, in seconds, whatever deadline its client set."""
 

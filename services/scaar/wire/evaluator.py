@@ -19,6 +19,7 @@ from scaar.core.evaluations import (
     ReportForm,
 )
 from scaar.core.ports import Evaluator
+from scaar.core.tenancy import TENANT_KEY, proved_tenant
 from scaar.v1 import evaluator_pb2 as pb
 from scaar.v1 import evaluator_pb2_grpc as pb_grpc
 from scaar.wire.calls import answered, streamed, timeout_within
@@ -44,7 +45,6 @@ from scaar.wire.uploads import uploaded
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["EvaluatorService"].full_name
 _MOST_BYTES = 16 * 1024 * 1024
-TENANT_KEY = "x-scaar-tenant"
 
 _Response = TypeVar("_Response", pb.GetReportResponse, pb.ListPredictionsResponse)
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -130,6 +130,9 @@ def _carried(response: _Response, field: str, advice: str) -> _Response:
 
 
 def _tenant_in(context: Context) -> str:
+    """The tenant that the caller has proved, else the one that the metadata say."""
+    if (proved := proved_tenant()) is not None:
+        return proved
     for key, value in context.invocation_metadata() or ():
         if key == TENANT_KEY and isinstance(value, str):
             return value
@@ -177,7 +180,7 @@ class RemoteEvaluator:
         """Queues it; an error of ``questions`` cancels the call and goes on to the caller."""
         call = self._stub.CreateEvaluation(
             timeout=timeout_within(self._long_timeout_s, self._target),
-            metadata=((TENANT_KEY, _carried_tenant(request.tenant)),),
+            metadata=_tenant_metadata(request.tenant),
         )
         return await uploaded(
             call,
@@ -274,8 +277,10 @@ def _carried_id(evaluation_id: str) -> str:
     return carried_text("evaluation_id", evaluation_id)
 
 
-def _carried_tenant(tenant: str) -> str:
-    """The tenant, if metadata can carry it."""
+def _tenant_metadata(tenant: str) -> tuple[tuple[str, str], ...]:
+    """The tenant, if metadata can carry it; none for the default, which who calls may go over."""
+    if tenant == DEFAULT_TENANT:
+        return ()
     if not (tenant.isascii() and tenant.isprintable() and tenant.strip() == tenant):
         raise InvalidRequest.of("tenant", "must be printable ASCII without white space at its ends")
-    return tenant
+    return ((TENANT_KEY, tenant),)

@@ -8,7 +8,13 @@ from typing import Any
 
 import grpc
 
-from scaar.core.errors import DeadlineExceeded, StreamIncomplete
+from scaar.core.errors import (
+    BackendUnavailable,
+    DeadlineExceeded,
+    PermissionDenied,
+    StreamIncomplete,
+    Unauthenticated,
+)
 from scaar.core.ports import Answerer
 from scaar.core.types import Answer, AnswerEvent, AnswerFinished, AnswerRequest, AnswerStarted
 from scaar.v1 import orchestrator_pb2 as pb
@@ -67,10 +73,15 @@ class OrchestratorServicer(pb_grpc.OrchestratorServiceServicer):
         if not request.request_id:
             request = replace(request, request_id=_request_id_in(context))
         async with aclosing(self._answerer.stream_answer(_within(request, context))) as events:
-            async for event in events:
-                if isinstance(event, AnswerStarted):
-                    await context.send_initial_metadata(_metadata(event.provenance.request_id))
-                yield event
+            try:
+                async for event in events:
+                    if isinstance(event, AnswerStarted):
+                        await context.send_initial_metadata(_metadata(event.provenance.request_id))
+                    yield event
+            except (Unauthenticated, PermissionDenied) as error:
+                # It is the orchestrator that is refused, by what it depends on, not its caller.
+                text = f"a service refuses the orchestrator: {error.message}"
+                raise BackendUnavailable(text) from error
 
 
 def _within(request: AnswerRequest, context: grpc.aio.ServicerContext[Any, Any]) -> AnswerRequest:

@@ -23,9 +23,11 @@ from scaar.core.errors import (
     InvalidRequest,
     NotFound,
     Overloaded,
+    PermissionDenied,
     PromptTooLong,
     ScaarError,
     StreamIncomplete,
+    Unauthenticated,
     Violation,
     WrongState,
 )
@@ -35,6 +37,8 @@ STATUS_CODES: Mapping[type[ScaarError], grpc.StatusCode] = MappingProxyType(
     {
         PromptTooLong: grpc.StatusCode.INVALID_ARGUMENT,
         InvalidRequest: grpc.StatusCode.INVALID_ARGUMENT,
+        Unauthenticated: grpc.StatusCode.UNAUTHENTICATED,
+        PermissionDenied: grpc.StatusCode.PERMISSION_DENIED,
         NotFound: grpc.StatusCode.NOT_FOUND,
         AlreadyExists: grpc.StatusCode.ALREADY_EXISTS,
         WrongState: grpc.StatusCode.FAILED_PRECONDITION,

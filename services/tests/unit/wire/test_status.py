@@ -21,6 +21,8 @@ from scaar.wire.status import STATUS_CODES, error_of, status_of
 ERRORS = [
     InvalidRequest((Violation("question", "must not be empty"), Violation("ü", "zu groß 🙂"))),
     PromptTooLong.of("prompt", "must be at most 7 tokens with what follows it, not 9"),
+    errors.Unauthenticated("the bearer token is not known here"),
+    errors.PermissionDenied("x-scaar-tenant says 'b'", tenant="a"),
     NotFound("there is no index 'x'", index="x"),
     errors.AlreadyExists("taken", index="x"),
     errors.WrongState("is running", done="3", wanted="9"),
@@ -121,7 +123,8 @@ def test_a_status_stays_under_the_metadata_limit() -> None:
         (grpc.StatusCode.INVALID_ARGUMENT, InvalidRequest),
         (grpc.StatusCode.ABORTED, StreamIncomplete),
         (grpc.StatusCode.UNKNOWN, ScaarError),
-        (grpc.StatusCode.PERMISSION_DENIED, ScaarError),
+        (grpc.StatusCode.UNAUTHENTICATED, errors.Unauthenticated),
+        (grpc.StatusCode.PERMISSION_DENIED, errors.PermissionDenied),
     ],
 )
 def test_a_status_of_someone_elses_is_a_condition_too(

@@ -1,0 +1,97 @@
+"""Who may call a server, from one file: tokens by their SHA-256, certificates by their names.
+
+tokens:                 # printf %s "$TOKEN" | sha256sum
+  9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08: acme
+certificates:           # an alternative name, or the common name of one that has none
+  evaluator.scaar.internal: scaar
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from hmac import compare_digest
+from pathlib import Path
+from typing import Self
+
+from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.tenancy import wrong_tenant
+from scaar.runtime.config_file import ConfigFile
+from scaar.runtime.settings import ServiceSettings, variable_of
+from scaar.runtime.watched_files import WatchedFiles
+
+_SECTIONS = ("tokens", "certificates")
+_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Identities:
+    """The tenants of tokens and of certificates."""
+
+    tokens: Mapping[bytes, str] = field(repr=False)
+    """By the digest: a token is nowhere kept."""
+    certificates: Mapping[str, str]
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Those of a file.
+
+        Raises:
+            InvalidRequest: it cannot be read, or naming all that is wrong with it.
+        """
+        file = ConfigFile.read(path)
+        tokens, certificates = (file.sections.get(name, {}) for name in _SECTIONS)
+        wrong = file.unknown(_SECTIONS)
+        for section in _SECTIONS:
+            for name, tenant in file.sections.get(section, {}).items():
+                if section == "tokens" and not _SHA256.fullmatch(name):
+                    # Whatever stands there may be a token, and is not told.
+                    told = "has a name that is not the SHA-256 of a token: 64 hexadecimal digits"
+                    wrong.append(Violation(file.named(section, name[:4] + "..."), told))
+                elif told := wrong_tenant(tenant if isinstance(tenant, str) else ""):
+                    named = name[:8] + "..." if section == "tokens" else name
+                    wrong.append(Violation(file.named(section, named), f"the tenant {told}"))
+        if wrong:
+            raise InvalidRequest(wrong)
+        if not tokens and not certificates:
+            raise InvalidRequest.of(str(path), "has neither tokens nor certificates")
+        return cls(
+            {bytes.fromhex(name): str(tenant) for name, tenant in tokens.items()},
+            {name: str(tenant) for name, tenant in certificates.items()},
+        )
+
+    def of_token(self, token: str) -> str | None:
+        """The tenant of a token. Every one is compared, each in constant time."""
+        found, digest = None, sha256(token.encode()).digest()
+        for known, tenant in self.tokens.items():
+            if compare_digest(known, digest):
+                found = tenant
+        return found
+
+    def of_names(self, names: Sequence[str]) -> str | None:
+        """The tenant of a certificate with these names."""
+        return next((self.certificates[each] for each in names if each in self.certificates), None)
+
+
+def read_identities(settings: ServiceSettings) -> WatchedFiles[Identities] | None:
+    """Those of the settings, read again when their file changes; None for a server open to all.
+
+    Raises:
+        InvalidRequest: naming the setting whose file cannot be used.
+    """
+    path = settings.identities_file
+    if path is None:
+        return None
+    name = variable_of(type(settings), "identities_file")
+
+    def read() -> Identities:
+        try:
+            found = Identities.read(path)
+        except InvalidRequest as error:
+            raise InvalidRequest.of(name, error.message) from error
+        if found.certificates and settings.tls_client_ca_file is None:
+            told = f"{path} has certificates, which clients show where TLS_CLIENT_CA_FILE is set"
+            raise InvalidRequest.of(name, told)
+        return found
+
+    return WatchedFiles([path], read)

@@ -1,0 +1,76 @@
+"""What stands before the calls of a server that is not open to all: who calls, and for whom."""
+
+from typing import Any
+
+import grpc
+
+from scaar.core.errors import PermissionDenied, Unauthenticated
+from scaar.core.tenancy import TENANT_KEY, tenant_proved
+from scaar.runtime.handlers import Behavior, Context, Continuation, Handler, wrapped
+from scaar.runtime.identities import Identities
+from scaar.runtime.watched_files import WatchedFiles
+
+_HEALTH = "/grpc.health."
+_SCHEME = "bearer "
+_ALTERNATIVE_NAMES, _COMMON_NAME = "x509_subject_alternative_name", "x509_common_name"
+
+
+class IdentityInterceptor(grpc.aio.ServerInterceptor):
+    """Lets a call in whose caller is known, before its request is decoded; health is open.
+
+    A token goes over a certificate. The tenant of the call is the caller's.
+    """
+
+    def __init__(self, identities: WatchedFiles[Identities]) -> None:
+        self._identities = identities
+
+    async def intercept_service(
+        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
+    ) -> "Handler | None":
+        handler = await continuation(handler_call_details)
+        if handler_call_details.method.startswith(_HEALTH):
+            return handler
+        return wrapped(handler, self._identified)
+
+    def _identified(self, behavior: Behavior) -> Behavior:
+        async def identified(request: Any, context: Context) -> Any:
+            tenant = _tenant_of(context, self._identities.current())
+            for asked in metadata_of(context, TENANT_KEY):
+                if asked != tenant:
+                    text = f"{TENANT_KEY} says {asked!r}, and the caller is known as {tenant!r}"
+                    raise PermissionDenied(text)
+            with tenant_proved(tenant):
+                return await behavior(request, context)
+
+        return identified
+
+
+def metadata_of(context: Context, name: str) -> list[str]:
+    """All that a call's metadata say under a name."""
+    found = context.invocation_metadata() or ()
+    return [value for key, value in found if key == name and isinstance(value, str)]
+
+
+def _tenant_of(context: Context, identities: Identities) -> str:
+    if given := metadata_of(context, "authorization"):
+        if len(given) > 1 or given[0][: len(_SCHEME)].lower() != _SCHEME:
+            raise Unauthenticated("the field authorization must be one bearer token")
+        tenant = identities.of_token(given[0][len(_SCHEME) :].strip())
+        if tenant is None:
+            raise Unauthenticated("the bearer token is not known here")
+        return tenant
+    names = _names_in(context)
+    tenant = identities.of_names(names)
+    if tenant is not None:
+        return tenant
+    if names:
+        text = f"the certificate of {', '.join(names)} is not known here, and there is no token"
+        raise Unauthenticated(text)
+    raise Unauthenticated("a bearer token is missing: metadata authorization, 'Bearer TOKEN'")
+
+
+def _names_in(context: Context) -> list[str]:
+    """What the client's certificate says that it is; TLS has held it to the authority."""
+    found = context.auth_context()
+    names = found.get(_ALTERNATIVE_NAMES) or found.get(_COMMON_NAME) or ()
+    return [name.decode(errors="replace") for name in names if name]

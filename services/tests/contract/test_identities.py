@@ -1,0 +1,211 @@
+"""Who may call, over real sockets: tokens, certificates, and the tenant that comes of them."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+
+from scaar.client import open_client
+from scaar.core.errors import BackendUnavailable, InvalidRequest, PermissionDenied, Unauthenticated
+from scaar.core.tenancy import TENANT_KEY, proved_tenant
+from scaar.core.types import AnswerRequest, PolicyRequest
+from scaar.orchestrator.settings import OrchestratorSettings
+from scaar.runtime.channels import ChannelSettings, open_channel
+from scaar.runtime.health import wait_until_serving
+from scaar.runtime.server import RunningServer, open_server
+from scaar.testing.certificates import Authority
+from scaar.testing.fakes import ScriptedAnswerer
+from scaar.wire.orchestrator import SERVICE_NAME, OrchestratorServicer, RemoteAnswerer
+from scaar.wire.status import status_of
+
+LOOPBACK = "127.0.0.1:0"
+REQUEST = AnswerRequest("Where?", PolicyRequest("scaar"))
+Metadata = tuple[tuple[str, str], ...]
+
+
+class Tenants:
+    """An answerer that keeps for whom it was asked, and then fails."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.seen: list[str | None] = []
+        self._error = error or BackendUnavailable("asked")
+
+    def answerer(self) -> ScriptedAnswerer:
+        def script(_: AnswerRequest) -> list[Any]:
+            self.seen.append(proved_tenant())
+            return [self._error]
+
+        return ScriptedAnswerer(script)
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Authority:
+    return Authority(tmp_path / "authority")
+
+
+def identities(path: Path, tokens: Mapping[str, str], certificates: str = "") -> Path:
+    lines = (f"  {sha256(name.encode()).hexdigest()}: {each}\n" for name, each in tokens.items())
+    path.write_text(f"tokens:\n{''.join(lines)}{certificates}")
+    return path
+
+
+@asynccontextmanager
+async def serving(tenants: Tenants, **settings: Any) -> AsyncIterator[RunningServer]:
+    servicer = OrchestratorServicer(tenants.answerer())
+    made = OrchestratorSettings(stop_grace_s=0.0, **settings)
+    async with open_server([servicer], LOOPBACK, made, status_of=status_of) as server:
+        yield server
+
+
+async def ask(target: str, *metadata: tuple[str, str]) -> None:
+    async with open_channel(target, settings=ChannelSettings(attempts=1)) as channel:
+        await RemoteAnswerer(channel, target, metadata=metadata).answer(REQUEST)
+
+
+def bearer(token: str) -> tuple[str, str]:
+    return "authorization", f"Bearer {token}"
+
+
+async def test_the_tenant_of_a_call_is_that_of_its_token(tmp_path: Path) -> None:
+    tenants = Tenants()
+    file = identities(tmp_path / "identities.yaml", {"one": "acme", "two": "globex"})
+    async with serving(tenants, identities_file=file) as server:
+        for token in ("one", "two", "one"):
+            with pytest.raises(BackendUnavailable, match="asked"):
+                await ask(server.target, bearer(token))
+        with pytest.raises(BackendUnavailable, match="asked"):
+            await ask(server.target, ("authorization", "bearer two"), (TENANT_KEY, "globex"))
+    assert tenants.seen == ["acme", "globex", "acme", "globex"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "told"),
+    [
+        ((), "a bearer token is missing"),
+        ((bearer("wrong"),), "the bearer token is not known here"),
+        ((bearer(""),), "must be one bearer token|is not known here"),
+        ((("authorization", "Basic b25l"),), "must be one bearer token"),
+        ((bearer("one"), bearer("two")), "must be one bearer token"),
+        (((TENANT_KEY, "acme"),), "a bearer token is missing"),
+    ],
+)
+async def test_a_caller_that_is_not_known_is_refused(
+    tmp_path: Path, metadata: Metadata, told: str
+) -> None:
+    tenants = Tenants()
+    file = identities(tmp_path / "identities.yaml", {"one": "acme", "two": "acme"})
+    async with serving(tenants, identities_file=file) as server:
+        with pytest.raises(Unauthenticated, match=told):
+            await ask(server.target, *metadata)
+    assert tenants.seen == []
+
+
+async def test_another_tenant_than_ones_own_is_refused(tmp_path: Path) -> None:
+    tenants = Tenants()
+    file = identities(tmp_path / "identities.yaml", {"one": "acme"})
+    async with serving(tenants, identities_file=file) as server:
+        with pytest.raises(PermissionDenied, match="says 'globex', and the caller is known as"):
+            await ask(server.target, bearer("one"), (TENANT_KEY, "globex"))
+    assert tenants.seen == []
+
+
+async def test_health_is_open_and_the_contract_is_not_told(tmp_path: Path) -> None:
+    file = identities(tmp_path / "identities.yaml", {"one": "acme"})
+    async with serving(Tenants(), identities_file=file) as server:
+        await wait_until_serving(server.target, SERVICE_NAME, timeout_s=10)
+        async with open_channel(server.target) as channel:
+            call = reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo()
+            await call.write(reflection_pb2.ServerReflectionRequest(list_services=""))
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await call.read()
+    assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
+
+
+async def test_a_server_without_identities_is_open_to_all() -> None:
+    tenants = Tenants()
+    async with serving(tenants) as server:
+        with pytest.raises(BackendUnavailable, match="asked"):
+            await ask(server.target, bearer("anything"), (TENANT_KEY, "acme"))
+    assert tenants.seen == [None]
+
+
+async def test_a_token_that_is_taken_out_counts_no_more(tmp_path: Path) -> None:
+    file = identities(tmp_path / "identities.yaml", {"one": "acme"})
+    async with serving(Tenants(), identities_file=file) as server:
+        with pytest.raises(BackendUnavailable, match="asked"):
+            await ask(server.target, bearer("one"))
+        identities(file, {"two": "globex"})
+        with pytest.raises(Unauthenticated):
+            await ask(server.target, bearer("one"))
+        file.write_text("tokens: [")
+        with pytest.raises(BackendUnavailable, match="asked"):
+            await ask(server.target, bearer("two"))
+
+
+async def test_a_certificate_is_an_identity_and_a_token_goes_over_it(
+    authority: Authority, tmp_path: Path
+) -> None:
+    tenants, issued = Tenants(), authority.issue()
+    known, stranger = authority.issue("known.test"), authority.issue("stranger.test")
+    names = "certificates:\n  known.test: acme\n"
+    tls = {
+        "tls_cert_file": issued.cert,
+        "tls_key_file": issued.key,
+        "tls_client_ca_file": authority.ca,
+        "identities_file": identities(tmp_path / "identities.yaml", {"one": "globex"}, names),
+    }
+    async with serving(tenants, **tls) as server:
+
+        async def ask_as(cert: Path, key: Path, token: str | None = None) -> None:
+            files = {"ca_file": authority.ca, "cert_file": cert, "key_file": key, "token": token}
+            async with open_client(server.target, **files) as client:
+                await client.answer("Where?")
+
+        with pytest.raises(BackendUnavailable, match="asked"):
+            await ask_as(known.cert, known.key)
+        with pytest.raises(BackendUnavailable, match="asked"):
+            await ask_as(stranger.cert, stranger.key, "one")
+        with pytest.raises(Unauthenticated, match=r"certificate of stranger\.test is not known"):
+            await ask_as(stranger.cert, stranger.key)
+        with pytest.raises(Unauthenticated, match="the bearer token is not known"):
+            await ask_as(known.cert, known.key, "wrong")
+    assert {*tenants.seen} == {"acme", "globex"}
+
+
+async def test_what_refuses_the_orchestrator_does_not_refuse_its_caller() -> None:
+    async with serving(Tenants(Unauthenticated("the bearer token is not known here"))) as server:
+        with pytest.raises(BackendUnavailable, match="a service refuses the orchestrator: the be"):
+            await ask(server.target)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (None, "IDENTITIES_FILE: .*cannot be read: No such file"),
+        ("", "has neither tokens nor certificates"),
+        ("tokens: [", "line 1"),
+        ("users: {a: b}", "users: is no section; known: tokens, certificates"),
+        ("tokens: {secret-token: acme}", r"tokens\.secr\.\.\.: has a name that is not the SHA-256"),
+        (f"tokens: {{{'a' * 64}: ''}}", r"tokens\.aaaaaaaa\.\.\.: the tenant must have 1 to 128"),
+        (f"tokens: {{{'a' * 64}: ' x'}}", "the tenant must be printable ASCII"),
+        ("certificates: {known.test: acme}", "clients show where TLS_CLIENT_CA_FILE is set"),
+    ],
+)
+async def test_what_is_wrong_with_the_file_is_told(
+    tmp_path: Path, text: str | None, told: str
+) -> None:
+    file = tmp_path / "identities.yaml"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(InvalidRequest, match=told) as caught:
+        async with serving(Tenants(), identities_file=file):
+            pass
+    assert [each.field for each in caught.value.violations] == [
+        "SCAAR_ORCHESTRATOR_IDENTITIES_FILE"
+    ]
+    assert "secret-token" not in caught.value.message
