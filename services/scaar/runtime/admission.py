@@ -14,8 +14,15 @@ _SHORTEST_S, _LONGEST_S = 0.1, 60.0
 class Admission:
     """A number of places; who finds none is refused at once and told when to come again."""
 
-    def __init__(self, places: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        places: int,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        whose: str = "this service takes",
+    ) -> None:
         self._places = places
+        self._whose = whose
         self._clock = clock
         self._taken = 0
         self._mean_s = 1.0
@@ -41,7 +48,7 @@ class Admission:
             Overloaded: all are taken.
         """
         if self._taken >= self._places:
-            text = f"{self._places} calls are under way, as many as this service takes at a time"
+            text = f"{self._places} calls are under way, as many as {self._whose} at a time"
             raise Overloaded(text, retry_after_s=self.retry_after_s)
         self._taken += 1
         began = self._clock()

@@ -27,6 +27,7 @@ from scaar.runtime.interceptors import (
 from scaar.runtime.readiness import Check, Need, watching
 from scaar.runtime.server_tls import server_credentials
 from scaar.runtime.settings import ServiceSettings
+from scaar.runtime.tenant_limits import TenantLimitInterceptor, TenantLimits
 
 _OPTIONS = (
     # On by default, and then two servers share a port without a word.
@@ -96,6 +97,8 @@ async def open_server(
     interceptors: list[grpc.aio.ServerInterceptor] = [ErrorInterceptor(status_of)]
     if identities is not None:
         interceptors.append(IdentityInterceptor(identities))
+    if settings.tenant_calls_per_s is not None or settings.tenant_concurrent_calls is not None:
+        interceptors.append(TenantLimitInterceptor(TenantLimits(settings)))
     interceptors += [
         AdmissionInterceptor(admission),
         DeadlineInterceptor(settings.max_call_s),

@@ -100,6 +100,18 @@ class ServiceSettings(Settings):
     with the time after which to come again. Each may hold a request and a response of 16 MiB, the
     largest there are: 64 of them are 2 GiB. Health and reflection are not counted."""
 
+    tenant_calls_per_s: float | None = Field(default=None, gt=0, le=1_000_000)
+    """Calls a second that one tenant may make in the long run; one more is refused as overload with
+    the time after which to come again. No limit without. The tenant is the caller's where
+    ``identities_file`` is set, else the one that ``x-scaar-tenant`` says, which is not proved."""
+
+    tenant_burst: int = Field(default=10, ge=1, le=1_000_000)
+    """Calls that one tenant may make at once before it is held to that rate."""
+
+    tenant_concurrent_calls: int | None = Field(default=None, ge=1, le=100_000)
+    """Calls that one tenant may have under way at a time; one more is refused as overload. No limit
+    without, but that of the service."""
+
     max_connection_age_s: float = Field(default=300.0, gt=0)
     """How long a connection lives, in seconds. Clients look a name up again only when a connection
     ends, and then find the replicas that have come since. A call under way goes on to its end."""

@@ -1,7 +1,8 @@
 """Who may call, over real sockets: tokens, certificates, and the tenant that comes of them."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,13 @@ import pytest
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from scaar.client import open_client
-from scaar.core.errors import BackendUnavailable, InvalidRequest, PermissionDenied, Unauthenticated
+from scaar.core.errors import (
+    BackendUnavailable,
+    InvalidRequest,
+    Overloaded,
+    PermissionDenied,
+    Unauthenticated,
+)
 from scaar.core.tenancy import TENANT_KEY, proved_tenant
 from scaar.core.types import AnswerRequest, PolicyRequest
 from scaar.orchestrator.settings import OrchestratorSettings
@@ -181,6 +188,52 @@ async def test_what_refuses_the_orchestrator_does_not_refuse_its_caller() -> Non
     async with serving(Tenants(Unauthenticated("the bearer token is not known here"))) as server:
         with pytest.raises(BackendUnavailable, match="a service refuses the orchestrator: the be"):
             await ask(server.target)
+
+
+async def test_a_tenant_is_held_to_its_rate_and_told_when_to_come_again(tmp_path: Path) -> None:
+    file = identities(tmp_path / "identities.yaml", {"one": "acme", "two": "globex"})
+    limits = {"tenant_calls_per_s": 0.001, "tenant_burst": 2}
+    async with serving(Tenants(), identities_file=file, **limits) as server:
+        for token in ("one", "one", "two"):
+            with pytest.raises(BackendUnavailable, match="asked"):
+                await ask(server.target, bearer(token))
+        with pytest.raises(
+            Overloaded, match=r"tenant 'acme' may make 0\.001 calls a sec"
+        ) as caught:
+            await ask(server.target, bearer("one"))
+        assert 0 < caught.value.retry_after_s <= 1000
+        # Whoever is not known spends nobody's share, and health is not counted.
+        with pytest.raises(Unauthenticated):
+            await ask(server.target, (TENANT_KEY, "globex"))
+        await wait_until_serving(server.target, SERVICE_NAME, timeout_s=10)
+        with pytest.raises(BackendUnavailable, match="asked"):
+            await ask(server.target, bearer("two"))
+
+
+async def test_a_tenant_has_so_many_calls_at_a_time() -> None:
+    tenants = Tenants()
+    entered, leave = asyncio.Event(), asyncio.Event()
+
+    class Slow(ScriptedAnswerer):
+        async def stream_answer(self, request: AnswerRequest) -> Any:
+            entered.set()
+            await leave.wait()
+            async with aclosing(tenants.answerer().stream_answer(request)) as events:
+                async for event in events:
+                    yield event
+
+    settings = OrchestratorSettings(tenant_concurrent_calls=1, stop_grace_s=0.0)
+    servicer = OrchestratorServicer(Slow(lambda _: []))
+    async with open_server([servicer], LOOPBACK, settings, status_of=status_of) as server:
+        under_way = asyncio.create_task(ask(server.target, (TENANT_KEY, "acme")))
+        await entered.wait()
+        with pytest.raises(Overloaded, match="1 calls are under way, as many as tenant 'acme'"):
+            await ask(server.target, (TENANT_KEY, "acme"))
+        others = asyncio.create_task(ask(server.target))
+        leave.set()
+        for asked in (under_way, others):
+            with pytest.raises(BackendUnavailable, match="asked"):
+                await asked
 
 
 @pytest.mark.parametrize(
