@@ -23,3 +23,10 @@ def test_production_runs_on_the_servers_of_production() -> None:
     assert engines[ServiceName.GENERATOR] == "tgi"
     assert engines[ServiceName.SCORER] == "triton"
     assert engines[ServiceName.RETRIEVER] == "opensearch"
+
+
+def test_production_is_by_tls_both_ways_and_tells_its_contract_to_nobody() -> None:
+    for settings in read_every(ConfigFile.read(EXAMPLES / "production.yaml")).values():
+        assert settings.tls_cert_file
+        assert settings.tls_client_ca_file
+        assert not settings.reflection
