@@ -1,1 +1,1 @@
-"""The parts of docs/ that are made from the code: the contract, its errors, and the settings."""
+"""The parts of docs/ that are made from the code: contract, errors, settings and metrics."""

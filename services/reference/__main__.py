@@ -8,6 +8,7 @@ from pathlib import Path
 from reference.conditions import errors
 from reference.contract import contract
 from reference.markdown import remade
+from reference.metrics import metrics
 from reference.protos import read_protos
 from reference.settings import settings_parts
 
@@ -20,6 +21,7 @@ def pages() -> Mapping[str, Mapping[str, str]]:
     return {
         "contract.md": {"contract": contract(protos), "errors": errors()},
         "configuration.md": settings_parts(),
+        "telemetry.md": {"metrics": metrics()},
     }
 
 

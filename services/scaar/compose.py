@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from scaar.core.controls import Control
 from scaar.core.errors import AlreadyExists, CapabilityMissing, InvalidRequest, NotFound
 from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.observers import UNOBSERVED, ScorerObserver
 from scaar.core.ports import (
     Answerer,
     ContributionScorer,
@@ -124,7 +125,7 @@ async def open_differentiable(model: str) -> AsyncIterator[tuple[Generator, "Gra
 
 @asynccontextmanager
 async def open_scorer(
-    target: str = EMBEDDED, *, timeout_s: float = 60.0
+    target: str = EMBEDDED, *, timeout_s: float = 60.0, observer: ScorerObserver = UNOBSERVED
 ) -> AsyncIterator[ContributionScorer]:
     """The scorer at a target; embedded, the lab's model unless the settings name another."""
     if target != EMBEDDED:
@@ -138,7 +139,8 @@ async def open_scorer(
     folder = settings.model
     if folder is None and settings.engine != "bi_encoder":
         folder = model_folder(LAB_CROSS_ENCODER)
-    async with open_engine(settings.model_copy(update={"model": folder})) as engine:
+    settings = settings.model_copy(update={"model": folder})
+    async with open_engine(settings, observer=observer) as engine:
         yield engine
 
 
@@ -191,8 +193,10 @@ async def open_retriever(
 
 
 @asynccontextmanager
-async def open_ports(settings: OrchestratorSettings) -> AsyncIterator[Ports]:
-    """The four ports that the loop works through."""
+async def open_ports(
+    settings: OrchestratorSettings, *, observer: ScorerObserver = UNOBSERVED
+) -> AsyncIterator[Ports]:
+    """The four ports that the loop works through; the observer is told of an embedded scorer."""
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
         yield Ports(
@@ -200,7 +204,11 @@ async def open_ports(settings: OrchestratorSettings) -> AsyncIterator[Ports]:
                 open_generator(settings.generator_target, timeout_s=settings.generator_timeout_s)
             ),
             scorer=await enter(
-                open_scorer(settings.scorer_target, timeout_s=settings.scorer_timeout_s)
+                open_scorer(
+                    settings.scorer_target,
+                    timeout_s=settings.scorer_timeout_s,
+                    observer=observer,
+                )
             ),
             query_builder=await enter(
                 open_query_builder(

@@ -19,6 +19,7 @@ from scaar.runtime.identities import read_identities
 from scaar.runtime.server import Servicer, open_server
 from scaar.runtime.server_tls import server_credentials
 from scaar.runtime.settings import ServiceSettings
+from scaar.telemetry.opening import Telemetry, open_telemetry
 from scaar.wire.evaluator import EvaluatorServicer
 from scaar.wire.generator import GeneratorServicer
 from scaar.wire.orchestrator import OrchestratorServicer
@@ -87,31 +88,40 @@ async def _serve(service: ServiceName, flags: Mapping[str, str | None]) -> None:
         address = default_address(service)
     needs = compose.needs_of(settings) if isinstance(settings, OrchestratorSettings) else ()
     async with AsyncExitStack() as stack:
-        servicer = await stack.enter_async_context(_open_servicer(service, settings))
+        telemetry = await stack.enter_async_context(open_telemetry(settings, service=service))
+        servicer = await stack.enter_async_context(_open_servicer(service, settings, telemetry))
         check = None
         if isinstance(servicer, GeneratorServicer | ScorerServicer):
             check = servicer.check_ready
         server = await stack.enter_async_context(
             open_server(
-                [servicer], address, settings, status_of=status_of, needs=needs, check=check
+                [servicer],
+                address,
+                settings,
+                status_of=status_of,
+                needs=needs,
+                check=check,
+                observers=telemetry.interceptors,
             )
         )
         if isinstance(servicer, RetrieverServicer):
             servicer.tell_readiness(server.health.set_serving)
         print(f"{service} serving on {server.address}", file=sys.stderr, flush=True)
+        if telemetry.metrics_address:
+            print(f"metrics at http://{telemetry.metrics_address}/metrics", file=sys.stderr)
         await stopping.wait()
 
 
 @asynccontextmanager
 async def _open_servicer(
-    service: ServiceName, settings: ServiceSettings
+    service: ServiceName, settings: ServiceSettings, telemetry: Telemetry
 ) -> AsyncIterator[Servicer]:
     match service:
         case ServiceName.GENERATOR:
             async with compose.open_generator() as generator:
                 yield GeneratorServicer(generator)
         case ServiceName.SCORER:
-            async with compose.open_scorer() as scorer:
+            async with compose.open_scorer(observer=telemetry.scorer) as scorer:
                 yield ScorerServicer(scorer)
         case ServiceName.QUERY_BUILDER:
             async with compose.open_query_builder() as query_builder:
@@ -127,8 +137,9 @@ async def _open_servicer(
                 yield RetrieverServicer(retriever, whole=whole)
         case ServiceName.ORCHESTRATOR:
             assert isinstance(settings, OrchestratorSettings)
-            async with compose.open_ports(settings) as ports:
-                yield OrchestratorServicer(compose.build_loop(ports, settings))
+            async with compose.open_ports(settings, observer=telemetry.scorer) as ports:
+                loop = compose.build_loop(ports, settings)
+                yield OrchestratorServicer(telemetry.watched(loop))
         case ServiceName.EVALUATOR:
             from scaar.evaluator.settings import EvaluatorSettings
 

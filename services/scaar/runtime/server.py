@@ -80,12 +80,14 @@ async def open_server(
     status_of: StatusOf,
     needs: Sequence[Need] = (),
     check: Check | None = None,
+    observers: Sequence[grpc.aio.ServerInterceptor] = (),
 ) -> AsyncIterator[RunningServer]:
     """Serves until the context is left, then drains and stops as the settings say.
 
     Health is served for ``""``, the process, and for every service by name: it is ready while all
     that it ``needs`` serves and its ``check`` passes. Reflection is served if the settings say so.
-    ``status_of`` tells the status of an error.
+    ``status_of`` tells the status of an error. The ``observers`` stand outside of everything else,
+    so that they see how a call ends.
 
     Raises:
         AlreadyExists: something listens at the address.
@@ -94,7 +96,7 @@ async def open_server(
     credentials, identities = server_credentials(settings), read_identities(settings)
     check_free(address)
     admission = Admission(settings.max_concurrent_calls)
-    interceptors: list[grpc.aio.ServerInterceptor] = [ErrorInterceptor(status_of)]
+    interceptors = [*observers, ErrorInterceptor(status_of)]
     if identities is not None:
         interceptors.append(IdentityInterceptor(identities))
     if settings.tenant_calls_per_s is not None or settings.tenant_concurrent_calls is not None:

@@ -134,6 +134,10 @@ class ServiceSettings(Settings):
     stop_grace_s: float = Field(default=5.0, ge=0)
     """How long calls may go on when the service stops, in seconds."""
 
+    metrics_address: str | None = None
+    """Where Prometheus reads the service's metrics by HTTP, ``host:port``; port 0 takes a free one.
+    Unset, none are kept. Needs the extra ``telemetry``."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Source:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from scaar.core.budget import time_left
 from scaar.core.errors import BackendUnavailable, DeadlineExceeded, InvalidRequest, Violation
+from scaar.core.observers import UNOBSERVED, ScorerObserver
 from scaar.core.ports import ContributionScorer
 from scaar.core.types import ScorerDescription, ScoreRequest
 from scaar.scorer.validation import check_requests
@@ -71,10 +72,10 @@ class _Joined:
 
 @asynccontextmanager
 async def open_cached_scorer(
-    scorer: ContributionScorer, *, entries: int
+    scorer: ContributionScorer, *, entries: int, observer: ScorerObserver = UNOBSERVED
 ) -> AsyncIterator["CachedScorer"]:
     """The scorer with a memory of ``entries`` sentences, from 1, until the block ends."""
-    cached = CachedScorer(scorer, entries=entries)
+    cached = CachedScorer(scorer, entries=entries, observer=observer)
     try:
         yield cached
     finally:
@@ -90,12 +91,19 @@ class CachedScorer:
     those computed anew.
     """
 
-    def __init__(self, scorer: ContributionScorer, *, entries: int) -> None:
+    def __init__(
+        self,
+        scorer: ContributionScorer,
+        *,
+        entries: int,
+        observer: ScorerObserver = UNOBSERVED,
+    ) -> None:
         self.hits = 0
         self.joined = 0
         self.misses = 0
         self._scorer = scorer
         self._entries = entries
+        self._observer = observer
         self._remembered: OrderedDict[_Key, Contributions] = OrderedDict()
         self._under_way: dict[_Key, _Computing] = {}
         self._tasks: set[asyncio.Task[Contributions]] = set()
@@ -122,6 +130,10 @@ class CachedScorer:
         found = {key: self._recall(key) for key in keys}
         missing = [number for number, key in enumerate(keys) if found[key] is None]
         with self._joining([(keys[number], requests[number]) for number in missing]) as joined:
+            began = sum(each.began for each in joined)
+            self._observer.sentences_looked_up(
+                hits=len(keys) - len(missing), joined=len(joined) - began, misses=began
+            )
             if joined:
                 tasks = {each.computing.task for each in joined}
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)

@@ -5,13 +5,16 @@ from contextlib import asynccontextmanager
 from typing import assert_never
 
 from scaar.core.controls import Control
+from scaar.core.observers import UNOBSERVED, ScorerObserver
 from scaar.core.ports import ContributionScorer
 from scaar.scorer.cache import open_cached_scorer
 from scaar.scorer.settings import ScorerSettings
 
 
 @asynccontextmanager
-async def open_scorer(settings: ScorerSettings) -> AsyncIterator[ContributionScorer]:
+async def open_scorer(
+    settings: ScorerSettings, *, observer: ScorerObserver = UNOBSERVED
+) -> AsyncIterator[ContributionScorer]:
     """The scorer, open until the block ends, with a memory where the settings give it one.
 
     Raises:
@@ -23,7 +26,7 @@ async def open_scorer(settings: ScorerSettings) -> AsyncIterator[ContributionSco
     """
     match settings.control:
         case "none":
-            async with _open_remembering(settings) as scorer:
+            async with _open_remembering(settings, observer) as scorer:
                 yield scorer
         case "idf":
             # It asks no model, so that none has to be there.
@@ -36,7 +39,7 @@ async def open_scorer(settings: ScorerSettings) -> AsyncIterator[ContributionSco
 
             # What is remembered is the model's own: a control of it is quickly made.
             async with (
-                _open_remembering(settings) as engine,
+                _open_remembering(settings, observer) as engine,
                 open_control(Control(settings.control), engine) as scorer,
             ):
                 yield scorer
@@ -45,32 +48,38 @@ async def open_scorer(settings: ScorerSettings) -> AsyncIterator[ContributionSco
 
 
 @asynccontextmanager
-async def _open_remembering(settings: ScorerSettings) -> AsyncIterator[ContributionScorer]:
-    async with _open_engine(settings) as engine:
+async def _open_remembering(
+    settings: ScorerSettings, observer: ScorerObserver
+) -> AsyncIterator[ContributionScorer]:
+    async with _open_engine(settings, observer) as engine:
         if not settings.cache_entries:
             yield engine
             return
-        async with open_cached_scorer(engine, entries=settings.cache_entries) as scorer:
+        async with open_cached_scorer(
+            engine, entries=settings.cache_entries, observer=observer
+        ) as scorer:
             yield scorer
 
 
 @asynccontextmanager
-async def _open_engine(settings: ScorerSettings) -> AsyncIterator[ContributionScorer]:
+async def _open_engine(
+    settings: ScorerSettings, observer: ScorerObserver
+) -> AsyncIterator[ContributionScorer]:
     match settings.engine:
         case "onnx":
             from scaar.scorer.engines.onnx import open_onnx_scorer
 
-            async with open_onnx_scorer(settings) as scorer:
+            async with open_onnx_scorer(settings, observer=observer) as scorer:
                 yield scorer
         case "bi_encoder":
             from scaar.scorer.engines.onnx import open_bi_encoder_scorer
 
-            async with open_bi_encoder_scorer(settings) as scorer:
+            async with open_bi_encoder_scorer(settings, observer=observer) as scorer:
                 yield scorer
         case "triton":
             from scaar.scorer.engines.triton import open_triton_scorer
 
-            async with open_triton_scorer(settings) as scorer:
+            async with open_triton_scorer(settings, observer=observer) as scorer:
                 yield scorer
         case _:
             assert_never(settings.engine)

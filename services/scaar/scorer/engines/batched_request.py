@@ -48,6 +48,8 @@ class BatchedRequest(Generic[P]):
         self._missing = count
         self._queued: dict[int, deque[tuple[int, P]]] = {}
         self.queued_pairs = count
+        self.enqueued_s: float | None = None
+        """When its pairs were put in line, by the loop's clock; None again once one was taken."""
 
     async def similarities(self, pairs: Sequence[P]) -> list[float]:
         """The similarity of each pair; asked for once, for as many pairs as were admitted.
@@ -63,7 +65,8 @@ class BatchedRequest(Generic[P]):
         for place, pair in enumerate(pairs):
             bucket = self._limits.bucket_of(pair)
             self._queued.setdefault(bucket, deque()).append((place, pair))
-        self._answer = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        self._answer, self.enqueued_s = loop.create_future(), loop.time()
         self._enqueue(self)
         await self._answer
         return self._similarities

@@ -6,13 +6,14 @@ computes gathers for the next batch. Knows nothing of the model but one blocking
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from functools import partial
 from typing import Generic
 
 from scaar.core.errors import BackendUnavailable, Overloaded, ScaarError
+from scaar.core.observers import UNOBSERVED, ScorerObserver
 from scaar.scorer.engines.batched_request import BatchedRequest, BatchLimits, P
 
 TURN_PAIRS = 32
@@ -35,8 +36,16 @@ class Batcher(Generic[P]):
     afterwards. ``batches`` and ``computed_pairs`` count what was handed to the model.
     """
 
-    def __init__(self, compute: Compute[P], executor: Executor, limits: BatchLimits) -> None:
+    def __init__(
+        self,
+        compute: Compute[P],
+        executor: Executor,
+        limits: BatchLimits,
+        *,
+        observer: ScorerObserver = UNOBSERVED,
+    ) -> None:
         self.limits = limits
+        self._observer = observer
         self.queued_pairs = 0
         self.batches = 0
         self.computed_pairs = 0
@@ -88,6 +97,7 @@ class Batcher(Generic[P]):
             self._under_way += 1
             self.batches += 1
             self.computed_pairs += len(batch)
+            self._observer.batch_begun(len(batch))
             work = loop.run_in_executor(self._executor, self._compute, bucket, tuple(batch))
             work.add_done_callback(partial(self._finish, batch, loop.time()))
 
@@ -105,9 +115,18 @@ class Batcher(Generic[P]):
                     self.queued_pairs -= 1
                     batch[pair].append((request, place))
                     gave[request] = None
+        self._tell_waits(gave)
         waiting = [each for each in self._line if each not in gave]
         self._line = deque([*waiting, *(each for each in gave if each.queued_pairs)])
         return bucket, batch
+
+    def _tell_waits(self, gave: Iterable[BatchedRequest[P]]) -> None:
+        """How long those waited whose first pairs are taken."""
+        now = asyncio.get_running_loop().time()
+        for request in gave:
+            if request.enqueued_s is not None:
+                self._observer.pairs_waited(now - request.enqueued_s)
+                request.enqueued_s = None
 
     def _finish(
         self,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Generic, Protocol
 
 from scaar.core.errors import NotFound
+from scaar.core.observers import UNOBSERVED, ScorerObserver
 from scaar.core.types import ScorerDescription, ScoreRequest
 from scaar.scorer.engines.batched_request import BatchLimits, P
 from scaar.scorer.engines.batcher import Batcher
@@ -47,18 +48,22 @@ class Model(Protocol[P]):
 
 
 @asynccontextmanager
-async def open_onnx_scorer(settings: ScorerSettings) -> AsyncIterator["OnnxScorer[TokenPair]"]:
+async def open_onnx_scorer(
+    settings: ScorerSettings, *, observer: ScorerObserver = UNOBSERVED
+) -> AsyncIterator["OnnxScorer[TokenPair]"]:
     """A cross-encoder over the model folder of the settings; see :func:`open_scorer`."""
-    async with _open_scorer(settings, open_cross_encoder, engine="onnx") as scorer:
+    opening = _open_scorer(settings, open_cross_encoder, engine="onnx", observer=observer)
+    async with opening as scorer:
         yield scorer
 
 
 @asynccontextmanager
 async def open_bi_encoder_scorer(
-    settings: ScorerSettings,
+    settings: ScorerSettings, *, observer: ScorerObserver = UNOBSERVED
 ) -> AsyncIterator["OnnxScorer[TextPair]"]:
     """A sentence encoder over the model folder of the settings; see :func:`open_scorer`."""
-    async with _open_scorer(settings, open_bi_encoder, engine="bi_encoder") as scorer:
+    opening = _open_scorer(settings, open_bi_encoder, engine="bi_encoder", observer=observer)
+    async with opening as scorer:
         yield scorer
 
 
@@ -70,7 +75,7 @@ class _Open(Protocol[P]):
 
 @asynccontextmanager
 async def _open_scorer(
-    settings: ScorerSettings, open_model: _Open[P], *, engine: str
+    settings: ScorerSettings, open_model: _Open[P], *, engine: str, observer: ScorerObserver
 ) -> AsyncIterator["OnnxScorer[P]"]:
     if settings.model is None:
         raise NotFound(f"no model is set for {engine}: SCAAR_SCORER_MODEL names its folder")
@@ -95,7 +100,7 @@ async def _open_scorer(
             found: list[float] = model.likeness(pairs, width=bucket if to_bucket else 0).tolist()
             return found
 
-        batcher = Batcher(likeness, executor, limits)
+        batcher = Batcher(likeness, executor, limits, observer=observer)
         try:
             yield OnnxScorer(model, reader, batcher, engine=engine)
         finally:

@@ -16,6 +16,7 @@ from scaar.core.errors import (
     NotFound,
     Overloaded,
 )
+from scaar.core.observers import UNOBSERVED, ScorerObserver
 from scaar.core.types import ScorerDescription, ScoreRequest
 from scaar.runtime.checkpoint import read_checkpoint
 from scaar.scorer.engines.batched_request import BatchLimits
@@ -31,7 +32,9 @@ from scaar.wire.calls import timeout_within
 
 
 @asynccontextmanager
-async def open_triton_scorer(settings: ScorerSettings) -> AsyncIterator["TritonScorer"]:
+async def open_triton_scorer(
+    settings: ScorerSettings, *, observer: ScorerObserver = UNOBSERVED
+) -> AsyncIterator["TritonScorer"]:
     """The scorer over the server of the settings; see :func:`open_scorer`.
 
     The server need not be there yet: until it is, every call is BackendUnavailable.
@@ -64,7 +67,7 @@ async def open_triton_scorer(settings: ScorerSettings) -> AsyncIterator["TritonS
             ) as model,
             watching_model(model, tokenizer_sha256=digest) as watch,
         ):
-            yield TritonScorer(model, watch, reader, executor, settings)
+            yield TritonScorer(model, watch, reader, executor, settings, observer=observer)
 
 
 class TritonScorer:
@@ -77,6 +80,8 @@ class TritonScorer:
         reader: PairReader,
         executor: Executor,
         settings: ScorerSettings,
+        *,
+        observer: ScorerObserver = UNOBSERVED,
     ) -> None:
         self._model = model
         self._watch = watch
@@ -90,7 +95,9 @@ class TritonScorer:
             queued_pairs=settings.max_queued_pairs,
             parallel=settings.triton_requests,
         )
-        self._requests = TritonRequests(model, reader, limits, timeout_s=self._timeout_s)
+        self._requests = TritonRequests(
+            model, reader, limits, timeout_s=self._timeout_s, observer=observer
+        )
         self.queued_pairs = 0
 
     async def score_contributions(

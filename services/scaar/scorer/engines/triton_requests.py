@@ -4,6 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from scaar.core.observers import UNOBSERVED, ScorerObserver
 from scaar.scorer.engines.batched_request import BatchLimits
 from scaar.scorer.engines.pair_reader import PairReader, TokenPair
 from scaar.scorer.engines.triton_contract import ServedModel
@@ -21,12 +22,19 @@ class TritonRequests:
     """
 
     def __init__(
-        self, model: TritonModel, reader: PairReader, limits: BatchLimits, *, timeout_s: float
+        self,
+        model: TritonModel,
+        reader: PairReader,
+        limits: BatchLimits,
+        *,
+        timeout_s: float,
+        observer: ScorerObserver = UNOBSERVED,
     ) -> None:
         self._model = model
         self._reader = reader
         self._limits = limits
         self._timeout_s = timeout_s
+        self._observer = observer
         self._free = asyncio.Semaphore(limits.parallel)
 
     async def likeness(self, pairs: Sequence[TokenPair], served: ServedModel) -> list[float]:
@@ -37,8 +45,13 @@ class TritonRequests:
         found: dict[TokenPair, float] = {}
         turn = asyncio.Semaphore(TURN_REQUESTS)
 
+        clock = asyncio.get_running_loop().time
+        asked_s = clock()
+
         async def ask(bucket: int, batch: Sequence[TokenPair]) -> None:
             async with turn, self._free:
+                self._observer.pairs_waited(clock() - asked_s)
+                self._observer.batch_begun(len(batch))
                 found.update(zip(batch, await self._ask(bucket, batch, served), strict=True))
 
         tasks = [asyncio.create_task(ask(*each)) for each in self._batches(pairs, served)]

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scaar.core.errors import BackendUnavailable, DataCorrupt, Overloaded, ScaarError
+from scaar.core.observers import ScorerObserver
 from scaar.scorer.engines.batched_request import BatchLimits
 from scaar.scorer.engines.batcher import Batcher
 
@@ -295,3 +296,27 @@ def test_any_interleaving_gives_each_request_its_own_answer_within_the_bounds(
             assert {limits.bucket_of(pair) for pair in pairs} == {bucket}
 
     asyncio.run(interleave())
+
+
+async def test_batches_and_waits_are_told_to_the_observer():
+    class Told(ScorerObserver):
+        def __init__(self):
+            self.batches, self.waits = [], []
+
+        def batch_begun(self, pairs):
+            self.batches.append(pairs)
+
+        def pairs_waited(self, seconds):
+            self.waits.append(seconds)
+
+    told, model = Told(), Model()
+    model.batcher = Batcher(model.compute, model.executor, LIMITS, observer=told)
+    first = await model.start("a", "b")
+    second = await model.start("c", "d", "e", "f", "g")
+    await model.finish()
+    assert await first == answer("a", "b")
+    assert await second == answer("c", "d", "e", "f", "g")
+    assert told.batches == [2, 4, 1]
+    # Each request once, though the second gave to two batches.
+    assert len(told.waits) == 2
+    assert told.waits[0] <= told.waits[1]

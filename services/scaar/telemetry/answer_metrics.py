@@ -1,0 +1,67 @@
+"""The metrics of answers, from their events."""
+
+from scaar.core.policies import PRESETS
+from scaar.core.types import (
+    Answer,
+    AnswerEvent,
+    AnswerFinished,
+    AnswerRequest,
+    SentenceAccepted,
+    SentenceJudged,
+)
+from scaar.telemetry.answers import failure_of
+from scaar.telemetry.metric_table import (
+    ANSWER_DURATION,
+    ANSWER_PARTS,
+    ANSWER_RETRIEVALS,
+    ANSWERS,
+    SENTENCES_DEGRADED,
+    SENTENCES_JUDGED,
+    TOKENS,
+    TRIGGERS,
+)
+from scaar.telemetry.metrics import Metrics
+
+NO_POLICY = "none"
+"""What the label says of a name that is no policy's: labels are of a bounded number."""
+
+
+class AnswerMetrics:
+    """An :class:`~scaar.telemetry.answers.AnswerWatch` that counts."""
+
+    def __init__(self, metrics: Metrics, request: AnswerRequest) -> None:
+        self._metrics = metrics
+        self._policy = request.policy.name if request.policy.name in PRESETS else NO_POLICY
+        self._finished = False
+
+    def told(self, event: AnswerEvent) -> None:
+        match event:
+            case SentenceJudged(trigger=trigger):
+                self._metrics.add(SENTENCES_JUDGED, self._policy)
+                if trigger is not None:
+                    self._metrics.add(TRIGGERS, self._policy)
+            case SentenceAccepted(accepted=accepted) if accepted.degraded is not None:
+                self._metrics.add(SENTENCES_DEGRADED, self._policy)
+            case AnswerFinished(answer=answer):
+                self._finished = True
+                self._count(answer)
+            case _:
+                pass
+
+    def ended(self, error: BaseException | None) -> None:
+        if not self._finished:
+            self._metrics.add(ANSWERS, self._policy, failure_of(error))
+
+    def _count(self, answer: Answer) -> None:
+        metrics, usage, policy = self._metrics, answer.usage, self._policy
+        metrics.add(ANSWERS, policy, answer.end.value)
+        metrics.observe(ANSWER_DURATION, usage.latency_ms / 1000, policy)
+        metrics.observe(ANSWER_RETRIEVALS, usage.retrievals, policy)
+        metrics.add(TOKENS, "generated", by=usage.generated_tokens)
+        metrics.add(TOKENS, "prompt", by=usage.prompt_tokens)
+        for part, waited_ms in (
+            ("generation", usage.generation_ms),
+            ("scoring", usage.scoring_ms),
+            ("retrieval", usage.retrieval_ms),
+        ):
+            metrics.add(ANSWER_PARTS, part, by=waited_ms / 1000)

@@ -1,0 +1,64 @@
+"""Opens what the settings of a service ask for; the libraries only where they are needed."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+import grpc
+
+from scaar.core.errors import CapabilityMissing
+from scaar.core.observers import UNOBSERVED, ScorerObserver
+from scaar.core.ports import Answerer
+from scaar.runtime.settings import ServiceSettings
+from scaar.telemetry.answers import WatchedAnswerer, Watching
+
+
+@dataclass(frozen=True, slots=True)
+class Telemetry:
+    """What watches a service: its calls, its answers, its scorer."""
+
+    interceptors: tuple[grpc.aio.ServerInterceptor, ...] = ()
+    watching: tuple[Watching, ...] = ()
+    scorer: ScorerObserver = UNOBSERVED
+    metrics_address: str = ""
+    """Where the metrics are read, with the port that was taken; empty without."""
+
+    def watched(self, answerer: Answerer) -> Answerer:
+        """The answerer, watched where anything watches."""
+        return WatchedAnswerer(answerer, self.watching) if self.watching else answerer
+
+
+@asynccontextmanager
+async def open_telemetry(settings: ServiceSettings, *, service: str) -> AsyncIterator[Telemetry]:
+    """The telemetry of a service, until the block ends; nothing where nothing is set.
+
+    Raises:
+        CapabilityMissing: what is set needs a library that is not installed.
+        InvalidRequest: an address is none.
+        AlreadyExists: something listens there.
+    """
+    async with AsyncExitStack() as stack:
+        if settings.metrics_address is None:
+            yield Telemetry()
+            return
+        yield await stack.enter_async_context(_open_metrics(settings.metrics_address, service))
+
+
+@asynccontextmanager
+async def _open_metrics(address: str, service: str) -> AsyncIterator[Telemetry]:
+    try:
+        from scaar.telemetry.answer_metrics import AnswerMetrics
+        from scaar.telemetry.call_metrics import CallMetricsInterceptor
+        from scaar.telemetry.metrics import Metrics, serving_metrics
+        from scaar.telemetry.scorer_metrics import ScorerMetrics
+    except ModuleNotFoundError as error:
+        text = f"metrics_address needs {error.name}: install scaar[telemetry]"
+        raise CapabilityMissing(text) from error
+    metrics = Metrics(service)
+    async with serving_metrics(metrics, address) as listening:
+        yield Telemetry(
+            interceptors=(CallMetricsInterceptor(metrics),),
+            watching=(lambda request: AnswerMetrics(metrics, request),),
+            scorer=ScorerMetrics(metrics),
+            metrics_address=listening,
+        )

@@ -1,0 +1,67 @@
+"""The services of an answer over sockets, each with the telemetry that its settings ask for."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.runtime.channels import ChannelSettings, open_channel
+from scaar.runtime.server import Servicer, open_server
+from scaar.runtime.settings import ServiceSettings
+from scaar.telemetry.opening import Telemetry, open_telemetry
+from scaar.wire.generator import GeneratorServicer, RemoteGenerator
+from scaar.wire.orchestrator import OrchestratorServicer, RemoteAnswerer
+from scaar.wire.query_builder import QueryBuilderServicer, RemoteQueryBuilder
+from scaar.wire.retriever import RemoteRetriever, RetrieverServicer
+from scaar.wire.scorer import RemoteScorer, ScorerServicer
+from scaar.wire.status import status_of
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedServices:
+    """The orchestrator as its clients see it, and what watches each service, by name."""
+
+    answerer: RemoteAnswerer
+    target: str
+    telemetry: Mapping[str, Telemetry]
+
+
+@asynccontextmanager
+async def watched_services(
+    ports: Ports, settings: ServiceSettings
+) -> AsyncIterator[WatchedServices]:
+    """Every service of an answer in this process, on a port of its own, until the block ends."""
+    once = ChannelSettings(attempts=1)
+    telemetry: dict[str, Telemetry] = {}
+    async with AsyncExitStack() as stack:
+
+        async def served(name: str, servicer: Callable[[Telemetry], Servicer]) -> str:
+            watching = await stack.enter_async_context(open_telemetry(settings, service=name))
+            telemetry[name] = watching
+            server = open_server(
+                [servicer(watching)],
+                "127.0.0.1:0",
+                settings,
+                status_of=status_of,
+                observers=watching.interceptors,
+            )
+            return (await stack.enter_async_context(server)).target
+
+        generator = await served("generator", lambda _: GeneratorServicer(ports.generator))
+        scorer = await served("scorer", lambda _: ScorerServicer(ports.scorer))
+        builder = await served("query-builder", lambda _: QueryBuilderServicer(ports.query_builder))
+        retriever = await served("retriever", lambda _: RetrieverServicer(ports.retriever))
+        channels = [
+            await stack.enter_async_context(open_channel(target, settings=once))
+            for target in (generator, scorer, builder, retriever)
+        ]
+        reached = Ports(
+            RemoteGenerator(channels[0], generator),
+            RemoteScorer(channels[1], scorer),
+            RemoteQueryBuilder(channels[2], builder),
+            RemoteRetriever(channels[3], retriever),
+        )
+        loop = AdaptiveLoop(reached)
+        target = await served("orchestrator", lambda each: OrchestratorServicer(each.watched(loop)))
+        channel = await stack.enter_async_context(open_channel(target, settings=once))
+        yield WatchedServices(RemoteAnswerer(channel, target), target, telemetry)

@@ -1,0 +1,226 @@
+"""What Prometheus reads of the services of an answer, over real sockets."""
+
+import asyncio
+import sys
+from contextlib import aclosing
+from urllib.request import urlopen
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from scaar import __version__
+from scaar.core.errors import (
+    AlreadyExists,
+    BackendUnavailable,
+    CapabilityMissing,
+    InvalidRequest,
+)
+from scaar.core.loop import Ports
+from scaar.core.types import (
+    AnswerFinished,
+    AnswerRequest,
+    AnswerStarted,
+    GenerateRequest,
+    OnFailure,
+    Passage,
+    PolicyRequest,
+    RetrieveRequest,
+    RetrieveResult,
+    ScoreRequest,
+    Usage,
+)
+from scaar.query_builder.local import LocalQueryBuilder
+from scaar.runtime.health import wait_until_serving
+from scaar.runtime.settings import ServiceSettings
+from scaar.scorer.cache import open_cached_scorer
+from scaar.telemetry.metric_table import METRICS
+from scaar.telemetry.opening import open_telemetry
+from scaar.testing.fakes import InMemoryRetriever, Piece, ScriptedGenerator, ScriptedScorer
+from scaar.testing.watched_services import WatchedServices, watched_services
+
+QUESTION = "Where was Ada born?"
+PASSAGES = (Passage("p1", "Ada", "Ada was born in London."),)
+END: Piece = (" So the answer is London.", -1 / 3)
+MEASURED = ServiceSettings(metrics_address="127.0.0.1:0", stop_grace_s=0)
+Samples = dict[tuple[str, ...], float]
+
+
+def script(request: GenerateRequest) -> list[Piece]:
+    """Unsure of Paris on its own; with the passage, sure of London."""
+    if request.prefix:
+        return [END]
+    place: Piece = (" London.", -0.01) if "in London" in request.prompt else (" Paris.", -1.7)
+    return [(" Ada", -0.01), (" was born", -1 / 7), (" in", -0.2), place, END]
+
+
+def ports() -> Ports:
+    return Ports(
+        ScriptedGenerator(script),
+        ScriptedScorer({"Ada": 0.3, "Paris.": 2 / 3}),
+        LocalQueryBuilder(),
+        InMemoryRetriever({"lab": PASSAGES}),
+    )
+
+
+async def read(address: str) -> Samples:
+    """The samples by name and values of labels, in the order of the labels' names."""
+    text = (await asyncio.to_thread(lambda: urlopen(f"http://{address}/metrics").read())).decode()
+    return {
+        (sample.name, *(value for _, value in sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+async def ask(services: WatchedServices, request: AnswerRequest) -> Usage:
+    async with aclosing(services.answerer.stream_answer(request)) as events:
+        async for event in events:
+            if isinstance(event, AnswerFinished):
+                return event.answer.usage
+    raise AssertionError("it did not finish")
+
+
+async def test_an_answer_is_counted_by_its_policy_its_retrievals_and_its_tokens() -> None:
+    async with watched_services(ports(), MEASURED) as services:
+        usage = await ask(services, AnswerRequest(QUESTION, PolicyRequest("scaar")))
+        found = await read(services.telemetry["orchestrator"].metrics_address)
+    assert found["scaar_answers_total", "answer_phrase", "scaar"] == 1
+    assert found["scaar_sentences_judged_total", "scaar"] == 1
+    assert found["scaar_triggers_total", "scaar"] == 1
+    assert found["scaar_answer_retrievals_sum", "scaar"] == usage.retrievals == 1
+    assert found["scaar_answer_retrievals_count", "scaar"] == 1
+    assert found["scaar_tokens_total", "generated"] == usage.generated_tokens > 0
+    assert found["scaar_tokens_total", "prompt"] == usage.prompt_tokens > 0
+    assert found["scaar_answer_duration_seconds_count", "scaar"] == 1
+
+
+async def test_every_service_counts_its_calls_by_method_and_code() -> None:
+    async with watched_services(ports(), MEASURED) as services:
+        await ask(services, AnswerRequest(QUESTION))
+        found = {
+            name: await read(each.metrics_address) for name, each in services.telemetry.items()
+        }
+    for name, service, method in (
+        ("orchestrator", "OrchestratorService", "StreamAnswer"),
+        ("scorer", "ScorerService", "ScoreContributions"),
+        ("query-builder", "QueryBuilderService", "BuildQuery"),
+        ("retriever", "RetrieverService", "Retrieve"),
+    ):
+        full = f"scaar.v1.{service}"
+        assert found[name]["scaar_rpc_requests_total", "OK", method, full] == 1
+        assert found[name]["scaar_rpc_duration_seconds_count", method, full] == 1
+        assert found[name]["scaar_rpc_under_way", method, full] == 0
+        assert found[name]["scaar_service_info", name, __version__] == 1
+    generated = "Generate", "scaar.v1.GeneratorService"
+    # The draft, which is left when its sentence is looked up for, and the sentence again.
+    assert found["generator"]["scaar_rpc_duration_seconds_count", *generated] >= 2
+
+
+async def test_health_is_not_counted() -> None:
+    async with watched_services(ports(), MEASURED) as services:
+        await wait_until_serving(services.target, "scaar.v1.OrchestratorService")
+        found = await read(services.telemetry["orchestrator"].metrics_address)
+    assert not [name for name in found if "grpc.health.v1.Health" in name]
+
+
+async def test_refused_and_failed_calls_are_counted_by_their_status() -> None:
+    lost = ScriptedGenerator(lambda request: [BackendUnavailable("gone", target="tgi:80")])
+    failing = Ports(lost, ports().scorer, ports().query_builder, ports().retriever)
+    async with watched_services(failing, MEASURED) as services:
+        with pytest.raises(BackendUnavailable):
+            await ask(services, AnswerRequest(QUESTION))
+        with pytest.raises(InvalidRequest):
+            await ask(services, AnswerRequest(""))
+        found = await read(services.telemetry["orchestrator"].metrics_address)
+        behind = await read(services.telemetry["generator"].metrics_address)
+    stream = "StreamAnswer", "scaar.v1.OrchestratorService"
+    assert found["scaar_rpc_requests_total", "UNAVAILABLE", *stream] == 1
+    assert found["scaar_rpc_requests_total", "INVALID_ARGUMENT", *stream] == 1
+    assert found["scaar_answers_total", "backend_unavailable", "scaar"] == 1
+    generate = "Generate", "scaar.v1.GeneratorService"
+    assert behind["scaar_rpc_requests_total", "UNAVAILABLE", *generate] == 1
+
+
+async def test_an_answer_that_its_client_leaves_is_counted_as_cancelled() -> None:
+    slow = ScriptedGenerator(script, delay_s=0.05)
+    left = Ports(slow, ports().scorer, ports().query_builder, ports().retriever)
+    async with watched_services(left, MEASURED) as services:
+        async with aclosing(services.answerer.stream_answer(AnswerRequest(QUESTION))) as events:
+            async for event in events:
+                if not isinstance(event, AnswerStarted):
+                    break
+        cancelled = "scaar_answers_total", "cancelled", "scaar"
+        address = services.telemetry["orchestrator"].metrics_address
+        async with asyncio.timeout(10):
+            while cancelled not in (found := await read(address)):
+                pass
+    assert found[cancelled] == 1
+    called = "scaar_rpc_requests_total", "CANCELLED", "StreamAnswer"
+    assert found[*called, "scaar.v1.OrchestratorService"] == 1
+
+
+class LostRetriever(InMemoryRetriever):
+    """Describes its indexes, and is gone when it is asked for passages."""
+
+    async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
+        raise BackendUnavailable("gone", target="opensearch:9200")
+
+
+async def test_a_sentence_that_stands_for_want_of_a_part_is_counted() -> None:
+    own = ports()
+    lost = Ports(own.generator, own.scorer, own.query_builder, LostRetriever({"lab": PASSAGES}))
+    async with watched_services(lost, MEASURED) as services:
+        await ask(services, AnswerRequest(QUESTION, on_failure=OnFailure.ACCEPT_DRAFT))
+        found = await read(services.telemetry["orchestrator"].metrics_address)
+    assert found["scaar_sentences_degraded_total", "scaar"] == 1
+
+
+async def test_a_scorers_memory_is_counted() -> None:
+    settings = ServiceSettings(metrics_address="127.0.0.1:0")
+    request = ScoreRequest(QUESTION, ("Ada", "was"))
+    async with (
+        open_telemetry(settings, service="scorer") as telemetry,
+        open_cached_scorer(
+            ScriptedScorer({"Ada": 0.3}), entries=4, observer=telemetry.scorer
+        ) as scorer,
+    ):
+        await asyncio.gather(*(scorer.score_contributions([request]) for _ in range(2)))
+        await scorer.score_contributions([request, request])
+        found = await read(telemetry.metrics_address)
+    assert found["scaar_scorer_cache_misses_total",] == 1
+    assert found["scaar_scorer_cache_joined_total",] == 1
+    assert found["scaar_scorer_cache_hits_total",] == 2
+
+
+async def test_nothing_is_served_that_the_table_does_not_declare() -> None:
+    async with watched_services(ports(), MEASURED) as services:
+        await ask(services, AnswerRequest(QUESTION))
+        found = await read(services.telemetry["orchestrator"].metrics_address)
+    declared = {name for metric in METRICS for name in metric.series}
+    assert {name for name, *_ in found} <= declared
+
+
+async def test_an_address_that_is_taken_is_told_and_one_that_is_none_is_refused() -> None:
+    async with open_telemetry(MEASURED, service="scorer") as telemetry:
+        taken = ServiceSettings(metrics_address=telemetry.metrics_address)
+        with pytest.raises(AlreadyExists, match="the metrics_address, already"):
+            async with open_telemetry(taken, service="retriever"):
+                pass
+    wrong = ServiceSettings(metrics_address="9464")
+    with pytest.raises(InvalidRequest, match="metrics_address: must be host:port, not '9464'"):
+        async with open_telemetry(wrong, service="retriever"):
+            pass
+
+
+async def test_without_the_extra_the_setting_says_which_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    for name in ("answer_metrics", "call_metrics", "metrics", "scorer_metrics"):
+        monkeypatch.delitem(sys.modules, f"scaar.telemetry.{name}", raising=False)
+    told = r"^metrics_address needs prometheus_client: install scaar\[telemetry\]$"
+    with pytest.raises(CapabilityMissing, match=told):
+        async with open_telemetry(MEASURED, service="scorer"):
+            pass
+    async with open_telemetry(ServiceSettings(), service="scorer") as telemetry:
+        assert not telemetry.interceptors
