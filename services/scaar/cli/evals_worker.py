@@ -1,7 +1,6 @@
 """``scaar evals worker``: a worker that asks shards of evaluations."""
 
 import asyncio
-import logging
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,6 +11,7 @@ import typer
 from scaar.compose import EMBEDDED, evaluator_broker, evaluator_database, open_answerer
 from scaar.core.errors import CapabilityMissing, InvalidRequest
 from scaar.evaluator.settings import EvaluatorSettings
+from scaar.runtime.logs import logging_to
 
 if TYPE_CHECKING:
     from scaar.evaluator.workers.asking import Execute
@@ -47,7 +47,6 @@ def _run(settings: EvaluatorSettings, broker: str, database: str) -> int:
     application = application_of(settings, broker)
     where = application.connection().as_uri()
     asyncio.run(_check(database))
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
 
     # Called in the processes that ask, which inherit no channel and no connection.
     @asynccontextmanager
@@ -63,13 +62,14 @@ def _run(settings: EvaluatorSettings, broker: str, database: str) -> int:
     def tell() -> None:
         print(f"worker takes shards from {where}", file=sys.stderr, flush=True)
 
-    return run_worker(
-        application,
-        opened,
-        processes=settings.worker_processes,
-        shard_s=settings.shard_s,
-        ready=tell,
-    )
+    with logging_to(settings, service="worker"):
+        return run_worker(
+            application,
+            opened,
+            processes=settings.worker_processes,
+            shard_s=settings.shard_s,
+            ready=tell,
+        )
 
 
 async def _check(database: str) -> None:

@@ -16,6 +16,7 @@ from scaar.cli.settings import settings_class
 from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.identities import read_identities
+from scaar.runtime.logs import log_loop_error, logging_to
 from scaar.runtime.server import Servicer, open_server
 from scaar.runtime.server_tls import server_credentials
 from scaar.runtime.settings import ServiceSettings
@@ -80,6 +81,14 @@ async def _serve(service: ServiceName, flags: Mapping[str, str | None]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
     settings = settings_class(service).read(None, **flags)
+    with logging_to(settings, service=service):
+        asyncio.get_running_loop().set_exception_handler(log_loop_error)
+        await _serve_as_set(service, settings, stopping)
+
+
+async def _serve_as_set(
+    service: ServiceName, settings: ServiceSettings, stopping: asyncio.Event
+) -> None:
     # Before a model is loaded: a file of these that is wrong is told now.
     server_credentials(settings)
     read_identities(settings)

@@ -11,10 +11,12 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TypeVar
 
 from scaar.core.answering import Answering, Ports
 from scaar.core.budget import Budget
+from scaar.core.call_context import name_request
 from scaar.core.described import Described
 from scaar.core.draft_then_judge import draft_then_judge
 from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, ScaarError
@@ -73,6 +75,8 @@ class AdaptiveLoop:
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
         """Every decision as it is made; the last event holds the answer and the bill."""
         validate(request)
+        request = replace(request, request_id=request.request_id or self._new_request_id())
+        name_request(request.request_id)
         budget = Budget(request.budget, self._clock)
         async with budget.within("opening the answer"):
             provenance = await self._provenance(request)
@@ -113,7 +117,7 @@ class AdaptiveLoop:
         _require_capabilities(policy, model)
         profile = profile_of(request.prompt_profile or model.prompt_profile)
         return Provenance(
-            request_id=request.request_id or self._new_request_id(),
+            request_id=request.request_id,
             model=model.model,
             model_revision=model.revision,
             engine=model.engine,

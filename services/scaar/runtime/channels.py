@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import grpc
 
+from scaar.runtime.carrying import CarryingChannel
+
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 """The largest message, either way."""
 
@@ -36,10 +38,14 @@ async def open_channel(
 
     Without ``credentials`` it is plaintext. Addresses whose ``service`` does not report SERVING
     are left out. Nothing is connected yet: a call to a target that cannot be reached fails as
-    UNAVAILABLE at once. A proxy named in the environment is not used.
+    UNAVAILABLE at once. A proxy named in the environment is not used. A call carries the ids of the
+    request and of the trace that it is made for.
     """
     options = channel_options(settings or ChannelSettings(), service)
-    async with opened_channel(target, credentials, options) as channel:
+    async with (
+        opened_channel(target, credentials, options) as opened,
+        CarryingChannel(opened) as channel,
+    ):
         yield channel
 
 

@@ -14,6 +14,7 @@ from grpc_reflection.v1alpha import reflection
 
 from scaar.core.errors import AlreadyExists, InvalidRequest
 from scaar.runtime.admission import Admission
+from scaar.runtime.carrying import CallContextInterceptor
 from scaar.runtime.channels import MAX_MESSAGE_BYTES
 from scaar.runtime.health import HealthServicer
 from scaar.runtime.identities import read_identities
@@ -96,7 +97,7 @@ async def open_server(
     credentials, identities = server_credentials(settings), read_identities(settings)
     check_free(address)
     admission = Admission(settings.max_concurrent_calls)
-    interceptors = [*observers, ErrorInterceptor(status_of)]
+    interceptors = [CallContextInterceptor(), *observers, ErrorInterceptor(status_of)]
     if identities is not None:
         interceptors.append(IdentityInterceptor(identities))
     if settings.tenant_calls_per_s is not None or settings.tenant_concurrent_calls is not None:

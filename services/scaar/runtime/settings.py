@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field, ValidationError
 from pydantic_settings import (
@@ -133,6 +133,18 @@ class ServiceSettings(Settings):
 
     stop_grace_s: float = Field(default=5.0, ge=0)
     """How long calls may go on when the service stops, in seconds."""
+
+    log_format: Literal["text", "json"] = "text"
+    """How the service logs to stderr: a line of ``text``, or a ``json`` object a line with the ids
+    of request and trace."""
+
+    log_level: Literal["info", "warning", "error"] = "warning"
+    """What is logged: errors, warnings too, or with ``info`` a line for every call and every answer
+    besides."""
+
+    log_content: bool = False
+    """Whether the log may have the words of questions, queries, passages and answers, and the texts
+    of unforeseen errors, which may quote them."""
 
     metrics_address: str | None = None
     """Where Prometheus reads the service's metrics by HTTP, ``host:port``; port 0 takes a free one.

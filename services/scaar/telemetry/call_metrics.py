@@ -1,6 +1,5 @@
 """Rate, errors and duration of a server's methods."""
 
-import asyncio
 import time
 from collections.abc import Callable
 from typing import Any
@@ -8,10 +7,9 @@ from typing import Any
 import grpc
 
 from scaar.runtime.handlers import GRPC_OWN, Behavior, Context, Continuation, Handler, wrapped
+from scaar.telemetry.call_codes import OK, code_of
 from scaar.telemetry.metric_table import RPC_DURATION, RPC_REQUESTS, RPC_UNDER_WAY
 from scaar.telemetry.metrics import Metrics
-
-_NAMES = {code.value[0]: code.name for code in grpc.StatusCode}
 
 
 class CallMetricsInterceptor(grpc.aio.ServerInterceptor):
@@ -34,7 +32,7 @@ class CallMetricsInterceptor(grpc.aio.ServerInterceptor):
         service, _, method = path.strip("/").partition("/")
 
         async def counted(request: Any, context: Context) -> Any:
-            began, code = self._clock(), grpc.StatusCode.OK.name
+            began, code = self._clock(), OK
             with self._metrics.under_way(RPC_UNDER_WAY, service, method):
                 try:
                     return await behavior(request, context)
@@ -47,16 +45,3 @@ class CallMetricsInterceptor(grpc.aio.ServerInterceptor):
                     self._metrics.add(RPC_REQUESTS, service, method, code)
 
         return counted
-
-
-def code_of(error: BaseException, context: Context) -> str:
-    """The name of the status with which a call ended that did not end well."""
-    if isinstance(error, asyncio.CancelledError):
-        # gRPC cancels the call of a client whose time is over, which the client is told as such.
-        left: float | None = context.time_remaining()
-        late = left is not None and left <= 0
-        return (grpc.StatusCode.DEADLINE_EXCEEDED if late else grpc.StatusCode.CANCELLED).name
-    code: Any = context.code()
-    if isinstance(code, grpc.StatusCode):
-        return code.name
-    return _NAMES.get(code) or grpc.StatusCode.UNKNOWN.name

@@ -10,7 +10,9 @@ from scaar.core.errors import CapabilityMissing
 from scaar.core.observers import UNOBSERVED, ScorerObserver
 from scaar.core.ports import Answerer
 from scaar.runtime.settings import ServiceSettings
+from scaar.telemetry.answer_log import AnswerLog
 from scaar.telemetry.answers import WatchedAnswerer, Watching
+from scaar.telemetry.call_log import CallLogInterceptor
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Telemetry:
 
 @asynccontextmanager
 async def open_telemetry(settings: ServiceSettings, *, service: str) -> AsyncIterator[Telemetry]:
-    """The telemetry of a service, until the block ends; nothing where nothing is set.
+    """The telemetry of a service, until the block ends; its log alone where nothing else is set.
 
     Raises:
         CapabilityMissing: what is set needs a library that is not installed.
@@ -38,10 +40,26 @@ async def open_telemetry(settings: ServiceSettings, *, service: str) -> AsyncIte
         AlreadyExists: something listens there.
     """
     async with AsyncExitStack() as stack:
-        if settings.metrics_address is None:
-            yield Telemetry()
-            return
-        yield await stack.enter_async_context(_open_metrics(settings.metrics_address, service))
+        parts = [_logging(settings)]
+        if settings.metrics_address is not None:
+            opening = _open_metrics(settings.metrics_address, service)
+            parts.append(await stack.enter_async_context(opening))
+        yield Telemetry(
+            interceptors=tuple(each for part in parts for each in part.interceptors),
+            watching=tuple(each for part in parts for each in part.watching),
+            scorer=parts[-1].scorer,
+            metrics_address=parts[-1].metrics_address,
+        )
+
+
+def _logging(settings: ServiceSettings) -> Telemetry:
+    if settings.log_level != "info":
+        return Telemetry()
+    content = settings.log_content
+    return Telemetry(
+        interceptors=(CallLogInterceptor(),),
+        watching=(lambda request: AnswerLog(request, content=content),),
+    )
 
 
 @asynccontextmanager
