@@ -150,6 +150,10 @@ class ServiceSettings(Settings):
     """Where Prometheus reads the service's metrics by HTTP, ``host:port``; port 0 takes a free one.
     Unset, none are kept. Needs the extra ``telemetry``."""
 
+    otlp_endpoint: str | None = None
+    """Where the service's traces go by OTLP over gRPC, ``http://collector:4317`` or by TLS
+    ``https://``. Unset, there are none. Needs the extra ``telemetry``."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Source:

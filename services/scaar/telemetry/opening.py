@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import grpc
 
-from scaar.core.errors import CapabilityMissing
+from scaar.core.errors import CapabilityMissing, InvalidRequest
 from scaar.core.observers import UNOBSERVED, ScorerObserver
 from scaar.core.ports import Answerer
 from scaar.runtime.settings import ServiceSettings
@@ -44,6 +44,10 @@ async def open_telemetry(settings: ServiceSettings, *, service: str) -> AsyncIte
         if settings.metrics_address is not None:
             opening = _open_metrics(settings.metrics_address, service)
             parts.append(await stack.enter_async_context(opening))
+        if settings.otlp_endpoint is not None:
+            # Outermost of all, so that a line of the log has the trace's id.
+            tracing = _open_tracing(settings.otlp_endpoint, service)
+            parts.insert(0, await stack.enter_async_context(tracing))
         yield Telemetry(
             interceptors=tuple(each for part in parts for each in part.interceptors),
             watching=tuple(each for part in parts for each in part.watching),
@@ -79,4 +83,22 @@ async def _open_metrics(address: str, service: str) -> AsyncIterator[Telemetry]:
             watching=(lambda request: AnswerMetrics(metrics, request),),
             scorer=ScorerMetrics(metrics),
             metrics_address=listening,
+        )
+
+
+@asynccontextmanager
+async def _open_tracing(endpoint: str, service: str) -> AsyncIterator[Telemetry]:
+    if not endpoint.startswith(("http://", "https://")):
+        text = f"must be http://host:port or https://host:port, not {endpoint!r}"
+        raise InvalidRequest.of("otlp_endpoint", text)
+    try:
+        from scaar.telemetry.answer_spans import AnswerSpans
+        from scaar.telemetry.tracing import TracingInterceptor, open_tracer
+    except ModuleNotFoundError as error:
+        text = f"otlp_endpoint needs {error.name}: install scaar[telemetry]"
+        raise CapabilityMissing(text) from error
+    async with open_tracer(endpoint, service=service) as tracer:
+        yield Telemetry(
+            interceptors=(TracingInterceptor(tracer),),
+            watching=(lambda request: AnswerSpans(tracer, request),),
         )

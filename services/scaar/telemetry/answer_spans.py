@@ -1,0 +1,110 @@
+"""The steps of an answer as spans, made from its events: draft, judge, query, retrieve, regenerate.
+
+A step lasts from the event before it to its own, as they reach whoever asked: one who reads slowly
+lengthens what comes next.
+"""
+
+import time
+from collections.abc import Callable
+
+from opentelemetry import trace
+
+from scaar.core.call_context import CallContext, current_call
+from scaar.core.types import (
+    AnswerEvent,
+    AnswerFinished,
+    AnswerRequest,
+    AnswerStarted,
+    PassagesRetrieved,
+    QueryBuilt,
+    SentenceAccepted,
+    SentenceJudged,
+    SentenceRegenerated,
+    TokenDrafted,
+)
+from scaar.telemetry.answers import failure_of
+from scaar.telemetry.tracing import REQUEST_ID, parent_of
+
+_Attributes = dict[str, str | int | bool]
+
+
+class AnswerSpans:
+    """An :class:`~scaar.telemetry.answers.AnswerWatch` that makes spans below the call's."""
+
+    def __init__(
+        self,
+        tracer: trace.Tracer,
+        request: AnswerRequest,
+        clock_ns: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self._tracer = tracer
+        self._policy = request.policy.name
+        self._clock_ns = clock_ns
+        self._call = current_call() or CallContext(request_id=request.request_id)
+        self._span = trace.get_current_span()
+        self._parent = parent_of(self._call)
+        self._last_ns = clock_ns()
+        self._drafted: tuple[int, int, int] | None = None
+        """Sentence, tokens and time of the last one, of the draft that no span is made of yet."""
+        self._finished = False
+
+    def told(self, event: AnswerEvent) -> None:
+        now = self._clock_ns()
+        match event:
+            case TokenDrafted(sentence=sentence):
+                tokens = self._drafted[1] if self._drafted else 0
+                self._drafted = sentence, tokens + 1, now
+                return
+            case AnswerStarted():
+                self._last_ns = now
+                return
+            case AnswerFinished(answer=answer):
+                self._finished = True
+                self._end(answer.end.value, answer.usage.retrievals)
+            case _:
+                pass
+        self._tell_draft()
+        match event:
+            case SentenceJudged(sentence=sentence, trigger=trigger, retrieving=retrieving):
+                uncertain = trigger is not None
+                self._step("judge", now, sentence, uncertain=uncertain, retrieving=retrieving)
+            case QueryBuilt(sentence=sentence):
+                self._step("query", now, sentence)
+            case PassagesRetrieved(sentence=sentence, passages=passages):
+                self._step("retrieve", now, sentence, passages=len(passages))
+            case SentenceRegenerated(sentence=sentence):
+                self._step("regenerate", now, sentence)
+            case SentenceAccepted():
+                self._last_ns = now
+            case _:
+                pass
+
+    def ended(self, error: BaseException | None) -> None:
+        self._tell_draft()
+        if not self._finished:
+            self._end(failure_of(error), None)
+
+    def _tell_draft(self) -> None:
+        if self._drafted is not None:
+            sentence, tokens, ended_ns = self._drafted
+            self._drafted = None
+            self._step("draft", ended_ns, sentence, tokens=tokens)
+
+    def _step(self, name: str, ended_ns: int, sentence: int, **more: int | bool) -> None:
+        attributes: _Attributes = {
+            REQUEST_ID: self._call.request_id,
+            "scaar.sentence": sentence,
+            **{f"scaar.{key}": value for key, value in more.items()},
+        }
+        span = self._tracer.start_span(
+            name, context=self._parent, attributes=attributes, start_time=self._last_ns
+        )
+        span.end(ended_ns)
+        self._last_ns = ended_ns
+
+    def _end(self, how: str, retrievals: int | None) -> None:
+        """Says on the call's own span what became of the answer."""
+        self._span.set_attribute("scaar.policy", self._policy)
+        self._span.set_attribute("scaar.end", how)
+        if retrievals is not None:
+            self._span.set_attribute("scaar.retrievals", retrievals)

@@ -1,0 +1,264 @@
+"""The trace of an answer over all services, as a collector is sent it: real sockets throughout."""
+
+import asyncio
+import io
+import json
+import logging
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any
+
+import grpc
+import pytest
+from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+
+from scaar.core.call_context import CallContext, in_call
+from scaar.core.errors import BackendUnavailable, CapabilityMissing, InvalidRequest
+from scaar.core.loop import Ports
+from scaar.core.types import AnswerRequest, AnswerStarted, GenerateRequest, Passage
+from scaar.query_builder.local import LocalQueryBuilder
+from scaar.runtime.health import wait_until_serving
+from scaar.runtime.logs import logging_to
+from scaar.runtime.settings import ServiceSettings
+from scaar.telemetry.opening import open_telemetry
+from scaar.testing.fakes import InMemoryRetriever, Piece, ScriptedGenerator, ScriptedScorer
+from scaar.testing.watched_services import watched_services
+
+QUESTION = "Where was Ada born?"
+PASSAGES = (Passage("p1", "Ada", "Ada was born in London."),)
+END: Piece = (" So the answer is London.", -1 / 3)
+TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+REQUEST = AnswerRequest(QUESTION, request_id="r-1")
+STEPS = ("draft", "judge", "query", "retrieve", "regenerate")
+
+
+@dataclass
+class Collector(trace_service_pb2_grpc.TraceServiceServicer):
+    """Keeps what it is sent: every span, and the service that sent it."""
+
+    endpoint: str = ""
+    spans: list[tuple[str, Span]] = field(default_factory=list)
+
+    def Export(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
+        for each in request.resource_spans:
+            told = {one.key: one.value.string_value for one in each.resource.attributes}
+            for scope in each.scope_spans:
+                self.spans += [(told["service.name"], span) for span in scope.spans]
+        return trace_service_pb2.ExportTraceServiceResponse()
+
+    def named(self, name: str) -> list[Span]:
+        return [span for _, span in self.spans if span.name == name]
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    found = Collector()
+    with ThreadPoolExecutor(2) as executor:
+        server = grpc.server(executor)
+        trace_service_pb2_grpc.add_TraceServiceServicer_to_server(found, server)
+        found.endpoint = f"http://127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+        server.start()
+        yield found
+        server.stop(None).wait()
+
+
+def script(request: GenerateRequest) -> list[Piece | Exception]:
+    """Unsure of Paris on its own; with the passage, sure of London."""
+    if request.prefix:
+        return [END]
+    place: Piece = (" London.", -0.01) if "in London" in request.prompt else (" Paris.", -1.7)
+    return [(" Ada", -0.01), (" was born", -1 / 7), (" in", -0.2), place, END]
+
+
+def ports(generator: ScriptedGenerator | None = None) -> Ports:
+    return Ports(
+        generator or ScriptedGenerator(script),
+        ScriptedScorer({"Ada": 0.3, "Paris.": 2 / 3}),
+        LocalQueryBuilder(),
+        InMemoryRetriever({"lab": PASSAGES}),
+    )
+
+
+def traced(collector: Collector, **more: object) -> ServiceSettings:
+    told = {"otlp_endpoint": collector.endpoint, "stop_grace_s": 0, **more}
+    return ServiceSettings.model_validate(told)
+
+
+def attributes(span: Span) -> dict[str, object]:
+    return {
+        each.key: getattr(each.value, each.value.WhichOneof("value")) for each in span.attributes
+    }
+
+
+async def answer(settings: ServiceSettings, call: CallContext, asked: Ports | None = None) -> None:
+    async with watched_services(asked or ports(), settings) as services:
+        with in_call(call):
+            async with aclosing(services.answerer.stream_answer(REQUEST)) as events:
+                async for _ in events:
+                    pass
+
+
+async def test_one_answer_is_one_connected_trace_over_all_services(collector: Collector) -> None:
+    await answer(traced(collector), CallContext())
+    assert {service for service, _ in collector.spans} == {
+        f"scaar-{name}"
+        for name in ("orchestrator", "generator", "scorer", "query-builder", "retriever")
+    }
+    assert len({span.trace_id for _, span in collector.spans}) == 1
+    (root,) = [span for _, span in collector.spans if not span.parent_span_id]
+    assert root.name == "scaar.v1.OrchestratorService/StreamAnswer"
+    # One level: the calls that were made for the answer, and its steps.
+    assert {span.parent_span_id for _, span in collector.spans} == {b"", root.span_id}
+    assert {attributes(span)["scaar.request_id"] for _, span in collector.spans} == {"r-1"}
+    assert {
+        f"{attributes(span)['rpc.service']}" for _, span in collector.spans if is_call(span)
+    } == {
+        f"scaar.v1.{name}Service"
+        for name in ("Orchestrator", "Generator", "Scorer", "QueryBuilder", "Retriever")
+    }
+
+
+def is_call(span: Span) -> bool:
+    return span.kind == Span.SPAN_KIND_SERVER
+
+
+async def test_the_steps_of_an_answer_follow_one_another_within_its_call(
+    collector: Collector,
+) -> None:
+    await answer(traced(collector), CallContext())
+    (root,) = collector.named("scaar.v1.OrchestratorService/StreamAnswer")
+    steps = sorted(
+        (span for _, span in collector.spans if not is_call(span)),
+        key=lambda span: span.start_time_unix_nano,
+    )
+    # The concluding sentence is drafted and never judged.
+    assert [span.name for span in steps] == [*STEPS, "draft"]
+    times = [root.start_time_unix_nano]
+    for span in steps:
+        times += [span.start_time_unix_nano, span.end_time_unix_nano]
+    assert [*times, root.end_time_unix_nano] == sorted([*times, root.end_time_unix_nano])
+    assert attributes(steps[1]) == {
+        "scaar.request_id": "r-1",
+        "scaar.sentence": 0,
+        "scaar.uncertain": True,
+        "scaar.retrieving": True,
+    }
+    told = attributes(root)
+    assert told["scaar.policy"] == "scaar"
+    assert told["scaar.end"] == "answer_phrase"
+    assert told["scaar.retrievals"] == 1
+    assert told["rpc.grpc.status_code"] == 0
+
+
+async def test_a_trace_goes_on_from_the_clients_own(collector: Collector) -> None:
+    client = CallContext(traceparent=f"00-{TRACE}-{PARENT}-01")
+    await answer(traced(collector), client)
+    assert {span.trace_id.hex() for _, span in collector.spans} == {TRACE}
+    (root,) = collector.named("scaar.v1.OrchestratorService/StreamAnswer")
+    assert root.parent_span_id.hex() == PARENT
+
+
+async def test_what_the_client_does_not_sample_is_not_sent(collector: Collector) -> None:
+    await answer(traced(collector), CallContext(traceparent=f"00-{TRACE}-{PARENT}-00"))
+    assert not collector.spans
+
+
+async def test_the_log_has_the_id_of_the_trace(collector: Collector) -> None:
+    stream = io.StringIO()
+    settings = traced(collector, log_format="json", log_level="info")
+    with logging_to(settings, service="all", stream=stream):
+        await answer(settings, CallContext())
+    (trace,) = {span.trace_id.hex() for _, span in collector.spans}
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert {line["trace_id"] for line in lines if line["logger"].startswith("scaar.")} == {trace}
+
+
+async def test_a_call_that_fails_is_an_error_without_the_text_of_it(collector: Collector) -> None:
+    secret = "Rumpelstiltskin"
+    broken = ScriptedGenerator(lambda request: [BackendUnavailable(secret, target="tgi:80")])
+    with pytest.raises(BackendUnavailable):
+        await answer(traced(collector), CallContext(), ports(broken))
+    for name in ("OrchestratorService/StreamAnswer", "GeneratorService/Generate"):
+        (span,) = collector.named(f"scaar.v1.{name}")
+        assert span.status.code == Status.STATUS_CODE_ERROR
+        assert attributes(span)["rpc.grpc.status_code"] == grpc.StatusCode.UNAVAILABLE.value[0]
+    (root,) = collector.named("scaar.v1.OrchestratorService/StreamAnswer")
+    assert attributes(root)["scaar.end"] == "backend_unavailable"
+    assert secret not in str(collector.spans)
+
+
+async def test_no_word_of_question_passage_or_answer_is_in_a_span(collector: Collector) -> None:
+    await answer(traced(collector), CallContext())
+    told = str(collector.spans)
+    assert not [word for word in ("Ada", "London", "Paris", "born") if word in told]
+
+
+class Over(logging.Handler):
+    """Hears that the server, too, is done with an answer that was left."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cancelled = asyncio.Event()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if "StreamAnswer CANCELLED" in record.getMessage():
+            self.cancelled.set()
+
+
+async def test_the_draft_of_an_answer_that_its_client_leaves_is_told(collector: Collector) -> None:
+    slow = ports(ScriptedGenerator(script, delay_s=0.05))
+    settings = traced(collector, log_level="info")
+    over = Over()
+    with logging_to(settings, service="all"):
+        logging.getLogger().addHandler(over)
+        async with watched_services(slow, settings) as services:
+            async with aclosing(services.answerer.stream_answer(REQUEST)) as events:
+                async for event in events:
+                    if not isinstance(event, AnswerStarted):
+                        break
+            async with asyncio.timeout(10):
+                await over.cancelled.wait()
+    (root,) = collector.named("scaar.v1.OrchestratorService/StreamAnswer")
+    assert attributes(root)["scaar.end"] == "cancelled"
+    assert attributes(root)["rpc.grpc.status_code"] == grpc.StatusCode.CANCELLED.value[0]
+    assert [span.parent_span_id for span in collector.named("draft")] == [root.span_id]
+
+
+async def test_health_has_no_span(collector: Collector) -> None:
+    async with watched_services(ports(), traced(collector)) as services:
+        await wait_until_serving(services.target, "scaar.v1.OrchestratorService")
+    assert not collector.spans
+
+
+async def test_a_collector_that_is_not_there_loses_spans_and_fails_no_answer() -> None:
+    stream = io.StringIO()
+    settings = ServiceSettings(otlp_endpoint="http://127.0.0.1:1", stop_grace_s=0)
+    with logging_to(settings, service="all", stream=stream):
+        await answer(settings, CallContext())
+    assert "Failed to export" in stream.getvalue()
+
+
+async def test_an_endpoint_that_is_none_is_refused() -> None:
+    settings = ServiceSettings(otlp_endpoint="collector:4317")
+    told = "otlp_endpoint: must be http://host:port or https://host:port, not 'collector:4317'"
+    with pytest.raises(InvalidRequest, match=told):
+        async with open_telemetry(settings, service="scorer"):
+            pass
+
+
+async def test_without_the_extra_the_setting_says_which_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    exporter = "opentelemetry.exporter.otlp.proto.grpc.trace_exporter"
+    monkeypatch.setitem(sys.modules, exporter, None)
+    for name in ("answer_spans", "tracing"):
+        monkeypatch.delitem(sys.modules, f"scaar.telemetry.{name}", raising=False)
+    settings = ServiceSettings(otlp_endpoint="http://127.0.0.1:1")
+    told = r"^otlp_endpoint needs opentelemetry[a-z._]*: install scaar\[telemetry\]$"
+    with pytest.raises(CapabilityMissing, match=told):
+        async with open_telemetry(settings, service="scorer"):
+            pass
