@@ -42,10 +42,7 @@ async def open_channel(
     request and of the trace that it is made for.
     """
     options = channel_options(settings or ChannelSettings(), service)
-    async with (
-        opened_channel(target, credentials, options) as opened,
-        CarryingChannel(opened) as channel,
-    ):
+    async with CarryingChannel(opened_channel(target, credentials, options)) as channel:
         yield channel
 
 
