@@ -91,5 +91,9 @@ class EvaluatorSettings(ServiceSettings):
     """The most evaluations that a tenant may have queued and running; one more is refused as
     overload."""
 
+    operator_tenants: tuple[str, ...] = ()
+    """Tenants of the ``identities_file`` whose callers see and cancel the evaluations of all, such
+    as ``["operations"]``. Every other caller sees those of its own tenant."""
+
     retention_days: float = Field(default=90.0, gt=0)
     """How long an evaluation is kept when it has ended, in days."""

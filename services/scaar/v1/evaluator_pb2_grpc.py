@@ -31,7 +31,8 @@ class EvaluatorServiceStub:
 
     The metadata x-scaar-tenant says for whom a call of CreateEvaluation is; "default" where it is
     missing. NOT_FOUND for an evaluation that is not there, or no more: those that have ended are kept
-    for some days.
+    for some days. Where callers prove who they are, the tenant is theirs, and the evaluations of other
+    tenants are not there.
     """
 
     def __init__(self, channel):
@@ -83,7 +84,8 @@ class EvaluatorServiceServicer:
 
     The metadata x-scaar-tenant says for whom a call of CreateEvaluation is; "default" where it is
     missing. NOT_FOUND for an evaluation that is not there, or no more: those that have ended are kept
-    for some days.
+    for some days. Where callers prove who they are, the tenant is theirs, and the evaluations of other
+    tenants are not there.
     """
 
     def CreateEvaluation(self, request_iterator, context):
@@ -194,7 +196,8 @@ class EvaluatorService:
 
     The metadata x-scaar-tenant says for whom a call of CreateEvaluation is; "default" where it is
     missing. NOT_FOUND for an evaluation that is not there, or no more: those that have ended are kept
-    for some days.
+    for some days. Where callers prove who they are, the tenant is theirs, and the evaluations of other
+    tenants are not there.
     """
 
     @staticmethod

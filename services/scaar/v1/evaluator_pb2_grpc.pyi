@@ -18,7 +18,8 @@ class EvaluatorServiceStub:
 
     The metadata x-scaar-tenant says for whom a call of CreateEvaluation is; "default" where it is
     missing. NOT_FOUND for an evaluation that is not there, or no more: those that have ended are kept
-    for some days.
+    for some days. Where callers prove who they are, the tenant is theirs, and the evaluations of other
+    tenants are not there.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -55,7 +56,8 @@ class EvaluatorServiceServicer(metaclass=_abc_1.ABCMeta):
 
     The metadata x-scaar-tenant says for whom a call of CreateEvaluation is; "default" where it is
     missing. NOT_FOUND for an evaluation that is not there, or no more: those that have ended are kept
-    for some days.
+    for some days. Where callers prove who they are, the tenant is theirs, and the evaluations of other
+    tenants are not there.
     """
 
     @_abc_1.abstractmethod

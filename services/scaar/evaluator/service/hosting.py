@@ -1,7 +1,7 @@
 """The evaluator's port over a database: what is asked of it is read and written there alone."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from scaar.core.errors import InvalidRequest
@@ -15,6 +15,7 @@ from scaar.core.evaluations import (
     PredictionPage,
     ReportForm,
 )
+from scaar.core.tenancy import proved_tenant
 from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.service.describing import (
     description_of,
@@ -48,7 +49,8 @@ class HostedEvaluator:
     """An :class:`~scaar.core.ports.Evaluator`; who drives what it keeps is another's concern.
 
     ``changed`` is called when there is something new to do, ``now`` is the time in seconds since
-    1970, ``new_id`` makes ids. Reports are made one at a time.
+    1970, ``new_id`` makes ids. Reports are made one at a time. To a caller whose tenant is proved
+    there are no evaluations but its own, unless it is one of ``operator_tenants``.
     """
 
     database: Database
@@ -57,6 +59,7 @@ class HostedEvaluator:
     now: Callable[[], float]
     new_id: Callable[[], str]
     changed: Callable[[], None]
+    operator_tenants: Collection[str] = ()
     watch_every_s: float = WATCH_EVERY_S
     _reporting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
@@ -89,10 +92,15 @@ class HostedEvaluator:
         page_token: str = "",
     ) -> EvaluationPage:
         size = size_of_page(page_size)
-        query = ("evaluations", *sorted({each.value for each in states}))
+        tenant = self._seen()
+        query = ("evaluations", tenant or "", *sorted({each.value for each in states}))
         place = place_in(page_token, query, length=1)
         found = await page_of_evaluations(
-            self.database, states=states, before=place[0] if place else None, size=size + 1
+            self.database,
+            states=states,
+            before=place[0] if place else None,
+            size=size + 1,
+            tenant=tenant,
         )
         shown = found[:size]
         token = token_behind(query, (shown[-1].number,)) if len(found) > size else ""
@@ -192,7 +200,12 @@ class HostedEvaluator:
     async def _stored(self, evaluation_id: str) -> StoredEvaluation:
         if not evaluation_id:
             raise InvalidRequest.of("evaluation_id", "must not be empty")
-        return await get_evaluation(self.database, evaluation_id)
+        return await get_evaluation(self.database, evaluation_id, tenant=self._seen())
+
+    def _seen(self) -> str | None:
+        """The tenant whose evaluations alone the caller sees; None where that is all of them."""
+        tenant = proved_tenant()
+        return None if tenant in self.operator_tenants else tenant
 
 
 def _position(stored: StoredEvaluation, setting: str) -> int | None:

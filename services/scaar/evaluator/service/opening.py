@@ -12,6 +12,7 @@ from typing import assert_never
 from scaar import __version__
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.ports import Answerer, Evaluator
+from scaar.core.tenancy import wrong_tenant
 from scaar.evaluator.datasets import KINDS
 from scaar.evaluator.execution.patient import PatientAnswerer
 from scaar.evaluator.service.beginning import Beginning
@@ -24,6 +25,7 @@ from scaar.evaluator.service.supervising import Supervisor
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.evaluator.store.database.migrating import check, upgrade
 from scaar.evaluator.store.database.opening import Database, file_of, open_database
+from scaar.runtime.settings import variable_of
 
 _MIB = 1024 * 1024
 
@@ -40,10 +42,12 @@ async def open_evaluator(
     """The evaluator over a database; shards are executed in this process, or by workers.
 
     Raises:
-        InvalidRequest: a data set of the settings is none, or its file is not there.
+        InvalidRequest: a data set of the settings is none, or its file is not there; or there are
+            operators, and no identities by which one is known.
         NotFound: the database has no tables yet.
         WrongState: its tables are another version's.
     """
+    require_operators_known(settings)
     sources = sources_of(settings, lab_index)
     async with open_checked_database(database_url) as database:
         woken = asyncio.Event()
@@ -70,6 +74,7 @@ async def open_evaluator(
                     now=time.time,
                     new_id=lambda: uuid.uuid4().hex,
                     changed=woken.set,
+                    operator_tenants=settings.operator_tenants,
                 )
 
 
@@ -122,6 +127,25 @@ async def open_checked_database(url: str) -> AsyncIterator[Database]:
     async with open_database(url) as database:
         await (upgrade(database) if is_new else check(database))
         yield database
+
+
+def require_operators_known(settings: EvaluatorSettings) -> None:
+    """Passes settings without operators, and those where their callers prove who they are.
+
+    Raises:
+        InvalidRequest: nobody proves it, or a name is none that a tenant can have.
+    """
+    name = variable_of(EvaluatorSettings, "operator_tenants")
+    if settings.operator_tenants and settings.identities_file is None:
+        needed = variable_of(EvaluatorSettings, "identities_file")
+        raise InvalidRequest.of(name, f"needs {needed}, by which a tenant is proved")
+    wrong = [
+        Violation(f"{name}[{at}]", told)
+        for at, tenant in enumerate(settings.operator_tenants)
+        if (told := wrong_tenant(tenant))
+    ]
+    if wrong:
+        raise InvalidRequest(wrong)
 
 
 def sources_of(settings: EvaluatorSettings, lab_index: Callable[[int], str]) -> Sources:

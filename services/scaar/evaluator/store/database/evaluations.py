@@ -79,14 +79,17 @@ async def add_evaluation(
 
 
 @to_its_end
-async def get_evaluation(database: Database, evaluation_id: str) -> StoredEvaluation:
-    """The evaluation of that id.
+async def get_evaluation(
+    database: Database, evaluation_id: str, *, tenant: str | None = None
+) -> StoredEvaluation:
+    """The evaluation of that id; where a tenant is given, among its own alone.
 
     Raises:
         NotFound: there is none.
     """
+    wanted = sa.and_(EVALUATIONS.c.id == evaluation_id, _of_tenant(tenant))
     async with database.reading() as connection:
-        found = await _selected(connection, EVALUATIONS.c.id == evaluation_id)
+        found = await _selected(connection, wanted)
     if not found:
         raise NotFound(f"there is no evaluation {evaluation_id!r}", evaluation_id=evaluation_id)
     return found[0]
@@ -108,12 +111,20 @@ async def numbered_evaluation(database: Database, number: int) -> StoredEvaluati
 
 @to_its_end
 async def page_of_evaluations(
-    database: Database, *, states: Sequence[EvaluationState], before: int | None, size: int
+    database: Database,
+    *,
+    states: Sequence[EvaluationState],
+    before: int | None,
+    size: int,
+    tenant: str | None = None,
 ) -> tuple[StoredEvaluation, ...]:
-    """At most so many of those in these states, the newest first, older than ``before``."""
-    wanted: sa.ColumnElement[bool] = sa.true()
+    """At most so many of those in these states, the newest first, older than ``before``.
+
+    Where a tenant is given, they are among its own.
+    """
+    wanted = _of_tenant(tenant)
     if states:
-        wanted = EVALUATIONS.c.state.in_([each.value for each in states])
+        wanted = sa.and_(wanted, EVALUATIONS.c.state.in_([each.value for each in states]))
     if before is not None:
         wanted = sa.and_(wanted, EVALUATIONS.c.number < before)
     async with database.reading() as connection:
@@ -153,6 +164,10 @@ async def position_of_question(database: Database, number: int, question_id: str
     async with database.reading() as connection:
         position: int | None = await connection.scalar(chosen)
     return position
+
+
+def _of_tenant(tenant: str | None) -> sa.ColumnElement[bool]:
+    return sa.true() if tenant is None else EVALUATIONS.c.tenant == tenant
 
 
 async def _selected(
