@@ -28,31 +28,28 @@ async def run_shard(
     """Asks all of it, ``concurrency`` questions at a time, and tells of each that is kept.
 
     ``expected`` is what answers under each setting, and ``controls`` whom those by a control of
-    the scorer are asked of. Where it ends early, by an error or
-    cancelled, what was kept is whole and nothing goes on.
+    the scorer are asked of. Where it ends early, by an error or cancelled, what was kept is whole
+    and nothing goes on; no more than ``concurrency`` questions were asked for nothing.
 
     Raises:
         ScaarError: the store cannot keep a prediction, or something else answers than expected.
     """
     waiting = iter(work)
-    pending: set[asyncio.Task[Predicted]] = set()
+
+    async def ask_by_turns() -> None:
+        for each in waiting:
+            found = await predict(asked_of(each.setting, answerer, controls), each, template)
+            _require_the_same(found, expected)
+            await store.add(found.prediction)
+            told(found.prediction)
+
+    asking = [asyncio.create_task(ask_by_turns()) for _ in range(concurrency)]
     try:
-        while True:
-            while len(pending) < concurrency and (each := next(waiting, None)) is not None:
-                asked = asked_of(each.setting, answerer, controls)
-                pending.add(asyncio.create_task(predict(asked, each, template)))
-            if not pending:
-                return
-            done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-            for ended in done:
-                found = ended.result()
-                _require_the_same(found, expected)
-                await store.add(found.prediction)
-                told(found.prediction)
+        await asyncio.gather(*asking)
     finally:
-        for left in pending:
+        for left in asking:
             left.cancel()
-        await asyncio.gather(*pending, return_exceptions=True)
+        await asyncio.gather(*asking, return_exceptions=True)
 
 
 def _require_the_same(found: Predicted, expected: Mapping[str, Provenance]) -> None:

@@ -42,6 +42,9 @@ from scaar.evaluator.store.database.transitions import begun_of
 from scaar.evaluator.telling import prediction_told, with_details
 
 WATCH_EVERY_S = 1.0
+"""How often who watches is told."""
+_LOOKS = 5
+"""How often meanwhile it is seen whether the evaluation has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +138,11 @@ class HostedEvaluator:
                 yield progress
             if stored.state.ended:
                 return
-            await asyncio.sleep(self.watch_every_s)
-            stored = await self._stored(evaluation_id)
+            for _ in range(_LOOKS):
+                await asyncio.sleep(self.watch_every_s / _LOOKS)
+                stored = await self._stored(evaluation_id)
+                if stored.state.ended:
+                    break
 
     async def report(self, evaluation_id: str, form: ReportForm) -> str:
         stored = await self._stored(evaluation_id)

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
+from sqlalchemy.sql import Executable
 
 from scaar.evaluator.datasets.kind import Kind
 from scaar.evaluator.planning.work import Key
@@ -64,6 +65,7 @@ class ShardPredictions:
         self._labels = [each.label for each in settings]
         self._kind = kind
         self._attempts = attempts
+        self._kept = _kept(database, attempts)
 
     async def known(self) -> Mapping[Key, bool]:
         return await self._database.finished(self._known())
@@ -92,6 +94,9 @@ class ShardPredictions:
         failed = prediction.failure is not None
         score = score_of(question, prediction, self._kind)
         row = {
+            "evaluation": self._evaluation,
+            "question": position,
+            "setting": self._settings[prediction.setting],
             "settled": not failed or self._attempts <= 1,
             "failed": failed,
             "attempts": 1,
@@ -99,24 +104,24 @@ class ShardPredictions:
             "retrievals": prediction.usage.retrievals,
             "record": _PREDICTION.line(prediction).decode(),
         }
-        attempts = PREDICTIONS.c.attempts + 1
-        settled = sa.true() if not failed else attempts >= self._attempts
-        kept = (
-            self._database.insert(PREDICTIONS)
-            .values(
-                evaluation=self._evaluation,
-                question=position,
-                setting=self._settings[prediction.setting],
-                **row,
-            )
-            .on_conflict_do_update(
-                index_elements=["evaluation", "question", "setting"],
-                set_={**row, "attempts": attempts, "settled": settled},
-                where=~PREDICTIONS.c.settled,
-            )
-        )
         async with self._database.writing() as connection:
-            await connection.execute(kept)
+            await connection.execute(self._kept, row)
+
+
+def _kept(database: Database, most_attempts: int) -> Executable:
+    """What keeps a row, of which it is given every column, unless one is settled."""
+    new = database.insert(PREDICTIONS)
+    given = new.excluded
+    attempts = PREDICTIONS.c.attempts + 1
+    return new.on_conflict_do_update(
+        index_elements=["evaluation", "question", "setting"],
+        set_={
+            **{name: given[name] for name in ("failed", "score", "retrievals", "record")},
+            "attempts": attempts,
+            "settled": sa.or_(~given.failed, attempts >= most_attempts),
+        },
+        where=~PREDICTIONS.c.settled,
+    )
 
 
 @to_its_end
