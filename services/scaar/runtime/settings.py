@@ -45,7 +45,8 @@ class Settings(BaseSettings):
         """The settings of flags, environment and file; a flag that is None was not given.
 
         The file is the one in use unless one is given. A variable of the environment that is none
-        of the settings is passed over: container platforms set some of their own.
+        of the settings is passed over: container platforms set some of their own. An empty one
+        gives nothing.
 
         Raises:
             InvalidRequest: naming each setting that is unknown or out of its range, wherever it
@@ -201,7 +202,8 @@ def _file(cls: type[Settings], config: ConfigFile | None) -> _Source:
 
 def _environment(cls: type[Settings]) -> _Source:
     prefix = cls.model_config.get("env_prefix") or ""
-    source = EnvSettingsSource(cls)
+    # What sets variables (compose, a chart) leaves one empty that it has nothing for.
+    source = EnvSettingsSource(cls, env_ignore_empty=True)
     values: dict[str, object] = {}
     unread: list[Violation] = []
     for name, field in cls.model_fields.items():

@@ -98,5 +98,12 @@ def test_what_a_container_platform_sets_is_passed_over(monkeypatch: pytest.Monke
     assert ExampleSettings.read().threads == 2
 
 
+def test_an_empty_variable_gives_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("THREADS", "NAMES", "OTLP_ENDPOINT"):
+        monkeypatch.setenv(f"SCAAR_QUERY_BUILDER_{name}", "")
+    settings = ExampleSettings.read(file(threads=3))
+    assert (settings.threads, settings.names, settings.otlp_endpoint) == (3, (), None)
+
+
 def test_a_section_goes_by_the_name_of_the_service() -> None:
     assert section_name(ExampleSettings) == "query_builder"
