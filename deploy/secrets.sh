@@ -1,0 +1,66 @@
+#!/bin/sh
+# Makes the secrets of deploy/compose.yaml's production in a folder: an authority, a certificate for
+# every service, passwords, and who may call.
+#
+#     deploy/secrets.sh FOLDER
+#
+# What is there stays, but certificates that end within 30 days, which are made again by the same
+# authority. The files can be read by the users of the containers; the folder is for yours alone.
+set -eu
+days=90
+renewed_s=$((30 * 24 * 60 * 60))
+services="orchestrator generator scorer query-builder retriever evaluator worker"
+servers="triton opensearch postgresql redis"
+
+[ $# -eq 1 ] || { echo "usage: secrets.sh FOLDER" >&2; exit 2; }
+command -v openssl >/dev/null || { echo "secrets.sh needs openssl" >&2; exit 1; }
+umask 022
+mkdir -p "$1"
+chmod 700 "$1"
+cd "$1"
+
+key() { openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$1" 2>/dev/null; }
+missing() { [ ! -s "$1" ]; }
+# What comes in becomes the file: whole, or not at all.
+keep() { cat > "$1.part" && mv "$1.part" "$1"; }
+
+if missing ca.pem; then
+  key authority.key
+  openssl req -x509 -new -key authority.key -days 3650 -subj "/CN=scaar authority" | keep ca.pem
+fi
+
+# A key stays when its certificate is renewed, and files are written in place: those that a container
+# has are the same ones.
+certificate() {
+  openssl x509 -in "$1.pem" -checkend "$renewed_s" >/dev/null 2>&1 && return
+  if missing "$1.key"; then key "$1.key"; chmod 644 "$1.key"; fi
+  printf 'subjectAltName=DNS:%s,DNS:localhost,IP:127.0.0.1\n' "$1" > names
+  openssl req -new -key "$1.key" -subj "/CN=$1" |
+    openssl x509 -req -CA ca.pem -CAkey authority.key -set_serial "0x$(openssl rand -hex 16)" \
+      -days "$days" -extfile names -out "$1.pem" 2>/dev/null
+  rm names
+  echo "$1.pem"
+}
+for name in $services $servers client; do certificate "$name"; done
+
+for name in opensearch-password postgresql-password redis-password client.token; do
+  if missing "$name"; then openssl rand -hex 32 | tr -d '\n' | keep "$name"; fi
+done
+if missing evaluations-database; then
+  printf 'postgresql://scaar:%s@postgresql/evaluations' "$(cat postgresql-password)" |
+    keep evaluations-database
+fi
+if missing evaluations-broker; then
+  printf 'rediss://:%s@redis:6379/0?ssl_cert_reqs=required&ssl_ca_certs=/run/secrets/scaar-ca.pem' \
+    "$(cat redis-password)" | keep evaluations-broker
+fi
+if missing redis.conf; then printf 'requirepass %s\n' "$(cat redis-password)" | keep redis.conf; fi
+if missing identities.yaml; then
+  keep identities.yaml <<END
+tokens:                             # the SHA-256 of a token: its tenant
+  $(openssl dgst -sha256 -r client.token | cut -d ' ' -f 1): client
+certificates:
+  evaluator: evaluations
+  worker: evaluations
+END
+fi

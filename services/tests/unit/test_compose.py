@@ -1,0 +1,232 @@
+"""deploy/compose.yaml sets what the services take, opens what has to be open, and no more."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import SecretStr
+
+from scaar.cli.services import ServiceName
+from scaar.cli.settings import read_every, settings_class
+from scaar.runtime.channel_security import ChannelSecurity
+from scaar.runtime.config_file import ConfigFile
+from scaar.runtime.settings import Settings, variable_of
+
+DEPLOY = Path(__file__).parents[3] / "deploy"
+CONFIGURED = "/etc/scaar/config.yaml"
+ENDS = {"index-lab", "migration"}
+"""What does its work and ends."""
+
+UNASKED = {"worker", "collector"}
+"""What no other waits for, and has nothing that could be asked for its health."""
+
+SETTINGS: tuple[type[Settings], ...] = (
+    *(settings_class(service) for service in ServiceName),
+    ChannelSecurity,
+)
+
+
+def interpolated(node: Any) -> Any:
+    """The same with the default of every variable in the place where compose puts its value."""
+    match node:
+        case str():
+            return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", node).replace("$$", "$")
+        case dict():
+            return {key: interpolated(value) for key, value in node.items()}
+        case list():
+            return [interpolated(value) for value in node]
+        case _:
+            return node
+
+
+FILE: dict[str, Any] = interpolated(yaml.safe_load((DEPLOY / "compose.yaml").read_text()))
+SERVICES: dict[str, dict[str, Any]] = FILE["services"]
+PROFILES = ("lab", "production", "observability")
+
+
+def of(profile: str) -> dict[str, dict[str, Any]]:
+    return {name: each for name, each in SERVICES.items() if profile in each["profiles"]}
+
+
+def environment(name: str) -> dict[str, str]:
+    found: dict[str, str] = SERVICES[name].get("environment", {})
+    return {variable: value for variable, value in found.items() if variable.startswith("SCAAR_")}
+
+
+def secrets(name: str) -> dict[str, str]:
+    """The files below /run/secrets of a service, and the secrets that they are."""
+    given = SERVICES[name].get("secrets", ())
+    return {
+        each if isinstance(each, str) else each["target"]: (
+            each if isinstance(each, str) else each["source"]
+        )
+        for each in given
+    }
+
+
+def networks(name: str) -> set[str]:
+    return set(SERVICES[name].get("networks", ["default"]))
+
+
+def is_ours(name: str) -> bool:
+    return str(SERVICES[name]["image"]).startswith("scaar/")
+
+
+every_service = pytest.mark.parametrize("name", SERVICES)
+
+
+def test_a_service_is_of_one_profile() -> None:
+    assert {profile for each in SERVICES.values() for profile in each["profiles"]} == {*PROFILES}
+    assert all(len(each["profiles"]) == 1 for each in SERVICES.values())
+
+
+@every_service
+def test_its_variables_are_settings_and_their_values_are_taken(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = environment(name)
+    known = {variable_of(cls, field) for cls in SETTINGS for field in cls.model_fields}
+    assert set(given) <= known | {"SCAAR_CONFIG"}
+    config = given.pop("SCAAR_CONFIG", None)
+    for variable, value in given.items():
+        assert isinstance(value, str), variable
+        monkeypatch.setenv(variable, value)
+    assert config in (None, CONFIGURED)
+    read_every(ConfigFile.read(DEPLOY / "examples" / "production.yaml") if config else None)
+
+
+@every_service
+def test_no_variable_is_a_secret(name: str) -> None:
+    secret = {
+        variable_of(cls, field)
+        for cls in SETTINGS
+        for field, info in cls.model_fields.items()
+        if "SecretStr" in str(info.annotation)
+    }
+    assert secret, SecretStr
+    given = {*environment(name), *SERVICES[name].get("environment", {})}
+    assert not given & secret
+    assert not [each for each in given if re.search(r"(PASSWORD|TOKEN|KEY)$", each)]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_only_what_is_asked_from_outside_has_a_port_and_on_this_machine_alone(
+    profile: str,
+) -> None:
+    ports = [port for each in of(profile).values() for port in each.get("ports", ())]
+    open_ports = ("3000",) if profile == "observability" else ("50051", "50056")
+    assert ports == [f"127.0.0.1:{port}:{port}" for port in open_ports]
+
+
+@every_service
+def test_it_is_contained(name: str) -> None:
+    service = SERVICES[name]
+    assert service["read_only"]
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert not service.keys() & {"privileged", "cap_add", "network_mode", "pid", "ipc", "devices"}
+    assert re.fullmatch(r"\d+[gm]", service["mem_limit"])
+    assert service["pids_limit"] > 0
+    assert service["logging"]["driver"] == "local"
+    assert service["restart"] == ("no" if name in ENDS else "unless-stopped")
+    assert re.search(r":v?\d+\.\d+", service["image"]), "pinned"
+
+
+@every_service
+def test_it_tells_its_health_and_waits_for_that_of_others(name: str) -> None:
+    told = not SERVICES[name].get("healthcheck", {}).get("disable") and (
+        "test" in SERVICES[name].get("healthcheck", {}) or is_ours(name)
+    )
+    assert told == (name not in {*ENDS, "collector"})
+    for other, how in SERVICES[name].get("depends_on", {}).items():
+        assert SERVICES[other]["profiles"] == SERVICES[name]["profiles"]
+        assert other not in UNASKED
+        ended = "service_completed_successfully" if other in ENDS else "service_healthy"
+        assert how == {"condition": ended}
+
+
+@every_service
+def test_what_it_is_given_from_the_folder_is_there_and_cannot_be_written(name: str) -> None:
+    for volume in SERVICES[name].get("volumes", ()):
+        source, _, mode = volume.split(":") if volume.count(":") == 2 else (*volume.split(":"), "")
+        if source.startswith("./models/"):
+            assert mode == "ro"
+        elif source.startswith("."):
+            assert mode == "ro"
+            assert (DEPLOY / source).exists()
+        else:
+            assert source in FILE["volumes"]
+
+
+def test_every_secret_is_a_file_that_a_service_has() -> None:
+    for name, secret in FILE["secrets"].items():
+        assert secret == {"file": f"./secrets/{name}"}
+    had = {secret for name in SERVICES for secret in secrets(name).values()}
+    assert had == set(FILE["secrets"])
+
+
+@pytest.mark.parametrize("service", ServiceName)
+def test_a_service_of_production_has_the_files_that_its_settings_name(
+    service: ServiceName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable, value in environment(service).items():
+        monkeypatch.setenv(variable, value)
+    config = ConfigFile.read(DEPLOY / "examples" / "production.yaml")
+    settings = [read_every(config)[service], ChannelSecurity.read(config)]
+    named = [path for each in settings for path in re.findall(r"'(/run/[^']+)'", str(each))]
+    assert {path.removeprefix("/run/secrets/") for path in named} == set(secrets(service))
+
+
+def test_every_one_has_a_key_of_its_own() -> None:
+    keys = [
+        (secret, name)
+        for name in SERVICES
+        for secret in secrets(name).values()
+        if secret.endswith(".key")
+    ]
+    assert keys == [(f"{name}.key", name) for _, name in keys]
+    assert {name for _, name in keys} >= {*ServiceName, "worker", "triton", "redis"}
+
+
+def test_a_server_of_production_shares_a_network_with_those_who_ask_it_alone() -> None:
+    for network, settings in FILE["networks"].items():
+        if network != "default":
+            assert settings == {"internal": True}
+    beside = {
+        name: {
+            other
+            for other in of("production")
+            if networks(other) & networks(name) and other != name
+        }
+        for name in of("production")
+        if not is_ours(name)
+    }
+    asking = {"evaluator", "worker", "migration"}
+    assert beside == {
+        "tgi": {"generator"},
+        "triton": {"scorer"},
+        "opensearch": {"retriever"},
+        "postgresql": {*asking, "redis"},
+        "redis": {*asking, "postgresql"},
+    }
+
+
+@pytest.mark.parametrize("profile", ["lab", "production"])
+def test_metrics_are_where_prometheus_looks_for_them(profile: str) -> None:
+    for service in ServiceName:
+        name = f"{service}-lab" if profile == "lab" else service.value
+        variable = service.upper().replace("-", "_")
+        assert environment(name)[f"SCAAR_{variable}_METRICS_ADDRESS"] == "0.0.0.0:9464"
+        if profile == "lab":
+            assert SERVICES[name]["networks"] == {"default": {"aliases": [service.value]}}
+        else:
+            assert "default" in networks(name)
+
+
+def test_a_service_has_the_time_to_stop_that_its_settings_give_it() -> None:
+    config = ConfigFile.read(DEPLOY / "examples" / "production.yaml")
+    for service, settings in read_every(config).items():
+        told = SERVICES[service].get("stop_grace_period", "10s")
+        assert int(told.removesuffix("s")) > settings.drain_s + settings.stop_grace_s
