@@ -3,7 +3,7 @@
 import inspect
 
 from reference.markdown import plain, table
-from scaar.core.errors import InvalidRequest, Overloaded, ScaarError
+from scaar.core.errors import BackendUnavailable, InvalidRequest, Overloaded, ScaarError
 from scaar.wire.status import STATUS_CODES
 
 _INTERNAL = "An error of the service's own; what was not foreseen is told in its log alone."
@@ -21,6 +21,8 @@ def errors() -> str:
 def _details(kind: type[ScaarError]) -> str:
     if issubclass(kind, InvalidRequest):
         return "`BadRequest`"
+    if issubclass(kind, BackendUnavailable):
+        return "`RetryInfo` where it is known"
     return "`RetryInfo`" if issubclass(kind, Overloaded) else ""
 
 

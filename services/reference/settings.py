@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 from reference.markdown import plain, table
 from scaar.cli.services import ServiceName
 from scaar.cli.settings import settings_class
+from scaar.runtime.breaker_settings import BreakerSettings
 from scaar.runtime.channel_security import ChannelSecurity
 from scaar.runtime.settings import ServiceSettings, Settings, section_name
 
@@ -35,7 +36,8 @@ def settings_parts() -> dict[str, str]:
     classes = {service: settings_class(service) for service in ServiceName}
     own = {str(service): _own(cls) for service, cls in classes.items()}
     every = _table(ServiceSettings, "SCAAR_<SERVICE>_")
-    return {"every service": every, **own, "channels": _own(ChannelSecurity)}
+    shared = {"channels": _own(ChannelSecurity), "breakers": _own(BreakerSettings)}
+    return {"every service": every, **own, **shared}
 
 
 def _own(cls: type[Settings]) -> str:

@@ -12,10 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scaar.core.breakers import UNGUARDED, Breakers
 from scaar.core.controls import Control
 from scaar.core.errors import AlreadyExists, CapabilityMissing, InvalidRequest, NotFound
 from scaar.core.loop import AdaptiveLoop, Ports
-from scaar.core.observers import UNOBSERVED, ScorerObserver
+from scaar.core.observers import (
+    UNOBSERVED,
+    UNOBSERVED_BREAKERS,
+    BreakerObserver,
+    ScorerObserver,
+)
 from scaar.core.ports import (
     Answerer,
     ContributionScorer,
@@ -30,6 +36,7 @@ from scaar.lab.passages import passages_of
 from scaar.lab.world import build_world
 from scaar.orchestrator.gate_file import read_gate
 from scaar.orchestrator.settings import OrchestratorSettings
+from scaar.runtime.breaker_settings import read_breaker_limits
 from scaar.runtime.channel_security import read_channel_credentials
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.readiness import Need
@@ -71,14 +78,23 @@ async def _open_channel(
         yield channel
 
 
+def read_breakers(observer: BreakerObserver = UNOBSERVED_BREAKERS) -> Breakers:
+    """The breakers of this process, as the settings ``SCAAR_BREAKER_*`` have them; none if so."""
+    return Breakers(read_breaker_limits(), observer)
+
+
 @asynccontextmanager
 async def open_generator(
-    target: str = EMBEDDED, *, timeout_s: float = 60.0
+    target: str = EMBEDDED, *, timeout_s: float = 60.0, breakers: Breakers = UNGUARDED
 ) -> AsyncIterator[Generator]:
-    """The generator at a target; embedded, the lab's model unless the settings name another."""
+    """The generator at a target; embedded, the lab's model unless the settings name another.
+
+    A breaker stands before a running one, and before the server of an embedded one.
+    """
     if target != EMBEDDED:
         async with _open_channel(target, generator.SERVICE_NAME) as channel:
-            yield generator.RemoteGenerator(channel, target, timeout_s=timeout_s)
+            remote = generator.RemoteGenerator(channel, target, timeout_s=timeout_s)
+            yield breakers.generator(remote, target, share_s=timeout_s)
         return
     from scaar.generator.factory import open_generator as open_engine
     from scaar.generator.settings import GeneratorSettings
@@ -88,7 +104,8 @@ async def open_generator(
         folder = model_folder(settings.model or LAB_LM)
         settings = settings.model_copy(update={"model": str(folder)})
     async with open_engine(settings) as engine:
-        yield engine
+        served = settings.engine in ("tgi", "openai")
+        yield breakers.generator(engine, settings.engine) if served else engine
 
 
 @asynccontextmanager
@@ -125,12 +142,20 @@ async def open_differentiable(model: str) -> AsyncIterator[tuple[Generator, "Gra
 
 @asynccontextmanager
 async def open_scorer(
-    target: str = EMBEDDED, *, timeout_s: float = 60.0, observer: ScorerObserver = UNOBSERVED
+    target: str = EMBEDDED,
+    *,
+    timeout_s: float = 60.0,
+    observer: ScorerObserver = UNOBSERVED,
+    breakers: Breakers = UNGUARDED,
 ) -> AsyncIterator[ContributionScorer]:
-    """The scorer at a target; embedded, the lab's model unless the settings name another."""
+    """The scorer at a target; embedded, the lab's model unless the settings name another.
+
+    A breaker stands before a running one, and before Triton.
+    """
     if target != EMBEDDED:
         async with _open_channel(target, scorer.SERVICE_NAME) as channel:
-            yield scorer.RemoteScorer(channel, target, timeout_s=timeout_s)
+            remote = scorer.RemoteScorer(channel, target, timeout_s=timeout_s)
+            yield breakers.scorer(remote, target, share_s=timeout_s)
         return
     from scaar.scorer.factory import open_scorer as open_engine
     from scaar.scorer.settings import ScorerSettings
@@ -141,17 +166,19 @@ async def open_scorer(
         folder = model_folder(LAB_CROSS_ENCODER)
     settings = settings.model_copy(update={"model": folder})
     async with open_engine(settings, observer=observer) as engine:
-        yield engine
+        served = settings.engine == "triton"
+        yield breakers.scorer(engine, settings.engine) if served else engine
 
 
 @asynccontextmanager
 async def open_query_builder(
-    target: str = EMBEDDED, *, timeout_s: float = 60.0
+    target: str = EMBEDDED, *, timeout_s: float = 60.0, breakers: Breakers = UNGUARDED
 ) -> AsyncIterator[QueryBuilder]:
-    """The query builder at a target."""
+    """The query builder at a target; a breaker stands before a running one."""
     if target != EMBEDDED:
         async with _open_channel(target, query_builder.SERVICE_NAME) as channel:
-            yield query_builder.RemoteQueryBuilder(channel, target, timeout_s=timeout_s)
+            remote = query_builder.RemoteQueryBuilder(channel, target, timeout_s=timeout_s)
+            yield breakers.query_builder(remote, target, share_s=timeout_s)
         return
     from scaar.query_builder.factory import open_query_builder as open_engine
 
@@ -161,12 +188,17 @@ async def open_query_builder(
 
 @asynccontextmanager
 async def open_retriever(
-    target: str = EMBEDDED, *, timeout_s: float = 60.0, encoder: Path | None = None
+    target: str = EMBEDDED,
+    *,
+    timeout_s: float = 60.0,
+    encoder: Path | None = None,
+    breakers: Breakers = UNGUARDED,
 ) -> AsyncIterator[Retriever]:
     """The retriever at a target; embedded, over the indexes of :func:`scaar_home`.
 
     The address of an OpenSearch server (http or https) is a target too: embedded, over its indexes.
-    ``encoder`` is the folder of an embedded one's encoder; None for that of the settings.
+    ``encoder`` is the folder of an embedded one's encoder; None for that of the settings. A breaker
+    stands before a running one, and before OpenSearch.
 
     Raises:
         InvalidRequest: an encoder is named for a running retriever.
@@ -177,7 +209,8 @@ async def open_retriever(
             text = f"is the running retriever's own at {target}: SCAAR_RETRIEVER_ENCODER there"
             raise InvalidRequest.of("--encoder", f"{text}; give --search or --metric without it")
         async with _open_channel(target, retriever.SERVICE_NAME) as channel:
-            yield retriever.RemoteRetriever(channel, target, timeout_s=timeout_s)
+            remote = retriever.RemoteRetriever(channel, target, timeout_s=timeout_s)
+            yield breakers.retriever(remote, target, share_s=timeout_s)
         return
     from scaar.retriever.factory import open_retriever as open_engine
     from scaar.retriever.settings import RetrieverSettings
@@ -189,34 +222,53 @@ async def open_retriever(
     )
     folder = settings.indexes or scaar_home() / "indexes"
     async with open_engine(settings.model_copy(update={"indexes": folder})) as engine:
-        yield engine
+        yield guarded_engine(engine, settings.engine, breakers)
+
+
+def guarded_engine(engine: Retriever, name: str, breakers: Breakers) -> Retriever:
+    """An engine of a retriever, behind a breaker where it is a server."""
+    return breakers.retriever(engine, name) if name == "opensearch" else engine
 
 
 @asynccontextmanager
 async def open_ports(
-    settings: OrchestratorSettings, *, observer: ScorerObserver = UNOBSERVED
+    settings: OrchestratorSettings,
+    *,
+    observer: ScorerObserver = UNOBSERVED,
+    breakers: Breakers = UNGUARDED,
 ) -> AsyncIterator[Ports]:
     """The four ports that the loop works through; the observer is told of an embedded scorer."""
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
         yield Ports(
             generator=await enter(
-                open_generator(settings.generator_target, timeout_s=settings.generator_timeout_s)
+                open_generator(
+                    settings.generator_target,
+                    timeout_s=settings.generator_timeout_s,
+                    breakers=breakers,
+                )
             ),
             scorer=await enter(
                 open_scorer(
                     settings.scorer_target,
                     timeout_s=settings.scorer_timeout_s,
                     observer=observer,
+                    breakers=breakers,
                 )
             ),
             query_builder=await enter(
                 open_query_builder(
-                    settings.query_builder_target, timeout_s=settings.query_builder_timeout_s
+                    settings.query_builder_target,
+                    timeout_s=settings.query_builder_timeout_s,
+                    breakers=breakers,
                 )
             ),
             retriever=await enter(
-                open_retriever(settings.retriever_target, timeout_s=settings.retriever_timeout_s)
+                open_retriever(
+                    settings.retriever_target,
+                    timeout_s=settings.retriever_timeout_s,
+                    breakers=breakers,
+                )
             ),
         )
 
@@ -260,16 +312,18 @@ def needs_of(settings: OrchestratorSettings) -> tuple[Need, ...]:
 
 
 @asynccontextmanager
-async def open_answerer(target: str = EMBEDDED) -> AsyncIterator[Answerer]:
+async def open_answerer(
+    target: str = EMBEDDED, *, breakers: Breakers = UNGUARDED
+) -> AsyncIterator[Answerer]:
     """A running orchestrator, or the loop with everything embedded and the lab's index at hand."""
     if target != EMBEDDED:
         # The orchestrator itself tries again what it depends on: retries have one layer. One that
         # is not ready is asked all the same: its error says what it misses.
         async with _open_channel(target, settings=ChannelSettings(attempts=1)) as channel:
-            yield orchestrator.RemoteAnswerer(channel, target)
+            yield breakers.answerer(orchestrator.RemoteAnswerer(channel, target), target)
         return
     settings = OrchestratorSettings.read()
-    async with open_ports(settings) as ports:
+    async with open_ports(settings, breakers=breakers) as ports:
         if settings.retriever_target == EMBEDDED and indexes_are_local():
             await ensure_lab_index(ports.retriever)
         yield build_loop(ports, settings)
@@ -283,12 +337,14 @@ async def open_evaluator(target: str) -> AsyncIterator[Evaluator]:
 
 
 @asynccontextmanager
-async def open_hosted_evaluator(settings: "EvaluatorSettings") -> AsyncIterator[Evaluator]:
+async def open_hosted_evaluator(
+    settings: "EvaluatorSettings", *, breakers: Breakers = UNGUARDED
+) -> AsyncIterator[Evaluator]:
     """An evaluator in this process, over its database and whatever answers."""
     from scaar.evaluator.service.opening import open_evaluator as open_service
 
     async with (
-        open_answerer(settings.orchestrator_target) as answerer,
+        open_answerer(settings.orchestrator_target, breakers=breakers) as answerer,
         open_service(
             settings,
             answerer,

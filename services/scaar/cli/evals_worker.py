@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scaar.compose import EMBEDDED, evaluator_broker, evaluator_database, open_answerer
+from scaar.compose import (
+    EMBEDDED,
+    evaluator_broker,
+    evaluator_database,
+    open_answerer,
+    read_breakers,
+)
 from scaar.core.errors import CapabilityMissing, InvalidRequest
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.runtime.logs import logging_to
@@ -55,7 +61,7 @@ def _run(settings: EvaluatorSettings, broker: str, database: str) -> int:
 
         async with (
             open_checked_database(database) as rows,
-            open_answerer(settings.orchestrator_target) as answerer,
+            open_answerer(settings.orchestrator_target, breakers=read_breakers()) as answerer,
         ):
             yield execution_of(settings, rows, answerer).execute
 

@@ -125,17 +125,21 @@ async def _serve_as_set(
 async def _open_servicer(
     service: ServiceName, settings: ServiceSettings, telemetry: Telemetry
 ) -> AsyncIterator[Servicer]:
+    breakers = compose.read_breakers(telemetry.breakers)
     match service:
         case ServiceName.GENERATOR:
-            async with compose.open_generator() as generator:
+            async with compose.open_generator(breakers=breakers) as generator:
                 yield GeneratorServicer(generator)
         case ServiceName.SCORER:
-            async with compose.open_scorer(observer=telemetry.scorer) as scorer:
+            async with compose.open_scorer(observer=telemetry.scorer, breakers=breakers) as scorer:
                 yield ScorerServicer(scorer)
         case ServiceName.QUERY_BUILDER:
             async with compose.open_query_builder() as query_builder:
                 yield QueryBuilderServicer(query_builder)
         case ServiceName.RETRIEVER:
+            from scaar.retriever.settings import RetrieverSettings
+
+            assert isinstance(settings, RetrieverSettings)
             async with open_local_indexes() as retriever:
                 # A damaged index is told now; it does not take the others down.
                 whole = {**await retriever.check_indexes()}
@@ -143,17 +147,20 @@ async def _open_servicer(
                     with suppress(DataCorrupt):
                         lab = await compose.ensure_lab_index(retriever)
                         whole.setdefault(lab.name, True)
-                yield RetrieverServicer(retriever, whole=whole)
+                guarded = compose.guarded_engine(retriever, settings.engine, breakers)
+                yield RetrieverServicer(guarded, whole=whole)
         case ServiceName.ORCHESTRATOR:
             assert isinstance(settings, OrchestratorSettings)
-            async with compose.open_ports(settings, observer=telemetry.scorer) as ports:
+            async with compose.open_ports(
+                settings, observer=telemetry.scorer, breakers=breakers
+            ) as ports:
                 loop = compose.build_loop(ports, settings)
                 yield OrchestratorServicer(telemetry.watched(loop))
         case ServiceName.EVALUATOR:
             from scaar.evaluator.settings import EvaluatorSettings
 
             assert isinstance(settings, EvaluatorSettings)
-            async with compose.open_hosted_evaluator(settings) as evaluator:
+            async with compose.open_hosted_evaluator(settings, breakers=breakers) as evaluator:
                 yield EvaluatorServicer(evaluator)
         case _:
             assert_never(service)

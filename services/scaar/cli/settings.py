@@ -7,6 +7,7 @@ from typing import assert_never
 
 from scaar.cli.services import ServiceName
 from scaar.core.errors import InvalidRequest, Violation
+from scaar.runtime.breaker_settings import BreakerSettings, limits_of
 from scaar.runtime.channel_security import ChannelSecurity
 from scaar.runtime.config_file import CONFIG_VARIABLE, ConfigFile
 from scaar.runtime.settings import ServiceSettings, Settings, section_name
@@ -44,7 +45,9 @@ def settings_class(service: ServiceName) -> type[ServiceSettings]:
 
 
 def read_every(config: ConfigFile | None = None) -> dict[ServiceName, ServiceSettings]:
-    """The settings of every service, from the environment and a file; those of channels checked.
+    """The settings of every service, from the environment and a file.
+
+    Those of channels and of breakers are checked beside them.
 
     Raises:
         InvalidRequest: naming all that is wrong, of whichever service and wherever it was given.
@@ -53,17 +56,21 @@ def read_every(config: ConfigFile | None = None) -> dict[ServiceName, ServiceSet
     found: dict[ServiceName, ServiceSettings] = {}
     wrong: list[Violation] = []
     if config is not None:
-        known: list[type[Settings]] = [*classes.values(), ChannelSecurity]
+        known: list[type[Settings]] = [*classes.values(), ChannelSecurity, BreakerSettings]
         wrong += config.unknown([section_name(cls) for cls in known])
     for service, cls in classes.items():
         try:
             found[service] = cls.read(config)
         except InvalidRequest as error:
             wrong += error.violations
-    try:
-        ChannelSecurity.read(config)
-    except InvalidRequest as error:
-        wrong += error.violations
+    for check in (
+        lambda: ChannelSecurity.read(config),
+        lambda: limits_of(BreakerSettings.read(config)),
+    ):
+        try:
+            check()
+        except InvalidRequest as error:
+            wrong += error.violations
     if wrong:
         raise InvalidRequest(wrong)
     return found

@@ -128,9 +128,18 @@ class DeadlineExceeded(ScaarError):
 
 
 class BackendUnavailable(ScaarError):
-    """A service or server does not answer; the call may be tried again."""
+    """A service or server does not answer; the call may be tried again.
+
+    ``retry_after_s`` is when it is asked again, where it is not asked for a while.
+    """
 
     reason = "BACKEND_UNAVAILABLE"
+
+    def __init__(
+        self, message: str, *, retry_after_s: float | None = None, **metadata: str
+    ) -> None:
+        super().__init__(message, **metadata)
+        self.retry_after_s = retry_after_s
 
 
 class StreamIncomplete(ScaarError):

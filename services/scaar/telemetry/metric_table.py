@@ -59,6 +59,7 @@ class Metric:
 
 _EVERY, _ORCHESTRATOR, _SCORER = "every service", "orchestrator", "scorer"
 _METHOD = ("service", "method")
+_DEPENDENCY = ("dependency", "target")
 
 SERVICE_INFO = Metric(
     "scaar_service_info",
@@ -88,6 +89,21 @@ RPC_UNDER_WAY = Metric(
     _EVERY,
     "Calls under way, streams as long as they live.",
     labels=_METHOD,
+)
+BREAKER_STATE = Metric(
+    "scaar_breaker_state",
+    Kind.GAUGE,
+    _EVERY,
+    "Whether what the process depends on is asked: 0 it is, 1 one call at a time on trial, 2 it is "
+    "not, for it failed. There is one for each service or server that is called.",
+    labels=_DEPENDENCY,
+)
+BREAKER_REFUSALS = Metric(
+    "scaar_breaker_refusals_total",
+    Kind.COUNTER,
+    _EVERY,
+    "Calls that were not made because what they would have asked failed of late.",
+    labels=_DEPENDENCY,
 )
 ANSWERS = Metric(
     "scaar_answers_total",
@@ -189,6 +205,8 @@ METRICS = (
     RPC_REQUESTS,
     RPC_DURATION,
     RPC_UNDER_WAY,
+    BREAKER_STATE,
+    BREAKER_REFUSALS,
     ANSWERS,
     ANSWER_DURATION,
     ANSWER_PARTS,

@@ -54,6 +54,10 @@ class Metrics:
         histogram = self._histograms[metric.name]
         (histogram.labels(*labels) if labels else histogram).observe(value)
 
+    def set(self, metric: Metric, value: float, *labels: str) -> None:
+        """Has a gauge show the value."""
+        self._gauges[metric.name].labels(*labels).set(value)
+
     @contextmanager
     def under_way(self, metric: Metric, *labels: str) -> Iterator[None]:
         """One more in a gauge, until the block ends."""

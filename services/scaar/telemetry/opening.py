@@ -7,7 +7,12 @@ from dataclasses import dataclass
 import grpc
 
 from scaar.core.errors import CapabilityMissing, InvalidRequest
-from scaar.core.observers import UNOBSERVED, ScorerObserver
+from scaar.core.observers import (
+    UNOBSERVED,
+    UNOBSERVED_BREAKERS,
+    BreakerObserver,
+    ScorerObserver,
+)
 from scaar.core.ports import Answerer
 from scaar.runtime.settings import ServiceSettings
 from scaar.telemetry.answer_log import AnswerLog
@@ -17,11 +22,12 @@ from scaar.telemetry.call_log import CallLogInterceptor
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
-    """What watches a service: its calls, its answers, its scorer."""
+    """What watches a service: its calls, its answers, its scorer, what it depends on."""
 
     interceptors: tuple[grpc.aio.ServerInterceptor, ...] = ()
     watching: tuple[Watching, ...] = ()
     scorer: ScorerObserver = UNOBSERVED
+    breakers: BreakerObserver = UNOBSERVED_BREAKERS
     metrics_address: str = ""
     """Where the metrics are read, with the port that was taken; empty without."""
 
@@ -52,6 +58,7 @@ async def open_telemetry(settings: ServiceSettings, *, service: str) -> AsyncIte
             interceptors=tuple(each for part in parts for each in part.interceptors),
             watching=tuple(each for part in parts for each in part.watching),
             scorer=parts[-1].scorer,
+            breakers=parts[-1].breakers,
             metrics_address=parts[-1].metrics_address,
         )
 
@@ -70,6 +77,7 @@ def _logging(settings: ServiceSettings) -> Telemetry:
 async def _open_metrics(address: str, service: str) -> AsyncIterator[Telemetry]:
     try:
         from scaar.telemetry.answer_metrics import AnswerMetrics
+        from scaar.telemetry.breaker_metrics import BreakerMetrics
         from scaar.telemetry.call_metrics import CallMetricsInterceptor
         from scaar.telemetry.metrics import Metrics, serving_metrics
         from scaar.telemetry.scorer_metrics import ScorerMetrics
@@ -82,6 +90,7 @@ async def _open_metrics(address: str, service: str) -> AsyncIterator[Telemetry]:
             interceptors=(CallMetricsInterceptor(metrics),),
             watching=(lambda request: AnswerMetrics(metrics, request),),
             scorer=ScorerMetrics(metrics),
+            breakers=BreakerMetrics(metrics),
             metrics_address=listening,
         )
 

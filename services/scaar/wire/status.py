@@ -1,7 +1,7 @@
 """Conditions and gRPC statuses: one table, read in both directions.
 
 A status of scaar's carries ``google.rpc.ErrorInfo`` (reason, domain, metadata), with
-``BadRequest`` beside it for wrong fields and ``RetryInfo`` when there is no room.
+``BadRequest`` beside it for wrong fields and ``RetryInfo`` where it is known when to come again.
 """
 
 from collections.abc import Mapping
@@ -75,9 +75,9 @@ def status_of(error: ScaarError) -> ErrorStatus:
     match error:
         case InvalidRequest():
             status.details.add().Pack(_bad_request(error))
-        case Overloaded():
+        case Overloaded(retry_after_s=seconds) | BackendUnavailable(retry_after_s=float(seconds)):
             delay = Duration()
-            delay.FromNanoseconds(round(error.retry_after_s * 1e9))
+            delay.FromNanoseconds(round(seconds * 1e9))
             status.details.add().Pack(RetryInfo(retry_delay=delay))
     return code, message, ((_DETAILS_KEY, status.SerializeToString()),)
 
@@ -98,7 +98,10 @@ def _own_error(code: grpc.StatusCode, status: Status, info: ErrorInfo) -> ScaarE
     if issubclass(kind, InvalidRequest):
         error = kind(_violations(status) or (Violation("request", status.message),))
     elif issubclass(kind, Overloaded):
-        error = Overloaded(status.message, retry_after_s=_retry_after_s(status))
+        after_s = _retry_after_s(status)
+        error = Overloaded(status.message, retry_after_s=1.0 if after_s is None else after_s)
+    elif issubclass(kind, BackendUnavailable):
+        error = kind(status.message, retry_after_s=_retry_after_s(status))
     else:
         error = kind(status.message)
     error.metadata = dict(info.metadata)
@@ -151,12 +154,12 @@ def _violations(status: Status) -> tuple[Violation, ...]:
     return ()
 
 
-def _retry_after_s(status: Status) -> float:
+def _retry_after_s(status: Status) -> float | None:
     retry = RetryInfo()
     for detail in status.details:
         if detail.Unpack(retry):
             return float(retry.retry_delay.ToNanoseconds() / 1e9)
-    return 1.0
+    return None
 
 
 def _fitting(metadata: Mapping[str, str]) -> dict[str, str]:

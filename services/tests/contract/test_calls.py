@@ -66,6 +66,7 @@ async def drain(generator: RemoteGenerator, max_tokens: int = 10_000) -> None:
         Overloaded("no room", retry_after_s=0.5),
         DeadlineExceeded("too late", stage="drafting sentence 1"),
         BackendUnavailable("the server behind does not answer", target="tgi:80"),
+        BackendUnavailable("the server behind is not asked", retry_after_s=0.0, target="tgi:80"),
         StreamIncomplete("cut off"),
         ScaarError("something"),
     ],

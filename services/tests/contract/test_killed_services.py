@@ -134,7 +134,8 @@ async def test_a_service_that_is_killed_under_load_comes_back(
     async with load(platform, on_failure) as asking:
         await asking.until(lambda told: told["as ever"] >= WORKERS)
         await asyncio.to_thread(platform.kill, victim)
-        await asking.until(lambda told: told[outcome] >= WORKERS)
+        # More than fail before the breaker opens, all workers' calls under way among them.
+        await asking.until(lambda told: told[outcome] >= 4 * WORKERS)
         await asyncio.to_thread(platform.start, victim)
         before = asking.told["as ever"]
         await asking.until(lambda told: told["as ever"] >= before + 4 * WORKERS)
@@ -142,3 +143,5 @@ async def test_a_service_that_is_killed_under_load_comes_back(
     orchestrator = platform.services["orchestrator"]
     assert orchestrator.process.poll() is None
     assert not [line for line in orchestrator.told() if "Traceback" in line]
+    opened = f"{victim} at {platform.services[victim].target} fails and is not asked for a while"
+    assert [line for line in orchestrator.told() if opened in line]

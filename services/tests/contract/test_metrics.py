@@ -8,7 +8,9 @@ from urllib.request import urlopen
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from scaar import __version__
+from scaar import __version__, compose
+from scaar.core.breaker import BreakerLimits
+from scaar.core.breakers import Breakers
 from scaar.core.errors import (
     AlreadyExists,
     BackendUnavailable,
@@ -36,7 +38,9 @@ from scaar.scorer.cache import open_cached_scorer
 from scaar.telemetry.metric_table import METRICS
 from scaar.telemetry.opening import open_telemetry
 from scaar.testing.fakes import InMemoryRetriever, Piece, ScriptedGenerator, ScriptedScorer
+from scaar.testing.sockets import serving
 from scaar.testing.watched_services import WatchedServices, watched_services
+from scaar.wire.retriever import RetrieverServicer
 
 QUESTION = "Where was Ada born?"
 PASSAGES = (Passage("p1", "Ada", "Ada was born in London."),)
@@ -164,6 +168,26 @@ class LostRetriever(InMemoryRetriever):
 
     async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
         raise BackendUnavailable("gone", target="opensearch:9200")
+
+
+async def test_breakers_show_and_so_do_the_calls_that_they_refuse() -> None:
+    lost = serving(RetrieverServicer(LostRetriever({"lab": PASSAGES})))
+    asked = RetrieveRequest(("Ada",), 1, "lab")
+    async with (
+        open_telemetry(MEASURED, service="orchestrator") as telemetry,
+        lost as (_, target),
+    ):
+        breakers = Breakers(BreakerLimits(failures=2, open_s=60, max_open_s=60), telemetry.breakers)
+        async with compose.open_retriever(target, breakers=breakers) as retriever:
+            before = await read(telemetry.metrics_address)
+            for _ in range(5):
+                with pytest.raises(BackendUnavailable):
+                    await retriever.retrieve(asked)
+            after = await read(telemetry.metrics_address)
+    state = "scaar_breaker_state", "retriever", target
+    refusals = "scaar_breaker_refusals_total", "retriever", target
+    assert (before[state], before[refusals]) == (0, 0)
+    assert (after[state], after[refusals]) == (2, 3)
 
 
 async def test_a_sentence_that_stands_for_want_of_a_part_is_counted() -> None:

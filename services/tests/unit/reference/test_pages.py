@@ -68,6 +68,7 @@ def test_the_errors_are_those_of_the_status_table(made: dict[str, dict[str, str]
         "PROMPT_TOO_LONG": "BadRequest",
         "INVALID_REQUEST": "BadRequest",
         "OVERLOADED": "RetryInfo",
+        "BACKEND_UNAVAILABLE": "RetryInfo` where it is known",
     }
 
 

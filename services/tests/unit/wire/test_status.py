@@ -31,6 +31,7 @@ ERRORS = [
     Overloaded("no room", retry_after_s=2.5),
     DeadlineExceeded("too late", stage="judging sentence 3"),
     BackendUnavailable("triton does not answer", target="dns:///triton:8001"),
+    BackendUnavailable("triton is not asked", retry_after_s=0.75, target="dns:///triton:8001"),
     StreamIncomplete("cut off"),
     ScaarError("internal error"),
 ]
