@@ -159,7 +159,8 @@ class Breaker:
             return False
         if isinstance(error, DeadlineExceeded):
             silent_s = self.clock() - attempt.silent_since
-            return silent_s >= attempt.share_s - CALL_MARGIN_S
+            # A share that is all margin would blame calls that were never made.
+            return silent_s >= attempt.share_s - min(CALL_MARGIN_S, attempt.share_s / 2)
         return isinstance(error, BackendUnavailable | StreamIncomplete)
 
     def _fail(self, attempt: Attempt) -> None:

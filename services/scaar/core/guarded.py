@@ -87,7 +87,7 @@ class GuardedQueryBuilder:
 
 
 class GuardedRetriever:
-    """A retriever; what changes an index, or reads it whole, goes by the breaker.
+    """A retriever; what changes an index, or reads it whole, goes past the breaker.
 
     Such calls take as long as they take, and no answer waits for one.
     """

@@ -1,4 +1,4 @@
-"""A service killed and started again under load: real processes, the lab's models and index.
+"""A service killed and started again under load, or held up: real processes, the lab's models.
 
 What is asked meanwhile is answered as ever, or fails as unavailable, or stands degraded where the
 caller would have it so; nothing hangs, and afterwards all is as it was.
@@ -145,3 +145,22 @@ async def test_a_service_that_is_killed_under_load_comes_back(
     assert not [line for line in orchestrator.told() if "Traceback" in line]
     opened = f"{victim} at {platform.services[victim].target} fails and is not asked for a while"
     assert [line for line in orchestrator.told() if opened in line]
+
+
+async def test_a_service_that_hangs_under_load_is_not_waited_for_by_every_answer(
+    platform: Platform,
+) -> None:
+    hanging = platform.services["retriever"].process
+    async with load(platform, "accept_draft") as asking:
+        await asking.until(lambda told: told["as ever"] >= WORKERS)
+        hanging.send_signal(signal.SIGSTOP)
+        try:
+            # More than there can be if each waits for its index and for its passages.
+            await asking.until(lambda told: told["degraded"] >= 6 * WORKERS)
+        finally:
+            hanging.send_signal(signal.SIGCONT)
+        before = asking.told["as ever"]
+        await asking.until(lambda told: told["as ever"] >= before + 4 * WORKERS)
+    assert set(asking.told) <= {"as ever", "degraded"}
+    opened = f"retriever at {platform.services['retriever'].target} fails and is not asked"
+    assert [line for line in platform.services["orchestrator"].told() if opened in line]

@@ -159,6 +159,8 @@ def test_a_call_that_used_its_share_of_time_up_failed_and_one_with_less_says_not
         (60.0, 10.0, OPEN),
         (60.0, 9.0, CLOSED),
         (4.0, 0.0, CLOSED),
+        (0.04, 0.03, OPEN),
+        (0.04, 0.0, CLOSED),
     ):
         rig = Rig()
         rig.fail(3, LATE, takes_s=takes_s, share_s=share_s)
