@@ -28,12 +28,20 @@ def tgi(
     max_concurrent_requests: Annotated[
         int, typer.Option(min=1, help="Generations at a time; one more is refused.")
     ] = 128,
+    pace_ms: Annotated[
+        float,
+        typer.Option(
+            min=0, max=60_000, help="The least time from one token of a generation to the next."
+        ),
+    ] = 0.0,
 ) -> None:
     """Serve the lab's language model as Hugging Face's TGI does, to try its engine out."""
-    asyncio.run(_serve(address, fail or (), max_concurrent_requests))
+    asyncio.run(_serve(address, fail or (), max_concurrent_requests, pace_ms / 1000))
 
 
-async def _serve(address: str, fail: Sequence[str], max_concurrent_requests: int) -> None:
+async def _serve(
+    address: str, fail: Sequence[str], max_concurrent_requests: int, pace_s: float
+) -> None:
     try:
         from scaar.testing.lab_servers.tgi import open_tgi_server
     except ModuleNotFoundError as error:
@@ -43,7 +51,7 @@ async def _serve(address: str, fail: Sequence[str], max_concurrent_requests: int
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
     async with open_tgi_server(
-        address, fail=fail, max_concurrent_requests=max_concurrent_requests
+        address, fail=fail, max_concurrent_requests=max_concurrent_requests, pace_s=pace_s
     ) as server:
         print(f"TGI serving at {server.url}", file=sys.stderr, flush=True)
         setting = f"SCAAR_GENERATOR_ENGINE=tgi SCAAR_GENERATOR_URL={server.url}"

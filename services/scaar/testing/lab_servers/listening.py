@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from scaar.core.errors import BackendUnavailable, InvalidRequest
 
@@ -20,6 +21,7 @@ async def listening(
     Raises:
         BackendUnavailable: something listens there already.
     """
+    app.middlewares.append(_whoever_leaves)
     runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1, access_log=None)
     await runner.setup()
     try:
@@ -31,6 +33,15 @@ async def listening(
         yield f"{'https' if tls else 'http'}://{bound_host}:{bound_port}"
     finally:
         await runner.cleanup()
+
+
+@web.middleware
+async def _whoever_leaves(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """A client may leave as its answer begins: no fault of the server's, and nothing to log."""
+    try:
+        return await handler(request)
+    except ConnectionResetError:
+        return web.Response()
 
 
 def host_and_port(address: str) -> tuple[str, int]:

@@ -15,6 +15,7 @@ from tokenizers import Tokenizer
 
 from scaar.core.types import ModelDescription
 from scaar.generator.engines.onnx import open_onnx_generator
+from scaar.generator.pace import PacedGenerator
 from scaar.generator.settings import GeneratorSettings
 from scaar.lab.models import LAB_LM, model_folder
 from scaar.testing.lab_servers.listening import host_and_port, listening
@@ -134,12 +135,13 @@ async def open_tgi_server(
     api_key: str | None = None,
     keep_alive_s: float = 15.0,
     slow_s: float = 1.0,
+    pace_s: float = 0.0,
     tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[TgiServer]:
     """The server over the lab's language model, at an address whose port 0 takes a free one.
 
-    ``slow_s`` is what every token of a slow generation takes more, ``keep_alive_s`` the silence
-    after which a comment is sent.
+    ``slow_s`` is what every token of a slow generation takes more, ``pace_s`` the least time from
+    one token of any to the next, ``keep_alive_s`` the silence after which a comment is sent.
 
     Raises:
         InvalidRequest: the address or a kind of failure is none.
@@ -155,7 +157,7 @@ async def open_tgi_server(
         tokenizer.encode_special_tokens = True
         most = max_total_tokens or model.max_total_tokens
         generations = Generations(
-            engine,
+            PacedGenerator(engine, pace_s),
             tokenizer,
             failures,
             most=max_concurrent_requests,
