@@ -35,10 +35,10 @@ class Authority:
         self.ca = folder / "ca.pem"
         self._ca.cert_pem.write_to_path(self.ca)
 
-    def issue(self, name: str = HOST) -> Issued:
-        """A certificate for the name or address."""
+    def issue(self, name: str = HOST, *others: str) -> Issued:
+        """A certificate for the name or address, by which its files are called, and for others."""
         issued = Issued(self._folder / f"{name}.pem", self._folder / f"{name}.key")
-        made = self._ca.issue_cert(name)
+        made = self._ca.issue_cert(name, *others)
         issued.key.write_bytes(made.private_key_pem.bytes())
         issued.cert.write_bytes(b"".join(each.bytes() for each in made.cert_chain_pems))
         return issued

@@ -14,6 +14,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from aiohttp import web
 from text_generation.client import AsyncClient, Client
 from text_generation.errors import (
     GenerationError,
@@ -27,6 +28,7 @@ from scaar.generator.engines.onnx import open_onnx_generator
 from scaar.generator.settings import GeneratorSettings
 from scaar.lab.models import LAB_LM, model_folder
 from scaar.testing.commands import run_scaar
+from scaar.testing.lab_servers.listening import listening
 from scaar.testing.lab_servers.tgi import TgiServer, open_tgi_server
 from scaar.testing.lab_servers.tgi_failures import Failure
 
@@ -238,6 +240,38 @@ async def test_a_server_has_room_for_so_many(http: aiohttp.ClientSession) -> Non
             await server.generations.until_idle()
         async with http.post("/generate", json=asking(stream=False)) as third:
             assert third.status == 200
+
+
+async def test_at_its_pace_a_generation_waits_for_its_next_token_and_ends_with_its_client() -> None:
+    async with (
+        open_tgi_server(pace_s=3600.0) as server,
+        aiohttp.ClientSession(server.url) as http,
+        http.post("/generate_stream", json=asking(max_new_tokens=2)) as response,
+    ):
+        assert (await response.content.readline()).startswith(b"data:")
+        assert server.generations.running == 1
+        response.close()
+        async with asyncio.timeout(10):
+            await server.generations.until_idle()
+        assert server.generations.succeeded == 0
+
+
+async def test_a_client_that_leaves_as_its_answer_begins_is_no_fault(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def begin(request: web.Request) -> web.StreamResponse:
+        assert request.transport
+        request.transport.abort()
+        response = web.StreamResponse()
+        await response.prepare(request)
+        return response
+
+    app = web.Application()
+    app.router.add_get("/", begin)
+    async with listening(app, "127.0.0.1", 0) as url, aiohttp.ClientSession(url) as http:
+        with pytest.raises(aiohttp.ClientConnectionError):
+            await http.get("/")
+    assert caplog.text == ""
 
 
 async def test_a_key_is_wanted_but_for_what_monitors_ask() -> None:

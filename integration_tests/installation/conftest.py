@@ -1,0 +1,132 @@
+"""Which installation is asked: the one that the environment names, else one of the tests' own.
+
+README.md in the folder above has the variables.
+"""
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import grpc
+import pytest
+
+from .access import Access
+from .needs import Need, lacking, left_out_line
+from .ours.collector import Collector, collecting
+from .ours.containers import containers
+from .ours.installation import Installation
+from .ours.processes import Processes
+from .ours.replicated import Asked, running
+from .ours.runner import Runner
+from .ours.security import Security, make_security
+
+_LEFT_OUT = pytest.StashKey[list[Need]]()
+_HERE = Path(__file__).parent
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuses variables that are wrong, rather than test something else."""
+    config.addinivalue_line("markers", "needs(*needs): deselected, and counted, without them")
+    Access.read(os.environ)
+    runs_on()
+
+
+def runs_on() -> str:
+    """What an installation of the tests' own runs on: processes, or containers of images.
+
+    Raises:
+        UsageError: the environment says neither.
+    """
+    found = os.environ.get("SCAAR_INSTALLATION") or "processes"
+    if found not in ("processes", "images"):
+        raise pytest.UsageError(f"SCAAR_INSTALLATION is processes or images, not {found!r}")
+    return found
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselects, and counts, the tests of what the installation does not give."""
+    access = Access.read(os.environ)
+    wants = {item: lacking(item, access) for item in items if _HERE in item.path.parents}
+    left_out = {item: needed[0] for item, needed in wants.items() if needed}
+    if left_out:
+        config.stash[_LEFT_OUT] = list(left_out.values())
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Says how many tests were left out, and what would bring them in."""
+    if left_out := config.stash.get(_LEFT_OUT, []):
+        terminalreporter.write_line(left_out_line(left_out), yellow=True)
+
+
+@pytest.fixture(scope="session")
+def security(tmp_path_factory: pytest.TempPathFactory) -> Security:
+    """What the secured installation's services and clients show one another."""
+    return make_security(tmp_path_factory.mktemp("security"))
+
+
+@pytest.fixture(scope="session")
+def runners(
+    tmp_path_factory: pytest.TempPathFactory, security: Security
+) -> Iterator[tuple[Runner, Runner]]:
+    """What the two installations of the tests' own run on."""
+    files = security.ca.parent
+    with ExitStack() as stack:
+        if runs_on() == "images":
+            both = [stack.enter_context(containers(files)) for _ in range(2)]
+            yield both[0], both[1]
+        else:
+            folders = [tmp_path_factory.mktemp(name) for name in ("installation", "secured")]
+            yield Processes(folders[0], files), Processes(folders[1], files)
+
+
+@pytest.fixture(scope="session")
+def collector(runners: tuple[Runner, Runner]) -> Iterator[Collector]:
+    """What the installation of the tests' own sends its traces to."""
+    with collecting(runners[0].host) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def installation(runners: tuple[Runner, Runner], collector: Collector) -> Iterator[Installation]:
+    """One of the tests' own, two replicas a service, its model the lab's behind TGI's interface."""
+    with running(runners[0], Asked(otlp_endpoint=collector.endpoint)) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def secured_installation(
+    runners: tuple[Runner, Runner], security: Security
+) -> Iterator[Installation]:
+    """One by TLS, for known callers, whose generator runs the lab's model itself."""
+    with running(runners[1], Asked(replicas=1, security=security)) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def access(request: pytest.FixtureRequest) -> Access:
+    """How the installation is reached that the tests ask."""
+    if (named := Access.read(os.environ)) is not None:
+        return named
+    started: Installation = request.getfixturevalue("installation")
+    return started.access
+
+
+@pytest.fixture(scope="session")
+def secured(request: pytest.FixtureRequest) -> Access:
+    """How one is reached that has TLS and known callers."""
+    if (named := Access.read(os.environ)) is not None:
+        return named
+    started: Installation = request.getfixturevalue("secured_installation")
+    return started.access
+
+
+@pytest.fixture
+async def channel(access: Access) -> AsyncIterator[grpc.aio.Channel]:
+    """A channel to its orchestrators."""
+    async with access.channel() as opened:
+        yield opened

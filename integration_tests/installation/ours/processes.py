@@ -1,0 +1,64 @@
+"""Replicas as processes of this machine, at ports of loopback."""
+
+import itertools
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from ...servers.server_process import ServerProcess
+from .configured import variable
+from .places import HOST, Place, listed
+
+_ENVIRONMENT = {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONWARNINGS": "ignore"}
+
+
+class Processes:
+    """Processes of one data folder; what each says is a file in the folder."""
+
+    host = HOST
+    # An address where nothing listened is tried again within a second.
+    settle_s = 1.0
+
+    def __init__(self, folder: Path, files: Path) -> None:
+        self._folder, self.files = folder, files
+        self._numbers = itertools.count(1)
+
+    def target(self, service: str, places: list[Place]) -> str:
+        return listed(places)
+
+    def url(self, name: str, place: Place) -> str:
+        return f"http://{place.address}"
+
+    def serve(
+        self, service: str, place: Place, settings: Mapping[str, str], serves: Callable[[], bool]
+    ) -> ServerProcess:
+        metrics = {variable(service, "metrics_address"): place.metrics_address}
+        return self._run(
+            service, ["serve", service, "--address", place.address], {**settings, **metrics}, serves
+        )
+
+    def tgi(
+        self, place: Place, options: tuple[str, ...], serves: Callable[[], bool]
+    ) -> ServerProcess:
+        return self._run("tgi", ["lab", "tgi", "--address", place.address, *options], {}, serves)
+
+    def faults(self) -> list[str]:
+        logs = {log.name: log.read_text() for log in sorted(self._folder.glob("*.log"))}
+        return [f"{name}: {text}" for name, text in logs.items() if "Traceback" in text]
+
+    def _run(
+        self,
+        name: str,
+        command: list[str],
+        environment: Mapping[str, str],
+        serves: Callable[[], bool],
+    ) -> ServerProcess:
+        process = ServerProcess(self._folder / f"{name}-{next(self._numbers)}.log")
+        home = {"SCAAR_HOME": str(self._folder / "home")}
+        process.start(
+            [sys.executable, "-m", "scaar.cli", *command],
+            answers=serves,
+            environment={**_ENVIRONMENT, **home, **environment},
+        )
+        return process

@@ -1,0 +1,148 @@
+"""An evaluation from its creation to its report, asked for as another team would."""
+
+import json
+from collections.abc import AsyncIterator
+from uuid import uuid4
+
+import grpc
+import pytest
+
+from scaar.v1.evaluator_pb2 import (
+    EVALUATION_STATE_CANCELLED,
+    EVALUATION_STATE_SUCCEEDED,
+    REPORT_FORM_HTML,
+    REPORT_FORM_JSON,
+    REPORT_FORM_MARKDOWN,
+    CancelEvaluationRequest,
+    CreateEvaluationRequest,
+    Evaluation,
+    EvaluationPrediction,
+    EvaluationQuestion,
+    GetEvaluationRequest,
+    GetReportRequest,
+    ListEvaluationsRequest,
+    ListPredictionsRequest,
+    WatchEvaluationRequest,
+)
+from scaar.v1.evaluator_pb2_grpc import EvaluatorServiceStub
+
+from .access import Access
+from .asking import PATIENCE_S, policy_of, told
+from .needs import Need, needs
+
+pytestmark = needs(Need.EVALUATOR)
+POLICIES = ("no_retrieval", "single_round")
+QUESTIONS = (
+    ("director", "Who directed the film The Glass Ladder?", "Zaric Sagrove"),
+    ("father", "Who is the father of the director of the film The Haunted Fountain?", "Nagar"),
+    ("year", "When was the film The Velvet Statue released?", "1937"),
+)
+
+
+@pytest.fixture
+async def evaluator(access: Access) -> AsyncIterator[EvaluatorServiceStub]:
+    async with access.evaluator_channel() as channel:
+        yield EvaluatorServiceStub(channel)
+
+
+async def created(
+    evaluator: EvaluatorServiceStub, access: Access, *, request_id: str = "", times: int = 1
+) -> Evaluation:
+    """An evaluation of the questions, each so many times over, sent in messages of their own."""
+
+    async def messages() -> AsyncIterator[CreateEvaluationRequest]:
+        policies = [policy_of(name) for name in POLICIES]
+        yield CreateEvaluationRequest(request_id=request_id, policies=policies, index=access.index)
+        for number in range(times):
+            for name, question, answer in QUESTIONS:
+                sent = EvaluationQuestion(
+                    id=f"{name}-{number}", question=question, answers=[answer], entity=name
+                )
+                yield CreateEvaluationRequest(questions=[sent])
+
+    call = evaluator.CreateEvaluation(messages(), timeout=PATIENCE_S, wait_for_ready=True)
+    return (await call).evaluation
+
+
+async def ended(evaluator: EvaluatorServiceStub, evaluation: Evaluation) -> Evaluation:
+    """The evaluation when it has ended, watched to its end."""
+    asked = WatchEvaluationRequest(evaluation_id=evaluation.id)
+    seen = [each.evaluation async for each in evaluator.WatchEvaluation(asked, timeout=PATIENCE_S)]
+    assert [each.done for each in seen] == sorted(each.done for each in seen)
+    return seen[-1]
+
+
+async def predictions(
+    evaluator: EvaluatorServiceStub, evaluation: Evaluation, page_size: int
+) -> list[EvaluationPrediction]:
+    """All of them, a page at a time."""
+    found: list[EvaluationPrediction] = []
+    token = ""
+    while True:
+        asked = ListPredictionsRequest(
+            evaluation_id=evaluation.id, page_size=page_size, page_token=token
+        )
+        page = await evaluator.ListPredictions(asked, timeout=PATIENCE_S)
+        assert len(page.predictions) <= page_size
+        found += page.predictions
+        if not (token := page.next_page_token):
+            return found
+
+
+async def test_an_evaluation_is_watched_to_its_end_and_reported(
+    access: Access, evaluator: EvaluatorServiceStub
+) -> None:
+    evaluation = await created(evaluator, access)
+    assert (evaluation.questions, evaluation.wanted) == (3, 6)
+    last = await ended(evaluator, evaluation)
+    assert last.state == EVALUATION_STATE_SUCCEEDED, last.error
+    assert (last.done, last.failed) == (6, 0)
+    found = await predictions(evaluator, last, 4)
+    asked = {(each.question_id, each.setting) for each in found}
+    ids = [f"{name}-0" for name, _, _ in QUESTIONS]
+    assert asked == {(name, setting) for name in ids for setting in last.settings}
+    assert len(found) == 6
+    assert all(each.answer and each.scores for each in found)
+    assert {each.usage.retrievals for each in found} == {0, 1}
+    for form in (REPORT_FORM_MARKDOWN, REPORT_FORM_HTML, REPORT_FORM_JSON):
+        request = GetReportRequest(evaluation_id=last.id, form=form)
+        content = (await evaluator.GetReport(request, timeout=PATIENCE_S)).content
+        assert all(setting in content for setting in last.settings)
+    assert json.loads(content)
+    listed = await evaluator.ListEvaluations(ListEvaluationsRequest(), timeout=PATIENCE_S)
+    assert last.id in [each.id for each in listed.evaluations]
+
+
+async def test_asked_again_with_its_request_id_it_is_the_same_evaluation(
+    access: Access, evaluator: EvaluatorServiceStub
+) -> None:
+    name = f"outside-{uuid4().hex}"
+    first = await created(evaluator, access, request_id=name)
+    again = await created(evaluator, access, request_id=name)
+    assert again.id == first.id
+    with pytest.raises(grpc.aio.AioRpcError) as raised:
+        await created(evaluator, access, request_id=name, times=2)
+    assert told(raised.value).reason == "ALREADY_EXISTS"
+    await ended(evaluator, first)
+
+
+async def test_one_that_is_cancelled_stays_so_and_has_no_report(
+    access: Access, evaluator: EvaluatorServiceStub
+) -> None:
+    evaluation = await created(evaluator, access, times=100)
+    cancel = CancelEvaluationRequest(evaluation_id=evaluation.id)
+    await evaluator.CancelEvaluation(cancel, timeout=PATIENCE_S)
+    assert (await ended(evaluator, evaluation)).state == EVALUATION_STATE_CANCELLED
+    report = GetReportRequest(evaluation_id=evaluation.id, form=REPORT_FORM_JSON)
+    with pytest.raises(grpc.aio.AioRpcError) as raised:
+        await evaluator.GetReport(report, timeout=PATIENCE_S)
+    said = told(raised.value)
+    assert (said.code, said.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "WRONG_STATE")
+
+
+async def test_one_that_is_not_there_is_not_found(evaluator: EvaluatorServiceStub) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as raised:
+        await evaluator.GetEvaluation(
+            GetEvaluationRequest(evaluation_id=uuid4().hex), timeout=PATIENCE_S
+        )
+    assert told(raised.value).reason == "NOT_FOUND"

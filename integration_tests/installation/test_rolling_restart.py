@@ -1,0 +1,73 @@
+"""Every replica of a service replaced under load, one after the other: no call fails."""
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from scaar.v1.evaluator_pb2 import EVALUATION_STATE_SUCCEEDED
+from scaar.v1.evaluator_pb2_grpc import EvaluatorServiceStub
+
+from . import load
+from .access import channel_options
+from .asking import PATIENCE_S
+from .needs import Need, needs
+from .ours.installation import BACK_ENDS, Installation, full_name
+from .test_evaluations import created, ended
+
+pytestmark = needs(Need.CONTROL)
+SAID_BY_ONE_THAT_STOPS = [
+    health_pb2.HealthCheckResponse.SERVING,
+    health_pb2.HealthCheckResponse.NOT_SERVING,
+]
+
+
+async def replaced(installation: Installation, service: str) -> None:
+    """Replaces the replicas; each of them must say that it stops before it does."""
+    before = installation.replicas(service)
+    asked = health_pb2.HealthCheckRequest(service=full_name(service))
+    async with AsyncExitStack() as stack:
+        watches = []
+        for target in before:
+            opened = grpc.aio.insecure_channel(target, channel_options(""))
+            watch = health_pb2_grpc.HealthStub(await stack.enter_async_context(opened)).Watch
+            watches.append(aiter(watch(asked, timeout=10 * PATIENCE_S, wait_for_ready=True)))
+        said = [[(await anext(watch)).status] for watch in watches]
+        await asyncio.to_thread(installation.replace, service)
+        for told, watch in zip(said, watches, strict=True):
+            told += [each.status async for each in watch]
+    assert said == [SAID_BY_ONE_THAT_STOPS] * len(before)
+    # What a replica left, another may have taken; the last one left its place for nobody.
+    after = installation.replicas(service)
+    assert (before[-1] in after, len(after)) == (False, len(before))
+
+
+@pytest.mark.parametrize("service", BACK_ENDS)
+async def test_no_answer_fails_while_a_service_is_replaced(
+    installation: Installation, service: str
+) -> None:
+    async with load.answers(installation.access) as answers:
+        await replaced(installation, service)
+    assert answers.failed == []
+    assert answers.retrievals
+
+
+@pytest.mark.parametrize("service", ["orchestrator", "evaluator"])
+async def test_neither_answer_nor_evaluation_suffers_while_a_service_is_replaced(
+    installation: Installation, service: str
+) -> None:
+    access = installation.access
+    async with access.evaluator_channel() as channel:
+        evaluator = EvaluatorServiceStub(channel)
+        evaluation = await created(evaluator, access, times=5)
+        async with (
+            load.answers(access, clients=2) as answers,
+            load.looks(access, evaluation.id, clients=2) as looks,
+        ):
+            await replaced(installation, service)
+        assert answers.failed + looks.failed == []
+        last = await ended(evaluator, evaluation)
+    assert last.state == EVALUATION_STATE_SUCCEEDED
+    assert (last.done, last.failed) == (last.wanted, 0)

@@ -1,0 +1,51 @@
+"""The variables that name an installation: read as README.md says, or refused by name."""
+
+from pathlib import Path
+
+import pytest
+
+from .access import Access
+from .needs import Need, left_out_line
+
+TARGET = {"SCAAR_TARGET": "scaar.example.com:443"}
+
+
+def test_without_a_target_no_installation_is_named() -> None:
+    assert Access.read({"SCAAR_TARGET": "", "SCAAR_TOKEN": ""}) is None
+
+
+def test_an_installation_is_reached_as_the_variables_say(tmp_path: Path) -> None:
+    ca = tmp_path / "ca.pem"
+    ca.write_text("one")
+    urls = "http://a/metrics, http://b/metrics"
+    more = {"SCAAR_TLS_CA_FILE": str(ca), "SCAAR_TOKEN": "t", "SCAAR_METRICS_URLS": urls}
+    read = Access.read({**TARGET, **more, "SCAAR_INDEX": "mine", "SCAAR_QUESTION": "Who?"})
+    assert read
+    assert (read.target, read.evaluator_target) == ("scaar.example.com:443", "")
+    assert (read.ca, read.cert, read.token) == (ca, None, "t")
+    assert read.metrics() == ("http://a/metrics", "http://b/metrics")
+    assert (read.index, read.question) == ("mine", "Who?")
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"SCAAR_TOKEN": "t"}, "SCAAR_TOKEN goes with SCAAR_TARGET, which is not set"),
+        ({**TARGET, "SCAAR_TOKEN": "t"}, "go by TLS: set SCAAR_TLS_CA_FILE"),
+        ({**TARGET, "SCAAR_TLS_CA_FILE": "/none"}, "SCAAR_TLS_CA_FILE is no file"),
+        ({**TARGET, "SCAAR_TLS_KEY_FILE": __file__}, "SCAAR_TLS_KEY_FILE go together"),
+        ({**TARGET, "SCAAR_METRICS_URLS": "a:9464"}, "'a:9464' is no http:// or https://"),
+    ],
+)
+def test_a_variable_that_is_wrong_is_refused_by_its_name(
+    variables: dict[str, str], said: str
+) -> None:
+    with pytest.raises(pytest.UsageError, match=said):
+        Access.read(variables)
+
+
+def test_what_is_left_out_is_told_in_one_line() -> None:
+    line = left_out_line([Need.TOKEN, Need.METRICS, Need.TOKEN])
+    assert line == (
+        "3 tests of an installation left out: 2 need SCAAR_TOKEN, 1 need SCAAR_METRICS_URLS"
+    )
