@@ -33,7 +33,7 @@ _HARDENED = (
 _HOME = "/var/lib/scaar"
 _TGI_PORT = 8080
 _METRICS_PORT = 9464
-_START_S = 300
+_START_S = 120
 
 
 class Container:

@@ -6,13 +6,15 @@ then stops is the next spare one. Clients leave out addresses where nothing list
 listens is draining.
 """
 
-import socket
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
+from http.client import HTTPException
 from itertools import islice
+from urllib.request import urlopen
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -85,7 +87,7 @@ class Replicated:
         if self._configured.tgi_url:
             pace = ("--pace-ms", str(PACE_MS))
             place = self._places[TGI][0]
-            self._tgi = self._runner.tgi(place, pace, lambda: _listens(place))
+            self._tgi = self._runner.tgi(place, pace, lambda: _is_healthy(place))
         # The first retriever builds the lab's index, and the first evaluator its database.
         self._start_all(answering)
         self._start_all(["evaluator", *answering * more])
@@ -154,6 +156,9 @@ def _serves(health: health_pb2_grpc.HealthStub, service: str) -> bool:
     return bool(told.status == health_pb2.HealthCheckResponse.SERVING)
 
 
-def _listens(place: Place) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", place.port)) == 0
+def _is_healthy(place: Place) -> bool:
+    try:
+        with urlopen(f"http://{place.address}/health", timeout=5) as response:
+            return bool(response.status == HTTPStatus.OK)
+    except (OSError, HTTPException):
+        return False
