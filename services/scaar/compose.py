@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from scaar.evaluator.longtail.port import GradientModel
+    from scaar.evaluator.service.watching import EvaluationWatch
     from scaar.evaluator.settings import EvaluatorSettings
 
 EMBEDDED = "embedded"
@@ -338,10 +339,14 @@ async def open_evaluator(target: str) -> AsyncIterator[Evaluator]:
 
 @asynccontextmanager
 async def open_hosted_evaluator(
-    settings: "EvaluatorSettings", *, breakers: Breakers = UNGUARDED
+    settings: "EvaluatorSettings",
+    *,
+    breakers: Breakers = UNGUARDED,
+    watch: "EvaluationWatch | None" = None,
 ) -> AsyncIterator[Evaluator]:
     """An evaluator in this process, over its database and whatever answers."""
     from scaar.evaluator.service.opening import open_evaluator as open_service
+    from scaar.evaluator.service.watching import UNWATCHED
 
     async with (
         open_answerer(settings.orchestrator_target, breakers=breakers) as answerer,
@@ -351,6 +356,7 @@ async def open_hosted_evaluator(
             database_url=evaluator_database(settings),
             broker_url=evaluator_broker(settings) if settings.executor == "celery" else "",
             lab_index=lab_index_name,
+            watch=watch or UNWATCHED,
         ) as hosted,
     ):
         yield hosted

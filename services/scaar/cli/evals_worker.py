@@ -3,7 +3,8 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,9 +19,15 @@ from scaar.compose import (
 from scaar.core.errors import CapabilityMissing, InvalidRequest
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.runtime.logs import logging_to
+from scaar.telemetry.opening import open_telemetry, require_tracing
 
 if TYPE_CHECKING:
+    from scaar.core.observers import EvaluationObserver
     from scaar.evaluator.workers.asking import Execute
+    from scaar.telemetry.process_metrics import ProcessMetrics
+
+NAME = "worker"
+"""What it is called in the log, in metrics and in traces."""
 
 
 def worker(
@@ -32,10 +39,20 @@ def worker(
         str | None,
         typer.Option(help="Where the orchestrator is, dns:///host:port.", show_default=False),
     ] = None,
+    metrics_address: Annotated[
+        str | None,
+        typer.Option(
+            help="Where Prometheus reads its metrics, host:port; port 0 takes a free one.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Ask questions of evaluations whose executor is celery, until it is told to stop."""
     settings = EvaluatorSettings.read(
-        None, worker_processes=worker_processes, orchestrator_target=orchestrator
+        None,
+        worker_processes=worker_processes,
+        orchestrator_target=orchestrator,
+        metrics_address=metrics_address,
     )
     raise typer.Exit(_run(settings, evaluator_broker(settings), evaluator_database(settings)))
 
@@ -50,32 +67,56 @@ def _run(settings: EvaluatorSettings, broker: str, database: str) -> int:
     except ModuleNotFoundError as error:
         text = f"workers need {error.name}: install scaar[evaluator,celery]"
         raise CapabilityMissing(text) from error
+    if settings.otlp_endpoint is not None:
+        require_tracing(settings.otlp_endpoint)
     application = application_of(settings, broker)
     where = application.connection().as_uri()
     asyncio.run(_check(database))
+    with logging_to(settings, service=NAME), _open_metrics(settings) as metrics:
+        observer = metrics.observer if metrics else None
 
-    # Called in the processes that ask, which inherit no channel and no connection.
-    @asynccontextmanager
-    async def opened() -> AsyncIterator["Execute"]:
-        from scaar.evaluator.service.opening import execution_of, open_checked_database
+        def tell() -> None:
+            print(f"worker takes shards from {where}", file=sys.stderr, flush=True)
+            if metrics:
+                print(f"metrics at http://{metrics.address}/metrics", file=sys.stderr, flush=True)
 
-        async with (
-            open_checked_database(database) as rows,
-            open_answerer(settings.orchestrator_target, breakers=read_breakers()) as answerer,
-        ):
-            yield execution_of(settings, rows, answerer).execute
-
-    def tell() -> None:
-        print(f"worker takes shards from {where}", file=sys.stderr, flush=True)
-
-    with logging_to(settings, service="worker"):
         return run_worker(
             application,
-            opened,
+            partial(_open_execution, settings, database, observer),
             processes=settings.worker_processes,
             shard_s=settings.shard_s,
             ready=tell,
+            begun=metrics.leave_to_parent if metrics else lambda: None,
         )
+
+
+def _open_metrics(
+    settings: EvaluatorSettings,
+) -> "AbstractContextManager[ProcessMetrics | None]":
+    """What this process and those that ask count; None where that is not set."""
+    if settings.metrics_address is None:
+        return nullcontext()
+    from scaar.telemetry.process_metrics import open_process_metrics
+
+    return open_process_metrics(settings.metrics_address, service=NAME)
+
+
+@asynccontextmanager
+async def _open_execution(
+    settings: EvaluatorSettings, database: str, observer: "EvaluationObserver | None"
+) -> AsyncIterator["Execute"]:
+    """In a process that asks: channels and connections bear no fork, and what is counted does."""
+    from scaar.evaluator.service.opening import execution_of, open_checked_database
+    from scaar.evaluator.service.watching import EvaluationWatch
+
+    unmeasured = settings.model_copy(update={"metrics_address": None})
+    async with (
+        open_telemetry(unmeasured, service=NAME) as telemetry,
+        open_checked_database(database) as rows,
+        open_answerer(settings.orchestrator_target, breakers=read_breakers()) as answerer,
+    ):
+        watch = EvaluationWatch(observer, telemetry.traced)
+        yield execution_of(settings, rows, answerer, watch).execute
 
 
 async def _check(database: str) -> None:

@@ -157,10 +157,14 @@ async def _open_servicer(
                 loop = compose.build_loop(ports, settings)
                 yield OrchestratorServicer(telemetry.watched(loop))
         case ServiceName.EVALUATOR:
+            from scaar.evaluator.service.watching import EvaluationWatch
             from scaar.evaluator.settings import EvaluatorSettings
 
             assert isinstance(settings, EvaluatorSettings)
-            async with compose.open_hosted_evaluator(settings, breakers=breakers) as evaluator:
+            watch = EvaluationWatch(telemetry.evaluations, telemetry.traced)
+            async with compose.open_hosted_evaluator(
+                settings, breakers=breakers, watch=watch
+            ) as evaluator:
                 yield EvaluatorServicer(evaluator)
         case _:
             assert_never(service)

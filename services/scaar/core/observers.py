@@ -1,7 +1,10 @@
 """What a part tells of its work to whoever watches it; here nobody does."""
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from scaar.core.evaluations import EvaluationState
 
 
 class ScorerObserver:
@@ -61,3 +64,48 @@ class BreakerObserver:
 
 UNOBSERVED_BREAKERS = BreakerObserver()
 """Nobody watches."""
+
+
+class ShardEnd(enum.StrEnum):
+    """How the time ended for which a process held a shard of an evaluation."""
+
+    FINISHED = "finished"
+    """Every question of it is settled."""
+    GIVEN_BACK = "given_back"
+    """Its holder was told to stop, or its time was over; the rest is another's."""
+    DROPPED = "dropped"
+    """It was held no more: its evaluation had ended, by its last answer or cancelled, or the lease
+    was over."""
+    REFUSED = "refused"
+    """Its evaluation has failed: another try would end the same way."""
+    DATABASE_AWAY = "database_away"
+    """The database did not answer."""
+    FAULT = "fault"
+    """By an error of scaar's own."""
+
+
+class EvaluationObserver:
+    """Told of evaluations, and of the shards that a process asks; these methods do nothing.
+
+    All are called from the event loop, and must neither block nor raise.
+    """
+
+    def evaluations_counted(
+        self, by_state: Mapping[EvaluationState, int], *, oldest_queued_s: float
+    ) -> None:
+        """So many there are in each state; the oldest queued one is that old, 0 without any."""
+
+    def shards_counted(self, *, waiting: int, held: int) -> None:
+        """So many shards of running evaluations nobody holds, and so many somebody does."""
+
+    def shard_taken(self) -> None:
+        """This process holds a shard."""
+
+    def shard_ended(self, end: ShardEnd, *, seconds: float) -> None:
+        """It holds it no more, after so long."""
+
+    def question_settled(self, failure: str) -> None:
+        """A question was asked under a setting; it was answered, or failed for this reason."""
+
+    def questions_held_back(self, reason: str, *, seconds: float) -> None:
+        """A question waited so long for an orchestrator, for this reason."""

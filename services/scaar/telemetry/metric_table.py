@@ -57,7 +57,9 @@ class Metric:
         return tuple(f"{self.name}_{part}" for part in ("bucket", "sum", "count"))
 
 
+_SHARDS = (1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 240.0, 480.0, 960.0, 1800.0)
 _EVERY, _ORCHESTRATOR, _SCORER = "every service", "orchestrator", "scorer"
+_EVALUATOR, _ASKING = "evaluator", "worker, and an evaluator that asks itself"
 _METHOD = ("service", "method")
 _DEPENDENCY = ("dependency", "target")
 
@@ -199,6 +201,67 @@ SCORER_CACHE_MISSES = Metric(
     _SCORER,
     "Sentences that had to be computed.",
 )
+EVALUATIONS = Metric(
+    "scaar_evaluations",
+    Kind.GAUGE,
+    _EVALUATOR,
+    "Evaluations that are kept, of all tenants, by their state: queued, running, succeeded, failed "
+    "or cancelled. Evaluators of one database all say the same: take the maximum.",
+    labels=("state",),
+)
+OLDEST_QUEUED = Metric(
+    "scaar_evaluations_oldest_queued_seconds",
+    Kind.GAUGE,
+    _EVALUATOR,
+    "How long the evaluation has waited to be begun that waits longest; 0 where none does.",
+)
+SHARDS = Metric(
+    "scaar_shards",
+    Kind.GAUGE,
+    _EVALUATOR,
+    "Shards of running evaluations that are not finished: waiting for somebody to ask them, or "
+    "held. What workers are scaled by.",
+    labels=("state",),
+)
+SHARDS_TAKEN = Metric(
+    "scaar_shards_taken_total",
+    Kind.COUNTER,
+    _ASKING,
+    "Shards that a process began to ask.",
+)
+SHARDS_ENDED = Metric(
+    "scaar_shards_ended_total",
+    Kind.COUNTER,
+    _ASKING,
+    "Shards that it asks no more, by how that came: finished; given_back, unfinished, when it was "
+    "told to stop or the shard's time was over; dropped, when its evaluation had ended, by its "
+    "last answer or cancelled, or the lease was over; refused, when the evaluation failed by it; "
+    "database_away; fault, by an error of scaar's own.",
+    labels=("end",),
+)
+SHARD_DURATION = Metric(
+    "scaar_shard_duration_seconds",
+    Kind.HISTOGRAM,
+    _ASKING,
+    "How long shards were held, however that ended.",
+    buckets=_SHARDS,
+)
+QUESTIONS = Metric(
+    "scaar_questions_total",
+    Kind.COUNTER,
+    _ASKING,
+    "Questions asked under a setting, by the outcome: answered, or the reason of the error, in "
+    "lower case. One that is asked again counts again.",
+    labels=("outcome",),
+)
+QUESTIONS_HELD_BACK = Metric(
+    "scaar_questions_held_back_seconds_total",
+    Kind.COUNTER,
+    _ASKING,
+    "What questions waited for an orchestrator, by the reason: overloaded, for as long as it said, "
+    "or backend_unavailable. By the second it is how many wait at a time.",
+    labels=("reason",),
+)
 
 METRICS = (
     SERVICE_INFO,
@@ -220,5 +283,13 @@ METRICS = (
     SCORER_CACHE_HITS,
     SCORER_CACHE_JOINED,
     SCORER_CACHE_MISSES,
+    EVALUATIONS,
+    OLDEST_QUEUED,
+    SHARDS,
+    SHARDS_TAKEN,
+    SHARDS_ENDED,
+    SHARD_DURATION,
+    QUESTIONS,
+    QUESTIONS_HELD_BACK,
 )
 """The table."""

@@ -3,7 +3,8 @@
 import asyncio
 import errno
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from http.server import HTTPServer
 
 import prometheus_client
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -30,8 +31,15 @@ class Metrics:
             for each in METRICS
             if each.kind is Kind.COUNTER
         }
+        # The sum is of the processes that keep them together, where there are several.
         self._gauges: Mapping[str, Gauge] = {
-            each.name: Gauge(each.name, each.help, each.labels, registry=self.registry)
+            each.name: Gauge(
+                each.name,
+                each.help,
+                each.labels,
+                registry=self.registry,
+                multiprocess_mode="livesum",
+            )
             for each in METRICS
             if each.kind is Kind.GAUGE
         }
@@ -56,7 +64,8 @@ class Metrics:
 
     def set(self, metric: Metric, value: float, *labels: str) -> None:
         """Has a gauge show the value."""
-        self._gauges[metric.name].labels(*labels).set(value)
+        gauge = self._gauges[metric.name]
+        (gauge.labels(*labels) if labels else gauge).set(value)
 
     @contextmanager
     def under_way(self, metric: Metric, *labels: str) -> Iterator[None]:
@@ -77,12 +86,28 @@ async def serving_metrics(metrics: Metrics, address: str) -> AsyncIterator[str]:
         InvalidRequest: it is no address, or cannot be listened at.
         AlreadyExists: something listens there.
     """
+    with ExitStack() as stack:
+        server = stack.enter_context(listening(metrics.registry, address))
+        try:
+            yield f"{address.rpartition(':')[0]}:{server.server_port}"
+        finally:
+            await asyncio.to_thread(stack.close)
+
+
+@contextmanager
+def listening(registry: CollectorRegistry, address: str) -> Iterator[HTTPServer]:
+    """A server of what a registry collects, by a thread of its own, until the block ends.
+
+    Raises:
+        InvalidRequest: it is no address, or cannot be listened at.
+        AlreadyExists: something listens there.
+    """
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit() or int(port) > _HIGHEST_PORT:
         raise InvalidRequest.of("metrics_address", f"must be host:port, not {address!r}")
     try:
         server, thread = prometheus_client.start_http_server(
-            int(port), host.strip("[]"), registry=metrics.registry
+            int(port), host.strip("[]"), registry=registry
         )
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
@@ -90,8 +115,8 @@ async def serving_metrics(metrics: Metrics, address: str) -> AsyncIterator[str]:
             raise AlreadyExists(text, address=address) from error
         raise InvalidRequest.of("metrics_address", f"cannot listen at {address!r}") from error
     try:
-        yield f"{host}:{server.server_port}"
+        yield server
     finally:
-        await asyncio.to_thread(server.shutdown)
+        server.shutdown()
         server.server_close()
         thread.join()

@@ -1,6 +1,6 @@
 """Opens what the settings of a service ask for; the libraries only where they are needed."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -11,6 +11,7 @@ from scaar.core.observers import (
     UNOBSERVED,
     UNOBSERVED_BREAKERS,
     BreakerObserver,
+    EvaluationObserver,
     ScorerObserver,
 )
 from scaar.core.ports import Answerer
@@ -28,6 +29,9 @@ class Telemetry:
     watching: tuple[Watching, ...] = ()
     scorer: ScorerObserver = UNOBSERVED
     breakers: BreakerObserver = UNOBSERVED_BREAKERS
+    evaluations: EvaluationObserver | None = None
+    traced: Callable[[Answerer], Answerer] = lambda answerer: answerer
+    """Around what questions of evaluations are asked of."""
     metrics_address: str = ""
     """Where the metrics are read, with the port that was taken; empty without."""
 
@@ -59,6 +63,8 @@ async def open_telemetry(settings: ServiceSettings, *, service: str) -> AsyncIte
             watching=tuple(each for part in parts for each in part.watching),
             scorer=parts[-1].scorer,
             breakers=parts[-1].breakers,
+            evaluations=parts[-1].evaluations,
+            traced=parts[0].traced,
             metrics_address=parts[-1].metrics_address,
         )
 
@@ -79,6 +85,7 @@ async def _open_metrics(address: str, service: str) -> AsyncIterator[Telemetry]:
         from scaar.telemetry.answer_metrics import AnswerMetrics
         from scaar.telemetry.breaker_metrics import BreakerMetrics
         from scaar.telemetry.call_metrics import CallMetricsInterceptor
+        from scaar.telemetry.evaluation_metrics import EvaluationMetrics
         from scaar.telemetry.metrics import Metrics, serving_metrics
         from scaar.telemetry.scorer_metrics import ScorerMetrics
     except ModuleNotFoundError as error:
@@ -91,23 +98,40 @@ async def _open_metrics(address: str, service: str) -> AsyncIterator[Telemetry]:
             watching=(lambda request: AnswerMetrics(metrics, request),),
             scorer=ScorerMetrics(metrics),
             breakers=BreakerMetrics(metrics),
+            evaluations=EvaluationMetrics(metrics),
             metrics_address=listening,
         )
 
 
 @asynccontextmanager
 async def _open_tracing(endpoint: str, service: str) -> AsyncIterator[Telemetry]:
-    if not endpoint.startswith(("http://", "https://")):
-        text = f"must be http://host:port or https://host:port, not {endpoint!r}"
-        raise InvalidRequest.of("otlp_endpoint", text)
-    try:
-        from scaar.telemetry.answer_spans import AnswerSpans
-        from scaar.telemetry.tracing import TracingInterceptor, open_tracer
-    except ModuleNotFoundError as error:
-        text = f"otlp_endpoint needs {error.name}: install scaar[telemetry]"
-        raise CapabilityMissing(text) from error
+    require_tracing(endpoint)
+    from scaar.telemetry.answer_spans import AnswerSpans
+    from scaar.telemetry.asked_questions import TracedQuestions
+    from scaar.telemetry.tracing import TracingInterceptor, open_tracer
+
     async with open_tracer(endpoint, service=service) as tracer:
         yield Telemetry(
             interceptors=(TracingInterceptor(tracer),),
             watching=(lambda request: AnswerSpans(tracer, request),),
+            traced=lambda answerer: TracedQuestions(answerer, tracer),
         )
+
+
+def require_tracing(endpoint: str) -> None:
+    """Passes an endpoint that spans can be sent to; nothing is opened.
+
+    Raises:
+        InvalidRequest: it is no such URL.
+        CapabilityMissing: a library for it is not installed.
+    """
+    if not endpoint.startswith(("http://", "https://")):
+        text = f"must be http://host:port or https://host:port, not {endpoint!r}"
+        raise InvalidRequest.of("otlp_endpoint", text)
+    try:
+        from scaar.telemetry.answer_spans import AnswerSpans  # noqa: F401
+        from scaar.telemetry.asked_questions import TracedQuestions  # noqa: F401
+        from scaar.telemetry.tracing import open_tracer  # noqa: F401
+    except ModuleNotFoundError as error:
+        text = f"otlp_endpoint needs {error.name}: install scaar[telemetry]"
+        raise CapabilityMissing(text) from error

@@ -89,7 +89,7 @@ class TracingInterceptor(grpc.aio.ServerInterceptor):
                 record_exception=False,
                 set_status_on_exception=False,
             ) as span:
-                call.traceparent = _traceparent_of(span)
+                call.traceparent = traceparent_of(span)
                 try:
                     return await behavior(request, context)
                 except BaseException as error:
@@ -109,7 +109,8 @@ def parent_of(call: CallContext) -> Any:
     return TraceContextTextMapPropagator().extract({TRACEPARENT_KEY: call.traceparent})
 
 
-def _traceparent_of(span: trace.Span) -> str:
+def traceparent_of(span: trace.Span) -> str:
+    """The place in a trace that is below the span."""
     carrier: dict[str, str] = {}
     TraceContextTextMapPropagator().inject(carrier, trace.set_span_in_context(span))
     return carrier.get(TRACEPARENT_KEY, "")

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -213,7 +214,7 @@ async def test_an_operator_sees_and_cancels_the_evaluations_of_all(
     ],
 )
 async def test_operators_that_nobody_can_be_keep_the_service_from_starting(
-    tmp_path: Path, settings: dict[str, Path], told: str
+    tmp_path: Path, settings: dict[str, Any], told: str
 ) -> None:
     wrong = EvaluatorSettings(operator_tenants=("operations", ""), **settings)
     url = f"sqlite:///{tmp_path}/evaluations.sqlite"

@@ -6,14 +6,10 @@ import json
 import logging
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
-from dataclasses import dataclass, field
-from typing import Any
 
 import grpc
 import pytest
-from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from scaar.core.call_context import CallContext, in_call
@@ -25,6 +21,7 @@ from scaar.runtime.health import wait_until_serving
 from scaar.runtime.logs import logging_to
 from scaar.runtime.settings import ServiceSettings
 from scaar.telemetry.opening import open_telemetry
+from scaar.testing.collector import Collector, attributes, running_collector
 from scaar.testing.fakes import InMemoryRetriever, Piece, ScriptedGenerator, ScriptedScorer
 from scaar.testing.watched_services import watched_services
 
@@ -36,34 +33,10 @@ REQUEST = AnswerRequest(QUESTION, request_id="r-1")
 STEPS = ("draft", "judge", "query", "retrieve", "regenerate")
 
 
-@dataclass
-class Collector(trace_service_pb2_grpc.TraceServiceServicer):
-    """Keeps what it is sent: every span, and the service that sent it."""
-
-    endpoint: str = ""
-    spans: list[tuple[str, Span]] = field(default_factory=list)
-
-    def Export(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
-        for each in request.resource_spans:
-            told = {one.key: one.value.string_value for one in each.resource.attributes}
-            for scope in each.scope_spans:
-                self.spans += [(told["service.name"], span) for span in scope.spans]
-        return trace_service_pb2.ExportTraceServiceResponse()
-
-    def named(self, name: str) -> list[Span]:
-        return [span for _, span in self.spans if span.name == name]
-
-
 @pytest.fixture
 def collector() -> Iterator[Collector]:
-    found = Collector()
-    with ThreadPoolExecutor(2) as executor:
-        server = grpc.server(executor)
-        trace_service_pb2_grpc.add_TraceServiceServicer_to_server(found, server)
-        found.endpoint = f"http://127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
-        server.start()
+    with running_collector() as found:
         yield found
-        server.stop(None).wait()
 
 
 def script(request: GenerateRequest) -> list[Piece | Exception]:
@@ -86,12 +59,6 @@ def ports(generator: ScriptedGenerator | None = None) -> Ports:
 def traced(collector: Collector, **more: object) -> ServiceSettings:
     told = {"otlp_endpoint": collector.endpoint, "stop_grace_s": 0, **more}
     return ServiceSettings.model_validate(told)
-
-
-def attributes(span: Span) -> dict[str, object]:
-    return {
-        each.key: getattr(each.value, each.value.WhichOneof("value")) for each in span.attributes
-    }
 
 
 async def answer(settings: ServiceSettings, call: CallContext, asked: Ports | None = None) -> None:

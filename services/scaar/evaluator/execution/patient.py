@@ -13,6 +13,9 @@ from scaar.core.types import AnswerEvent, AnswerRequest
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 10.0
 
+HeldBack = Callable[[str, float], None]
+"""Told of a question that waited: for which reason, an error's, and for how many seconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
@@ -33,11 +36,17 @@ class PatientAnswerer:
     """
 
     def __init__(
-        self, answerer: Answerer, *, patience_s: float, waiting: Waiting | None = None
+        self,
+        answerer: Answerer,
+        *,
+        patience_s: float,
+        waiting: Waiting | None = None,
+        held_back: HeldBack = lambda reason, seconds: None,
     ) -> None:
         self._answerer = answerer
         self._patience_s = patience_s
         self._waiting = waiting or Waiting()
+        self._held_back = held_back
         self._closed_until = 0.0
 
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
@@ -55,12 +64,21 @@ class PatientAnswerer:
                 self._closed_until = max(self._closed_until, self._waiting.clock() + after_s)
             except BackendUnavailable as error:
                 self._require_patience(began, error)
-                await self._waiting.sleep(wait_s * (0.5 + self._waiting.chance() / 2))
+                await self._wait(wait_s * (0.5 + self._waiting.chance() / 2), error)
                 wait_s = min(2 * wait_s, LONGEST_WAIT_S)
 
     async def _let_in(self) -> None:
         while (left := self._closed_until - self._waiting.clock()) > 0:
-            await self._waiting.sleep(left)
+            await self._wait(left, Overloaded)
+
+    async def _wait(
+        self, seconds: float, why: Overloaded | BackendUnavailable | type[Overloaded]
+    ) -> None:
+        began = self._waiting.clock()
+        try:
+            await self._waiting.sleep(seconds)
+        finally:
+            self._held_back(why.reason, self._waiting.clock() - began)
 
     def _require_patience(self, began: float, error: Overloaded | BackendUnavailable) -> None:
         if self._waiting.clock() - began >= self._patience_s:

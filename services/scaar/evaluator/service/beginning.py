@@ -46,7 +46,7 @@ class Beginning:
         asked, number = stored.asked, stored.number
         first = await questions_of(self.database, number, last=1)
         try:
-            template = replace(template_of(asked), question=first[0].question)
+            template = replace(template_of(asked, stored.request_id), question=first[0].question)
             template = await with_examples(self.answerer, template, kind_of(asked.dataset.name))
             run = Run(self.answerer, template, self.scaar, time_of(stored.created_at))
             evaluation = await begun(run, asked.settings, first, origin=asked.dataset)

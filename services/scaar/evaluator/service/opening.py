@@ -11,17 +11,20 @@ from typing import assert_never
 
 from scaar import __version__
 from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.observers import EvaluationObserver
 from scaar.core.ports import Answerer, Evaluator
 from scaar.core.tenancy import wrong_tenant
 from scaar.evaluator.datasets import KINDS
 from scaar.evaluator.execution.patient import PatientAnswerer
 from scaar.evaluator.service.beginning import Beginning
+from scaar.evaluator.service.counting import counting
 from scaar.evaluator.service.executor import Executor, open_in_process
 from scaar.evaluator.service.hosting import HostedEvaluator
 from scaar.evaluator.service.planning import Sources
 from scaar.evaluator.service.shard_execution import ShardExecution
 from scaar.evaluator.service.stopping import stopped
 from scaar.evaluator.service.supervising import Supervisor
+from scaar.evaluator.service.watching import UNWATCHED, EvaluationWatch
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.evaluator.store.database.migrating import check, upgrade
 from scaar.evaluator.store.database.opening import Database, file_of, open_database
@@ -38,6 +41,7 @@ async def open_evaluator(
     database_url: str,
     broker_url: str = "",
     lab_index: Callable[[int], str],
+    watch: EvaluationWatch = UNWATCHED,
 ) -> AsyncIterator[Evaluator]:
     """The evaluator over a database; shards are executed in this process, or by workers.
 
@@ -54,7 +58,7 @@ async def open_evaluator(
         beginning = Beginning(
             database, answerer, __version__, time.time, settings.shard_predictions
         )
-        execution = execution_of(settings, database, answerer)
+        execution = execution_of(settings, database, answerer, watch)
         async with _open_executor(settings, execution, broker_url, ended=woken.set) as executor:
             supervisor = Supervisor(
                 database=database,
@@ -66,7 +70,7 @@ async def open_evaluator(
                 shard_faults=settings.shard_faults,
                 retention_days=settings.retention_days,
             )
-            async with _going(supervisor):
+            async with _going(supervisor), counting(database, watch.observer, now=time.time):
                 yield HostedEvaluator(
                     database=database,
                     sources=sources,
@@ -79,18 +83,29 @@ async def open_evaluator(
 
 
 def execution_of(
-    settings: EvaluatorSettings, database: Database, answerer: Answerer
+    settings: EvaluatorSettings,
+    database: Database,
+    answerer: Answerer,
+    watch: EvaluationWatch = UNWATCHED,
 ) -> ShardExecution:
     """What shards are executed with, in whichever process that is."""
+    observer = watch.observer or EvaluationObserver()
+    patient = PatientAnswerer(
+        answerer,
+        patience_s=settings.patience_s,
+        held_back=lambda reason, seconds: observer.questions_held_back(reason, seconds=seconds),
+    )
     return ShardExecution(
         database=database,
-        answerer=PatientAnswerer(answerer, patience_s=settings.patience_s),
+        # Outermost: an answer that was asked for again is one to whoever watches.
+        answerer=watch.watched(patient),
         holder=f"{socket.gethostname()} {os.getpid()}",
         now=time.time,
         concurrency=settings.concurrency,
         attempts=settings.attempts,
         pause_s=settings.attempt_pause_s,
         lease_s=settings.lease_s,
+        observer=observer,
     )
 
 

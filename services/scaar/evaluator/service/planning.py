@@ -63,10 +63,18 @@ async def planned(
     return asked, drawn.questions
 
 
-def template_of(asked: Asked) -> AnswerRequest:
-    """The request of every question, but for the question and the policy."""
-    budget = BudgetLimits(timeout_s=asked.timeout_s)
-    return AnswerRequest("", asked.settings[0].policy, index=asked.index or "none", budget=budget)
+def template_of(asked: Asked, request_id: str = "") -> AnswerRequest:
+    """The request of every question, but for the question and the policy.
+
+    All have the request id of their evaluation, by which every service logs them.
+    """
+    return AnswerRequest(
+        "",
+        asked.settings[0].policy,
+        index=asked.index or "none",
+        budget=BudgetLimits(timeout_s=asked.timeout_s),
+        request_id=request_id,
+    )
 
 
 def _wrong(request: EvaluationRequest, sources: Sources) -> Iterator[Violation]:

@@ -3,18 +3,26 @@
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from scaar.core.call_context import CallContext, in_call
 from scaar.core.errors import BackendUnavailable, Overloaded, ScaarError
 from scaar.core.evaluations import EvaluationError
+from scaar.core.observers import EvaluationObserver, ShardEnd
 from scaar.core.ports import Answerer
 from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.execution.shard import run_shard
 from scaar.evaluator.planning.work import plan_work, work_left
+from scaar.evaluator.records import Prediction
 from scaar.evaluator.service.planning import template_of
+from scaar.evaluator.service.shard_telling import ShardTelling
 from scaar.evaluator.service.stopping import stopped
 from scaar.evaluator.store.database import shards, transitions
-from scaar.evaluator.store.database.evaluations import numbered_evaluation, questions_of
+from scaar.evaluator.store.database.evaluations import (
+    StoredEvaluation,
+    numbered_evaluation,
+    questions_of,
+)
 from scaar.evaluator.store.database.opening import Database
 from scaar.evaluator.store.database.predictions import ShardPredictions
 from scaar.evaluator.store.database.shards import Claim, ShardKey
@@ -42,6 +50,7 @@ class ShardExecution:
     pause_s: float
     lease_s: float
     heartbeat_s: float = HEARTBEAT_S
+    observer: EvaluationObserver = field(default_factory=EvaluationObserver)
 
     async def execute(self, key: ShardKey) -> None:
         """Settles what is left of the shard, unless another holds it or its evaluation has ended.
@@ -53,26 +62,38 @@ class ShardExecution:
         )
         if held is None:
             return
+        with in_call(CallContext()), ShardTelling(self.observer, held) as telling:
+            await self._settle(held, telling)
+
+    async def _settle(self, held: Claim, telling: ShardTelling) -> None:
         try:
-            if await self._while_held(held):
+            stored = await numbered_evaluation(self.database, held.key.evaluation)
+            telling.begin(stored)
+            if await self._while_held(held, stored):
                 await shards.finish(self.database, held)
+                telling.end = ShardEnd.FINISHED
+            else:
+                telling.end = ShardEnd.DROPPED
         except (BackendUnavailable, Overloaded):
             # The database: whoever is next finds the lease over.
+            telling.end = ShardEnd.DATABASE_AWAY
             raise
         except ScaarError as error:
             # Another try would end the same way.
+            telling.end = ShardEnd.REFUSED
             why = EvaluationError(error.reason, error.message)
-            await transitions.fail(self.database, key.evaluation, why, now=self.now())
+            await transitions.fail(self.database, held.key.evaluation, why, now=self.now())
         except asyncio.CancelledError:
+            telling.end = ShardEnd.GIVEN_BACK
             await shards.release(self.database, held)
             raise
         except BaseException:
             await shards.release(self.database, held, faulty=True)
             raise
 
-    async def _while_held(self, held: Claim) -> bool:
+    async def _while_held(self, held: Claim, stored: StoredEvaluation) -> bool:
         """Asks for as long as the shard is held; whether it came to its end."""
-        asking = asyncio.create_task(self._ask(held))
+        asking = asyncio.create_task(self._ask(held, stored))
         holding = asyncio.create_task(self._hold(held))
         try:
             await asyncio.wait({asking, holding}, return_when=asyncio.FIRST_COMPLETED)
@@ -100,10 +121,9 @@ class ShardExecution:
             else:
                 until = now + self.lease_s
 
-    async def _ask(self, held: Claim) -> None:
-        number = held.key.evaluation
+    async def _ask(self, held: Claim, stored: StoredEvaluation) -> None:
+        number, asked = stored.number, stored.asked
         begun = await transitions.begun_of(self.database, number)
-        asked = (await numbered_evaluation(self.database, number)).asked
         questions = await questions_of(self.database, number, first=held.first, last=held.last)
         store = ShardPredictions(
             self.database,
@@ -114,7 +134,8 @@ class ShardExecution:
             kind=kind_of(asked.dataset.name),
             attempts=self.attempts,
         )
-        template = replace(template_of(asked), prompt_profile=begun.prompt_profile)
+        template = template_of(asked, stored.request_id)
+        template = replace(template, prompt_profile=begun.prompt_profile)
         plan, pause_s = tuple(plan_work(asked.settings, questions)), self.pause_s
         while left := work_left(plan, await store.known()):
             await run_shard(
@@ -124,7 +145,12 @@ class ShardExecution:
                 template=template,
                 expected=begun.evaluation.provenance,
                 concurrency=self.concurrency,
+                told=self._tell,
             )
             if work_left(plan, await store.known()):
                 await asyncio.sleep(pause_s)
                 pause_s = min(LONGEST_PAUSE_S, pause_s * 2)
+
+    def _tell(self, prediction: Prediction) -> None:
+        failure = prediction.failure
+        self.observer.question_settled("" if failure is None else failure.reason)

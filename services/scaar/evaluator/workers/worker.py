@@ -24,11 +24,13 @@ def run_worker(
     processes: int,
     shard_s: float,
     ready: Callable[[], None] = lambda: None,
+    begun: Callable[[], None] = lambda: None,
 ) -> int:
     """Has so many processes ask shards until it is told to stop; the status to end with.
 
     Told by SIGTERM or SIGINT, shards under way are given back within seconds: the processes learn
-    of it by the end of a pipe. Where this one is lost, they end with it.
+    of it by the end of a pipe. Where this one is lost, they end with it. ``ready`` is called when
+    it takes shards, and ``begun`` in each of the processes below it. The log stays as it is.
     """
     stopping, going_on = os.pipe()
 
@@ -47,14 +49,22 @@ def run_worker(
     def tell(**_: Any) -> None:
         ready()
 
+    def begin(**_: Any) -> None:
+        end_pipe()
+        begun()
+
+    def leave_log(**_: Any) -> None:
+        # Of a shard its own lines tell more than Celery's of its message.
+        logging.getLogger("celery").setLevel(logging.WARNING)
+
     application.task(name=TASK)(ask)
-    signals.worker_process_init.connect(end_pipe, weak=False)
+    signals.setup_logging.connect(leave_log, weak=False)
+    signals.worker_process_init.connect(begin, weak=False)
     signals.worker_shutting_down.connect(end_pipe, weak=False)
     signals.worker_ready.connect(tell, weak=False)
     worker = application.Worker(
         pool="prefork",
         concurrency=processes,
-        loglevel="WARNING",
         quiet=True,
         without_gossip=True,
         without_mingle=True,

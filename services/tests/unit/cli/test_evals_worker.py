@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,3 +61,32 @@ def test_a_database_of_another_version_keeps_a_worker_from_starting(
     ran = run_scaar("evals", "worker", "--orchestrator", "dns:///127.0.0.1:1")
     assert ran.status == 1
     assert "make them with scaar db upgrade" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "told"),
+    [
+        ("OTLP_ENDPOINT", "collector:4317", "otlp_endpoint: must be http://host:port"),
+        ("METRICS_ADDRESS", "9464", "metrics_address: must be host:port, not '9464'"),
+    ],
+)
+def test_where_nothing_can_be_told_keeps_a_worker_from_starting(
+    tmp_path: Path, variable: str, value: str, told: str
+) -> None:
+    settings = {
+        "SCAAR_EVALUATOR_BROKER": "redis://127.0.0.1:1/0",
+        "SCAAR_EVALUATOR_ORCHESTRATOR_TARGET": "dns:///127.0.0.1:1",
+        "SCAAR_EVALUATOR_DATABASE": f"sqlite:///{tmp_path}/evaluations.sqlite",
+        f"SCAAR_EVALUATOR_{variable}": value,
+    }
+    # What keeps the metrics of several processes is chosen once in one.
+    ran = subprocess.run(
+        [sys.executable, "-m", "scaar.cli", "evals", "worker"],
+        env={**os.environ, **settings},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert told in ran.stderr
+    assert "Traceback" not in ran.stderr

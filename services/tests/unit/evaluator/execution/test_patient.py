@@ -124,3 +124,19 @@ async def test_another_error_is_told_at_once() -> None:
     found = await asked(FailingAnswerer([DataCorrupt("damaged")]), clock)
     assert found.failure is not None
     assert (found.failure.reason, clock.slept) == ("DATA_CORRUPT", [])
+
+
+async def test_what_a_question_waited_is_told_by_its_reason() -> None:
+    clock, told = Clock(), []
+    patient = PatientAnswerer(
+        FailingAnswerer([AWAY, NO_ROOM, AWAY]),
+        patience_s=60.0,
+        waiting=clock.waiting,
+        held_back=lambda reason, seconds: told.append((reason, seconds)),
+    )
+    await predict(patient, WORK, AnswerRequest(""))
+    assert told == [
+        ("BACKEND_UNAVAILABLE", 0.25),
+        ("OVERLOADED", 7.0),
+        ("BACKEND_UNAVAILABLE", 0.5),
+    ]
