@@ -6,7 +6,7 @@ What a breaker saves is told by the calls that reach the service, never by how l
 import asyncio
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import ExitStack, aclosing, contextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -22,8 +22,10 @@ from scaar.core.observers import BreakerObserver, BreakerState, Dependency
 from scaar.core.ports import Answerer, Generator
 from scaar.core.types import (
     Answer,
+    AnswerEvent,
     AnswerFinished,
     AnswerRequest,
+    BudgetLimits,
     GenerateRequest,
     OnFailure,
     Passage,
@@ -86,6 +88,19 @@ class HangingScorer(ScriptedScorer):
         self.entered += 1
         await asyncio.Event().wait()
         raise AssertionError("it never answers")
+
+
+class HangingAnswerer(ScriptedAnswerer):
+    """Takes questions and never says a word."""
+
+    entered = 0
+
+    async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
+        self.entered += 1
+        await asyncio.Event().wait()
+        async with aclosing(super().stream_answer(request)) as events:
+            async for event in events:
+                yield event
 
 
 @dataclass
@@ -326,3 +341,21 @@ async def test_an_orchestrator_is_asked_on_whatever_fails_behind_it() -> None:
             for expected in ("does not answer",) * 3 + ("is not asked",) * 3:
                 with pytest.raises(BackendUnavailable, match=expected):
                     await answer_of(answerer, request)
+
+
+async def test_an_orchestrator_that_hangs_is_not_asked() -> None:
+    hanging = HangingAnswerer(lambda request: [])
+    limits = BreakerLimits(failures=1, open_s=60.0, max_open_s=60.0, slow_s=1.0)
+    request = AnswerRequest(
+        QUESTION, PolicyRequest("no_retrieval"), budget=BudgetLimits(timeout_s=0.5)
+    )
+    async with (
+        serving(OrchestratorServicer(hanging)) as (_, target),
+        compose.open_answerer(target, breakers=Breakers(limits)) as answerer,
+    ):
+        with pytest.raises(DeadlineExceeded):
+            await answer_of(answerer, request)
+        for _ in range(5):
+            with pytest.raises(BackendUnavailable, match="orchestrator at .* is not asked"):
+                await answer_of(answerer, request)
+    assert hanging.entered == 1
