@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` shows the main job, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations integration-installation integration-images bench bench-evals bench-backends results longtail check proto lab-models clean
+.PHONY: help demo images test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations integration-installation integration-images bench bench-evals bench-backends results longtail check proto lab-models dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -15,6 +15,8 @@ IMAGES := orchestrator generator scorer query-builder retriever evaluator worker
 DOCKER ?= docker
 BASE ?= python:3.11-slim
 PREFIX ?= scaar/
+# What the contract is held against.
+AGAINST ?= main
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' services/scaar/__init__.py)
 # What an environment is made from; newer than its stamp means install again.
 PINS := pyproject.toml deploy/constraints.txt
@@ -93,6 +95,19 @@ check: $(VENV)/.dev ## format, lint, types, import contracts, the contract, the 
 proto: $(VENV)/.dev ## generate services/scaar/v1 and the tables of docs/
 	@proto/generate.sh $(BIN)
 	@$(BIN)/python -m reference
+
+contract-breaks: $(VENV)/.dev ## refuse a contract that breaks the clients of another commit (AGAINST=main)
+	@$(BIN)/buf breaking proto --against '.git#ref=$(AGAINST),subdir=proto'
+
+dist: $(VENV)/.dev ## what is published beside the images: the Python package, and the contract for other languages
+	@rm -rf dist
+	@$(BIN)/python -m build --outdir dist . >/dev/null
+	@tar --create --gzip --file dist/scaar-proto-$(VERSION).tar.gz --sort=name --owner=0 --group=0 --numeric-owner \
+	  --mtime=@$$(git log -1 --format=%ct) --transform 's,^,scaar-proto-$(VERSION)/,' LICENSE proto/buf.yaml proto/scaar
+	@ls -1 dist
+
+version: ## print the version of what stands here
+	@echo $(VERSION)
 
 lab-models: $(VENV)/.train ## train the lab models again from nothing (an hour on two cores)
 	@$(BIN)/python -m scaar.lab.training
