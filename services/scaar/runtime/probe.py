@@ -8,13 +8,17 @@ of TLS is asked as the settings ``SCAAR_CHANNEL_*`` say.
 """
 
 import asyncio
+import os
 import sys
 
+import grpc
+
 from scaar.core.errors import BackendUnavailable, InvalidRequest
-from scaar.runtime.channel_security import read_channel_credentials
 from scaar.runtime.health import wait_until_serving
 
 TIMEOUT_S = 4.0
+_SETTINGS = ("SCAAR_CHANNEL_", "SCAAR_CONFIG")
+"""How variables begin that may say that the server is one of TLS."""
 
 
 def main(arguments: list[str]) -> int:
@@ -24,9 +28,8 @@ def main(arguments: list[str]) -> int:
         return 2
     target, service = (*arguments, "")[:2]
     try:
-        credentials = read_channel_credentials()
         asyncio.run(
-            wait_until_serving(target, service, timeout_s=TIMEOUT_S, credentials=credentials)
+            wait_until_serving(target, service, timeout_s=TIMEOUT_S, credentials=_credentials())
         )
     except InvalidRequest as error:
         print(error.message, file=sys.stderr)
@@ -35,6 +38,15 @@ def main(arguments: list[str]) -> int:
         print(error.message, file=sys.stderr)
         return 1
     return 0
+
+
+def _credentials() -> grpc.ChannelCredentials | None:
+    if not any(name.startswith(_SETTINGS) for name in os.environ):
+        return None
+    # Reading settings takes longer than all else here, and a probe is run every few seconds.
+    from scaar.runtime.channel_security import read_channel_credentials
+
+    return read_channel_credentials()
 
 
 if __name__ == "__main__":
