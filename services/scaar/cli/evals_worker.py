@@ -17,12 +17,12 @@ from scaar.compose import (
     read_breakers,
 )
 from scaar.core.errors import CapabilityMissing, InvalidRequest
+from scaar.core.observers import UNOBSERVED_BREAKERS
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.runtime.logs import logging_to
 from scaar.telemetry.opening import open_telemetry, require_tracing
 
 if TYPE_CHECKING:
-    from scaar.core.observers import EvaluationObserver
     from scaar.evaluator.workers.asking import Execute
     from scaar.telemetry.process_metrics import ProcessMetrics
 
@@ -73,7 +73,6 @@ def _run(settings: EvaluatorSettings, broker: str, database: str) -> int:
     where = application.connection().as_uri()
     asyncio.run(_check(database))
     with logging_to(settings, service=NAME), _open_metrics(settings) as metrics:
-        observer = metrics.observer if metrics else None
 
         def tell() -> None:
             print(f"worker takes shards from {where}", file=sys.stderr, flush=True)
@@ -82,7 +81,7 @@ def _run(settings: EvaluatorSettings, broker: str, database: str) -> int:
 
         return run_worker(
             application,
-            partial(_open_execution, settings, database, observer),
+            partial(_open_execution, settings, database, metrics),
             processes=settings.worker_processes,
             shard_s=settings.shard_s,
             ready=tell,
@@ -103,17 +102,19 @@ def _open_metrics(
 
 @asynccontextmanager
 async def _open_execution(
-    settings: EvaluatorSettings, database: str, observer: "EvaluationObserver | None"
+    settings: EvaluatorSettings, database: str, metrics: "ProcessMetrics | None"
 ) -> AsyncIterator["Execute"]:
     """In a process that asks: channels and connections bear no fork, and what is counted does."""
     from scaar.evaluator.service.opening import execution_of, open_checked_database
     from scaar.evaluator.service.watching import EvaluationWatch
 
+    observer = metrics.observer if metrics else None
+    breakers = read_breakers(metrics.breakers if metrics else UNOBSERVED_BREAKERS)
     unmeasured = settings.model_copy(update={"metrics_address": None})
     async with (
         open_telemetry(unmeasured, service=NAME) as telemetry,
         open_checked_database(database) as rows,
-        open_answerer(settings.orchestrator_target, breakers=read_breakers()) as answerer,
+        open_answerer(settings.orchestrator_target, breakers=breakers) as answerer,
     ):
         watch = EvaluationWatch(observer, telemetry.traced)
         yield execution_of(settings, rows, answerer, watch).execute

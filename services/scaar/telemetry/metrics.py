@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from scaar import __version__
 from scaar.core.errors import AlreadyExists, InvalidRequest
-from scaar.telemetry.metric_table import METRICS, SERVICE_INFO, Kind, Metric
+from scaar.telemetry.metric_table import BREAKER_STATE, METRICS, SERVICE_INFO, Kind, Metric
 
 _HIGHEST_PORT = 65_535
 
@@ -31,14 +31,14 @@ class Metrics:
             for each in METRICS
             if each.kind is Kind.COUNTER
         }
-        # The sum is of the processes that keep them together, where there are several.
+        # Of the processes that keep them together, where there are several; a state has no sum.
         self._gauges: Mapping[str, Gauge] = {
             each.name: Gauge(
                 each.name,
                 each.help,
                 each.labels,
                 registry=self.registry,
-                multiprocess_mode="livesum",
+                multiprocess_mode="livemax" if each is BREAKER_STATE else "livesum",
             )
             for each in METRICS
             if each.kind is Kind.GAUGE

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scaar.core.errors import CapabilityMissing
-from scaar.core.observers import EvaluationObserver
+from scaar.core.observers import BreakerObserver, EvaluationObserver
 
 if TYPE_CHECKING:
     from http.server import HTTPServer
@@ -27,6 +27,7 @@ class ProcessMetrics:
     """Metrics that this process and those below it count."""
 
     observer: EvaluationObserver
+    breakers: BreakerObserver
     address: str
     """Where they are read."""
     _server: "HTTPServer"
@@ -55,6 +56,7 @@ def open_process_metrics(address: str, *, service: str) -> Iterator[ProcessMetri
             from prometheus_client import CollectorRegistry
             from prometheus_client.multiprocess import MultiProcessCollector
 
+            from scaar.telemetry.breaker_metrics import BreakerMetrics
             from scaar.telemetry.evaluation_metrics import EvaluationMetrics
             from scaar.telemetry.metrics import Metrics, listening
         except ModuleNotFoundError as error:
@@ -65,5 +67,9 @@ def open_process_metrics(address: str, *, service: str) -> Iterator[ProcessMetri
         MultiProcessCollector(registry, path=folder)  # type: ignore[no-untyped-call]
         with listening(registry, address) as server:
             host = address.rpartition(":")[0]
-            observer = EvaluationMetrics(metrics)
-            yield ProcessMetrics(observer, f"{host}:{server.server_port}", server)
+            yield ProcessMetrics(
+                EvaluationMetrics(metrics),
+                BreakerMetrics(metrics),
+                f"{host}:{server.server_port}",
+                server,
+            )
