@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` shows the main job, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations integration-installation integration-images bench bench-evals bench-backends results longtail check proto lab-models dist version contract-breaks clean
+.PHONY: help demo images test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations integration-observability integration-installation integration-images bench bench-evals bench-backends results longtail check proto lab-models dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -38,8 +38,8 @@ test-transformers: $(TRANSFORMERS)/.test ## hold the lab models and an English e
 test-go: $(VENV)/.dev ## run the Go example of docs/clients.md (needs Go and its module proxy)
 	@$(BIN)/python -m pytest integration_tests/go
 
-integration: $(VENV)/.dev ## run scaar on real servers: OpenSearch, Triton, Redis, RabbitMQ, PostgreSQL, and the lab's TGI (Java 17, Maven, apt)
-	@$(BIN)/python -m pytest integration_tests/opensearch integration_tests/triton integration_tests/evaluations integration_tests/platform integration_tests/installation
+integration: $(VENV)/.dev ## run scaar on real servers: OpenSearch, Triton, Redis, RabbitMQ, PostgreSQL, Prometheus, and the lab's TGI (Java 17, Maven, apt)
+	@$(BIN)/python -m pytest integration_tests/opensearch integration_tests/triton integration_tests/evaluations integration_tests/observability integration_tests/platform integration_tests/installation
 
 integration-opensearch: $(VENV)/.dev ## run the retriever on a real OpenSearch node (needs Java 17 and Maven)
 	@$(BIN)/python -m pytest integration_tests/opensearch
@@ -49,6 +49,9 @@ integration-triton: $(VENV)/.dev ## hold the scorer to the real Triton server (5
 
 integration-evaluations: $(VENV)/.dev ## run evaluations on a real Redis, RabbitMQ and PostgreSQL (30 MB from PyPI, 33 MB from Debian)
 	@$(BIN)/python -m pytest integration_tests/evaluations
+
+integration-observability: $(VENV)/.dev ## have a real Prometheus read the services, and ask it for all that the board asks (19 MB from Debian)
+	@$(BIN)/python -m pytest integration_tests/observability
 
 integration-installation: $(VENV)/.dev ## run an installation of processes, replace and kill replicas of it under load (SCAAR_TARGET=host:port: test one of yours)
 	@$(BIN)/python -m pytest integration_tests/installation

@@ -4,13 +4,12 @@ The programs are Debian's, unpacked and not installed: nothing of them starts by
 """
 
 import os
-import shutil
 import socket
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..debian import unpacked
 from ..server_process import ServerProcess, free_port, server_folder
 
 HERE = Path(__file__).resolve().parent
@@ -28,7 +27,7 @@ class RabbitmqServer:
         self.folder = folder.resolve()
         self.port = free_port()
         self._names_port = free_port()
-        self._programs = unpacked() / "usr" / "lib"
+        self._programs = _fetched() / "usr" / "lib"
         self.process = ServerProcess(self.folder / "rabbitmq.log")
         # What Erlang's nodes find each other by, on loopback too.
         self._names = ServerProcess(self.folder / "epmd.log")
@@ -75,37 +74,13 @@ class RabbitmqServer:
         self._names.kill()
 
 
-def unpacked() -> Path:
-    """The folder with the programs, fetched where they are not there.
-
-    Raises:
-        RuntimeError: the packages cannot be had.
-    """
-    home = HERE / ".cache" / "programs"
-    stamp = home / "fetched.txt"
-    if stamp.is_file() and stamp.read_text() == " ".join(PACKAGES):
-        return home
-    shutil.rmtree(home, ignore_errors=True)
-    packages = home / "packages"
-    packages.mkdir(parents=True)
-    if not _downloaded(packages):
-        subprocess.run(["apt-get", "update", "-qq"], check=False)
-        if not _downloaded(packages):
-            raise RuntimeError("RabbitMQ is fetched by apt-get, after an apt-get update")
-    for package in sorted(packages.glob("*.deb")):
-        subprocess.run(["dpkg", "-x", str(package), str(home)], check=True)
-    shutil.rmtree(packages)
+def _fetched() -> Path:
+    """The folder with the programs."""
+    home = unpacked(HERE / ".cache" / "programs", PACKAGES)
     # It is told there where it was to be installed.
     start = home / "usr/lib/erlang/bin/erl"
     start.write_text(start.read_text().replace("=/usr/lib/erlang", f"={home}/usr/lib/erlang"))
-    stamp.write_text(" ".join(PACKAGES))
     return home
-
-
-def _downloaded(folder: Path) -> bool:
-    # Root fetches as root: the folder need not be open to apt's own user.
-    fetching = ["apt-get", "download", "-qq", "-o", "APT::Sandbox::User=root", *PACKAGES]
-    return subprocess.run(fetching, check=False, cwd=folder).returncode == 0
 
 
 def _answers(port: int) -> bool:

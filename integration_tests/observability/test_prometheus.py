@@ -1,0 +1,148 @@
+"""The settings, the alerts and the board of deploy/observability on a real Prometheus.
+
+Six real services are asked, and some of them die; the only change to the settings is where the
+services are, and how often they are read.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from scaar.cli.services import ServiceName
+from scaar.client import OnFailure, ScaarError, open_sync_client
+from scaar.testing.commands import run_scaar
+from scaar.testing.processes import RunningService, running_service
+
+from ..servers.prometheus.prometheus_server import PrometheusServer, checked, running_prometheus
+from ..servers.server_process import free_port
+
+FOLDER = Path(__file__).parents[2] / "deploy" / "observability"
+PANELS: list[dict[str, Any]] = json.loads(
+    (FOLDER / "grafana" / "dashboards" / "scaar.json").read_text()
+)["panels"]
+EXPRESSIONS = {
+    f"{panel['title']}: {target['legendFormat']}": target["expr"]
+    for panel in PANELS
+    for target in panel.get("targets", ())
+}
+OF_FAILURES = {each for each in EXPRESSIONS if "fail" in each or "degraded" in each}
+OF_WAITING = {each for each in EXPRESSIONS if "wait for an orchestrator" in each}
+QUESTION = "Who is the spouse of the director of the film The Haunted Fountain?"
+POLICIES = ("scaar", "flare", "single_round", "no_retrieval")
+PATIENCE_S = 300.0
+
+
+@dataclass(frozen=True)
+class Watched:
+    """The services by name, and the Prometheus that reads them."""
+
+    services: dict[str, RunningService]
+    prometheus: PrometheusServer
+
+    def found(self, expression: str) -> list[Any]:
+        asked = expression.replace("$__rate_interval", "30s")
+        result: list[Any] = self.prometheus.asked("query", query=asked)["result"]
+        return result
+
+    def ask(self) -> None:
+        """Asks under some policies, and what is refused; what cannot be answered is none here."""
+        with open_sync_client(self.services["orchestrator"].target) as client:
+            for policy in POLICIES:
+                with suppress(ScaarError):
+                    client.answer(QUESTION, policy=policy, on_failure=OnFailure.ACCEPT_DRAFT)
+            with suppress(ScaarError):
+                client.answer(QUESTION)
+            with suppress(ScaarError):
+                client.answer(QUESTION, index="nowhere")
+
+    def evaluate(self) -> None:
+        """Begins an evaluation that takes longer than the test."""
+        asked = ("--dataset", "lab", "--limit", "2000", "--policies", "no_retrieval,scaar")
+        target = self.services["evaluator"].target
+        assert run_scaar("evals", "create", *asked, "--target", target).status == 0
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Iterator[Watched]:
+    services: dict[str, RunningService] = {}
+    metrics = {service: f"127.0.0.1:{free_port()}" for service in ServiceName}
+    config = yaml.safe_load((FOLDER / "prometheus.yml").read_text())
+    config["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
+    config["rule_files"] = [str(FOLDER / name) for name in config["rule_files"]]
+    (job,) = config["scrape_configs"]
+    # There are no workers here, and no names.
+    del job["dns_sd_configs"]
+    job["static_configs"] = [{"targets": list(metrics.values())}]
+    file = tmp_path / "prometheus.yml"
+    file.write_text(yaml.safe_dump(config))
+    with ExitStack() as stack:
+        # The orchestrator after those that it asks, and the evaluator after it.
+        for service in (*list(ServiceName)[1:5], ServiceName.ORCHESTRATOR, ServiceName.EVALUATOR):
+            variable = f"SCAAR_{service.upper().replace('-', '_')}"
+            given = {f"{variable}_METRICS_ADDRESS": metrics[service]}
+            for other, running in services.items():
+                target = f"{variable}_{other.upper().replace('-', '_')}_TARGET"
+                given[target] = running.target
+            home = tmp_path / "home"
+            services[service] = stack.enter_context(running_service(service, home, **given))
+        prometheus = stack.enter_context(running_prometheus(file))
+        yield Watched(services, prometheus)
+
+
+def until(there: Callable[[], bool], meanwhile: Callable[[], None]) -> None:
+    """Does something again and again until something is there."""
+    limit = time.monotonic() + PATIENCE_S
+    while not there():
+        assert time.monotonic() < limit
+        meanwhile()
+
+
+def pause() -> None:
+    time.sleep(0.1)
+
+
+def test_promtool_finds_nothing_wrong() -> None:
+    for kind, name in (("config", "prometheus.yml"), ("rules", "alerts.yml")):
+        said = checked(kind, str(FOLDER / name))
+        assert "SUCCESS" in said, said
+        assert "FAILED" not in said, said
+
+
+def test_every_service_is_read_and_every_panel_has_data_when_some_have_died(
+    watched: Watched,
+) -> None:
+    empty = set(EXPRESSIONS)
+
+    def are_up() -> bool:
+        targets = watched.prometheus.asked("targets")["activeTargets"]
+        return [each["health"] for each in targets] == ["up"] * len(ServiceName)
+
+    def are_empty(expected: set[str]) -> bool:
+        empty.difference_update({each for each in empty if watched.found(EXPRESSIONS[each])})
+        return empty <= expected
+
+    watched.evaluate()
+    until(are_up, meanwhile=watched.ask)
+    until(lambda: are_empty(OF_FAILURES | OF_WAITING), meanwhile=watched.ask)
+    watched.services["scorer"].process.kill()
+    until(lambda: are_empty(OF_WAITING), meanwhile=watched.ask)
+    watched.services["orchestrator"].process.kill()
+    until(lambda: are_empty(set()), meanwhile=pause)
+
+
+def test_every_rule_is_worked_out_and_a_service_that_died_is_seen(watched: Watched) -> None:
+    def rules() -> dict[str, dict[str, Any]]:
+        groups = watched.prometheus.asked("rules")["groups"]
+        return {rule["name"]: rule for group in groups for rule in group["rules"]}
+
+    until(lambda: {each["health"] for each in rules().values()} == {"ok"}, meanwhile=watched.ask)
+    until(lambda: rules()["ScaarServiceDown"]["state"] == "inactive", meanwhile=watched.ask)
+    watched.services["retriever"].process.kill()
+    until(lambda: rules()["ScaarServiceDown"]["state"] == "pending", meanwhile=pause)

@@ -1,0 +1,72 @@
+"""Runs a real Prometheus on loopback, with a folder and a port of its own."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.parse import urlencode
+from urllib.request import urlopen
+
+from ..debian import unpacked
+from ..server_process import ServerProcess, free_port, server_folder
+
+HERE = Path(__file__).resolve().parent
+
+
+class PrometheusServer:
+    """A server of a configuration file, with its data in ``folder``."""
+
+    def __init__(self, folder: Path, config: Path) -> None:
+        self.folder, self.config = folder.resolve(), config.resolve()
+        self.port = free_port()
+        self.process = ServerProcess(self.folder / "prometheus.log")
+
+    def start(self) -> None:
+        """Starts the server, and returns once it answers."""
+        command = [
+            str(program("prometheus")),
+            f"--config.file={self.config}",
+            f"--storage.tsdb.path={self.folder / 'data'}",
+            f"--web.listen-address=127.0.0.1:{self.port}",
+        ]
+        self.process.start(command, answers=self._ready)
+
+    def asked(self, path: str, **parameters: str) -> Any:
+        """The data that its HTTP API gives."""
+        url = f"http://127.0.0.1:{self.port}/api/v1/{path}?{urlencode(parameters)}"
+        with urlopen(url, timeout=60) as answer:
+            return json.load(answer)["data"]
+
+    def _ready(self) -> bool:
+        try:
+            with urlopen(f"http://127.0.0.1:{self.port}/-/ready", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except (URLError, OSError):
+            return False
+
+
+def program(name: str) -> Path:
+    """``prometheus`` or ``promtool``, as Debian has them."""
+    return unpacked(HERE / ".cache" / "programs", ["prometheus"]) / "usr" / "bin" / name
+
+
+def checked(*arguments: str) -> str:
+    """What promtool says of a file; it is well where it says SUCCESS."""
+    command = [str(program("promtool")), "check", *arguments]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    return said.stdout + said.stderr
+
+
+@contextmanager
+def running_prometheus(config: Path) -> Iterator[PrometheusServer]:
+    """A server for the time of the block; its data go with it."""
+    with server_folder(HERE) as folder:
+        server = PrometheusServer(folder, config)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.process.kill()
