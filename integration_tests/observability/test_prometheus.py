@@ -87,6 +87,8 @@ def watched(tmp_path: Path) -> Iterator[Watched]:
         for service in (*list(ServiceName)[1:5], ServiceName.ORCHESTRATOR, ServiceName.EVALUATOR):
             variable = f"SCAAR_{service.upper().replace('-', '_')}"
             given = {f"{variable}_METRICS_ADDRESS": metrics[service]}
+            if service is ServiceName.EVALUATOR:
+                given[f"{variable}_SHARD_PREDICTIONS"] = "6"
             for other, running in services.items():
                 target = f"{variable}_{other.upper().replace('-', '_')}_TARGET"
                 given[target] = running.target

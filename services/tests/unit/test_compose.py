@@ -225,6 +225,15 @@ def test_metrics_are_where_prometheus_looks_for_them(profile: str) -> None:
             assert "default" in networks(name)
 
 
+def test_workers_are_where_prometheus_looks_for_them() -> None:
+    config = yaml.safe_load((DEPLOY / "observability" / "prometheus.yml").read_text())
+    (job,) = config["scrape_configs"]
+    (found,) = job["dns_sd_configs"]
+    assert found == {"names": ["worker"], "type": "A", "port": 9464}
+    assert environment("worker")["SCAAR_EVALUATOR_METRICS_ADDRESS"] == "0.0.0.0:9464"
+    assert "default" in networks("worker")
+
+
 def test_a_service_has_the_time_to_stop_that_its_settings_give_it() -> None:
     config = ConfigFile.read(DEPLOY / "examples" / "production.yaml")
     for service, settings in read_every(config).items():
