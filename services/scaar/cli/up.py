@@ -17,7 +17,7 @@ from scaar.cli.settings import read_every
 from scaar.core.errors import BackendUnavailable, InvalidRequest
 from scaar.runtime.channel_security import read_channel_credentials
 from scaar.runtime.health import wait_until_serving
-from scaar.runtime.server import check_free
+from scaar.runtime.listening import check_free
 
 READY_TIMEOUT_S = 60.0
 # What a service takes to end beyond the time that its settings give it.

@@ -1,8 +1,6 @@
 """The one way to run a server."""
 
 import asyncio
-import errno
-import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,11 +10,11 @@ import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from scaar.core.errors import AlreadyExists, InvalidRequest
 from scaar.runtime.admission import Admission
 from scaar.runtime.carrying import CallContextInterceptor
 from scaar.runtime.channels import MAX_MESSAGE_BYTES
 from scaar.runtime.health import HealthServicer
+from scaar.runtime.health_server import open_health_server
 from scaar.runtime.identities import read_identities
 from scaar.runtime.identity import IdentityInterceptor
 from scaar.runtime.interceptors import (
@@ -25,6 +23,7 @@ from scaar.runtime.interceptors import (
     ErrorInterceptor,
     StatusOf,
 )
+from scaar.runtime.listening import check_free, listen
 from scaar.runtime.readiness import Check, Need, watching
 from scaar.runtime.server_tls import server_credentials
 from scaar.runtime.settings import ServiceSettings
@@ -60,6 +59,8 @@ class RunningServer:
     server: grpc.aio.Server
     health: HealthServicer
     admission: Admission
+    health_address: str | None = None
+    """Where health alone is told in plaintext, where the settings say so."""
 
     @property
     def target(self) -> str:
@@ -91,8 +92,8 @@ async def open_server(
     so that they see how a call ends.
 
     Raises:
-        AlreadyExists: something listens at the address.
-        InvalidRequest: the address cannot be listened at, or a file of the settings not be used.
+        AlreadyExists: something listens at the address, or at that of health.
+        InvalidRequest: an address cannot be listened at, or a file of the settings not be used.
     """
     credentials, identities = server_credentials(settings), read_identities(settings)
     check_free(address)
@@ -116,21 +117,24 @@ async def open_server(
         health_name = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
         told = (*names, health_name, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(told, server)
-    running = RunningServer(_bound(server, address, credentials), server, health, admission)
-    await server.start()
+    bound = listen(server, address, credentials)
 
     def tell(ready: bool) -> None:
         for name in names:
             health.set_serving(name, ready)
 
-    try:
-        async with watching(needs, tell, check=check):
-            yield running
-    finally:
-        tell(False)
-        await asyncio.sleep(settings.drain_s)
-        health.end()
-        await server.stop(settings.stop_grace_s)
+    async with open_health_server(
+        health, settings.health_address, status_of=status_of
+    ) as health_address:
+        await server.start()
+        try:
+            async with watching(needs, tell, check=check):
+                yield RunningServer(bound, server, health, admission, health_address)
+        finally:
+            tell(False)
+            await asyncio.sleep(settings.drain_s)
+            health.end()
+            await server.stop(settings.stop_grace_s)
 
 
 def server_options(settings: ServiceSettings) -> tuple[tuple[str, int], ...]:
@@ -146,43 +150,3 @@ def server_options(settings: ServiceSettings) -> tuple[tuple[str, int], ...]:
         "grpc.http2.min_ping_interval_without_data_ms": settings.min_ping_interval_s,
     }
     return (*_OPTIONS, *((name, round(value * 1000)) for name, value in seconds.items()))
-
-
-def _bound(
-    server: grpc.aio.Server, address: str, credentials: grpc.ServerCredentials | None
-) -> str:
-    try:
-        port = (
-            server.add_secure_port(address, credentials)
-            if credentials
-            else server.add_insecure_port(address)
-        )
-    except RuntimeError as error:
-        raise InvalidRequest.of("address", f"cannot listen at {address!r}") from error
-    host, separator, asked = address.rpartition(":")
-    return f"{host}{separator}{port}" if asked.isdigit() else address
-
-
-def check_free(address: str) -> None:
-    """Refuses an address that is taken, before gRPC does without saying why.
-
-    Raises:
-        AlreadyExists: something listens there.
-        InvalidRequest: it is no address.
-    """
-    if address.startswith("unix:"):
-        return
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdigit() or int(port) > 65_535:
-        raise InvalidRequest.of("address", f"must be host:port, not {address!r}")
-    host = host.strip("[]")
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, int(port)))
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                text = f"something listens at {address} already"
-                raise AlreadyExists(text, address=address) from error
-            # gRPC may have a way where this has none; it says so if not.

@@ -74,6 +74,10 @@ class ServiceSettings(Settings):
     address: str = "127.0.0.1:0"
     """Where to listen, ``host:port`` or ``unix:/path``; port 0 takes a free one."""
 
+    health_address: str | None = None
+    """Where health alone is told besides, in plaintext and to everybody, ``host:port``: for probers
+    that can show no certificate. Unset, it is told at ``address`` only."""
+
     reflection: bool = True
     """Whether the server tells its contract to tools such as grpcurl; better off in production."""
 

@@ -16,7 +16,7 @@ import pytest
 from scaar.cli.services import ServiceName, default_address
 from scaar.core.policies import PRESETS
 from scaar.lab.questions import Question
-from scaar.runtime.server import check_free
+from scaar.runtime.listening import check_free
 from scaar.testing.commands import run_scaar
 
 

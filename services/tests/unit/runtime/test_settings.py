@@ -88,7 +88,7 @@ def test_a_wrong_setting_is_named_also_where_another_goes_over_it(
 
 def test_a_setting_that_is_none_is_told_with_those_that_are() -> None:
     with pytest.raises(
-        InvalidRequest, match=r"is no setting; known: address, drain_s, identities_file"
+        InvalidRequest, match=r"is no setting; known: address, drain_s, health_address"
     ):
         ExampleSettings.read(file(thread=1))
 
