@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` shows the main job, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations integration-observability integration-installation integration-images bench bench-evals bench-backends results longtail check proto lab-models dist version contract-breaks clean
+.PHONY: help demo images chart test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations integration-observability integration-installation integration-images bench bench-evals bench-backends results longtail check proto lab-models dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -112,6 +112,9 @@ dist: $(VENV)/.dev ## what is published beside the images: the Python package, a
 version: ## print the version of what stands here
 	@echo $(VERSION)
 
+chart: $(VENV)/.chart ## hold the Helm chart to the schemas of Kubernetes and to what it promises (needs Go and its module proxy)
+	@$(BIN)/python -m pytest integration_tests/chart
+
 lab-models: $(VENV)/.train ## train the lab models again from nothing (an hour on two cores)
 	@$(BIN)/python -m scaar.lab.training
 
@@ -143,6 +146,11 @@ $(VENV)/.dev: $(VENV)/.made $(PINS)
 	@echo 'Installing scaar, the training libraries and the development tools into $(VENV)'
 	@$(INSTALL) --editable '.[all,train,dev]'
 	@touch $(VENV)/.app $(VENV)/.train $@
+
+$(VENV)/.chart: $(VENV)/.dev
+	@echo 'Installing the schemas of Kubernetes into $(VENV)'
+	@$(INSTALL) --editable '.[chart]'
+	@touch $@
 
 $(TRANSFORMERS)/.test: $(TRANSFORMERS)/.made $(PINS)
 	@echo 'Installing scaar, transformers and PyTorch into $(TRANSFORMERS)'

@@ -152,6 +152,7 @@ def test_the_check_tells_a_page_that_is_not_what_the_code_makes(
     (tmp_path / "docs" / "a.md").write_text(stale)
     monkeypatch.setattr("reference.__main__.ROOT", tmp_path)
     monkeypatch.setattr("reference.__main__.pages", lambda: {"a.md": {"x": "new"}})
+    monkeypatch.setattr("reference.__main__.chart_files", lambda root: {})
     monkeypatch.setattr("sys.argv", ["reference", "--check"])
     assert main() == 1
     assert capsys.readouterr().err == "docs/a.md is not what the code makes: run make proto\n"

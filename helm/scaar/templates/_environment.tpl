@@ -1,0 +1,159 @@
+{{/* The environment of scaar's own parts: a mapping of names to texts. */}}
+
+{{/* What a service is told, its `settings` over what the chart says. Of: root, key, part. */}}
+{{- define "scaar.environment" -}}
+{{- $prefix := include "scaar.prefix" .part.component -}}
+{{- $all := include "scaar.environment.service" . | fromYaml -}}
+{{- $all = mergeOverwrite $all (include (printf "scaar.environment.%s" .key) .root | fromYaml) -}}
+{{- range $field, $value := (index .root.Values .key).settings -}}
+{{- $_ := set $all (printf "%s%s" $prefix (upper $field)) (kindIs "string" $value | ternary $value (toJson $value)) -}}
+{{- end -}}
+{{- toYaml $all -}}
+{{- end }}
+
+{{- define "scaar.prefix" -}}
+{{- printf "SCAAR_%s_" (upper . | replace "-" "_") -}}
+{{- end }}
+
+{{- define "scaar.environment.service" -}}
+{{- $values := .root.Values -}}
+{{- $prefix := include "scaar.prefix" .part.component -}}
+{{ $prefix }}ADDRESS: {{ printf "0.0.0.0:%v" .part.port | quote }}
+{{ $prefix }}DRAIN_S: {{ $values.drainSeconds | quote }}
+{{ $prefix }}STOP_GRACE_S: {{ $values.longestAnswerSeconds | quote }}
+{{ include "scaar.environment.log" (dict "values" $values "prefix" $prefix) }}
+{{- if $values.telemetry.metrics }}
+{{ $prefix }}METRICS_ADDRESS: "0.0.0.0:9464"
+{{- end }}
+{{- with $values.telemetry.otlpEndpoint }}
+{{ $prefix }}OTLP_ENDPOINT: {{ . | quote }}
+{{- end }}
+{{- if $values.tls.enabled }}
+{{ $prefix }}HEALTH_ADDRESS: "0.0.0.0:50050"
+{{ $prefix }}TLS_CERT_FILE: /etc/scaar/tls/tls.crt
+{{ $prefix }}TLS_KEY_FILE: /etc/scaar/tls/tls.key
+{{- if $values.tls.clientCertificates }}
+{{ $prefix }}TLS_CLIENT_CA_FILE: /etc/scaar/tls/ca.crt
+{{- end }}
+{{- end }}
+{{- if and $values.identities.existingSecret (has .key (list "orchestrator" "evaluator")) }}
+{{ $prefix }}IDENTITIES_FILE: /etc/scaar/identities/identities.yaml
+{{- end }}
+{{ include "scaar.environment.channel" (dict "values" $values "token" (eq .key "evaluator")) }}
+{{- end }}
+
+{{- define "scaar.environment.log" -}}
+{{ .prefix }}LOG_FORMAT: {{ .values.log.format }}
+{{ .prefix }}LOG_LEVEL: {{ .values.log.level }}
+{{- end }}
+
+{{/* How services are called. Of: values, token (whether as the evaluator). */}}
+{{- define "scaar.environment.channel" -}}
+{{- if .values.tls.enabled -}}
+SCAAR_CHANNEL_TLS: "true"
+SCAAR_CHANNEL_CA_FILE: /etc/scaar/tls/ca.crt
+{{- if .values.tls.clientCertificates }}
+SCAAR_CHANNEL_CERT_FILE: /etc/scaar/tls/tls.crt
+SCAAR_CHANNEL_KEY_FILE: /etc/scaar/tls/tls.key
+{{- end }}
+{{- if and .token .values.identities.tokenSecret }}
+SCAAR_CHANNEL_TOKEN_FILE: /etc/scaar/token/token
+{{- end }}
+{{- end -}}
+{{- end }}
+
+{{- define "scaar.target" -}}
+{{- printf "dns:///%s:%v" (include "scaar.host" .) .port -}}
+{{- end }}
+
+{{- define "scaar.environment.orchestrator" -}}
+SCAAR_ORCHESTRATOR_GENERATOR_TARGET: {{ include "scaar.target" (dict "root" . "component" "generator" "port" 50052) }}
+SCAAR_ORCHESTRATOR_SCORER_TARGET: {{ include "scaar.target" (dict "root" . "component" "scorer" "port" 50053) }}
+{{- if .Values.queryBuilder.enabled }}
+SCAAR_ORCHESTRATOR_QUERY_BUILDER_TARGET: {{ include "scaar.target" (dict "root" . "component" "query-builder" "port" 50054) }}
+{{- else }}
+SCAAR_ORCHESTRATOR_QUERY_BUILDER_TARGET: embedded
+{{- end }}
+SCAAR_ORCHESTRATOR_RETRIEVER_TARGET: {{ include "scaar.target" (dict "root" . "component" "retriever" "port" 50055) }}
+{{- end }}
+
+{{- define "scaar.environment.generator" -}}
+{{- $model := .Values.languageModel -}}
+{{- with include "scaar.languageModelUrl" . }}
+SCAAR_GENERATOR_URL: {{ . | quote }}
+SCAAR_GENERATOR_ENGINE: {{ get (dict "external" $model.engine "vllm" "openai") $model.server | default "tgi" }}
+{{- end }}
+{{- if eq $model.server "external" }}
+{{- if $model.existingSecret }}
+SCAAR_GENERATOR_API_KEY_FILE: /etc/scaar/language-model/api-key
+{{- end }}
+{{- if $model.caSecret }}
+SCAAR_GENERATOR_CA_FILE: /etc/scaar/language-model-ca/ca.crt
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "scaar.environment.scorer" -}}
+{{- $model := .Values.contributionModel -}}
+{{- with include "scaar.tritonTarget" . }}
+SCAAR_SCORER_ENGINE: triton
+SCAAR_SCORER_TRITON_TARGET: {{ . | quote }}
+{{- end }}
+{{- if $model.existingClaim }}
+SCAAR_SCORER_MODEL: {{ printf "/models/%s" $model.path | trimSuffix "/" }}
+{{- end }}
+{{- if and (eq $model.server "external") $model.tls }}
+SCAAR_SCORER_TRITON_TLS: "true"
+{{- if $model.caSecret }}
+SCAAR_SCORER_TRITON_CA_FILE: /etc/scaar/triton-ca/ca.crt
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "scaar.environment.queryBuilder" -}}
+{{- end }}
+
+{{- define "scaar.environment.retriever" -}}
+{{- with .Values.passages -}}
+{{- if eq .server "opensearch" -}}
+SCAAR_RETRIEVER_ENGINE: opensearch
+SCAAR_RETRIEVER_OPENSEARCH_URLS: {{ toJson .opensearch.urls | quote }}
+{{- if .opensearch.existingSecret }}
+SCAAR_RETRIEVER_OPENSEARCH_USER: {{ .opensearch.user | quote }}
+SCAAR_RETRIEVER_OPENSEARCH_PASSWORD_FILE: /etc/scaar/opensearch/password
+{{- end }}
+{{- if .opensearch.caSecret }}
+SCAAR_RETRIEVER_OPENSEARCH_CA_FILE: /etc/scaar/opensearch-ca/ca.crt
+{{- end }}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{- define "scaar.environment.evaluator" -}}
+SCAAR_EVALUATOR_ORCHESTRATOR_TARGET: {{ include "scaar.target" (dict "root" . "component" "orchestrator" "port" 50051) }}
+{{- if .Values.evaluations.database.existingSecret }}
+SCAAR_EVALUATOR_DATABASE_FILE: /etc/scaar/database/url
+{{- end }}
+{{- if .Values.evaluations.broker.existingSecret }}
+SCAAR_EVALUATOR_EXECUTOR: celery
+SCAAR_EVALUATOR_BROKER_FILE: /etc/scaar/broker/url
+{{- end }}
+{{- end }}
+
+{{/* A worker goes by the evaluator's settings, and serves nothing. Of: root. */}}
+{{- define "scaar.environment.worker" -}}
+{{- $evaluator := dict "component" "evaluator" "port" 50056 -}}
+{{- $all := include "scaar.environment" (dict "root" . "key" "evaluator" "part" $evaluator) | fromYaml -}}
+{{- range $name := list "ADDRESS" "HEALTH_ADDRESS" "METRICS_ADDRESS" "OTLP_ENDPOINT" "TLS_CERT_FILE" "TLS_KEY_FILE" "TLS_CLIENT_CA_FILE" "IDENTITIES_FILE" -}}
+{{- $all = omit $all (printf "SCAAR_EVALUATOR_%s" $name) -}}
+{{- end -}}
+{{- toYaml $all -}}
+{{- end }}
+
+{{/* A mapping of names to texts as a container has it. */}}
+{{- define "scaar.env" -}}
+{{- range $name, $value := . }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- end }}

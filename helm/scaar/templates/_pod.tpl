@@ -1,0 +1,102 @@
+{{/* What every pod has: who it is, where it may run, how it may run. */}}
+
+{{/* Of: root. */}}
+{{- define "scaar.podIdentity" -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- with .root.Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 10001
+  runAsGroup: 10001
+  fsGroup: 10001
+  fsGroupChangePolicy: OnRootMismatch
+  seccompProfile:
+    type: RuntimeDefault
+{{- end }}
+
+{{/* Of: root, component, values (the part's own). */}}
+{{- define "scaar.podPlacement" -}}
+serviceAccountName: {{ include "scaar.serviceAccount" .root }}
+{{- with .values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .values.runtimeClassName }}
+runtimeClassName: {{ . }}
+{{- end }}
+{{- with .root.Values.topologySpread.keys }}
+topologySpreadConstraints:
+  {{- range . }}
+  - maxSkew: 1
+    topologyKey: {{ . }}
+    whenUnsatisfiable: {{ $.root.Values.topologySpread.whenUnsatisfiable }}
+    labelSelector:
+      matchLabels:
+        {{- include "scaar.selector" $ | nindent 8 }}
+    matchLabelKeys: [pod-template-hash]
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "scaar.containerSecurity" -}}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities:
+    drop: [ALL]
+{{- end }}
+
+{{/* How a Deployment's pods are many: their number, unless something scales it. Of: values. */}}
+{{- define "scaar.replicas" -}}
+{{- if eq .values.autoscaling.by "none" -}}
+replicas: {{ .values.replicas }}
+{{- end -}}
+{{- end }}
+
+{{/* Whether more than one pod is meant to be there. Of: values. */}}
+{{- define "scaar.many" -}}
+{{- if or (and (eq .autoscaling.by "none") (gt (int .replicas) 1)) (and (ne .autoscaling.by "none") (gt (int .autoscaling.maxReplicas) 1)) -}}
+true
+{{- end -}}
+{{- end }}
+
+{{/* Of: root, component, values. */}}
+{{- define "scaar.podMetadata" -}}
+labels:
+  {{- include "scaar.labels" . | nindent 2 }}
+  {{- with .values.podLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with .values.podAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* Of: resources, gpu (a mapping, or nothing). */}}
+{{- define "scaar.resources" -}}
+{{- $resources := deepCopy .resources -}}
+{{- if .gpu -}}
+{{- $_ := set $resources "limits" (set (default dict $resources.limits) .gpu.resource .gpu.count) -}}
+{{- $_ := set $resources "requests" (set (default dict $resources.requests) .gpu.resource .gpu.count) -}}
+{{- end -}}
+resources:
+  {{- toYaml $resources | nindent 2 }}
+{{- end }}

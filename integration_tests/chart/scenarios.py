@@ -1,0 +1,291 @@
+"""Releases that every promise is held against: the presets, and the switches one by one."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .rendering import Rendered, render
+
+SERVICES = ("orchestrator", "generator", "scorer", "queryBuilder", "retriever", "evaluator")
+DATABASE = {"database": {"existingSecret": "evaluations-database"}}
+BROKER = {"broker": {"existingSecret": "evaluations-broker", "queueSecret": "evaluations-queue"}}
+TLS = {"enabled": True, "existingSecret": "certificate"}
+PROMETHEUS = {"prometheusUrl": "http://prometheus:9090"}
+GPU_NODES = {
+    "nodeSelector": {"gpu": "true"},
+    "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
+}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Values over those of a preset."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    preset: str = ""
+
+    def rendered(self) -> Rendered:
+        return render(self.values, preset=self.preset)
+
+
+def each_by(how: dict[str, Any], parts: tuple[str, ...] = SERVICES) -> dict[str, Any]:
+    """The same autoscaling for each of these parts."""
+    return {part: {"autoscaling": how} for part in parts}
+
+
+SCENARIOS = {
+    "as it comes": Scenario(),
+    "lab": Scenario(preset="lab"),
+    "production": Scenario(preset="production"),
+    "query builder embedded": Scenario({"queryBuilder": {"enabled": False}}, "lab"),
+    "no evaluator": Scenario({"evaluator": {"enabled": False}}, "lab"),
+    "never pulled": Scenario({"image": {"pullPolicy": "Never"}}, "lab"),
+    "images of one's own": Scenario(
+        {
+            "image": {"prefix": "registry.example/scaar/", "tag": "9", "pullSecrets": ["pull"]},
+            "scorer": {"image": "registry.example/scorer@sha256:0f"},
+        },
+        "lab",
+    ),
+    "lab kept": Scenario(
+        {
+            "retriever": {"persistence": {"enabled": True, "storageClass": "fast"}},
+            "evaluator": {"persistence": {"existingClaim": "evaluations"}},
+        },
+        "lab",
+    ),
+    "lab by TLS": Scenario({"tls": TLS, "identities": {"tokenSecret": "token"}}, "lab"),
+    "TLS without clients' certificates": Scenario({"tls": {**TLS, "clientCertificates": False}}),
+    "certificates of cert-manager": Scenario(
+        {
+            "tls": {
+                "enabled": True,
+                "certManager": {
+                    "enabled": True,
+                    "issuer": {"name": "scaar", "kind": "ClusterIssuer"},
+                },
+            },
+            "identities": {"existingSecret": "identities"},
+        },
+        "lab",
+    ),
+    "TGI": Scenario(
+        {
+            "languageModel": {"server": "tgi"},
+            "tgi": {"model": "a/model", "gpu": {"count": 2}, **GPU_NODES},
+        }
+    ),
+    "TGI of a volume": Scenario(
+        {
+            "languageModel": {"server": "tgi"},
+            "tgi": {"model": "/cache/model", "download": False, "runtimeClassName": "nvidia"},
+        }
+    ),
+    "vLLM": Scenario(
+        {
+            "languageModel": {"server": "vllm"},
+            "vllm": {
+                "model": "a/model",
+                "existingSecret": "hub",
+                "persistence": {"enabled": False},
+                **GPU_NODES,
+            },
+        }
+    ),
+    "Triton": Scenario({"contributionModel": {"server": "triton"}, "triton": GPU_NODES}),
+    "Triton on CPUs": Scenario(
+        {
+            "contributionModel": {
+                "server": "triton",
+                "existingClaim": "models",
+                "path": "roberta",
+            },
+            "triton": {"backend": "onnx", "args": ["--log-info=false"]},
+        }
+    ),
+    "servers that are there": Scenario(
+        {
+            "languageModel": {
+                "server": "external",
+                "url": "https://models.example/v1",
+                "engine": "openai",
+                "existingSecret": "models-key",
+                "caSecret": "models-ca",
+            },
+            "contributionModel": {
+                "server": "external",
+                "target": "dns:///triton.models:9001",
+                "tls": True,
+                "caSecret": "triton-ca",
+                "existingClaim": "models",
+                "path": "roberta",
+            },
+            "passages": {
+                "server": "opensearch",
+                "opensearch": {
+                    "urls": ["https://one.search:9200", "https://two.search:9201"],
+                    "user": "scaar",
+                    "existingSecret": "opensearch",
+                    "caSecret": "opensearch-ca",
+                },
+            },
+            "evaluations": {**DATABASE, **BROKER},
+            "worker": {"enabled": True},
+            "networkPolicy": {
+                "external": [{"ipBlock": {"cidr": "10.0.0.0/8"}}],
+                "externalPorts": [8443],
+            },
+        }
+    ),
+    "scaled by Kubernetes": Scenario(
+        {
+            **each_by({"by": "hpa", "maxReplicas": 3}, SERVICES[:4]),
+            "languageModel": {"server": "tgi"},
+            "tgi": {
+                "model": "a/model",
+                "autoscaling": {
+                    "by": "hpa",
+                    "metrics": [
+                        {
+                            "type": "Pods",
+                            "pods": {
+                                "metric": {"name": "tgi_queue_size"},
+                                "target": {"type": "AverageValue", "averageValue": "4"},
+                            },
+                        }
+                    ],
+                    "behavior": {"scaleDown": {"stabilizationWindowSeconds": 600}},
+                },
+            },
+        }
+    ),
+    "scaled by KEDA": Scenario(
+        {
+            **each_by({"by": "keda", "maxReplicas": 3}, SERVICES[:4]),
+            "telemetry": PROMETHEUS,
+            "languageModel": {"server": "tgi"},
+            "tgi": {
+                "model": "a/model",
+                "autoscaling": {
+                    "by": "keda",
+                    "behavior": {"scaleDown": {"stabilizationWindowSeconds": 600}},
+                },
+            },
+            "contributionModel": {"server": "triton"},
+            "triton": {"autoscaling": {"by": "keda"}},
+            "evaluations": {**DATABASE, **BROKER},
+            "worker": {"enabled": True, "autoscaling": {"by": "keda", "minReplicas": 0}},
+        }
+    ),
+    "vLLM by KEDA, workers of RabbitMQ": Scenario(
+        {
+            "telemetry": PROMETHEUS,
+            "languageModel": {"server": "vllm"},
+            "vllm": {"model": "a/model", "autoscaling": {"by": "keda"}},
+            "evaluations": {
+                **DATABASE,
+                "broker": {**BROKER["broker"], "kind": "rabbitmq", "port": 5672},
+            },
+            "evaluator": {"replicas": 3, "settings": {"queue": "films"}},
+            "worker": {"enabled": True, "autoscaling": {"by": "keda"}},
+        }
+    ),
+    "triggers of one's own": Scenario(
+        each_by(
+            {
+                "by": "keda",
+                "triggers": [
+                    {
+                        "type": "cron",
+                        "metadata": {
+                            "timezone": "UTC",
+                            "start": "0 8 * * *",
+                            "end": "0 18 * * *",
+                            "desiredReplicas": "4",
+                        },
+                    }
+                ],
+            },
+            ("orchestrator",),
+        )
+    ),
+    "watched": Scenario(
+        {
+            "telemetry": {
+                "otlpEndpoint": "http://collector.telemetry:4317",
+                "serviceMonitor": {"enabled": True, "labels": {"release": "prometheus"}},
+                "prometheusRule": {"enabled": True, "labels": {"release": "prometheus"}},
+                "dashboard": {"enabled": True},
+            }
+        },
+        "lab",
+    ),
+    "not watched": Scenario({"telemetry": {"metrics": False}}, "lab"),
+    "without policies, budgets and spread": Scenario(
+        {
+            "networkPolicy": {"enabled": False},
+            "podDisruptionBudget": {"enabled": False},
+            "topologySpread": {"keys": []},
+            "serviceAccount": {"create": False},
+        },
+        "lab",
+    ),
+    "reached from outside": Scenario(
+        {
+            "orchestrator": {
+                "expose": {
+                    "enabled": True,
+                    "type": "LoadBalancer",
+                    "annotations": {"example.com/internal": "true"},
+                }
+            },
+            "evaluator": {"expose": {"enabled": True}},
+        }
+    ),
+    "passages of a volume": Scenario(
+        {
+            "indexLoad": {
+                "enabled": True,
+                "index": "wikipedia",
+                "existingClaim": "corpus",
+                "file": "psgs_w100.tsv.gz",
+                "args": ["--ignore-metadata"],
+            },
+            "retriever": {
+                "replicas": 2,
+                "persistence": {"enabled": True, "accessModes": ["ReadWriteMany"]},
+            },
+        }
+    ),
+    "everything of a part": Scenario(
+        {
+            "generator": {
+                "replicas": 2,
+                "settings": {"max_concurrent": 1000, "recommended": {"flare": {"theta": 0.5}}},
+                "strategy": {"type": "Recreate"},
+                "nodeSelector": {"disk": "fast"},
+                "tolerations": [{"key": "spot", "operator": "Exists"}],
+                "affinity": {
+                    "nodeAffinity": {
+                        "requiredDuringSchedulingIgnoredDuringExecution": {
+                            "nodeSelectorTerms": [
+                                {"matchExpressions": [{"key": "arm", "operator": "DoesNotExist"}]}
+                            ]
+                        }
+                    }
+                },
+                "priorityClassName": "high",
+                "podLabels": {"team": "films"},
+                "podAnnotations": {"example.com/note": "x"},
+                "extraEnv": [
+                    {
+                        "name": "EXAMPLE_KEY",
+                        "valueFrom": {"secretKeyRef": {"name": "key", "key": "key"}},
+                    }
+                ],
+                "extraVolumes": [{"name": "model", "persistentVolumeClaim": {"claimName": "m"}}],
+                "extraVolumeMounts": [{"name": "model", "mountPath": "/model"}],
+            },
+            "fullnameOverride": "films-scaar",
+        }
+    ),
+}

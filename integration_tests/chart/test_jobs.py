@@ -1,0 +1,128 @@
+"""Jobs: the evaluator's tables, the load of an index, the question of `helm test`."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from .rendering import Object, Rendered
+from .scenarios import SCENARIOS, Scenario
+
+
+def load_of(release: Rendered) -> Object:
+    (found,) = [each for each in release.of("Job") if "index-load" in each["metadata"]["name"]]
+    return found
+
+
+def test_migrations_run_before_the_pods_that_need_them() -> None:
+    release = SCENARIOS["production"].rendered()
+    job = release.one("Job", "migrations")
+    annotations = job["metadata"]["annotations"]
+    assert annotations["helm.sh/hook"] == "pre-install,pre-upgrade"
+    assert annotations["helm.sh/hook-delete-policy"] == "before-hook-creation,hook-succeeded"
+    spec = job["spec"]["template"]["spec"]
+    # What the release makes is not there yet at its first installation.
+    assert "serviceAccountName" not in spec
+    assert {each["name"] for each in spec["volumes"]} == {"tmp", "database"}
+    (container,) = spec["containers"]
+    assert container["args"] == ["db", "upgrade"]
+    assert container["image"].startswith("scaar/evaluator:")
+
+
+def test_migrations_can_be_left_to_somebody_else() -> None:
+    database = {"existingSecret": "database", "migrate": False}
+    assert not Scenario({"evaluations": {"database": database}}).rendered().of("Job")
+
+
+def test_tables_of_sqlite_are_made_in_the_pod_that_has_the_file() -> None:
+    release = SCENARIOS["lab"].rendered()
+    assert "migrations" not in release.names("Job")
+    (container,) = release.pod("evaluator")["spec"]["initContainers"]
+    assert container["args"] == ["db", "upgrade"]
+    assert {"name": "home", "mountPath": "/var/lib/scaar"} in container["volumeMounts"]
+    assert "initContainers" not in SCENARIOS["production"].rendered().pod("evaluator")["spec"]
+
+
+def test_the_labs_passages_come_from_the_labs_image() -> None:
+    job = load_of(SCENARIOS["lab"].rendered())
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    assert container["image"].startswith("scaar/scaar-lab:")
+    assert "scaar lab passages" in container["args"][0]
+
+
+def test_passages_of_a_volume_are_read_where_they_are_mounted() -> None:
+    job = load_of(SCENARIOS["passages of a volume"].rendered())
+    spec = job["spec"]["template"]["spec"]
+    (container,) = spec["containers"]
+    environment = {each["name"]: each["value"] for each in container["env"]}
+    assert environment["FILE"] == "/corpus/psgs_w100.tsv.gz"
+    assert environment["INDEX"] == "wikipedia"
+    assert container["args"][1:] == ["index-load", "--ignore-metadata"]
+    assert {"name": "corpus", "mountPath": "/corpus", "readOnly": True} in container["volumeMounts"]
+
+
+def test_another_index_is_another_job_and_the_same_one_the_same() -> None:
+    def name(index: str, replicas: int = 1) -> str:
+        load = {"enabled": True, "lab": True, "index": index}
+        values = {"indexLoad": load, "orchestrator": {"replicas": replicas}}
+        found: str = load_of(Scenario(values).rendered())["metadata"]["name"]
+        return found
+
+    assert name("lab") == name("lab", replicas=2)
+    assert name("lab") != name("lab2")
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_load_waits_for_the_retriever_and_leaves_a_whole_index_alone(
+    whole: bool, tmp_path: Path
+) -> None:
+    """The Job's own script, with programs that stand for scaar's and say what they are asked."""
+    programs = {
+        "python": f'test -f "{tmp_path}/ready" || {{ touch "{tmp_path}/ready"; exit 1; }}',
+        "sleep": "true",
+        "scaar": f'echo "$@" >> "{tmp_path}/asked"; test "$2" != verify || exit {int(not whole)}',
+    }
+    for name, body in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    job = load_of(SCENARIOS["passages of a volume"].rendered())
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    shell = shutil.which("sh")
+    assert shell
+    subprocess.run(
+        [shell, *container["command"][1:], *container["args"]],
+        env={each["name"]: each["value"] for each in container["env"]}
+        | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        timeout=60,
+        check=True,
+    )
+    retriever = "dns:///films-scaar-retriever.questions.svc.cluster.local:50055"
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert asked[0] == f"index verify wikipedia --target {retriever}"
+    assert asked[1:] == (
+        []
+        if whole
+        else [
+            "index build wikipedia --corpus /corpus/psgs_w100.tsv.gz --replace "
+            f"--target {retriever} --ignore-metadata"
+        ]
+    )
+
+
+def test_helm_test_asks_a_question() -> None:
+    release = Scenario(
+        {"tests": {"question": 'Who made "Low"?', "policy": "flare", "index": "films"}}
+    ).rendered()
+    pod = release.one("Pod", "test")
+    assert pod["metadata"]["annotations"]["helm.sh/hook"] == "test"
+    (container,) = pod["spec"]["containers"]
+    assert container["args"] == [
+        "ask",
+        'Who made "Low"?',
+        "--policy=flare",
+        "--index=films",
+        "--timeout=60",
+        "--target=dns:///films-scaar-orchestrator.questions.svc.cluster.local:50051",
+    ]

@@ -1,0 +1,176 @@
+"""Policies let through what a part calls, and nothing else."""
+
+import re
+
+import pytest
+
+from .rendering import NAMESPACE, Object, Rendered, full
+from .scenarios import SCENARIOS, Scenario
+
+INSIDE = re.compile(rf"(?:dns:///|http://){full()}-([a-z-]+)\.{NAMESPACE}\.svc\S*:(\d+)")
+WITHOUT = SCENARIOS["without policies, budgets and spread"]
+
+
+def policy(release: Rendered, name: str) -> Object:
+    spec: Object = release.one("NetworkPolicy", name)["spec"]
+    return spec
+
+
+def ports(rule: Object) -> set[int]:
+    return {each["port"] for each in rule["ports"]}
+
+
+def callers(release: Rendered, name: str, port: int) -> set[str]:
+    """The components of the release that a part takes calls of at a port."""
+    return {
+        component
+        for rule in policy(release, name)["ingress"]
+        if port in ports(rule)
+        for peer in rule["from"]
+        for expression in peer.get("podSelector", {}).get("matchExpressions", [])
+        for component in expression["values"]
+    }
+
+
+def called(release: Rendered, name: str) -> set[tuple[str, int]]:
+    """The components of the release that a part may call, and their ports."""
+    return {
+        (peer["podSelector"]["matchLabels"]["app.kubernetes.io/component"], port)
+        for rule in policy(release, name)["egress"]
+        for peer in rule.get("to", [])
+        if "matchLabels" in peer.get("podSelector", {})
+        for port in ports(rule)
+    }
+
+
+def outside(release: Rendered, name: str) -> set[int]:
+    """The ports that a part may call outside of the release, but for those of DNS."""
+    inside = "app.kubernetes.io/component"
+    rules = [
+        rule
+        for rule in policy(release, name)["egress"]
+        if not any(inside in str(peer) for peer in rule.get("to", []))
+    ]
+    return set().union(*map(ports, rules)) - {53}
+
+
+def needed(release: Rendered, pod: Object) -> set[tuple[str, int]]:
+    """What the containers of a pod are told to call."""
+    said = str(pod["spec"]["containers"])
+    return {(name, int(port)) for name, port in INSIDE.findall(said)}
+
+
+def test_nothing_goes_in_or_out_that_no_policy_lets_through(release: Rendered) -> None:
+    if release is WITHOUT.rendered():
+        assert not release.of("NetworkPolicy")
+        return
+    denied = policy(release, "default-deny")
+    assert denied["policyTypes"] == ["Ingress", "Egress"]
+    assert not {"ingress", "egress"} & set(denied)
+    for _, pod in release.pods():
+        assert denied["podSelector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+
+
+def test_every_pod_has_a_policy_of_its_own(release: Rendered) -> None:
+    if release is WITHOUT.rendered():
+        return
+    components = {
+        pod["metadata"]["labels"]["app.kubernetes.io/component"] for _, pod in release.pods()
+    }
+    assert release.names("NetworkPolicy") == components | {"default-deny"}
+
+
+def test_calls_within_the_release_are_let_out_and_in_and_no_others(release: Rendered) -> None:
+    if release is WITHOUT.rendered():
+        return
+    wanted: dict[str, set[tuple[str, int]]] = {}
+    for _, pod in release.pods():
+        component = pod["metadata"]["labels"]["app.kubernetes.io/component"]
+        wanted[component] = needed(release, pod)
+        assert called(release, component) == wanted[component]
+    for component, calls in wanted.items():
+        for name, port in calls:
+            assert component in callers(release, name, port)
+    for name in wanted:
+        for service in release.of("Service"):
+            if service["metadata"]["name"] != full(name):
+                continue
+            for port in service["spec"]["ports"]:
+                there = callers(release, name, port["port"]) & set(wanted)
+                assert there == {each for each in wanted if (name, port["port"]) in wanted[each]}
+
+
+def test_names_can_be_looked_up(release: Rendered) -> None:
+    for each in release.of("NetworkPolicy"):
+        if each["metadata"]["name"] != full("default-deny"):
+            assert {"protocol": "UDP", "port": 53} in each["spec"]["egress"][0]["ports"]
+
+
+def test_servers_outside_are_called_at_their_ports_alone() -> None:
+    release = SCENARIOS["servers that are there"].rendered()
+    assert {name: outside(release, name) for name in sorted(release.names("Deployment"))} == {
+        "evaluator": {5432, 6379, 8443},
+        "generator": {443, 8443},
+        "orchestrator": set(),
+        "query-builder": set(),
+        "retriever": {9200, 9201, 8443},
+        "scorer": {9001, 8443},
+        "worker": {5432, 6379, 8443},
+    }
+    assert outside(release, "migrations") == {5432, 8443}
+    (rule,) = [each for each in policy(release, "generator")["egress"] if 443 in ports(each)]
+    assert rule["to"] == [{"ipBlock": {"cidr": "10.0.0.0/8"}}]
+
+
+@pytest.mark.parametrize(
+    ("url", "port"),
+    [
+        ("http://models", 80),
+        ("https://models/v1", 443),
+        ("http://models:8000/v1", 8000),
+        ("https://user@models.example:8443", 8443),
+    ],
+)
+def test_the_port_of_a_url_is_let_out(url: str, port: int) -> None:
+    release = Scenario({"languageModel": {"server": "external", "url": url}}).rendered()
+    assert outside(release, "generator") == {port}
+
+
+def test_a_model_is_fetched_only_where_it_may_be() -> None:
+    assert outside(SCENARIOS["TGI"].rendered(), "tgi") == {443}
+    assert outside(SCENARIOS["TGI of a volume"].rendered(), "tgi") == set()
+
+
+def test_traces_go_out_where_they_are_set() -> None:
+    release = SCENARIOS["watched"].rendered()
+    for name in ("orchestrator", "scorer", "query-builder"):
+        assert outside(release, name) == {4317}
+
+
+def test_clients_are_those_of_the_values() -> None:
+    release = SCENARIOS["production"].rendered()
+    for name, port in (("orchestrator", 50051), ("evaluator", 50056)):
+        peers = [
+            peer
+            for rule in policy(release, name)["ingress"]
+            if port in ports(rule)
+            for peer in rule["from"]
+            if "namespaceSelector" in peer
+        ]
+        assert peers == [{"namespaceSelector": {"matchLabels": {"scaar.client": "true"}}}]
+
+
+def test_metrics_are_read_by_prometheus_alone() -> None:
+    release = SCENARIOS["production"].rendered()
+    for name, port in (("orchestrator", 9464), ("tgi", 8080), ("triton", 8002)):
+        peers = [
+            peer
+            for rule in policy(release, name)["ingress"]
+            if port in ports(rule)
+            for peer in rule["from"]
+            if "namespaceSelector" in peer
+        ]
+        monitoring = {"kubernetes.io/metadata.name": "monitoring"}
+        assert peers == [{"namespaceSelector": {"matchLabels": monitoring}}]
+    unwatched = SCENARIOS["not watched"].rendered()
+    assert "9464" not in str(unwatched.of("NetworkPolicy"))

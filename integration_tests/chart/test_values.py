@@ -1,0 +1,152 @@
+"""Values that are wrong are refused by helm, each by its name, before anything is installed."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .rendering import CHART, RefusedValues, render
+from .scenarios import BROKER, DATABASE, SCENARIOS, each_by
+
+WRONG: dict[str, dict[str, Any]] = {
+    "/image: additional properties 'pulPolicy' not allowed": {"image": {"pulPolicy": "Never"}},
+    "additional properties 'orchestrators' not allowed": {"orchestrators": {}},
+    "/image/pullPolicy: value must be one of": {"image": {"pullPolicy": "Sometimes"}},
+    "/orchestrator/replicas: got string, want integer": {"orchestrator": {"replicas": "two"}},
+    "/orchestrator/replicas: minimum": {"orchestrator": {"replicas": -1}},
+    "/generator/settings: additional properties 'max_concurent'": {
+        "generator": {"settings": {"max_concurent": 3}}
+    },
+    "/generator/settings/max_concurrent: maximum": {
+        "generator": {"settings": {"max_concurrent": 100_000}}
+    },
+    "/scorer/settings/padding: value must be one of": {"scorer": {"settings": {"padding": "all"}}},
+    # What a value of the chart is for, and what is a secret.
+    "/scorer/settings: additional properties 'triton_target'": {
+        "scorer": {"settings": {"triton_target": "dns:///triton:8001"}}
+    },
+    "/generator/settings: additional properties 'api_key'": {
+        "generator": {"settings": {"api_key": "secret"}}
+    },
+    "/retriever/settings: additional properties 'opensearch_password'": {
+        "retriever": {"settings": {"opensearch_password": "secret"}}
+    },
+    "/languageModel/server: value must be one of": {"languageModel": {"server": "llama"}},
+    "/languageModel/url": {"languageModel": {"url": "models:8080"}},
+    "/triton/gpu/count: maximum": {"triton": {"gpu": {"count": 65}}},
+    "/tls/existingSecret": {"tls": {"existingSecret": "Not A Name"}},
+    "/retriever/persistence/size": {"retriever": {"persistence": {"size": "20 GB"}}},
+    "/longestAnswerSeconds: minimum": {"longestAnswerSeconds": 0},
+    "/orchestrator/autoscaling/by: value must be one of": {
+        "orchestrator": {"autoscaling": {"by": "vpa"}}
+    },
+}
+APART: dict[str, dict[str, Any]] = {
+    "languageModel.url: must be set": {"languageModel": {"server": "external"}},
+    "languageModel.caSecret: is for a server at https://": {
+        "languageModel": {"server": "external", "url": "http://models:80", "caSecret": "ca"}
+    },
+    "tgi.model: must be set": {"languageModel": {"server": "tgi"}},
+    "vllm.model: must be set": {"languageModel": {"server": "vllm"}},
+    "contributionModel.target: must be set": {"contributionModel": {"server": "external"}},
+    "passages.opensearch.urls: must be set": {"passages": {"server": "opensearch"}},
+    "passages.opensearch.user: must be set": {
+        "passages": {"opensearch": {"existingSecret": "password"}}
+    },
+    "retriever: more than one replica": {"retriever": {"replicas": 2}},
+    "evaluator: more than one replica": {"evaluator": {"replicas": 2}},
+    "worker.enabled: needs evaluator.enabled": {
+        "evaluator": {"enabled": False},
+        "worker": {"enabled": True},
+        "evaluations": {**DATABASE, **BROKER},
+    },
+    "evaluations.broker.existingSecret: must be set": {
+        "worker": {"enabled": True},
+        "evaluations": DATABASE,
+    },
+    "evaluations.database.existingSecret: must be set": {"evaluations": BROKER},
+    "tls.existingSecret: must be set": {"tls": {"enabled": True}},
+    "tls.certManager.issuer.name: must be set": {
+        "tls": {"enabled": True, "certManager": {"enabled": True}}
+    },
+    "identities.tokenSecret: needs tls.enabled": {"identities": {"tokenSecret": "token"}},
+    "indexLoad: needs existingClaim and file, or lab": {"indexLoad": {"enabled": True}},
+    "telemetry.metrics: must be true": {
+        "telemetry": {"metrics": False, "serviceMonitor": {"enabled": True}}
+    },
+    "scorer.autoscaling.minReplicas: must be 4 at most": each_by(
+        {"by": "hpa", "minReplicas": 5}, ("scorer",)
+    ),
+    "scorer.autoscaling.minReplicas: must be 1 at least": each_by(
+        {"by": "hpa", "minReplicas": 0}, ("scorer",)
+    ),
+    "tgi.autoscaling.metrics: must be set": {
+        "languageModel": {"server": "tgi"},
+        "tgi": {"model": "m", "autoscaling": {"by": "hpa"}},
+    },
+    "telemetry.prometheusUrl: must be set where scorer.autoscaling.by is keda": each_by(
+        {"by": "keda"}, ("scorer",)
+    ),
+    "evaluations.broker.queueSecret: must be set": {
+        "evaluations": {**DATABASE, "broker": {"existingSecret": "broker"}},
+        "worker": {"enabled": True, "autoscaling": {"by": "keda"}},
+    },
+}
+
+
+@pytest.mark.parametrize("told", list(WRONG))
+def test_the_schema_refuses(told: str) -> None:
+    with pytest.raises(RefusedValues) as caught:
+        render(WRONG[told])
+    # The library says of a place `at '/image'`.
+    said = str(caught.value).replace("at '", "").replace("':", ":")
+    assert told in said
+
+
+@pytest.mark.parametrize("told", list(APART))
+def test_values_that_do_not_go_together_are_refused(told: str) -> None:
+    with pytest.raises(RefusedValues) as caught:
+        render(APART[told])
+    assert f"\n  {told}" in str(caught.value)
+
+
+def test_all_that_is_wrong_is_told_at_once() -> None:
+    with pytest.raises(RefusedValues) as caught:
+        render({"retriever": {"replicas": 2}, "languageModel": {"server": "tgi"}})
+    assert "tgi.model: " in str(caught.value)
+    assert "retriever: " in str(caught.value)
+
+
+def test_a_chart_around_this_one_may_have_values_for_all() -> None:
+    assert render({"global": {"region": "north"}}).objects == render().objects
+
+
+def notes(tmp_path: Path, scenario: str) -> str:
+    """What helm says after an installation, by way of an object that says the same."""
+    chart = tmp_path / scenario.replace(" ", "-")
+    shutil.copytree(CHART, chart)
+    (chart / "templates" / "NOTES.txt").rename(chart / "notes.txt")
+    (chart / "templates" / "notes.yaml").write_text(
+        "kind: Notes\nmetadata: {name: notes}\nsaid: |\n"
+        '  {{- tpl (.Files.Get "notes.txt") . | nindent 2 }}\n'
+    )
+    found = SCENARIOS[scenario]
+    (said,) = render(found.values, preset=found.preset, chart=chart).of("Notes")
+    return str(said["said"])
+
+
+def test_notes_say_how_many_gpus_are_needed_and_what_to_do_next(tmp_path: Path) -> None:
+    assert "GPU slots needed: none." in notes(tmp_path, "lab")
+    assert "GPU slots needed: 2 of nvidia.com/gpu" in notes(tmp_path, "TGI")
+    said = notes(tmp_path, "production")
+    assert "GPU slots needed: 12 of nvidia.com/gpu" in said
+    assert "helm test films --namespace questions" in said
+    assert "plaintext" not in said
+
+
+def test_notes_say_what_is_open_and_what_is_not_kept(tmp_path: Path) -> None:
+    said = notes(tmp_path, "lab")
+    assert "Calls are in plaintext" in said
+    assert "evaluator.persistence.enabled" in said
+    assert "evaluator.persistence.enabled" not in notes(tmp_path, "lab kept")

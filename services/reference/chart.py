@@ -1,0 +1,167 @@
+"""What the Helm chart has of elsewhere: settings in its schema, the tables of its values, copies.
+
+A chart reads no file but its own, so the alerts and the board stand in it once more.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from reference.markdown import plain, remade, table
+from reference.settings import docstrings
+from scaar.cli.services import ServiceName
+from scaar.cli.settings import settings_class
+from scaar.runtime.settings import ServiceSettings, Settings
+
+CHART = "helm/scaar"
+COPIES: Mapping[str, str] = {
+    f"{CHART}/files/alerts.yml": "deploy/observability/alerts.yml",
+    f"{CHART}/files/scaar.json": "deploy/observability/grafana/dashboards/scaar.json",
+}
+OF_THE_CHART = frozenset(
+    """
+    address health_address metrics_address otlp_endpoint drain_s stop_grace_s
+    tls_cert_file tls_key_file tls_client_ca_file identities_file
+    generator_target scorer_target query_builder_target retriever_target orchestrator_target
+    url api_key_file ca_file triton_target triton_tls triton_ca_file
+    opensearch_urls opensearch_user opensearch_password_file opensearch_ca_file
+    database_file broker_file executor
+    """.split()
+)
+"""Settings that values of the chart have another place for."""
+_SHAPE = ("type", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "items")
+_COLUMNS = ("value", "is", "default")
+
+
+def chart_files(root: Path) -> Mapping[str, str]:
+    """The files of the chart that are made, by their paths below ``root``."""
+    folder = root / CHART
+    schema = remade_schema((folder / "values.schema.json").read_text())
+    values = yaml.safe_load((folder / "values.yaml").read_text())
+    parts = value_parts(json.loads(schema), values)
+    return {
+        f"{CHART}/values.schema.json": schema,
+        f"{CHART}/README.md": remade((folder / "README.md").read_text(), parts),
+        **{copy: (root / original).read_text() for copy, original in COPIES.items()},
+    }
+
+
+def remade_schema(text: str) -> str:
+    """The schema with the settings of every service as they are."""
+    schema = json.loads(text)
+    for service in ServiceName:
+        schema["$defs"][f"{key_of(service)}Settings"] = _settings(settings_class(service))
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def key_of(service: ServiceName) -> str:
+    """A service's key among the values."""
+    first, *others = service.split("-")
+    return first + "".join(other.title() for other in others)
+
+
+def _settings(cls: type[Settings]) -> dict[str, object]:
+    told = {**docstrings(ServiceSettings), **docstrings(cls)}
+    properties = cls.model_json_schema()["properties"]
+    fields = {
+        name: {"description": plain(told[name]), **_shape(properties[name])}
+        for name in cls.model_fields
+        if name not in OF_THE_CHART and "writeOnly" not in json.dumps(properties[name])
+    }
+    return {
+        "description": "Settings of the service, as docs/configuration.md has them.",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": fields,
+    }
+
+
+def _shape(field: Mapping[str, Any]) -> dict[str, object]:
+    """What a value may be; one that is not set is not given, so that null is none."""
+    (shape,) = (each for each in field.get("anyOf", [field]) if each.get("type") != "null")
+    found = {key: shape[key] for key in _SHAPE if key in shape}
+    if shape.get("type") == "object":
+        found["additionalProperties"] = _shape(shape["additionalProperties"])
+    return found
+
+
+def value_parts(schema: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, str]:
+    """The tables of the README: values of the release, what every part has, and of which part."""
+    keys = [key for key in values if "autoscaling" in _properties(schema, key)]
+    release = [key for key in values if key not in keys]
+    shared = [
+        name
+        for name in _properties(schema, keys[0])
+        if all(name in _properties(schema, key) for key in keys)
+    ]
+    return {
+        "values": table(_COLUMNS, _rows(schema, schema, values, release)),
+        "every part": table(_COLUMNS, _shared_rows(schema, values, keys, shared)),
+        "parts": table(_COLUMNS, _own_rows(schema, values, keys, shared)),
+    }
+
+
+def _properties(schema: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    properties: Mapping[str, Any] = schema["properties"][key].get("properties", {})
+    return properties
+
+
+def _rows(
+    schema: Mapping[str, Any],
+    parent: Mapping[str, Any],
+    values: Mapping[str, Any],
+    names: Sequence[str],
+    before: str = "",
+) -> Iterator[list[str]]:
+    for name in names:
+        node, path = _resolved(schema, parent["properties"][name]), f"{before}{name}"
+        if node.get("properties") and name not in ("settings", "resources"):
+            yield [f"`{path}`", plain(node["description"]), ""]
+            inner = list(node["properties"])
+            yield from _rows(schema, node, values[name], inner, f"{path}.")
+        else:
+            yield [f"`{path}`", plain(node["description"]), _default(values[name])]
+
+
+def _shared_rows(
+    schema: Mapping[str, Any],
+    values: Mapping[str, Any],
+    keys: Sequence[str],
+    shared: Sequence[str],
+) -> Iterator[list[str]]:
+    tables = [list(_rows(schema, schema["properties"][k], values[k], shared)) for k in keys]
+    for rows in zip(*tables, strict=True):
+        (path, told, default), *others = rows
+        same = all(row[2] == default for row in others)
+        yield [path, told, default if same else "by part"]
+
+
+def _own_rows(
+    schema: Mapping[str, Any],
+    values: Mapping[str, Any],
+    keys: Sequence[str],
+    shared: Sequence[str],
+) -> Iterator[list[str]]:
+    for key in keys:
+        node = schema["properties"][key]
+        yield [f"`{key}`", plain(node["description"]), ""]
+        own = [name for name in node["properties"] if name not in shared]
+        yield from _rows(schema, node, values[key], own, f"{key}.")
+        for name in ("image", "resources"):
+            if values[key][name]:
+                yield [f"`{key}.{name}`", "As of every part.", _default(values[key][name])]
+
+
+def _resolved(schema: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The node, or what it refers to."""
+    if "$ref" not in node:
+        return node
+    found: Mapping[str, Any] = schema["$defs"][node["$ref"].rsplit("/", 1)[1]]
+    return found
+
+
+def _default(value: object) -> str:
+    return f"`{json.dumps(value, ensure_ascii=False)}`"

@@ -1,0 +1,117 @@
+"""What the chart has of elsewhere is what stands there; its schema says what every value is."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from reference.__main__ import ROOT
+from reference.chart import CHART, COPIES, OF_THE_CHART, chart_files, key_of, remade_schema
+from scaar import __version__
+from scaar.cli.services import ServiceName
+from scaar.cli.settings import settings_class
+
+FOLDER = ROOT / CHART
+# What Kubernetes has schemas of its own for, which the chart passes on.
+OF_KUBERNETES = {
+    *("affinity", "behavior", "clients", "dns", "external", "extraEnv", "extraVolumeMounts"),
+    *("extraVolumes", "global", "indexers", "metrics", "prometheus", "strategy", "tolerations"),
+    "triggers",
+}
+
+
+@pytest.fixture(scope="module")
+def schema() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((FOLDER / "values.schema.json").read_text())
+    return found
+
+
+@pytest.fixture(scope="module")
+def values() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((FOLDER / "values.yaml").read_text())
+    return found
+
+
+def nodes(
+    schema: Mapping[str, Any], node: Mapping[str, Any], path: str = ""
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every value that the schema has, by its path."""
+    for name, inner in node.get("properties", {}).items():
+        found = schema["$defs"][inner["$ref"].rpartition("/")[2]] if "$ref" in inner else inner
+        yield f"{path}{name}", found
+        yield from nodes(schema, found, f"{path}{name}.")
+
+
+def test_what_is_made_is_what_is_there() -> None:
+    for path, wanted in chart_files(ROOT).items():
+        assert (ROOT / path).read_text() == wanted, f"{path}: run make proto"
+
+
+def test_copies_are_of_files_that_tell_of_the_services() -> None:
+    for copy, original in COPIES.items():
+        assert (ROOT / copy).read_bytes() == (ROOT / original).read_bytes()
+
+
+def test_every_value_is_described_and_no_other_is_taken(schema: dict[str, Any]) -> None:
+    assert schema["additionalProperties"] is False
+    for path, node in nodes(schema, schema):
+        assert node.get("description"), path
+        name = path.rpartition(".")[2]
+        if node.get("type") == "object" and name not in OF_KUBERNETES:
+            assert node["additionalProperties"] is not True, path
+        assert "enum" in node or "type" in node, path
+
+
+def test_every_value_has_a_default(schema: dict[str, Any], values: dict[str, Any]) -> None:
+    for path, _ in nodes(schema, schema):
+        at: Any = values
+        head, _, setting = path.partition(".settings.")
+        if setting or head == "global":
+            continue
+        for name in path.split("."):
+            at = at[name]
+
+
+def test_settings_of_services_are_values_but_for_secrets_and_what_the_chart_sets(
+    schema: dict[str, Any],
+) -> None:
+    for service in ServiceName:
+        fields = set(settings_class(service).model_fields)
+        taken = set(schema["$defs"][f"{key_of(service)}Settings"]["properties"])
+        secrets = {"api_key", "opensearch_password", "database", "broker"}
+        assert taken == fields - OF_THE_CHART - secrets
+    every = set().union(*(settings_class(service).model_fields for service in ServiceName))
+    assert every >= OF_THE_CHART
+
+
+def test_a_setting_is_taken_with_its_range() -> None:
+    schema = json.loads(remade_schema((FOLDER / "values.schema.json").read_text()))
+    of_scorer = schema["$defs"]["scorerSettings"]["properties"]
+    assert of_scorer["max_batch_pairs"]["maximum"] == 4096
+    assert of_scorer["padding"]["enum"] == ["longest", "bucket"]
+    of_generator = schema["$defs"]["generatorSettings"]["properties"]
+    inner = {"type": "object", "additionalProperties": {"type": "number"}}
+    assert of_generator["recommended"]["additionalProperties"] == inner
+
+
+def test_the_chart_is_of_this_version() -> None:
+    chart = yaml.safe_load((FOLDER / "Chart.yaml").read_text())
+    assert (chart["version"], chart["appVersion"]) == (__version__, __version__)
+
+
+@pytest.mark.parametrize("preset", sorted(FOLDER.glob("values-*.yaml")), ids=lambda path: path.name)
+def test_a_preset_sets_what_there_is(preset: Path, schema: dict[str, Any]) -> None:
+    known = {path for path, _ in nodes(schema, schema)}
+
+    def held(given: Mapping[str, Any], before: str = "") -> None:
+        for name, value in given.items():
+            assert f"{before}{name}" in known
+            if isinstance(value, dict) and any(
+                path.startswith(f"{before}{name}.") for path in known
+            ):
+                held(value, f"{before}{name}.")
+
+    held(yaml.safe_load(preset.read_text()))
