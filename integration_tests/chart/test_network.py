@@ -162,7 +162,12 @@ def test_clients_are_those_of_the_values() -> None:
 
 def test_metrics_are_read_by_prometheus_alone() -> None:
     release = SCENARIOS["production"].rendered()
-    for name, port in (("orchestrator", 9464), ("tgi", 8080), ("triton", 8002)):
+    for name, port in (
+        ("orchestrator", 9464),
+        ("worker", 9464),
+        ("tgi", 8080),
+        ("triton", 8002),
+    ):
         peers = [
             peer
             for rule in policy(release, name)["ingress"]

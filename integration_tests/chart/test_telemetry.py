@@ -26,6 +26,15 @@ def test_services_are_read_as_the_job_that_board_and_alerts_go_by() -> None:
         assert {"name": "metrics", "port": 9464, "targetPort": "metrics"} in ports
 
 
+def test_workers_are_read_and_found_too() -> None:
+    release = SCENARIOS["production"].rendered()
+    service = release.one("Service", "worker")["spec"]
+    assert service["ports"] == [{"name": "metrics", "port": 9464, "targetPort": "metrics"}]
+    assert release.environment("worker")["SCAAR_EVALUATOR_METRICS_ADDRESS"] == "0.0.0.0:9464"
+    services = release.one("ServiceMonitor", "")["spec"]["selector"]["matchExpressions"][0]
+    assert set(services["values"]) == SERVICES | {"worker"}
+
+
 def test_servers_of_models_are_read_where_they_tell() -> None:
     release = SCENARIOS["production"].rendered()
     ports = {

@@ -144,7 +144,7 @@ SCAAR_EVALUATOR_BROKER_FILE: /etc/scaar/broker/url
 {{- define "scaar.environment.worker" -}}
 {{- $evaluator := dict "component" "evaluator" "port" 50056 -}}
 {{- $all := include "scaar.environment" (dict "root" . "key" "evaluator" "part" $evaluator) | fromYaml -}}
-{{- range $name := list "ADDRESS" "HEALTH_ADDRESS" "METRICS_ADDRESS" "OTLP_ENDPOINT" "TLS_CERT_FILE" "TLS_KEY_FILE" "TLS_CLIENT_CA_FILE" "IDENTITIES_FILE" -}}
+{{- range $name := list "ADDRESS" "HEALTH_ADDRESS" "TLS_CERT_FILE" "TLS_KEY_FILE" "TLS_CLIENT_CA_FILE" "IDENTITIES_FILE" -}}
 {{- $all = omit $all (printf "SCAAR_EVALUATOR_%s" $name) -}}
 {{- end -}}
 {{- toYaml $all -}}

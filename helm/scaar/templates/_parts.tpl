@@ -14,7 +14,7 @@ retriever: {component: retriever, image: retriever, port: 50055, grpc: scaar.v1.
 evaluator: {component: evaluator, image: evaluator, port: 50056, grpc: scaar.v1.EvaluatorService}
 {{- end }}
 {{- if $values.worker.enabled }}
-worker: {component: worker, image: worker}
+worker: {component: worker, image: worker, metricsPort: 9464}
 {{- end }}
 {{- if eq $values.languageModel.server "lab" }}
 labModel: {component: lab-model, image: scaar-lab, foreign: true, port: 8080}
