@@ -5,7 +5,8 @@
 #     deploy/secrets.sh FOLDER
 #
 # What is there stays, but certificates that end within 30 days, which are made again by the same
-# authority. The files can be read by the users of the containers; the folder is for yours alone.
+# authority. A certificate has the names of a line each in NAME.names besides its own (DNS:api.example.org).
+# The files can be read by the users of the containers; the folder is for yours alone.
 set -eu
 days=90
 renewed_s=$((30 * 24 * 60 * 60))
@@ -34,7 +35,9 @@ fi
 certificate() {
   openssl x509 -in "$1.pem" -checkend "$renewed_s" >/dev/null 2>&1 && return
   if missing "$1.key"; then key "$1.key"; chmod 644 "$1.key"; fi
-  printf 'subjectAltName=DNS:%s,DNS:localhost,IP:127.0.0.1\n' "$1" > names
+  more=
+  if [ -s "$1.names" ]; then more=",$(paste -s -d , "$1.names")"; fi
+  printf 'subjectAltName=DNS:%s,DNS:localhost,IP:127.0.0.1%s\n' "$1" "$more" > names
   openssl req -new -key "$1.key" -subj "/CN=$1" |
     openssl x509 -req -CA ca.pem -CAkey authority.key -set_serial "0x$(openssl rand -hex 16)" \
       -days "$days" -extfile names -out "$1.pem" 2>/dev/null

@@ -58,6 +58,20 @@ def test_what_is_there_stays_but_certificates_that_end(tmp_path: Path) -> None:
     assert {name for name in before if before[name] != after[name]} == {"scorer.pem"}
 
 
+def test_a_certificate_has_the_names_that_it_is_given(tmp_path: Path) -> None:
+    (tmp_path / "orchestrator.names").write_text("DNS:answers.example.org\nIP:10.0.0.7\n")
+    made(tmp_path)
+    shown = ["openssl", "x509", "-in", "orchestrator.pem", "-noout", "-ext", "subjectAltName"]
+    names = subprocess.run(shown, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert {each.strip() for each in names.splitlines()[1].split(",")} == {
+        "DNS:orchestrator",
+        "DNS:localhost",
+        "IP Address:127.0.0.1",
+        "DNS:answers.example.org",
+        "IP Address:10.0.0.7",
+    }
+
+
 async def test_its_callers_are_known_by_token_or_certificate_and_others_are_not(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
