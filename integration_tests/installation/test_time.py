@@ -14,6 +14,8 @@ from .metrics import Metrics, until
 from .needs import Need, needs
 
 GENERATIONS = {"service": "scaar.v1.GeneratorService", "method": "Generate"}
+MARGIN_S = 0.2
+"""So long before a call's deadline an orchestrator ends, for what it says to get through."""
 TRIES = 20
 
 
@@ -27,6 +29,11 @@ def broken_off(found: Metrics) -> float:
     """Generations that were ended before their end."""
     ends = ("CANCELLED", "DEADLINE_EXCEEDED")
     return sum(found.total("scaar_rpc_requests_total", **GENERATIONS, code=code) for code in ends)
+
+
+def left(found: Metrics) -> float:
+    """Answers whose client left."""
+    return found.total("scaar_answers_total", policy="no_retrieval", end="cancelled")
 
 
 def unfinished(found: Metrics) -> float:
@@ -87,7 +94,7 @@ async def test_at_the_deadline_the_work_stops_downstream(
         took_s = time.monotonic() - began
         before = await until(access, at_rest)
         # Most of the time of an answer is the model's.
-        if await cut_off(channel, access, took_s / 2):
+        if await cut_off(channel, access, took_s / 2 + MARGIN_S):
             break
     else:
         pytest.fail("no deadline fell into a draft")
@@ -105,6 +112,5 @@ async def test_when_a_client_leaves_the_work_stops_downstream(
         if each.event.HasField("token_drafted"):
             break
     call.cancel()
-    after = await until_stopped(access, before)
-    left = {"policy": "no_retrieval", "end": "cancelled"}
-    assert after.total("scaar_answers_total", **left) > before.total("scaar_answers_total", **left)
+    await until_stopped(access, before)
+    await until(access, lambda found: left(found) > left(before))
