@@ -1,16 +1,14 @@
 """The processes of an evaluation: an orchestrator that can be held up, workers, the service."""
 
-import os
 import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from ..servers.scaar_process import ENVIRONMENT, scaar
 from ..servers.server_process import ServerProcess, free_port
 
 HERE = Path(__file__).resolve().parent
-ENVIRONMENT = {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONWARNINGS": "ignore"}
-"""What a process of scaar's needs to be this one's scaar."""
 
 
 class Orchestrator:
@@ -68,7 +66,7 @@ class Worker:
 
     def start(self, *, ahead_s: float = 0.0) -> None:
         """Starts it, its clock so far ahead, and returns once it takes shards."""
-        command = [sys.executable, "-m", "scaar.cli", "evals", "worker"]
+        command = scaar("evals", "worker")
         if ahead_s:
             moved = f"import time; real = time.time; time.time = lambda: real() + {ahead_s}"
             run = "import runpy; runpy.run_module('scaar.cli', run_name='__main__')"
@@ -96,7 +94,7 @@ class Service:
     def start(self) -> None:
         """Starts it, and returns once it serves."""
         self.process.start(
-            [sys.executable, "-m", "scaar.cli", "serve", "evaluator", "--address", self._address],
+            scaar("serve", "evaluator", "--address", self._address),
             answers=lambda: "evaluator serving on" in self._log.read_text(),
             environment=self._environment,
         )

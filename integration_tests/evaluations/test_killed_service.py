@@ -12,7 +12,8 @@ import pytest
 from scaar.compose import open_evaluator
 from scaar.core.ports import Evaluator
 
-from .processes import ENVIRONMENT, Service
+from ..servers.scaar_process import ENVIRONMENT
+from .processes import Service
 from .scene import Outcome, Scene
 
 

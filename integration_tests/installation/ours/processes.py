@@ -1,16 +1,13 @@
 """Replicas as processes of this machine, at ports of loopback."""
 
 import itertools
-import os
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from ...servers.scaar_process import ENVIRONMENT, scaar
 from ...servers.server_process import ServerProcess
 from .configured import variable
 from .places import HOST, Place, listed
-
-_ENVIRONMENT = {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONWARNINGS": "ignore"}
 
 
 class Processes:
@@ -57,8 +54,8 @@ class Processes:
         process = ServerProcess(self._folder / f"{name}-{next(self._numbers)}.log")
         home = {"SCAAR_HOME": str(self._folder / "home")}
         process.start(
-            [sys.executable, "-m", "scaar.cli", *command],
+            scaar(*command),
             answers=serves,
-            environment={**_ENVIRONMENT, **home, **environment},
+            environment={**ENVIRONMENT, **home, **environment},
         )
         return process
