@@ -20,6 +20,7 @@ QUESTIONS = (
     "Who is the mother of Ilton Wilquist?",
     "When was the film The Velvet Statue released?",
 )
+CLIENTS = 3
 Ask = Callable[[int], Awaitable[int]]
 """Asks once, as this client; how often passages were retrieved for it."""
 
@@ -43,19 +44,20 @@ class Load:
 
 
 @asynccontextmanager
-async def steady(ask: Ask, *, clients: int = 4) -> AsyncIterator[Load]:
+async def steady(ask: Ask, *, clients: int = CLIENTS) -> AsyncIterator[Load]:
     """Load until the block ends; then the calls under way are waited for."""
     load, ending = Load(), asyncio.Event()
 
     async def client(number: int) -> None:
         while not ending.is_set():
             try:
-                load.retrievals += await ask(number)
+                retrievals = await ask(number)
             except grpc.aio.AioRpcError as error:
                 load.failed.append(error)
-                load.retrievals += await ask(number)
+                retrievals = await ask(number)
                 load.recovered += 1
             load.answered += 1
+            load.retrievals += retrievals
 
     async with asyncio.TaskGroup() as tasks:
         for number in range(clients):
@@ -69,7 +71,7 @@ async def steady(ask: Ask, *, clients: int = 4) -> AsyncIterator[Load]:
 
 
 @asynccontextmanager
-async def answers(access: Access, *, clients: int = 4) -> AsyncIterator[Load]:
+async def answers(access: Access, *, clients: int = CLIENTS) -> AsyncIterator[Load]:
     """Streams of answers under scaar, which uses every service, over one channel."""
     async with access.channel() as channel:
 
@@ -84,7 +86,7 @@ async def answers(access: Access, *, clients: int = 4) -> AsyncIterator[Load]:
 
 
 @asynccontextmanager
-async def looks(access: Access, evaluation: str, *, clients: int = 4) -> AsyncIterator[Load]:
+async def looks(access: Access, evaluation: str, *, clients: int = CLIENTS) -> AsyncIterator[Load]:
     """Looks at an evaluation, over one channel."""
     async with access.evaluator_channel() as channel:
         stub = EvaluatorServiceStub(channel)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from .installation import BACK_ENDS
 
-PACE_MS = 20
+PACE_MS = 30
 """What a token of the lab's TGI takes: an answer is under way for about a second."""
 TENANT_CALLS = 12
 """The most calls of a tenant that an orchestrator works on at a time."""

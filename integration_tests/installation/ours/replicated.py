@@ -138,7 +138,11 @@ def running(runner: Runner, asked: Asked) -> Iterator[Replicated]:
 def _asking(
     target: str, credentials: grpc.ChannelCredentials | None
 ) -> Iterator[health_pb2_grpc.HealthStub]:
-    options = (("grpc.max_reconnect_backoff_ms", 200), ("grpc.use_local_subchannel_pool", 1))
+    options = (
+        ("grpc.initial_reconnect_backoff_ms", 100),
+        ("grpc.max_reconnect_backoff_ms", 200),
+        ("grpc.use_local_subchannel_pool", 1),
+    )
     opened = (
         grpc.secure_channel(target, credentials, options)
         if credentials
@@ -150,7 +154,8 @@ def _asking(
 
 def _serves(health: health_pb2_grpc.HealthStub, service: str) -> bool:
     try:
-        told = health.Check(health_pb2.HealthCheckRequest(service=service), timeout=5)
+        asked = health_pb2.HealthCheckRequest(service=service)
+        told = health.Check(asked, timeout=1, wait_for_ready=True)
     except grpc.RpcError:
         return False
     return bool(told.status == health_pb2.HealthCheckResponse.SERVING)
