@@ -71,6 +71,7 @@ APART: dict[str, dict[str, Any]] = {
         "tls": {"enabled": True, "certManager": {"enabled": True}}
     },
     "identities.tokenSecret: needs tls.enabled": {"identities": {"tokenSecret": "token"}},
+    "identities.tokenSecret: must be set beside": {"identities": {"existingSecret": "identities"}},
     "indexLoad: needs existingClaim and file, or lab": {"indexLoad": {"enabled": True}},
     "telemetry.metrics: must be true": {
         "telemetry": {"metrics": False, "serviceMonitor": {"enabled": True}}
