@@ -1,6 +1,7 @@
 """Services are found, probed and ended as scaar's own servers need it, and take their settings."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from scaar.cli.services import ServiceName, default_address, full_name
 from scaar.cli.settings import settings_class
 from scaar.runtime.channel_security import ChannelSecurity
 
-from .rendering import NAMESPACE, Rendered, full
+from .rendering import CHART, NAMESPACE, Rendered, full, render
 from .scenarios import SCENARIOS, Scenario
 
 DOCKERFILE = Path(__file__).parents[2] / "deploy" / "Dockerfile"
@@ -232,3 +233,16 @@ def test_indexes_and_evaluations_outlive_the_release() -> None:
     assert claim["spec"]["storageClassName"] == "fast"
     volumes = {each["name"]: each for each in release.pod("evaluator")["spec"]["volumes"]}
     assert volumes["home"]["persistentVolumeClaim"] == {"claimName": "evaluations"}
+
+
+def test_a_newer_chart_leaves_pods_running_that_it_does_not_change(tmp_path: Path) -> None:
+    newer = tmp_path / "scaar"
+    shutil.copytree(CHART, newer)
+    about = (newer / "Chart.yaml").read_text()
+    (newer / "Chart.yaml").write_text(about.replace("\nversion: ", "\nversion: 1", 1))
+    values = {"languageModel": {"server": "tgi"}, "tgi": {"model": "a/model"}}
+    before, after = render(values), render(values, chart=newer)
+    assert before.objects != after.objects
+    for each in before.of("Deployment"):
+        name = each["metadata"]["name"].removeprefix(full() + "-")
+        assert before.pod(name) == after.pod(name)

@@ -80,7 +80,8 @@ true
 {{/* Of: root, component, values. */}}
 {{- define "scaar.podMetadata" -}}
 labels:
-  {{- include "scaar.labels" . | nindent 2 }}
+  # Without versions: a newer chart that changes nothing of a pod leaves it running.
+  {{- include "scaar.selector" . | nindent 2 }}
   {{- with .values.podLabels }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
