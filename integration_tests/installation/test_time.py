@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 
 import grpc
 import pytest
@@ -25,12 +26,6 @@ def at_rest(found: Metrics) -> bool:
     return not under_way + found.total("tgi_batch_current_size")
 
 
-def broken_off(found: Metrics) -> float:
-    """Generations that were ended before their end."""
-    ends = ("CANCELLED", "DEADLINE_EXCEEDED")
-    return sum(found.total("scaar_rpc_requests_total", **GENERATIONS, code=code) for code in ends)
-
-
 def left(found: Metrics) -> float:
     """Answers whose client left."""
     return found.total("scaar_answers_total", policy="no_retrieval", end="cancelled")
@@ -41,27 +36,20 @@ def unfinished(found: Metrics) -> float:
     return found.total("tgi_request_count_total") - found.total("tgi_request_success_total")
 
 
-async def until_stopped(access: Access, before: Metrics) -> Metrics:
-    """The metrics when a generation more was broken off than before, and none goes on."""
-    after = await until(
-        access, lambda found: at_rest(found) and broken_off(found) > broken_off(before)
-    )
-    if "tgi_request_count_total" in after.names():
-        assert unfinished(after) > unfinished(before)
-    return after
+async def stopped_by(access: Access, end_early: Callable[[float], Awaitable[None]]) -> Metrics:
+    """The metrics from before calls that are ended early, after which no generation goes on.
 
-
-async def cut_off(channel: grpc.aio.Channel, access: Access, timeout_s: float) -> bool:
-    """Whether the deadline fell into the draft, where the model writes."""
-    stub = OrchestratorServiceStub(channel)
-    call = stub.StreamAnswer(streamed(request(access, "no_retrieval")), timeout=timeout_s)
-    drafting = False
-    try:
-        async for each in call:
-            drafting = each.event.HasField("token_drafted")
-    except grpc.aio.AioRpcError as error:
-        return drafting and error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
-    return False
+    Where a TGI counts, the last of them must have ended a generation before its end. Each call is
+    ended after another share of its time: a quick model has written all before it is told.
+    """
+    before = await until(access, at_rest)
+    for number in range(TRIES):
+        await end_early(((number + TRIES // 2) % TRIES + 0.5) / TRIES)
+        after = await until(access, at_rest)
+        counted = "tgi_request_count_total" in after.names()
+        if not counted or unfinished(after) > unfinished(before):
+            return before
+    pytest.fail("no generation was ended before its end")
 
 
 async def test_an_answer_out_of_its_own_time_says_at_which_stage(
@@ -88,29 +76,37 @@ async def test_a_call_ends_by_its_deadline(access: Access, channel: grpc.aio.Cha
 async def test_at_the_deadline_the_work_stops_downstream(
     access: Access, channel: grpc.aio.Channel
 ) -> None:
-    for _ in range(TRIES):
-        began = time.monotonic()
-        await answer(channel, request(access, "no_retrieval"))
-        took_s = time.monotonic() - began
-        before = await until(access, at_rest)
-        # Most of the time of an answer is the model's.
-        if await cut_off(channel, access, took_s / 2 + MARGIN_S):
-            break
-    else:
-        pytest.fail("no deadline fell into a draft")
-    await until_stopped(access, before)
+    asked = request(access, "no_retrieval")
+    await answer(channel, asked)
+    first = await until(access, at_rest)
+    began = time.monotonic()
+    await answer(channel, asked)
+    took_s = time.monotonic() - began
+    # Of an answer that nobody ends, the generation comes to its end.
+    assert unfinished(await until(access, at_rest)) == unfinished(first)
+
+    async def run_out(share: float) -> None:
+        stub = OrchestratorServiceStub(channel)
+        try:
+            await stub.Answer(asked, timeout=share * took_s + MARGIN_S, wait_for_ready=True)
+        except grpc.aio.AioRpcError as error:
+            if error.code() is not grpc.StatusCode.DEADLINE_EXCEEDED:
+                raise
+
+    await stopped_by(access, run_out)
 
 
 @needs(Need.METRICS)
 async def test_when_a_client_leaves_the_work_stops_downstream(
     access: Access, channel: grpc.aio.Channel
 ) -> None:
-    stub = OrchestratorServiceStub(channel)
-    before = await until(access, at_rest)
-    call = stub.StreamAnswer(streamed(request(access, "no_retrieval")), timeout=PATIENCE_S)
-    async for each in call:
-        if each.event.HasField("token_drafted"):
-            break
-    call.cancel()
-    await until_stopped(access, before)
+    async def leave(_: float) -> None:
+        stub = OrchestratorServiceStub(channel)
+        call = stub.StreamAnswer(streamed(request(access, "no_retrieval")), timeout=PATIENCE_S)
+        async for each in call:
+            if each.event.HasField("token_drafted"):
+                break
+        call.cancel()
+
+    before = await stopped_by(access, leave)
     await until(access, lambda found: left(found) > left(before))
