@@ -120,8 +120,9 @@ class Generations(RunningGenerations):
             if count == MIDDLE and await ends_in_the_middle(request, response, suffered):
                 return
             count += 1
+            # Before it is written: whoever has the last event may leave.
+            self.succeeded += event["details"] is not None
             await response.write(event_of(event))
-        self.succeeded += 1
         if Failure.DONE in suffered:
             await response.write(b"data: [DONE]\n\n")
 
