@@ -1,6 +1,7 @@
 """The board and the alerts of deploy/observability ask for what the services have, and for all."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -185,3 +186,12 @@ def test_the_table_names_metrics_as_prometheus_would_have_them() -> None:
 def test_the_page_names_every_way_in_which_an_answer_ends() -> None:
     (answers,) = [metric for metric in METRICS if metric.name == "scaar_answers_total"]
     assert not [end.value for end in AnswerEnd if end.value not in answers.help]
+
+
+def test_every_alert_has_its_place_in_the_runbook() -> None:
+    operations = (FOLDER.parents[1] / "docs" / "operations.md").read_text()
+    (runbook,) = re.findall(r"^## Runbook$(.*)", operations, re.MULTILINE | re.DOTALL)
+    assert re.findall(r"^### (\w+)$", runbook, re.MULTILINE) == [each["alert"] for each in rules()]
+    for each in rules():
+        anchor = each["alert"].lower()
+        assert each["annotations"]["runbook"] == f"docs/operations.md#{anchor}"
