@@ -13,6 +13,7 @@ from scaar import compose
 from scaar.cli.local_indexes import open_local_indexes
 from scaar.cli.services import ServiceName, default_address
 from scaar.cli.settings import settings_class
+from scaar.core import word_classes
 from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.identities import read_identities
@@ -136,6 +137,8 @@ async def _open_servicer(
             async with compose.open_scorer(observer=telemetry.scorer, breakers=breakers) as scorer:
                 yield ScorerServicer(scorer)
         case ServiceName.QUERY_BUILDER:
+            # Half a second that the first call would have to wait.
+            await asyncio.to_thread(word_classes.load)
             async with compose.open_query_builder() as query_builder:
                 yield QueryBuilderServicer(query_builder)
         case ServiceName.RETRIEVER:
