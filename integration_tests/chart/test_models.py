@@ -201,3 +201,15 @@ def test_what_an_engine_is_built_of_is_written_by_the_pods_own_script(tmp_path: 
         ran.stderr
         == "scaar: /usr/src/tensorrt/bin/trtexec cannot be run: No such file or directory\n"
     )
+
+
+def test_a_generator_waits_for_a_server_of_the_release() -> None:
+    for scenario in ("lab", "TGI", "vLLM"):
+        release = SCENARIOS[scenario].rendered()
+        (wait,) = release.pod("generator")["spec"]["initContainers"]
+        url = release.environment("generator")["SCAAR_GENERATOR_URL"]
+        assert wait["args"][1] == f"{url}/health"
+        compile(wait["args"][0], "wait", "exec")
+    for scenario in ("as it comes", "servers that are there"):
+        spec = SCENARIOS[scenario].rendered().pod("generator")["spec"]
+        assert "initContainers" not in spec
