@@ -102,7 +102,7 @@ class GeneratorSettings(ServiceSettings):
     """The key that the server wants as a bearer token. It is never logged or shown."""
 
     api_key_file: Path | None = None
-    """A file that holds the key, read at the start; in place of ``api_key``."""
+    """A file that holds the key, read again when it changes; in place of ``api_key``."""
 
     ca_file: Path | None = None
     """The certificates, in PEM, that those of a server at ``https`` must be signed by. Unset: the

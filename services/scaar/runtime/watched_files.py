@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Generic, TypeVar
 
-from scaar.core.errors import InvalidRequest
+from scaar.core.errors import InvalidRequest, NotFound
 
 _LOGGER = logging.getLogger(__name__)
 _Value = TypeVar("_Value")
@@ -20,7 +20,7 @@ class WatchedFiles(Generic[_Value]):
     before stands until they do. Any thread may ask.
 
     Raises:
-        InvalidRequest: the first reading's.
+        InvalidRequest, NotFound: the first reading's.
     """
 
     def __init__(self, paths: Sequence[Path], read: Callable[[], _Value]) -> None:
@@ -42,7 +42,7 @@ class WatchedFiles(Generic[_Value]):
     def _read_again(self) -> None:
         try:
             self._value = self._read()
-        except InvalidRequest as error:
+        except (InvalidRequest, NotFound) as error:
             _LOGGER.warning("%s; what was read before stands", error.message)
         else:
             _LOGGER.info("read again: %s", ", ".join(str(path) for path in self._paths))

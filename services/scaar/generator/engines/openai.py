@@ -46,8 +46,8 @@ async def open_openai_generator(
     """
     key, tls = await read_api_key(settings), await read_tls(settings)
     prompt_text = await read_prompt_text(settings)
-    async with open_client(settings, key, tls) as client:
-        asking = OpenAiAsking(client, settings, prompt_text)
+    async with open_client(settings, tls) as client:
+        asking = OpenAiAsking(client, settings, prompt_text, key)
         generator = OpenAiGenerator(asking, settings, sleep=sleep)
         await generator.describe_model()
         yield generator

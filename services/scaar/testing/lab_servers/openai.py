@@ -29,7 +29,7 @@ MAX_CONCURRENT_REQUESTS = 128
 
 
 class OpenAiServer:
-    """A server that listens at ``url``, the base of its routes."""
+    """A server that listens at ``url``, the base of its routes, for whoever has its ``api_key``."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class OpenAiServer:
         self._dialect = dialect
         self._model = model
         self._max_total = max_total_tokens
-        self._api_key = api_key
+        self.api_key = api_key
         self.url = ""
         self.generations = generations
         self.failures = generations.failures
@@ -58,12 +58,11 @@ class OpenAiServer:
         return app
 
     def _authorised(self) -> Middleware:
-        expected = f"Bearer {self._api_key}".encode()
-
         @web.middleware
         async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+            expected = f"Bearer {self.api_key}".encode()
             given = request.headers.get("Authorization", "")
-            closed = self._api_key is not None and request.path != "/health"
+            closed = self.api_key is not None and request.path != "/health"
             if closed and not hmac.compare_digest(given.encode(), expected):
                 # As careless as a server can be: who shows its text shows the key.
                 told = f"Incorrect API key provided: {given.removeprefix('Bearer ')}"

@@ -2,6 +2,7 @@
 
 import logging
 import traceback
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,6 +43,20 @@ async def test_the_right_key_opens_the_server() -> None:
         open_openai_server(api_key=KEY) as server,
         open_openai_generator(settings_of(server.url, api_key=SecretStr(KEY))) as generator,
     ):
+        assert text_of(await write(generator))
+
+
+async def test_a_key_that_is_changed_in_its_file_is_sent_from_then_on(tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    path.write_text(KEY)
+    async with (
+        open_openai_server(api_key=KEY) as server,
+        open_openai_generator(settings_of(server.url, api_key_file=path)) as generator,
+    ):
+        server.api_key = "sk-after"
+        with pytest.raises(CapabilityMissing, match="refused with 401"):
+            await write(generator)
+        path.write_text("sk-after")
         assert text_of(await write(generator))
 
 

@@ -76,6 +76,23 @@ async def test_a_key_is_read_from_a_file(tmp_path: Path) -> None:
         assert text_of(await write(generator))
 
 
+async def test_a_key_that_is_changed_in_its_file_is_sent_from_then_on(tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    path.write_text("hf_before")
+    async with (
+        open_tgi_server(api_key=KEY) as server,
+        open_tgi_generator(settings(server.url, api_key_file=path), sleep=pauseless) as generator,
+    ):
+        with pytest.raises(CapabilityMissing, match="HTTP 401"):
+            await write(generator)
+        path.write_text(KEY)
+        assert text_of(await write(generator))
+        path.write_text("no\nkey")
+        assert text_of(await write(generator))
+        path.unlink()
+        assert text_of(await write(generator))
+
+
 @pytest.mark.parametrize("fields", [{}, {"api_key": SecretStr("hf_other")}])
 async def test_a_wrong_key_is_told_with_its_setting(fields: dict[str, Any]) -> None:
     async with (

@@ -16,6 +16,7 @@ from scaar.generator.engines.openai_server.chunks import Chunk, Delta, read_chun
 from scaar.generator.engines.openai_server.client import headers_of
 from scaar.generator.engines.openai_server.failures import failure_of
 from scaar.generator.engines.openai_server.served import Served
+from scaar.generator.engines.served.api_key import ApiKey
 from scaar.generator.engines.served.prompt_text import PromptText
 from scaar.generator.settings import GeneratorSettings
 
@@ -30,12 +31,16 @@ class OpenAiAsking:
     """
 
     def __init__(
-        self, client: AsyncOpenAI, settings: GeneratorSettings, prompt_text: PromptText
+        self,
+        client: AsyncOpenAI,
+        settings: GeneratorSettings,
+        prompt_text: PromptText,
+        key: ApiKey,
     ) -> None:
         self._client = client
         self._settings = settings
         self._prompt_text = prompt_text
-        self._headers = headers_of(client)
+        self._key = key
         self.server = f"the model server at {client.base_url}".rstrip("/")
 
     async def models(self) -> list[Model]:
@@ -44,7 +49,7 @@ class OpenAiAsking:
         if left is not None and left <= 0:
             raise DeadlineExceeded("the call's time was used up before the server was asked")
         listing = self._client.models.list(
-            extra_headers=self._headers, timeout=most if left is None else min(most, left)
+            extra_headers=headers_of(self._key), timeout=most if left is None else min(most, left)
         )
         page = await self._answered(listing, begun=False)
         if not isinstance(page.data, list) or not all(map(_is_named, page.data)):
@@ -88,7 +93,7 @@ class OpenAiAsking:
                 logprobs=top if served.logprobs else None,
                 stream=True,
                 stream_options=options,
-                extra_headers=self._headers,
+                extra_headers=headers_of(self._key),
                 extra_body=dict(dialect.extras),
             )
         extras = {dialect.max_tokens_of_chat: request.max_tokens, **dialect.extras}
@@ -102,7 +107,7 @@ class OpenAiAsking:
             temperature=0,
             stream=True,
             stream_options=options,
-            extra_headers=self._headers,
+            extra_headers=headers_of(self._key),
             extra_body=extras,
         )
 

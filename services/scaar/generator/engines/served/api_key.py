@@ -1,18 +1,23 @@
 """The key that a server wants, from the settings or a file."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 from pydantic import SecretStr
 
 from scaar.core.errors import InvalidRequest, NotFound
 from scaar.generator.settings import GeneratorSettings
+from scaar.runtime.watched_files import WatchedFiles
 
 _LONGEST = 10_000
 
+ApiKey = Callable[[], SecretStr | None]
+"""The key as it is now; None where none is set."""
 
-async def read_api_key(settings: GeneratorSettings) -> SecretStr | None:
-    """The key, without the white space around it; None where none is set.
+
+async def read_api_key(settings: GeneratorSettings) -> ApiKey:
+    """The key, without the white space around it; that of a file is read again when it changes.
 
     What is wrong with it is told without it.
 
@@ -21,11 +26,15 @@ async def read_api_key(settings: GeneratorSettings) -> SecretStr | None:
         InvalidRequest: it is empty, or no line of printable ASCII as a header needs it.
     """
     if settings.api_key is not None:
-        return _key("SCAAR_GENERATOR_API_KEY", settings.api_key.get_secret_value())
-    if settings.api_key_file is not None:
-        text = await asyncio.to_thread(_read, settings.api_key_file)
-        return _key("SCAAR_GENERATOR_API_KEY_FILE", text)
-    return None
+        given = _key("SCAAR_GENERATOR_API_KEY", settings.api_key.get_secret_value())
+        return lambda: given
+    if (path := settings.api_key_file) is not None:
+        return (await asyncio.to_thread(_watched, path)).current
+    return lambda: None
+
+
+def _watched(path: Path) -> WatchedFiles[SecretStr]:
+    return WatchedFiles([path], lambda: _key("SCAAR_GENERATOR_API_KEY_FILE", _read(path)))
 
 
 def _read(path: Path) -> str:

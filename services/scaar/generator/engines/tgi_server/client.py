@@ -13,7 +13,7 @@ from contextlib import aclosing
 from typing import Any
 
 import aiohttp
-from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic import BaseModel, ValidationError
 from text_generation.client import AsyncClient
 from text_generation.types import (
     Parameters,
@@ -23,6 +23,7 @@ from text_generation.types import (
 )
 
 from scaar.core.errors import BackendUnavailable, ScaarError, StreamIncomplete
+from scaar.generator.engines.served.api_key import ApiKey
 from scaar.generator.engines.served.tls import tls_failure
 from scaar.generator.engines.tgi_server.errors import error_of_event, error_of_response
 
@@ -54,7 +55,7 @@ class TgiClient(AsyncClient):
     """Calls of one server over connections that are kept; every failure is one of the core's."""
 
     def __init__(
-        self, url: str, session: aiohttp.ClientSession, *, api_key: SecretStr | None = None
+        self, url: str, session: aiohttp.ClientSession, *, api_key: ApiKey = lambda: None
     ) -> None:
         super().__init__(url)
         self._session = session
@@ -157,7 +158,7 @@ class TgiClient(AsyncClient):
     def _ask(
         self, method: str, path: str, body: Mapping[str, Any] | None
     ) -> "aiohttp.client._RequestContextManager":
-        key = self._key
+        key = self._key()
         headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key is not None else {}
         data = None
         if body is not None:
