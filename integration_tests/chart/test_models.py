@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from .rendering import Object, Rendered
+from .rendering import Object, Rendered, render
 from .scenarios import SCENARIOS, Scenario
 
 
@@ -28,7 +28,9 @@ def test_without_values_no_part_needs_a_gpu_or_anything_from_outside() -> None:
 
 def test_the_lab_has_its_model_behind_tgis_interface() -> None:
     release = SCENARIOS["lab"].rendered()
-    assert container(release, "lab-model")["args"] == ["lab", "tgi", "--address", "0.0.0.0:8080"]
+    assert container(release, "lab-model")["args"] == ["lab", "tgi", "--address=0.0.0.0:8080"]
+    slower = render({"labModel": {"args": ["--pace-ms=30"]}}, preset="lab")
+    assert container(slower, "lab-model")["args"][-1] == "--pace-ms=30"
     found = release.environment("generator")
     assert found["SCAAR_GENERATOR_ENGINE"] == "tgi"
     assert found["SCAAR_GENERATOR_URL"].startswith("http://films-scaar-lab-model.")
