@@ -116,7 +116,10 @@ def test_helm_test_asks_a_question() -> None:
         {"tests": {"question": 'Who made "Low"?', "policy": "flare", "index": "films"}}
     ).rendered()
     pod = release.one("Pod", "test")
-    assert pod["metadata"]["annotations"]["helm.sh/hook"] == "test"
+    annotations = pod["metadata"]["annotations"]
+    assert annotations["helm.sh/hook"] == "test"
+    assert "hook-succeeded" in annotations["helm.sh/hook-delete-policy"]
+    assert annotations["helm.sh/hook-output-log-policy"] == "hook-succeeded,hook-failed"
     (container,) = pod["spec"]["containers"]
     assert container["args"] == [
         "ask",
