@@ -218,6 +218,11 @@ def test_what_is_exposed_is_a_service_besides() -> None:
     assert release.one("Service", "orchestrator")["spec"]["clusterIP"] == "None"
 
 
+def test_an_old_pod_stays_until_whoever_calls_has_found_the_new_one(release: Rendered) -> None:
+    for service in served(release):
+        assert release.one("Deployment", service)["spec"]["minReadySeconds"] == 15
+
+
 def test_files_that_two_pods_would_write_are_written_by_one_at_a_time() -> None:
     release = SCENARIOS["lab kept"].rendered()
     for name in ("retriever", "evaluator"):
