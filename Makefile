@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` shows the main job, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images chart test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations integration-observability integration-installation integration-images bench bench-evals bench-backends results longtail check proto lab-models dist version contract-breaks clean
+.PHONY: help demo images chart test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations integration-observability integration-installation integration-images integration-k8s bench bench-evals bench-backends results longtail check proto lab-models dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -58,6 +58,9 @@ integration-installation: $(VENV)/.dev ## run an installation of processes, repl
 
 integration-images: $(VENV)/.dev ## the same on containers of the images (after make images; needs a Docker engine)
 	@SCAAR_INSTALLATION=images SCAAR_IMAGES=$(PREFIX) $(BIN)/python -m pytest integration_tests/installation
+
+integration-k8s: $(VENV)/.dev ## the same on releases of the chart, and what only Kubernetes does (KUBECONFIG=FILE, of a cluster that has the images; needs Go or HELM, and kubectl)
+	@SCAAR_INSTALLATION=kubernetes SCAAR_IMAGES=$(PREFIX) KUBECONFIG=$(KUBECONFIG) $(BIN)/python -m pytest integration_tests/installation integration_tests/kubernetes
 
 bench: $(VENV)/.dev ## what answers cost: over plain generation, and policies at equal retrievals (about 6 minutes)
 	@PYTHONPATH=services $(BIN)/python -m bench $(BENCH)

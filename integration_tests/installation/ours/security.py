@@ -37,10 +37,10 @@ class Security:
         }
 
 
-def make_security(folder: Path) -> Security:
-    """An authority, a certificate for loopback and every service, and a token, in the folder."""
+def make_security(folder: Path, *hosts: str) -> Security:
+    """An authority, a certificate for loopback, services and hosts, and a token, in the folder."""
     authority = Authority(folder)
-    issued = authority.issue(HOST, *SERVICES)
+    issued = authority.issue(HOST, *SERVICES, *hosts)
     token = secrets.token_hex(32)
     (folder / "token").write_text(token)
     known = {sha256(token.encode()).hexdigest(): TENANT}

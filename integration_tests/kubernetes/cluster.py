@@ -1,0 +1,102 @@
+"""A Kubernetes that runs, by kubectl: the cluster of ``KUBECONFIG`` and no other.
+
+Tests reach it at its first node, and what runs on it reaches the tests at the address from which
+this machine reaches that node.
+"""
+
+import json
+import os
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+
+Object = dict[str, Any]
+_PATIENCE_S = 600
+
+
+class Failed(RuntimeError):
+    """What a command said that failed."""
+
+
+def run(command: list[str], given: str = "") -> str:
+    """What the command prints.
+
+    Raises:
+        Failed: it failed, or did not end in time.
+    """
+    try:
+        ran = subprocess.run(
+            command, input=given, capture_output=True, text=True, check=False, timeout=_PATIENCE_S
+        )
+    except subprocess.TimeoutExpired as error:
+        raise Failed(f"{' '.join(command)}: not done after {_PATIENCE_S} s") from error
+    if ran.returncode:
+        raise Failed(f"{' '.join(command)}: {ran.stderr.strip()} {ran.stdout.strip()}")
+    return ran.stdout.strip()
+
+
+class Cluster:
+    """What the cluster has, and is told to have; ``name`` begins the names of all that is made."""
+
+    def __init__(self) -> None:
+        self.config = os.environ["KUBECONFIG"]
+        self.name = f"scaar-tests-{uuid4().hex[:8]}"
+        node = self.objects("nodes")[0]
+        self.node: str = node["metadata"]["name"]
+        self.hostname: str = node["metadata"]["labels"]["kubernetes.io/hostname"]
+        addresses = {each["type"]: each["address"] for each in node["status"]["addresses"]}
+        self.address: str = addresses["InternalIP"]
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+            # Sends nothing: the way to the node says from where.
+            asking.connect((self.address, 9))
+            self.host: str = asking.getsockname()[0]
+
+    def command(self, *arguments: str, namespace: str = "") -> list[str]:
+        """kubectl with these arguments."""
+        within = ["--namespace", namespace] if namespace else []
+        return ["kubectl", "--kubeconfig", self.config, *within, *arguments]
+
+    def kubectl(self, *arguments: str, namespace: str = "", given: str = "") -> str:
+        """What kubectl prints, told this at its standard input.
+
+        Raises:
+            Failed: it failed.
+        """
+        return run(self.command(*arguments, namespace=namespace), given)
+
+    def objects(self, kind: str, *, namespace: str = "", labels: str = "") -> list[Object]:
+        """Those of the kind that have the labels, the oldest first."""
+        chosen = ["--selector", labels] if labels else []
+        told = self.kubectl("get", kind, *chosen, "--output", "json", namespace=namespace)
+        found: list[Object] = json.loads(told)["items"]
+        return sorted(found, key=lambda each: (_made(each), each["metadata"]["name"]))
+
+    def one(self, kind: str, name: str, *, namespace: str = "") -> Object:
+        """The object of this name."""
+        told = self.kubectl("get", kind, name, "--output", "json", namespace=namespace)
+        found: Object = json.loads(told)
+        return found
+
+    def apply(self, *objects: Object, namespace: str = "") -> None:
+        """Has the objects made, or changed."""
+        given = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)})
+        self.kubectl("apply", "--filename", "-", namespace=namespace, given=given)
+
+    @contextmanager
+    def namespace(self, name: str, *, enforced: str = "restricted") -> Iterator[str]:
+        """A namespace that enforces a level of Pod Security; all in it goes with the block."""
+        labels = {"pod-security.kubernetes.io/enforce": enforced}
+        metadata = {"name": name, "labels": labels}
+        self.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+        try:
+            yield name
+        finally:
+            self.kubectl("delete", "namespace", name, "--wait=true")
+
+
+def _made(found: Object) -> str:
+    made: str = found["metadata"]["creationTimestamp"]
+    return made

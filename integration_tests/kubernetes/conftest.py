@@ -1,0 +1,55 @@
+"""The lab's release on the cluster that ``KUBECONFIG`` names, as ``values-lab.yaml`` has it."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from ..installation.access import Access
+from .cluster import Cluster
+from .release import Release, Values, installed
+from .ways import Ways, ways
+
+
+def pytest_configure() -> None:
+    """Refuses to take whatever cluster kubectl would take."""
+    if not os.environ.get("KUBECONFIG"):
+        raise pytest.UsageError("these tests need KUBECONFIG, of a cluster")
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Cluster:
+    """The cluster that there is."""
+    return Cluster()
+
+
+@pytest.fixture(scope="module")
+def namespace(cluster: Cluster) -> Iterator[str]:
+    """A namespace that enforces the restricted Pod Security Standard."""
+    with cluster.namespace(f"{cluster.name}-lab") as name:
+        yield name
+
+
+@pytest.fixture(scope="module")
+def release(cluster: Cluster, namespace: str) -> Iterator[Release]:
+    """The lab's release, one replica of every service, reached at a port of the nodes."""
+    # Connections that end let clients find pods that are new, also while all the old ones serve.
+    found_again: Values = {"settings": {"max_connection_age_s": 5}}
+    values: Values = {"orchestrator": found_again, "scorer": found_again}
+    # A model that takes its time, so that there is always something under way.
+    values["labModel"] = {"args": ["--pace-ms=30"]}
+    with installed(Release(cluster, namespace, "lab", values)) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def to_pods(release: Release) -> Iterator[Ways]:
+    """Ways to its pods, one by one."""
+    with ways(release) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def access(release: Release) -> Access:
+    """How its orchestrators are asked from outside."""
+    return Access(f"ipv4:{release.node_port('orchestrator')}")

@@ -1,0 +1,23 @@
+"""How many calls each pod of a service has answered."""
+
+from functools import partial
+
+from ..installation.access import Access
+from ..installation.metrics import read
+from .release import Release
+from .ways import Ways
+
+_METRICS_PORT = 9464
+_NAMES = {"scorer": "Scorer", "orchestrator": "Orchestrator", "generator": "Generator"}
+
+
+async def answered(release: Release, to_pods: Ways, component: str) -> dict[str, float]:
+    """Calls that were answered, by the name of the pod; of those that are ready."""
+    found: dict[str, float] = {}
+    for pod in release.pods(component):
+        name = pod["metadata"]["name"]
+        url = to_pods.url(name, _METRICS_PORT, "/metrics")
+        metrics = await read(Access("", metrics=partial(tuple[str, ...], (url,))))
+        service = f"scaar.v1.{_NAMES[component]}Service"
+        found[name] = metrics.total("scaar_rpc_requests_total", service=service, code="OK")
+    return found

@@ -1,0 +1,83 @@
+"""A volume that several pods may write: a folder of the cluster's first node."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .cluster import Cluster, Object
+from .release import images
+
+
+@contextmanager
+def shared_folder(cluster: Cluster, namespace: str, claim: str) -> Iterator[None]:
+    """A claim in the namespace whose folder any user may write; it goes with the block.
+
+    Pods that mount it run on that node. The folder is made, and taken away, in a namespace that
+    lets root do so.
+    """
+    folder, own = f"/tmp/{namespace}", f"{namespace}-node"
+    with cluster.namespace(own, enforced="privileged"):
+        _on_node(cluster, own, f"mkdir -m 0777 -p {folder} && chmod 0777 {folder}")
+        try:
+            cluster.apply(_volume(cluster, namespace, folder))
+            cluster.apply(_claim(claim, namespace), namespace=namespace)
+            yield
+            cluster.kubectl("delete", "pvc", claim, namespace=namespace)
+            cluster.kubectl("delete", "pv", namespace)
+        finally:
+            _on_node(cluster, own, f"rm -rf {folder}")
+
+
+def _on_node(cluster: Cluster, namespace: str, script: str) -> None:
+    image = images()["image"]
+    container = {
+        "name": "shell",
+        "image": f"{image['prefix']}orchestrator:{image['tag']}",
+        "imagePullPolicy": image["pullPolicy"],
+        "command": ["sh", "-ec", script],
+        "securityContext": {"runAsUser": 0},
+        "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}],
+    }
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "shell"},
+        "spec": {
+            "nodeName": cluster.node,
+            "restartPolicy": "Never",
+            "containers": [container],
+            "volumes": [{"name": "tmp", "hostPath": {"path": "/tmp"}}],
+        },
+    }
+    cluster.apply(pod, namespace=namespace)
+    done = "--for=jsonpath={.status.phase}=Succeeded"
+    cluster.kubectl("wait", done, "pod/shell", "--timeout=5m", namespace=namespace)
+    cluster.kubectl("delete", "pod", "shell", namespace=namespace)
+
+
+_SHARED = {"storageClassName": "", "accessModes": ["ReadWriteMany"]}
+
+
+def _volume(cluster: Cluster, name: str, folder: str) -> Object:
+    on_node = {"key": "kubernetes.io/hostname", "operator": "In", "values": [cluster.hostname]}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": name},
+        "spec": {
+            **_SHARED,
+            "capacity": {"storage": "1Gi"},
+            "persistentVolumeReclaimPolicy": "Retain",
+            "hostPath": {"path": folder},
+            "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [on_node]}]}},
+        },
+    }
+
+
+def _claim(name: str, volume: str) -> Object:
+    resources = {"requests": {"storage": "1Gi"}}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name},
+        "spec": {**_SHARED, "volumeName": volume, "resources": resources},
+    }

@@ -1,0 +1,48 @@
+"""Questions asked by a pod: by names of headless Services, whose pods clients find themselves."""
+
+import asyncio
+
+from ..installation.load import QUESTIONS
+from .asker import asking
+from .counting import answered
+from .release import Release
+from .ways import Ways
+
+TIMES = 4
+PORTS = {"orchestrator": 9464, "generator": 9464, "scorer": 9464, "query-builder": 9464}
+PORTS |= {"retriever": 9464, "evaluator": 9464, "lab-model": 8080}
+
+
+async def test_calls_of_a_pod_go_round_the_replicas(release: Release, to_pods: Ways) -> None:
+    parts = ("orchestrator", "scorer")
+    for each in parts:
+        release.scale(each, 2)
+    before = {each: await answered(release, to_pods, each) for each in parts}
+    with asking(release) as asker:
+        answers = asker.answers(QUESTIONS * TIMES, release.target("orchestrator", 50_051))
+    assert len(answers) == len(QUESTIONS) * TIMES
+    assert all(answers)
+    after = {each: await answered(release, to_pods, each) for each in parts}
+    for each in parts:
+        calls = [after[each][name] - was for name, was in before[each].items()]
+        assert min(calls) >= sum(calls) / 3
+        if each == "orchestrator":
+            assert sum(calls) == len(answers)
+    for each in parts:
+        release.scale(each, 1)
+
+
+async def test_the_tests_of_an_installation_pass_in_a_pod(release: Release) -> None:
+    urls = [
+        f"http://{pod['status']['podIP']}:{port}/metrics"
+        for part, port in PORTS.items()
+        for pod in release.pods(part)
+    ]
+    variables = {
+        "SCAAR_TARGET": release.target("orchestrator", 50_051),
+        "SCAAR_EVALUATOR_TARGET": release.target("evaluator", 50_056),
+        "SCAAR_METRICS_URLS": " ".join(urls),
+    }
+    with asking(release) as asker:
+        said = await asyncio.to_thread(asker.tests, variables)
+    assert " passed" in said
