@@ -39,8 +39,8 @@ class Release:
         self.helm("rollback", RELEASE, *_WAIT)
 
     def uninstall(self) -> None:
-        """Takes it away, and returns when its objects are gone."""
-        self.helm("uninstall", RELEASE, "--wait", "--timeout", "10m")
+        """Takes it away, and returns when its objects are gone, and all that they made."""
+        self.helm("uninstall", RELEASE, "--wait", "--cascade=foreground", "--timeout", "10m")
 
     def helm(self, *arguments: str, given: str = "") -> str:
         """What helm prints of the release's namespace."""

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from ..installation.asking import PATIENCE_S
 from ..installation.load import QUESTIONS
 from .asker import asking
 from .counting import answered
@@ -18,16 +19,23 @@ async def test_calls_of_a_pod_go_round_the_replicas(release: Release, to_pods: W
     for each in parts:
         release.scale(each, 2)
     before = {each: await answered(release, to_pods, each) for each in parts}
+
+    async def counted(part: str) -> list[float]:
+        after = await answered(release, to_pods, part)
+        return [after[name] - was for name, was in before[part].items()]
+
     with asking(release) as asker:
         answers = asker.answers(QUESTIONS * TIMES, release.target("orchestrator", 50_051))
     assert len(answers) == len(QUESTIONS) * TIMES
     assert all(answers)
-    after = {each: await answered(release, to_pods, each) for each in parts}
+    # A call is counted when it has ended, which may be after its caller has heard all of it.
+    async with asyncio.timeout(PATIENCE_S):
+        while sum(await counted("orchestrator")) < len(answers):  # noqa: ASYNC110
+            await asyncio.sleep(0.5)
     for each in parts:
-        calls = [after[each][name] - was for name, was in before[each].items()]
-        assert min(calls) >= sum(calls) / 3
-        if each == "orchestrator":
-            assert sum(calls) == len(answers)
+        calls = await counted(each)
+        # A connection that ends, and is made again, leaves the other one alone for a moment.
+        assert min(calls) >= sum(calls) / 5
     for each in parts:
         release.scale(each, 1)
 

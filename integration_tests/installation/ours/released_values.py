@@ -16,7 +16,6 @@ Values = dict[str, Any]
 PACE_MS = 100
 """What a token of the lab's TGI takes: a pod is killed while answers are under way."""
 _SMALL = {"requests": {"cpu": "20m"}}
-_LOOKED_UP_AGAIN = {"max_connection_age_s": 5}
 
 
 @contextmanager
@@ -32,17 +31,13 @@ def replicated(cluster: Cluster, namespace: str, asked: Asked) -> Iterator[Value
         make_secret(cluster, namespace, "database", {"url": postgresql.url_from_outside()})
         database = {"existingSecret": "database", "port": postgresql.port}
         values: Values = {
-            key(each): {
-                "replicas": asked.replicas,
-                "resources": _SMALL,
-                "settings": dict(_LOOKED_UP_AGAIN),
-            }
-            for each in SERVICES
+            key(each): {"replicas": asked.replicas, "resources": _SMALL} for each in SERVICES
         }
         # The first call of a service may take its time on a busy machine.
         patient = {f"{each.replace('-', '_')}_timeout_s": 60 for each in BACK_ENDS}
-        values["orchestrator"]["settings"] |= {"tenant_concurrent_calls": TENANT_CALLS, **patient}
-        values["evaluator"]["settings"] |= {"lease_s": 5}
+        bounded = {"tenant_concurrent_calls": TENANT_CALLS, **patient}
+        values["orchestrator"] |= {"settings": bounded}
+        values["evaluator"] |= {"settings": {"lease_s": 5}}
         values["retriever"] |= {
             "nodeSelector": {"kubernetes.io/hostname": cluster.hostname},
             "persistence": {"existingClaim": "indexes", "accessModes": ["ReadWriteMany"]},
