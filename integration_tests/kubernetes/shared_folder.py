@@ -21,9 +21,11 @@ def shared_folder(cluster: Cluster, namespace: str, claim: str) -> Iterator[None
             cluster.apply(_volume(cluster, namespace, folder))
             cluster.apply(_claim(claim, namespace), namespace=namespace)
             yield
-            cluster.kubectl("delete", "pvc", claim, namespace=namespace)
-            cluster.kubectl("delete", "pv", namespace)
         finally:
+            # The volume goes with its claim, at the latest with the namespace.
+            gone = ("--ignore-not-found", "--wait=false")
+            cluster.kubectl("delete", "pvc", claim, *gone, namespace=namespace)
+            cluster.kubectl("delete", "pv", namespace, *gone)
             _on_node(cluster, own, f"rm -rf {folder}")
 
 
