@@ -33,7 +33,7 @@ POLICIES = ("no_retrieval", "flare", "scaar")
 CONCURRENCY = 4
 WORKERS = (1, 2, 4)
 SHARDS = 16
-"""In so many an evaluation is cut, so that four workers end at about the same time."""
+"""In so many an evaluation is cut for workers, so that four end at about the same time."""
 
 
 async def make_index() -> None:
@@ -66,7 +66,8 @@ async def by_service(
 ) -> float:
     """Seconds from when an evaluation is asked for until its report is there.
 
-    Without workers it is the service that asks. A worker asks one shard at a time.
+    Without workers it is the service that asks, by its own settings. A worker asks one shard at a
+    time.
     """
     name = folder.name.replace("-", "_")
     postgresql.asked(f"CREATE DATABASE {name}")
@@ -78,9 +79,10 @@ async def by_service(
         "queue": name,
         "executor": "celery" if workers else "in_process",
         "concurrency": CONCURRENCY,
-        "shard_predictions": max(1, questions * len(POLICIES) // SHARDS),
         "worker_processes": 1,
     }
+    if workers:
+        given["shard_predictions"] = max(1, questions * len(POLICIES) // SHARDS)
     async with open_database(url) as database:
         await upgrade(database)
     request = EvaluationRequest(
