@@ -6,30 +6,21 @@ from typing import Any
 import grpc
 
 from scaar.core.call_context import CallContext, current_call, in_call, trace_id_of
-from scaar.runtime.handlers import GRPC_OWN, Behavior, Context, Continuation, Handler, wrapped
+from scaar.runtime.handlers import Behavior, CallInterceptor, Context
 
 REQUEST_ID_KEY = "x-request-id"
 TRACEPARENT_KEY = "traceparent"
 
 
-class CallContextInterceptor(grpc.aio.ServerInterceptor):
+class CallContextInterceptor(CallInterceptor):
     """Reads what a call brings; the outermost interceptor."""
 
-    async def intercept_service(
-        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
-    ) -> "Handler | None":
-        handler = await continuation(handler_call_details)
-        if handler_call_details.method.startswith(GRPC_OWN):
-            return handler
-        return wrapped(handler, _within)
+    def around(self, behavior: Behavior, method: str) -> Behavior:
+        async def within(request: Any, context: Context) -> Any:
+            with in_call(_brought(context)):
+                return await behavior(request, context)
 
-
-def _within(behavior: Behavior) -> Behavior:
-    async def within(request: Any, context: Context) -> Any:
-        with in_call(_brought(context)):
-            return await behavior(request, context)
-
-    return within
+        return within
 
 
 def _brought(context: Context) -> CallContext:

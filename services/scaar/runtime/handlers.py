@@ -1,6 +1,7 @@
 """Handlers of a server's methods, wrapped: what every interceptor here is made of."""
 
 import inspect
+from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, TypeAlias
@@ -17,6 +18,25 @@ Continuation = Callable[[grpc.HandlerCallDetails], Awaitable["Handler | None"]]
 
 GRPC_OWN = "/grpc."
 """How the methods of gRPC's own services begin: health and reflection."""
+
+
+class CallInterceptor(grpc.aio.ServerInterceptor):
+    """Stands around every call but those whose method begins with ``PASSED_BY``."""
+
+    PASSED_BY = GRPC_OWN
+
+    @abstractmethod
+    def around(self, behavior: Behavior, method: str) -> Behavior:
+        """The behavior of calls of a method, ``/service/method``, with what stands around it."""
+
+    async def intercept_service(
+        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
+    ) -> "Handler | None":
+        handler = await continuation(handler_call_details)
+        method = handler_call_details.method
+        if method.startswith(self.PASSED_BY):
+            return handler
+        return wrapped(handler, lambda behavior: self.around(behavior, method))
 
 
 def wrapped(handler: "Handler | None", wrap: Callable[[Behavior], Behavior]) -> "Handler | None":

@@ -2,37 +2,28 @@
 
 from typing import Any
 
-import grpc
-
 from scaar.core.errors import PermissionDenied, Unauthenticated
 from scaar.core.tenancy import TENANT_KEY, tenant_proved
-from scaar.runtime.handlers import Behavior, Context, Continuation, Handler, wrapped
+from scaar.runtime.handlers import Behavior, CallInterceptor, Context
 from scaar.runtime.identities import Identities
 from scaar.runtime.watched_files import WatchedFiles
 
-_HEALTH = "/grpc.health."
 _SCHEME = "bearer "
 _ALTERNATIVE_NAMES, _COMMON_NAME = "x509_subject_alternative_name", "x509_common_name"
 
 
-class IdentityInterceptor(grpc.aio.ServerInterceptor):
+class IdentityInterceptor(CallInterceptor):
     """Lets a call in whose caller is known, before its request is decoded; health is open.
 
     A token goes over a certificate. The tenant of the call is the caller's.
     """
 
+    PASSED_BY = "/grpc.health."
+
     def __init__(self, identities: WatchedFiles[Identities]) -> None:
         self._identities = identities
 
-    async def intercept_service(
-        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
-    ) -> "Handler | None":
-        handler = await continuation(handler_call_details)
-        if handler_call_details.method.startswith(_HEALTH):
-            return handler
-        return wrapped(handler, self._identified)
-
-    def _identified(self, behavior: Behavior) -> Behavior:
+    def around(self, behavior: Behavior, method: str) -> Behavior:
         async def identified(request: Any, context: Context) -> Any:
             tenant = _tenant_of(context, self._identities.current())
             for asked in metadata_of(context, TENANT_KEY):

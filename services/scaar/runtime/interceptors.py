@@ -10,7 +10,14 @@ import grpc
 from scaar.core.budget import deadline_in
 from scaar.core.errors import DeadlineExceeded, ScaarError
 from scaar.runtime.admission import Admission
-from scaar.runtime.handlers import GRPC_OWN, Behavior, Context, Continuation, Handler, wrapped
+from scaar.runtime.handlers import (
+    Behavior,
+    CallInterceptor,
+    Context,
+    Continuation,
+    Handler,
+    wrapped,
+)
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -58,7 +65,7 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
         return guarded
 
 
-class AdmissionInterceptor(grpc.aio.ServerInterceptor):
+class AdmissionInterceptor(CallInterceptor):
     """Lets a call in while there is a place, before its request is decoded.
 
     A stream holds its place as long as it lives. gRPC's own services need none: a service that is
@@ -68,15 +75,7 @@ class AdmissionInterceptor(grpc.aio.ServerInterceptor):
     def __init__(self, admission: Admission) -> None:
         self._admission = admission
 
-    async def intercept_service(
-        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
-    ) -> "Handler | None":
-        handler = await continuation(handler_call_details)
-        if handler_call_details.method.startswith(GRPC_OWN):
-            return handler
-        return wrapped(handler, self._admitted)
-
-    def _admitted(self, behavior: Behavior) -> Behavior:
+    def around(self, behavior: Behavior, method: str) -> Behavior:
         async def admitted(request: Any, context: Context) -> Any:
             with self._admission.place():
                 return await behavior(request, context)
@@ -84,7 +83,7 @@ class AdmissionInterceptor(grpc.aio.ServerInterceptor):
         return admitted
 
 
-class DeadlineInterceptor(grpc.aio.ServerInterceptor):
+class DeadlineInterceptor(CallInterceptor):
     """Bounds the time of every call, and of every call that is made for it.
 
     That time is the client's, and no more than ``max_call_s``. One of gRPC's own services may take
@@ -94,15 +93,7 @@ class DeadlineInterceptor(grpc.aio.ServerInterceptor):
     def __init__(self, max_call_s: float) -> None:
         self._max_call_s = max_call_s
 
-    async def intercept_service(
-        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
-    ) -> "Handler | None":
-        handler = await continuation(handler_call_details)
-        if handler_call_details.method.startswith(GRPC_OWN):
-            return handler
-        return wrapped(handler, self._bounded)
-
-    def _bounded(self, behavior: Behavior) -> Behavior:
+    def around(self, behavior: Behavior, method: str) -> Behavior:
         async def bounded(request: Any, context: Context) -> Any:
             remaining: float | None = context.time_remaining()
             given = self._max_call_s if remaining is None else remaining

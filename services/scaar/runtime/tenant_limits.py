@@ -5,13 +5,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-import grpc
-
 from scaar.core.errors import Overloaded
 from scaar.core.evaluations import DEFAULT_TENANT
 from scaar.core.tenancy import MAX_TENANT_CHARACTERS, TENANT_KEY, proved_tenant
 from scaar.runtime.admission import Admission
-from scaar.runtime.handlers import GRPC_OWN, Behavior, Context, Continuation, Handler, wrapped
+from scaar.runtime.handlers import Behavior, CallInterceptor, Context
 from scaar.runtime.identity import metadata_of
 from scaar.runtime.settings import ServiceSettings
 
@@ -95,7 +93,7 @@ class TenantLimits:
                 return
 
 
-class TenantLimitInterceptor(grpc.aio.ServerInterceptor):
+class TenantLimitInterceptor(CallInterceptor):
     """Holds each tenant to its limits, before a request is decoded; gRPC's own services are free.
 
     The tenant is the one that the caller has proved, else the one that the metadata say.
@@ -104,15 +102,7 @@ class TenantLimitInterceptor(grpc.aio.ServerInterceptor):
     def __init__(self, limits: TenantLimits) -> None:
         self._limits = limits
 
-    async def intercept_service(
-        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
-    ) -> "Handler | None":
-        handler = await continuation(handler_call_details)
-        if handler_call_details.method.startswith(GRPC_OWN):
-            return handler
-        return wrapped(handler, self._limited)
-
-    def _limited(self, behavior: Behavior) -> Behavior:
+    def around(self, behavior: Behavior, method: str) -> Behavior:
         async def limited(request: Any, context: Context) -> Any:
             said = metadata_of(context, TENANT_KEY)
             with self._limits.call(proved_tenant() or (said[0] if said else DEFAULT_TENANT)):

@@ -17,7 +17,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from scaar import __version__
 from scaar.core.call_context import CallContext, current_call
 from scaar.runtime.carrying import TRACEPARENT_KEY
-from scaar.runtime.handlers import GRPC_OWN, Behavior, Context, Continuation, Handler, wrapped
+from scaar.runtime.handlers import Behavior, CallInterceptor, Context
 from scaar.telemetry.call_codes import OK, code_of
 
 REQUEST_ID = "scaar.request_id"
@@ -55,7 +55,7 @@ async def open_tracer(endpoint: str, *, service: str) -> AsyncIterator[trace.Tra
         await asyncio.to_thread(provider.shutdown)
 
 
-class TracingInterceptor(grpc.aio.ServerInterceptor):
+class TracingInterceptor(CallInterceptor):
     """Makes a span of every call, below the one that its caller names.
 
     Calls that are made for it carry it on. Those of health and reflection are left out.
@@ -64,16 +64,8 @@ class TracingInterceptor(grpc.aio.ServerInterceptor):
     def __init__(self, tracer: trace.Tracer) -> None:
         self._tracer = tracer
 
-    async def intercept_service(
-        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
-    ) -> "Handler | None":
-        handler = await continuation(handler_call_details)
-        method = handler_call_details.method
-        if method.startswith(GRPC_OWN):
-            return handler
-        return wrapped(handler, lambda behavior: self._traced(behavior, method.strip("/")))
-
-    def _traced(self, behavior: Behavior, name: str) -> Behavior:
+    def around(self, behavior: Behavior, method: str) -> Behavior:
+        name = method.strip("/")
         service, _, method = name.partition("/")
         attributes = {"rpc.system": "grpc", "rpc.service": service, "rpc.method": method}
 
