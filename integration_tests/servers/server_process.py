@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import tempfile
 import time
@@ -27,6 +28,24 @@ def server_folder(home: Path) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def other_than_root(folder: Path) -> int | None:
+    """The user of a server that refuses to run as root and keeps its files in the folder.
+
+    That is nobody for root, and None, who runs the tests, for anyone else.
+
+    Raises:
+        PermissionError: nobody cannot enter a folder on the way to it, which is named.
+    """
+    if os.geteuid():
+        return None
+    for each in reversed(folder.resolve().parents):
+        found = each.stat()
+        if found.st_uid != NOBODY and not found.st_mode & stat.S_IXOTH:
+            text = f"a server of root's runs as nobody, who cannot enter {each}: chmod o+x {each}"
+            raise PermissionError(text)
+    return NOBODY
 
 
 class ServerProcess:
@@ -54,8 +73,9 @@ class ServerProcess:
 
         Raises:
             RuntimeError: it ended, or does not answer in time.
+            PermissionError: it is to run as nobody, who cannot reach its log.
         """
-        user = NOBODY if as_nobody and os.geteuid() == 0 else None
+        user = other_than_root(self._log) if as_nobody else None
         self._process = self._run(command, user, environment or {})
         until = time.monotonic() + _START_S
         while self._process.poll() is None and time.monotonic() < until:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..programs import fetched
-from ..server_process import NOBODY, ServerProcess, free_port, server_folder
+from ..server_process import ServerProcess, free_port, other_than_root, server_folder
 
 HERE = Path(__file__).resolve().parent
 USER = "postgres"
@@ -81,7 +81,7 @@ class PostgresqlServer:
 
     def _make(self, data: Path) -> None:
         """The files of an empty database; without waiting for the disk, which tests outlive."""
-        nobody = NOBODY if os.geteuid() == 0 else None
+        nobody = other_than_root(self.folder)
         if nobody is not None:
             os.chown(self.folder, nobody, nobody)
         making = [self._program("initdb"), "-D", str(data), "-U", USER, "-A", "trust"]
