@@ -60,7 +60,11 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
             except Exception:
                 _LOGGER.exception("%s failed, request id %s", method, _request_id(context))
                 code, message, trailing = self._status_of(ScaarError("internal error"))
-            await context.abort(code, message, trailing)
+            try:
+                await context.abort(code, message, trailing)
+            except grpc.aio.InternalError as error:
+                # A status to a client that has gone, by its own deadline for instance.
+                raise asyncio.CancelledError from error
 
         return guarded
 
