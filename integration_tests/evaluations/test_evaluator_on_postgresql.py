@@ -1,20 +1,28 @@
 """The evaluator on a real PostgreSQL server keeps to all that one on SQLite does."""
 
+import asyncio
 import itertools
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
-from scaar.core.errors import NotFound
+from scaar.core.errors import BackendUnavailable, NotFound
 from scaar.core.ports import Evaluator
+from scaar.evaluator.asked import Asked
+from scaar.evaluator.datasets.lab import LAB
+from scaar.evaluator.records import Question
 from scaar.evaluator.service.opening import open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
+from scaar.evaluator.store.database.evaluations import NewEvaluation, add_evaluation
 from scaar.evaluator.store.database.migrating import check, newest
-from scaar.evaluator.store.database.opening import open_database
-from scaar.evaluator.store.database.tables import METADATA
+from scaar.evaluator.store.database.opening import Database, open_database
+from scaar.evaluator.store.database.predictions import ShardPredictions, every_prediction
+from scaar.evaluator.store.database.tables import METADATA, PREDICTIONS
+from scaar.testing import evaluations
 from scaar.testing.commands import run_scaar
 from scaar.testing.conformance.evaluator import EvaluatorConformance
 from scaar.testing.sockets import TRANSPORTS, evaluator_by
@@ -79,3 +87,72 @@ async def test_a_database_without_tables_keeps_the_service_from_starting(
     with pytest.raises(NotFound, match="make them with scaar db upgrade"):
         async with opened:
             pass
+
+
+class RolledBack(Exception):
+    """Ends a transaction that is not to be kept."""
+
+
+def store_row(evaluation: int, *, question: int) -> sa.Insert:
+    """A row that whoever keeps the same prediction waits for."""
+    row = {"evaluation": evaluation, "question": question, "setting": 0, "settled": False}
+    told = {"failed": False, "attempts": 1, "score": 0.0, "retrievals": 0, "record": ""}
+    return sa.insert(PREDICTIONS).values(row | told)
+
+
+async def waiting_for_locks(database: Database) -> int:
+    """How many transactions wait for another one's."""
+    counted = sa.text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+    async with database.reading() as connection:
+        return int(await connection.scalar(counted) or 0)
+
+
+async def test_two_who_keep_the_same_predictions_wait_for_one_another(migrated_url: str) -> None:
+    questions = tuple(Question(f"q{at}", f"Who is {at}?", ("Ada",), "Ada") for at in range(40))
+    asked = Asked(evaluations.EVALUATION.dataset, evaluations.SETTINGS, "lab", 60.0)
+    made = [evaluations.prediction(evaluations.LABELS[0], each.id) for each in questions]
+    async with open_database(migrated_url) as database:
+        new = NewEvaluation("a", "default", "a", asked, questions)
+        stored = await add_evaluation(database, new, now=1.0, most_unfinished=8)
+        store = ShardPredictions(
+            database,
+            stored.number,
+            first=0,
+            questions=questions,
+            settings=evaluations.SETTINGS,
+            kind=LAB,
+            attempts=1,
+        )
+        held = store_row(stored.number, question=len(made) // 2)
+        with suppress(RolledBack):
+            async with database.writing() as connection:
+                await connection.execute(held)
+                adding = asyncio.gather(store.add(made), store.add(made[::-1]))
+                async with asyncio.timeout(60):
+                    while await waiting_for_locks(database) < 2:
+                        pass
+                raise RolledBack
+        await adding
+        kept = [each async for each in every_prediction(database, stored.number)]
+    assert kept == made
+
+
+async def test_a_transaction_that_is_given_up_for_another_may_be_tried_again(
+    migrated_url: str,
+) -> None:
+    async def locks(database: Database, one: asyncio.Event, other: asyncio.Event, at: int) -> None:
+        async with database.writing() as connection:
+            await connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({at})"))
+            one.set()
+            await other.wait()
+            await connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({1 - at})"))
+
+    first, second = asyncio.Event(), asyncio.Event()
+    async with open_database(migrated_url) as database:
+        ended = await asyncio.gather(
+            locks(database, first, second, 0),
+            locks(database, second, first, 1),
+            return_exceptions=True,
+        )
+    (given_up,) = [each for each in ended if each is not None]
+    assert isinstance(given_up, BackendUnavailable)

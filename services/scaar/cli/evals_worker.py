@@ -33,7 +33,7 @@ NAME = "worker"
 def worker(
     worker_processes: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Shards asked at a time.", show_default=False),
+        typer.Option(metavar="N", help="Processes that ask.", show_default=False),
     ] = None,
     orchestrator: Annotated[
         str | None,

@@ -12,6 +12,7 @@ from scaar.evaluator.execution.indexes import check_indexes
 from scaar.evaluator.execution.opening import provenances
 from scaar.evaluator.execution.scorers import Controls, check_scorers
 from scaar.evaluator.execution.shard import run_shard
+from scaar.evaluator.execution.turns import Turns
 from scaar.evaluator.planning.work import plan_work, work_left
 from scaar.evaluator.records import Prediction, Question, Setting
 from scaar.evaluator.results import DatasetOrigin, Evaluation, Grid, LeftOut, Results
@@ -81,7 +82,7 @@ async def run_in_folder(
                 store,
                 template=run.template,
                 expected=evaluation.provenance,
-                concurrency=run.concurrency,
+                turns=Turns(run.concurrency),
                 controls=run.controls,
                 told=told,
             )

@@ -32,7 +32,7 @@ class EvaluatorSettings(ServiceSettings):
     ``{"hotpotqa": "/data/hotpot_dev_distractor_v1.json"}``. The data set ``lab`` needs none."""
 
     concurrency: int = Field(default=4, ge=1, le=64)
-    """Questions asked at a time in a shard."""
+    """Questions asked at a time: one shard is begun when the last question of another has been."""
 
     executor: Literal["in_process", "celery"] = "in_process"
     """Who asks: this process, or workers, ``scaar evals worker``, that take shards from a
@@ -50,11 +50,12 @@ class EvaluatorSettings(ServiceSettings):
     queues of their own."""
 
     worker_processes: int = Field(default=2, ge=1, le=64)
-    """Shards that a worker asks at a time, each in a process."""
+    """Processes of a worker, each of which asks ``concurrency`` questions at a time."""
 
     shard_s: float = Field(default=240.0, ge=1.0, le=1500.0)
-    """How long a worker asks one shard at a time, in seconds; what is left of it waits again then.
-    RabbitMQ takes back what takes half an hour."""
+    """How long shards of one evaluation are asked before others', in seconds: after half of it none
+    is begun any more, and what a worker has left of one at its end waits again. RabbitMQ takes back
+    what takes half an hour."""
 
     patience_s: float = Field(default=300.0, ge=0)
     """How long a question is asked again of an orchestrator that sheds load or does not answer
@@ -62,11 +63,12 @@ class EvaluatorSettings(ServiceSettings):
     as it said."""
 
     shards_at_once: int = Field(default=1, ge=1, le=64)
-    """Shards worked on at a time where this process asks."""
+    """Shards begun beside one another where this process asks, each of ``concurrency`` questions at
+    a time."""
 
     shard_predictions: int = Field(default=200, ge=1, le=10_000)
     """About how many predictions a shard is of; what is asked again when its holder is lost is less
-    than that, since every prediction is kept as it comes."""
+    than that, since predictions are kept as they come."""
 
     lease_s: float = Field(default=30.0, ge=5.0)
     """Seconds without a word from whoever holds a shard after which another may take it."""

@@ -1,14 +1,18 @@
 """A shard of an evaluation's work, several questions at a time, each kept when it is there."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 
 from scaar.core.errors import ScaarError
 from scaar.core.ports import Answerer
 from scaar.core.types import AnswerRequest, Provenance
+from scaar.evaluator.execution.keeping import Keeping
 from scaar.evaluator.execution.opening import lasting
 from scaar.evaluator.execution.predict import Predicted, predict
 from scaar.evaluator.execution.scorers import NO_CONTROLS, Controls, asked_of
+from scaar.evaluator.execution.stopping import stopped
+from scaar.evaluator.execution.turns import Turns
 from scaar.evaluator.planning.work import Work
 from scaar.evaluator.records import Prediction
 from scaar.evaluator.store.port import PredictionStore
@@ -21,35 +25,53 @@ async def run_shard(
     *,
     template: AnswerRequest,
     expected: Mapping[str, Provenance],
-    concurrency: int,
+    turns: Turns,
     controls: Controls = NO_CONTROLS,
     told: Callable[[Prediction], None] = lambda _: None,
+    last_begun: Callable[[], None] = lambda: None,
 ) -> None:
-    """Asks all of it, ``concurrency`` questions at a time, and tells of each that is kept.
+    """Asks all of it, a question a turn, and tells of each prediction that is kept.
 
     ``expected`` is what answers under each setting, and ``controls`` whom those by a control of
-    the scorer are asked of. Where it ends early, by an error or cancelled, what was kept is whole
-    and nothing goes on; no more than ``concurrency`` questions were asked for nothing.
+    the scorer are asked of. ``last_begun`` is called when the last question has its turn. Where it
+    ends early, by an error or cancelled, nothing goes on and what was answered is kept.
 
     Raises:
         ScaarError: the store cannot keep a prediction, or something else answers than expected.
     """
-    waiting = iter(work)
+    waiting, keeping = deque(work), Keeping(store, told)
 
     async def ask_by_turns() -> None:
-        for each in waiting:
-            found = await predict(asked_of(each.setting, answerer, controls), each, template)
+        while waiting:
+            async with turns:
+                # There may have been another turn meanwhile.
+                if not waiting:
+                    break
+                each = waiting.popleft()
+                if not waiting:
+                    last_begun()
+                found = await predict(asked_of(each.setting, answerer, controls), each, template)
             _require_the_same(found, expected)
-            await store.add(found.prediction)
-            told(found.prediction)
+            await keeping.bring(found.prediction)
 
-    asking = [asyncio.create_task(ask_by_turns()) for _ in range(concurrency)]
+    async def ask() -> None:
+        asking = [asyncio.create_task(ask_by_turns()) for _ in range(turns.at_once)]
+        try:
+            await asyncio.gather(*asking)
+        finally:
+            await stopped(asking)
+
+    asked, kept = asyncio.create_task(ask()), asyncio.create_task(keeping.keep())
+    asked.add_done_callback(lambda _: keeping.end())
     try:
-        await asyncio.gather(*asking)
+        await asyncio.wait({asked, kept}, return_when=asyncio.FIRST_EXCEPTION)
     finally:
-        for left in asking:
-            left.cancel()
-        await asyncio.gather(*asking, return_exceptions=True)
+        try:
+            await stopped((asked,))
+        finally:
+            await asyncio.gather(kept, return_exceptions=True)
+    for each in (kept, asked):
+        each.result()
 
 
 def _require_the_same(found: Predicted, expected: Mapping[str, Provenance]) -> None:

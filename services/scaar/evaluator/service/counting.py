@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from scaar.core.errors import ScaarError
 from scaar.core.observers import EvaluationObserver
-from scaar.evaluator.service.stopping import stopped
+from scaar.evaluator.execution.stopping import stopped
 from scaar.evaluator.store.database.counts import count_evaluations, count_shards
 from scaar.evaluator.store.database.opening import Database
 

@@ -6,13 +6,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Protocol
 
-from scaar.evaluator.service.stopping import stopped
+from scaar.evaluator.execution.stopping import stopped
 from scaar.evaluator.store.database.shards import ShardKey
 
 _LOGGER = logging.getLogger(__name__)
 
 Execute = Callable[[ShardKey], Awaitable[None]]
-"""Executes a shard from wherever it is to its end; nothing happens where another holds it."""
+"""Executes a shard from wherever it is to its end, and perhaps others of its evaluation after it;
+nothing happens where another holds it."""
 
 
 class Executor(Protocol):
@@ -28,24 +29,26 @@ class Executor(Protocol):
 
 
 class InProcessExecutor:
-    """An :class:`Executor` in this process: so many shards at a time, and no queue of its own."""
+    """An :class:`Executor` in this process: so many at a time, and no queue of its own."""
 
     def __init__(
         self, execute: Execute, *, at_once: int, ended: Callable[[], None] = lambda: None
     ) -> None:
-        """``ended`` is called whenever a shard has ended, however it has."""
+        """``ended`` is called whenever there is room for another, however that came."""
         self._execute = execute
         self._at_once = at_once
         self._ended = ended
-        self._tasks: dict[ShardKey, asyncio.Task[None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def submit(self, key: ShardKey) -> None:
-        if key not in self._tasks and len(self._tasks) < self._at_once:
-            self._tasks[key] = asyncio.create_task(self._executed(key))
+        if len(self._tasks) < self._at_once:
+            task = asyncio.create_task(self._executed(key))
+            self._tasks.add(task)
+            task.add_done_callback(self._over)
 
     async def stop(self) -> None:
         """Ends what is under way; what was answered is kept."""
-        await stopped(tuple(self._tasks.values()))
+        await stopped(tuple(self._tasks))
 
     async def _executed(self, key: ShardKey) -> None:
         try:
@@ -53,9 +56,10 @@ class InProcessExecutor:
         except Exception:
             # Of a fault of ours, too: the shard is free again, and counts how often.
             _LOGGER.exception("shard %d of evaluation number %d", key.number, key.evaluation)
-        finally:
-            del self._tasks[key]
-            self._ended()
+
+    def _over(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._ended()
 
 
 @asynccontextmanager

@@ -35,6 +35,7 @@ from scaar.evaluator.store.database.evaluations import (
     page_of_evaluations,
     position_of_question,
     questions_of,
+    state_of,
 )
 from scaar.evaluator.store.database.opening import Database
 from scaar.evaluator.store.database.predictions import Place, figures_of, page_of_predictions
@@ -140,9 +141,9 @@ class HostedEvaluator:
                 return
             for _ in range(_LOOKS):
                 await asyncio.sleep(self.watch_every_s / _LOOKS)
-                stored = await self._stored(evaluation_id)
-                if stored.state.ended:
+                if (await state_of(self.database, stored.number)).ended:
                     break
+            stored = await self._stored(evaluation_id)
 
     async def report(self, evaluation_id: str, form: ReportForm) -> str:
         stored = await self._stored(evaluation_id)

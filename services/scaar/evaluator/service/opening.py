@@ -16,13 +16,14 @@ from scaar.core.ports import Answerer, Evaluator
 from scaar.core.tenancy import wrong_tenant
 from scaar.evaluator.datasets import KINDS
 from scaar.evaluator.execution.patient import PatientAnswerer
+from scaar.evaluator.execution.stopping import stopped
 from scaar.evaluator.service.beginning import Beginning
 from scaar.evaluator.service.counting import counting
 from scaar.evaluator.service.executor import Executor, open_in_process
 from scaar.evaluator.service.hosting import HostedEvaluator
 from scaar.evaluator.service.planning import Sources
 from scaar.evaluator.service.shard_execution import ShardExecution
-from scaar.evaluator.service.stopping import stopped
+from scaar.evaluator.service.shard_succession import ShardSuccession
 from scaar.evaluator.service.supervising import Supervisor
 from scaar.evaluator.service.watching import UNWATCHED, EvaluationWatch
 from scaar.evaluator.settings import EvaluatorSettings
@@ -87,7 +88,7 @@ def execution_of(
     database: Database,
     answerer: Answerer,
     watch: EvaluationWatch = UNWATCHED,
-) -> ShardExecution:
+) -> ShardSuccession:
     """What shards are executed with, in whichever process that is."""
     observer = watch.observer or EvaluationObserver()
     patient = PatientAnswerer(
@@ -95,23 +96,24 @@ def execution_of(
         patience_s=settings.patience_s,
         held_back=lambda reason, seconds: observer.questions_held_back(reason, seconds=seconds),
     )
-    return ShardExecution(
+    execution = ShardExecution(
         database=database,
         # Outermost: an answer that was asked for again is one to whoever watches.
         answerer=watch.watched(patient),
         holder=f"{socket.gethostname()} {os.getpid()}",
         now=time.time,
-        concurrency=settings.concurrency,
         attempts=settings.attempts,
         pause_s=settings.attempt_pause_s,
         lease_s=settings.lease_s,
         observer=observer,
     )
+    # The rest is for those that take longer than others.
+    return ShardSuccession(execution, settings.concurrency, go_on_s=settings.shard_s / 2)
 
 
 def _open_executor(
     settings: EvaluatorSettings,
-    execution: ShardExecution,
+    execution: ShardSuccession,
     broker_url: str,
     *,
     ended: Callable[[], None],

@@ -40,6 +40,8 @@ _PREDICTION = RecordJson(Prediction)
 class ResultsFolder:
     """A :class:`~scaar.evaluator.store.port.PredictionStore` in a folder that is ours alone."""
 
+    gather_s = 0.0
+
     def __init__(self, folder: Path, log: LineLog, results: Results) -> None:
         self._folder = folder
         self._log = log
@@ -52,10 +54,10 @@ class ResultsFolder:
     async def known(self) -> Mapping[Key, bool]:
         return self._known
 
-    async def add(self, prediction: Prediction) -> None:
-        self._log.append(_PREDICTION.line(prediction))
-        key = prediction.setting, prediction.question_id
-        self._known[key] = prediction.failure is not None
+    async def add(self, predictions: Sequence[Prediction]) -> None:
+        self._log.append(_in_lines(predictions))
+        for each in predictions:
+            self._known[each.setting, each.question_id] = each.failure is not None
 
 
 @contextmanager

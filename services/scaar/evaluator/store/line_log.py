@@ -33,13 +33,13 @@ class LineLog:
     ) -> None:
         os.close(self._file)
 
-    def append(self, line: bytes) -> None:
-        """Adds the line.
+    def append(self, lines: bytes) -> None:
+        """Adds whole lines.
 
         Raises:
-            ScaarError: there is no room for it; the lines before it are whole.
+            ScaarError: there is no room for them; the lines before them are whole.
         """
-        left = memoryview(line)
+        left = memoryview(lines)
         try:
             while left:
                 left = left[os.write(self._file, left) :]
@@ -47,7 +47,7 @@ class LineLog:
             with suppress(ScaarError):
                 self._cut_off()
             raise unwritable(self._path, error) from error
-        self._whole += len(line)
+        self._whole += len(lines)
 
     def _cut_off(self) -> None:
         """Takes off what follows the last whole line."""

@@ -17,9 +17,9 @@ def build_application(
 ) -> Celery:
     """The application over a broker's URL; nothing is opened.
 
-    A message is acknowledged when its shard has ended, which is after ``shard_s`` at the latest,
-    and is another worker's where that is lost before. ``stop_s`` is how long shards may go on where
-    a worker is told to stop twice.
+    A message is acknowledged when what it had asked has ended, which is after ``shard_s`` at the
+    latest, and is another worker's where that is lost before. ``stop_s`` is how long shards may go
+    on where a worker is told to stop twice.
 
     Raises:
         InvalidRequest: it is no such URL.

@@ -21,7 +21,7 @@ async def kept(folder: Path, evaluation: Evaluation, *, without: int = 0) -> str
     keys = [(label, each.id) for each in evaluations.QUESTIONS for label in evaluations.LABELS]
     with open_results(folder, evaluation, evaluations.QUESTIONS) as store:
         for key in keys[: len(keys) - without]:
-            await store.add(evaluations.prediction(*key))
+            await store.add([evaluations.prediction(*key)])
     return str(folder)
 
 

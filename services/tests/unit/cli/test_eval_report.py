@@ -16,9 +16,9 @@ async def folder(tmp_path: Path) -> Path:
     labels = evaluations.LABELS
     with open_results(tmp_path, evaluations.EVALUATION, evaluations.QUESTIONS) as store:
         for label in labels:
-            await store.add(evaluations.prediction(label, "q1"))
-        await store.add(evaluations.failed(labels[0], "q2"))
-        await store.add(evaluations.prediction(labels[1], "q2", answer="logician"))
+            await store.add([evaluations.prediction(label, "q1")])
+        await store.add([evaluations.failed(labels[0], "q2")])
+        await store.add([evaluations.prediction(labels[1], "q2", answer="logician")])
     return tmp_path
 
 

@@ -91,7 +91,7 @@ async def keep_run(
     asked = [prediction(setting, question) for question in QUESTIONS for setting in settings]
     with open_results(folder, evaluation(settings), QUESTIONS) as store:
         for each in asked[: len(asked) - without]:
-            await store.add(each)
+            await store.add([each])
 
 
 def keep_labels(folder: Path, seed: int, questions: tuple[Question, ...] = QUESTIONS) -> None:

@@ -22,7 +22,7 @@ async def keep(root: Path, name: str, evaluation: Evaluation, *, without: int = 
     keys = [(label, each.id) for each in QUESTIONS for label in LABELS]
     with open_results(root / name, evaluation, QUESTIONS) as store:
         for key in keys[: len(keys) - without]:
-            await store.add(evaluations.prediction(*key))
+            await store.add([evaluations.prediction(*key)])
     add_command(root, name, f"scaar eval run --out .results/{name}")
 
 

@@ -97,16 +97,31 @@ async def get_evaluation(
 
 @to_its_end
 async def numbered_evaluation(database: Database, number: int) -> StoredEvaluation:
-    """The evaluation of that number.
+    """The evaluation of that number, its predictions uncounted.
 
     Raises:
         NotFound: it is no more there.
     """
     async with database.reading() as connection:
-        found = await _selected(connection, EVALUATIONS.c.number == number)
-    if not found:
-        raise NotFound(f"evaluation number {number} is no more there")
-    return found[0]
+        rows = await _rows(connection, EVALUATIONS.c.number == number)
+    if not rows:
+        raise _gone(number)
+    return _stored(rows[0])
+
+
+@to_its_end
+async def state_of(database: Database, number: int) -> EvaluationState:
+    """The state of the evaluation of that number.
+
+    Raises:
+        NotFound: it is no more there.
+    """
+    chosen = sa.select(EVALUATIONS.c.state).where(EVALUATIONS.c.number == number)
+    async with database.reading() as connection:
+        found = await connection.scalar(chosen)
+    if found is None:
+        raise _gone(number)
+    return EvaluationState(found)
 
 
 @to_its_end
@@ -133,10 +148,10 @@ async def page_of_evaluations(
 
 @to_its_end
 async def unfinished_evaluations(database: Database) -> tuple[StoredEvaluation, ...]:
-    """Those that are queued or running, the oldest first."""
+    """Those that are queued or running, the oldest first, their predictions uncounted."""
     async with database.reading() as connection:
-        found = await _selected(connection, EVALUATIONS.c.state.in_(UNFINISHED))
-    return found[::-1]
+        rows = await _rows(connection, EVALUATIONS.c.state.in_(UNFINISHED))
+    return tuple(map(_stored, rows[::-1]))
 
 
 @to_its_end
@@ -170,11 +185,22 @@ def _of_tenant(tenant: str | None) -> sa.ColumnElement[bool]:
     return sa.true() if tenant is None else EVALUATIONS.c.tenant == tenant
 
 
+def _gone(number: int) -> NotFound:
+    return NotFound(f"evaluation number {number} is no more there")
+
+
+async def _rows(
+    connection: AsyncConnection, wanted: sa.ColumnElement[bool], size: int | None = None
+) -> Sequence[sa.RowMapping]:
+    """The newest first."""
+    chosen = sa.select(EVALUATIONS).where(wanted).order_by(EVALUATIONS.c.number.desc()).limit(size)
+    return (await connection.execute(chosen)).mappings().all()
+
+
 async def _selected(
     connection: AsyncConnection, wanted: sa.ColumnElement[bool], size: int | None = None
 ) -> tuple[StoredEvaluation, ...]:
-    chosen = sa.select(EVALUATIONS).where(wanted).order_by(EVALUATIONS.c.number.desc()).limit(size)
-    rows = (await connection.execute(chosen)).mappings().all()
+    rows = await _rows(connection, wanted, size)
     counts = await _counts(connection, [row["number"] for row in rows])
     found = []
     for row in rows:

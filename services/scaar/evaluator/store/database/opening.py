@@ -24,6 +24,8 @@ from scaar.core.errors import (
 DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg"}
 BUSY_TIMEOUT_MS = 30_000
 _READS = "scaar_reads"
+_GIVEN_UP = "40"
+"""The class of PostgreSQL's states of transactions that were rolled back (its Appendix A)."""
 
 _Given = ParamSpec("_Given")
 _Found = TypeVar("_Found")
@@ -56,8 +58,14 @@ class Database:
         """
         task = asyncio.create_task(work)
         self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
+        task.add_done_callback(self._ended)
         return await asyncio.shield(task)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._under_way.discard(task)
+        # Where nobody waits any more, nobody else would look what it ended with.
+        if not task.cancelled():
+            task.exception()
 
     async def close(self) -> None:
         """Waits for what is under way, and closes every connection."""
@@ -192,7 +200,9 @@ def _translated(name: str) -> Iterator[None]:
         lost = error.connection_invalidated or isinstance(
             error, sa.exc.OperationalError | sa.exc.InterfaceError
         )
-        kind = BackendUnavailable if lost else ScaarError
+        # A transaction that PostgreSQL gave up for another's sake: it may be tried again.
+        given_up = str(getattr(error.orig, "sqlstate", "")).startswith(_GIVEN_UP)
+        kind = BackendUnavailable if lost or given_up else ScaarError
         raise kind(f"the database {name} does not do it: {error.orig}") from error
     except SQLAlchemyError as error:
         raise ScaarError(f"the database {name} does not do it: {error}") from error

@@ -2,6 +2,8 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.sql import Executable
@@ -15,6 +17,8 @@ from scaar.evaluator.store.database.tables import PREDICTIONS
 from scaar.evaluator.store.record_json import RecordJson
 
 _PREDICTION = RecordJson(Prediction)
+_GATHER_S = 0.25
+"""Each transaction costs the service and the database some milliseconds, of whatever size."""
 _AT_ONCE = 500
 """Predictions that are read at a time where all of them are."""
 
@@ -45,6 +49,8 @@ class ShardPredictions:
     ``attempts``; until then it is as if the question had not been asked.
     """
 
+    gather_s = _GATHER_S
+
     def __init__(
         self,
         database: Database,
@@ -70,8 +76,11 @@ class ShardPredictions:
     async def known(self) -> Mapping[Key, bool]:
         return await self._database.finished(self._known())
 
-    async def add(self, prediction: Prediction) -> None:
-        await self._database.finished(self._add(prediction))
+    async def add(self, predictions: Sequence[Prediction]) -> None:
+        rows = map(self._row, predictions)
+        # In one order for all: of two who keep the same ones, one waits for the other.
+        in_order = sorted(rows, key=itemgetter("question", "setting"))
+        await self._database.finished(self._add(in_order))
 
     async def _known(self) -> Mapping[Key, bool]:
         chosen = sa.select(
@@ -89,11 +98,15 @@ class ShardPredictions:
             for question, setting, failed in rows
         }
 
-    async def _add(self, prediction: Prediction) -> None:
+    async def _add(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        async with self._database.writing() as connection:
+            await connection.execute(self._kept, rows)
+
+    def _row(self, prediction: Prediction) -> Mapping[str, Any]:
         position, question = self._questions[prediction.question_id]
         failed = prediction.failure is not None
         score = score_of(question, prediction, self._kind)
-        row = {
+        return {
             "evaluation": self._evaluation,
             "question": position,
             "setting": self._settings[prediction.setting],
@@ -104,8 +117,6 @@ class ShardPredictions:
             "retrievals": prediction.usage.retrievals,
             "record": _PREDICTION.line(prediction).decode(),
         }
-        async with self._database.writing() as connection:
-            await connection.execute(self._kept, row)
 
 
 def _kept(database: Database, most_attempts: int) -> Executable:

@@ -45,13 +45,14 @@ class Claim:
 
 @to_its_end
 async def free_shards(
-    database: Database, evaluation: int, *, now: Time, lease_s: float
+    database: Database, evaluation: int, *, now: Time, lease_s: float, most: int | None = None
 ) -> tuple[FreeShard, ...]:
-    """Those of an evaluation that are not done and that nobody holds, in order."""
+    """Those of an evaluation that are not done and that nobody holds, the first so many of them."""
     chosen = (
         sa.select(SHARDS.c.number, SHARDS.c.faults)
         .where(SHARDS.c.evaluation == evaluation, ~SHARDS.c.done, _unheld(now, lease_s))
         .order_by(SHARDS.c.number)
+        .limit(most)
     )
     async with database.reading() as connection:
         rows = (await connection.execute(chosen)).all()
@@ -84,7 +85,9 @@ async def claim(
 @to_its_end
 async def renew(database: Database, held: Claim, *, until: Time) -> bool:
     """Holds it until then; false where it is no more held, or its evaluation has ended."""
-    renewed = _held(held).where(_running(held.key)).values(lease_until=until)
+    # One that was given back in the meantime is nobody's.
+    leased = SHARDS.c.lease_until.is_not(None)
+    renewed = _held(held).where(leased, _running(held.key)).values(lease_until=until)
     async with database.writing() as connection:
         return (await connection.execute(renewed)).rowcount == 1
 

@@ -9,6 +9,7 @@ from scaar.core.types import AnswerRequest, Passage, Provenance
 from scaar.evaluator.execution.indexes import check_indexes
 from scaar.evaluator.execution.opening import provenances
 from scaar.evaluator.execution.shard import run_shard
+from scaar.evaluator.execution.turns import Turns
 from scaar.evaluator.planning.ablations import plan_ablation
 from scaar.evaluator.planning.work import plan_work
 from scaar.evaluator.records import Question
@@ -38,7 +39,7 @@ async def test_each_setting_retrieves_from_its_own_index() -> None:
     assert expected["single_round:index=b"].index == "b"
     check_indexes(SETTINGS, expected)
     plan = plan_work(SETTINGS, [Question("q", "Who?", ("Ada",), "Ada")])
-    await run_shard(loop(asked), plan, store, template=TEMPLATE, expected=expected, concurrency=1)
+    await run_shard(loop(asked), plan, store, template=TEMPLATE, expected=expected, turns=Turns(1))
     assert [each.failure for each in store.kept] == [None] * len(SETTINGS)
     assert {each.index for each in asked.requests} == {"a", "b"}
 

@@ -11,6 +11,7 @@ from scaar.core.types import AnswerRequest, Provenance
 from scaar.evaluator.execution.opening import provenances
 from scaar.evaluator.execution.scorers import Controls, check_scorers
 from scaar.evaluator.execution.shard import run_shard
+from scaar.evaluator.execution.turns import Turns
 from scaar.evaluator.planning.scorers import with_scorers
 from scaar.evaluator.planning.settings import plan_settings
 from scaar.evaluator.planning.work import plan_work
@@ -60,7 +61,7 @@ async def test_each_setting_is_asked_of_its_own_scorer() -> None:
     check_scorers(SETTINGS, expected)
     plan = plan_work(SETTINGS, [Question("q", "Who?", ("Ada",), "Ada")])
     await run_shard(
-        loop(), plan, store, template=TEMPLATE, expected=expected, concurrency=2, controls=controls
+        loop(), plan, store, template=TEMPLATE, expected=expected, turns=Turns(2), controls=controls
     )
     weights = {
         each.setting: tuple(word.contribution for word in each.decisions[0].words)

@@ -1,16 +1,24 @@
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 
 from scaar.core.errors import BackendUnavailable, ScaarError
 from scaar.core.loop import AdaptiveLoop, Ports
-from scaar.core.types import AnswerEvent, AnswerRequest, AnswerStarted, GenerateRequest
+from scaar.core.types import (
+    AnswerEvent,
+    AnswerFinished,
+    AnswerRequest,
+    AnswerStarted,
+    GenerateRequest,
+)
+from scaar.evaluator.execution.keeping import MOST
 from scaar.evaluator.execution.opening import provenances
 from scaar.evaluator.execution.shard import run_shard
+from scaar.evaluator.execution.turns import Turns
 from scaar.evaluator.planning.settings import plan_settings
-from scaar.evaluator.planning.work import Key, plan_work
+from scaar.evaluator.planning.work import Key, Work, plan_work
 from scaar.evaluator.records import Prediction, Question
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.testing.fakes import InMemoryRetriever, Piece, ScriptedGenerator, ScriptedScorer
@@ -24,20 +32,24 @@ TEMPLATE = AnswerRequest("Who?")
 class MemoryStore:
     """A store in memory, which fails when it is full."""
 
-    def __init__(self, room: int = 1_000) -> None:
+    def __init__(self, room: int = 1_000, *, gather_s: float = 0.0) -> None:
+        self.gather_s = gather_s
         self.kept: list[Prediction] = []
+        self.added: list[int] = []
         self.three_are_kept = asyncio.Event()
         self._room = room
 
     async def known(self) -> Mapping[Key, bool]:
         return {(each.setting, each.question_id): False for each in self.kept}
 
-    async def add(self, prediction: Prediction) -> None:
-        if len(self.kept) == self._room:
-            raise ScaarError("there is no room")
-        self.kept.append(prediction)
-        if len(self.kept) == 3:
-            self.three_are_kept.set()
+    async def add(self, predictions: Sequence[Prediction]) -> None:
+        self.added.append(len(predictions))
+        for each in predictions:
+            if len(self.kept) == self._room:
+                raise ScaarError("there is no room")
+            self.kept.append(each)
+            if len(self.kept) == 3:
+                self.three_are_kept.set()
 
 
 class CountingAnswerer:
@@ -55,7 +67,8 @@ class CountingAnswerer:
         self._failing = failing
         self._revision_from = revision_from
         self.asked: list[str] = []
-        self.under_way = self.most = 0
+        self.under_way = self.most = self.answered = 0
+        self.five_are_answered = asyncio.Event()
 
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
         self.asked.append(request.question)
@@ -69,21 +82,33 @@ class CountingAnswerer:
                     changed = replace(event.provenance, model_revision="2")
                     yield AnswerStarted(changed)
                     raise BackendUnavailable("restarted")
+                if isinstance(event, AnswerFinished):
+                    self.answered += 1
+                    if self.answered == 5:
+                        self.five_are_answered.set()
                 yield event
         finally:
             self.under_way -= 1
 
 
-async def ran(answerer: CountingAnswerer, store: MemoryStore, *, concurrency: int = 3) -> None:
+async def ran(
+    answerer: CountingAnswerer,
+    store: MemoryStore,
+    *,
+    concurrency: int = 3,
+    plan: Sequence[Work] = PLAN,
+    last_begun: Callable[[], None] = lambda: None,
+) -> None:
     expected = await provenances(answerer, SETTINGS, TEMPLATE)
     answerer.asked.clear()
     await run_shard(
         answerer,
-        PLAN,
+        plan,
         store,
         template=TEMPLATE,
         expected=expected,
-        concurrency=concurrency,
+        turns=Turns(concurrency),
+        last_begun=last_begun,
     )
 
 
@@ -129,3 +154,77 @@ async def test_a_cancelled_shard_leaves_nothing_under_way() -> None:
         await running
     assert answerer.under_way == 0
     assert 3 <= len(store.kept) < len(PLAN)
+
+
+async def test_what_comes_within_a_moment_is_kept_together() -> None:
+    store = MemoryStore(gather_s=60.0)
+    await ran(CountingAnswerer(), store)
+    assert store.added == [len(PLAN)]
+
+
+async def test_no_more_than_so_many_wait_to_be_kept() -> None:
+    store, plan = MemoryStore(gather_s=60.0), [PLAN[0]] * (2 * MOST + 5)
+    await ran(CountingAnswerer(), store, plan=plan)
+    assert store.added == [MOST, MOST, 5]
+
+
+async def test_a_cancelled_shard_keeps_what_was_answered() -> None:
+    answerer, store = CountingAnswerer(), MemoryStore(gather_s=60.0)
+    running = asyncio.create_task(ran(answerer, store))
+    await answerer.five_are_answered.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert 5 <= len(store.kept) == answerer.answered < len(PLAN)
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+async def test_it_is_told_once_that_the_last_question_has_its_turn(concurrency: int) -> None:
+    answerer, begun = CountingAnswerer(), []
+    await ran(
+        answerer,
+        MemoryStore(),
+        concurrency=concurrency,
+        last_begun=lambda: begun.append(len(answerer.asked)),
+    )
+    assert begun == [len(PLAN) - 1]
+
+
+class Broken(CountingAnswerer):
+    """Ends the first question by a fault of its own, and lets the second take its time to end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = asyncio.Event()
+        self.ending = asyncio.Event()
+        self.may_end = asyncio.Event()
+
+    async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
+        self.asked.append(request.question)
+        if len(self.asked) == 1:
+            await self.held.wait()
+            raise RuntimeError("no thought was given to it")
+        try:
+            self.held.set()
+            await asyncio.Event().wait()
+            yield
+        finally:
+            self.ending.set()
+            await self.may_end.wait()
+
+
+async def test_a_shard_that_ends_by_a_fault_and_is_cancelled_meanwhile_ends() -> None:
+    answerer, turns = Broken(), Turns(2)
+    expected = await provenances(CountingAnswerer(), SETTINGS, TEMPLATE)
+    asking = run_shard(
+        answerer, PLAN, MemoryStore(), template=TEMPLATE, expected=expected, turns=turns
+    )
+    running = asyncio.create_task(asking)
+    async with asyncio.timeout(10):
+        await answerer.ending.wait()
+    running.cancel()
+    await asyncio.sleep(0)
+    answerer.may_end.set()
+    _, left = await asyncio.wait([running], timeout=10)
+    running.cancel()
+    assert not left

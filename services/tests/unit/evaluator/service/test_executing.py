@@ -19,8 +19,11 @@ from scaar.core.evaluations import (
 from scaar.core.ports import Evaluator
 from scaar.core.types import AnswerEvent, AnswerRequest, PolicyRequest
 from scaar.evaluator.service.beginning import Beginning
-from scaar.evaluator.service.opening import open_checked_database, open_evaluator
-from scaar.evaluator.service.shard_execution import ShardExecution
+from scaar.evaluator.service.opening import (
+    execution_of,
+    open_checked_database,
+    open_evaluator,
+)
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.evaluator.store.database.evaluations import get_evaluation
 from scaar.evaluator.store.database.shards import ShardKey, claim
@@ -131,17 +134,7 @@ async def test_who_is_told_of_a_shard_that_another_holds_does_nothing(tmp_path: 
         url, late = f"sqlite:///{tmp_path}/evaluations.sqlite", SteadyAnswerer()
         async with open_checked_database(url) as database:
             number = (await get_evaluation(database, created.id)).number
-            execution = ShardExecution(
-                database=database,
-                answerer=late,
-                holder="late",
-                now=time.time,
-                concurrency=1,
-                attempts=1,
-                pause_s=0.01,
-                lease_s=30.0,
-            )
-            await execution.execute(ShardKey(number, 0))
+            await execution_of(SETTINGS, database, late).execute(ShardKey(number, 0))
         assert not late.asked
 
 

@@ -29,7 +29,7 @@ async def kept(
 ) -> None:
     with open_results(folder, evaluation, evaluations.QUESTIONS) as store:
         for each in predictions:
-            await store.add(each)
+            await store.add([each])
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -52,7 +52,7 @@ async def test_it_is_gone_on_with_where_it_stopped(tmp_path: Path) -> None:
     await kept(tmp_path, prediction(*ALL[0]), failed(*ALL[1]))
     with open_results(tmp_path, evaluations.EVALUATION, evaluations.QUESTIONS) as store:
         assert await store.known() == {ALL[0]: False, ALL[1]: True}
-        await store.add(prediction(*ALL[1]))
+        await store.add([prediction(*ALL[1])])
         assert await store.known() == {ALL[0]: False, ALL[1]: False}
     assert [each.failure for each in read_results(tmp_path).predictions] == [None, None]
 
@@ -200,7 +200,7 @@ async def fill(folder):
     with open_results(folder, evaluations.EVALUATION, evaluations.QUESTIONS) as store:
         for question in evaluations.QUESTIONS:
             for label in evaluations.LABELS:
-                await store.add(evaluations.prediction(label, question.id))
+                await store.add([evaluations.prediction(label, question.id)])
 
 room = int(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))

@@ -1,15 +1,17 @@
 import asyncio
+import gc
 from pathlib import Path
 
 import pytest
 
+from scaar.core.errors import Overloaded
 from scaar.evaluator.store.database.evaluations import (
     NewEvaluation,
     add_evaluation,
     get_evaluation,
 )
 from scaar.evaluator.store.database.migrating import upgrade
-from scaar.evaluator.store.database.opening import open_database
+from scaar.evaluator.store.database.opening import Database, open_database
 from scaar.testing.evaluations import QUESTIONS
 
 from .stored import ASKED
@@ -27,3 +29,27 @@ async def test_what_is_written_is_written_though_its_writer_is_cancelled(tmp_pat
             await writing
     async with open_database(url) as database:
         assert (await get_evaluation(database, "a")).created_at == 1.0
+
+
+async def test_what_work_ends_with_that_nobody_waits_for_troubles_nobody(
+    database: Database,
+) -> None:
+    told: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+    goes_on = asyncio.Event()
+
+    async def refused() -> None:
+        await goes_on.wait()
+        raise Overloaded("no room", retry_after_s=1.0)
+
+    writing = asyncio.ensure_future(database.finished(refused()))
+    await asyncio.sleep(0)
+    writing.cancel()
+    await asyncio.gather(writing, return_exceptions=True)
+    goes_on.set()
+    for _ in range(3):
+        await asyncio.sleep(0)
+    # It holds what was awaited.
+    del writing
+    gc.collect()
+    assert told == []

@@ -32,6 +32,15 @@ async def test_a_shard_is_held_by_one_until_its_lease_is_over(database: Database
     assert taken.attempt == 2
 
 
+async def test_a_shard_that_was_given_back_is_not_held_by_a_late_word(database: Database) -> None:
+    key = await running(database)
+    held = await claim(database, key, holder="one", now=0.0, lease_s=10.0)
+    assert held is not None
+    await release(database, held)
+    assert not await renew(database, held, until=30.0)
+    assert await free(database, key, 1.0) == [(0, 0), (1, 0)]
+
+
 async def test_who_was_away_past_the_lease_is_held_to_nothing(database: Database) -> None:
     key = await running(database)
     paused = await claim(database, key, holder="one", now=0.0, lease_s=10.0)
