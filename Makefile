@@ -15,6 +15,8 @@ IMAGES := orchestrator generator scorer query-builder retriever evaluator worker
 DOCKER ?= docker
 BASE ?= python:3.11-slim
 PREFIX ?= scaar/
+# Processes that tests are run by; each takes up to 1 GB.
+WORKERS := 2
 # What the contract is held against.
 AGAINST ?= main
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' services/scaar/__init__.py)
@@ -24,13 +26,13 @@ PINS := pyproject.toml deploy/constraints.txt
 INSTALL = $(@D)/bin/python -m pip install --quiet --disable-pip-version-check --constraint deploy/constraints.txt
 
 help: ## show this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
 demo: $(VENV)/.app ## set up and answer a question with adaptive retrieval
 	@$(BIN)/scaar demo
 
-test: $(VENV)/.dev ## set up and run the unit and contract tests
-	@$(BIN)/python -m pytest
+test: $(VENV)/.dev ## set up and run the unit and contract tests (WORKERS=2 processes; 0: in this one)
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test-transformers: $(TRANSFORMERS)/.test ## hold the lab models and an English encoder to transformers (6 GB to install)
 	@$(TRANSFORMERS)/bin/python -m pytest integration_tests/transformers

@@ -6,6 +6,7 @@ machines do not fail them.
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -14,6 +15,7 @@ settings.register_profile("scaar", derandomize=True, deadline=None, database=Non
 settings.load_profile("scaar")
 
 _LEFT_OUT = pytest.StashKey[int]()
+_COUNTED = "tests of real data left out"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -30,8 +32,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = [item for item in items if item.get_closest_marker("real_data")]
     if left_out:
         config.stash[_LEFT_OUT] = len(left_out)
+        told: dict[str, int] = getattr(config, "workeroutput", {})
+        told[_COUNTED] = len(left_out)
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Each of several processes collects all tests, so that what one left out is what all did."""
+    if left_out := getattr(node, "workeroutput", {}).get(_COUNTED):
+        node.config.stash[_LEFT_OUT] = left_out
 
 
 def pytest_terminal_summary(
@@ -40,7 +51,7 @@ def pytest_terminal_summary(
     """Say how many tests were left out, and what would bring them in."""
     if left_out := config.stash.get(_LEFT_OUT, 0):
         terminalreporter.write_line(
-            f"{left_out} tests of real data left out: set SCAAR_TEST_DATA to run them", yellow=True
+            f"{left_out} {_COUNTED}: set SCAAR_TEST_DATA to run them", yellow=True
         )
 
 

@@ -3,8 +3,10 @@
 import asyncio
 import errno
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from http.server import HTTPServer
+from socket import create_connection
+from threading import Thread
 
 import prometheus_client
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -117,6 +119,16 @@ def listening(registry: CollectorRegistry, address: str) -> Iterator[HTTPServer]
     try:
         yield server
     finally:
-        server.shutdown()
+        _end(server)
         server.server_close()
         thread.join()
+
+
+def _end(server: HTTPServer) -> None:
+    """Has the server stop at once; by itself it looks whether to stop twice a second."""
+    ending = Thread(target=server.shutdown)
+    ending.start()
+    host, port = server.server_address[:2]
+    with suppress(OSError):
+        create_connection((str(host), port), timeout=1).close()
+    ending.join()

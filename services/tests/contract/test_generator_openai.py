@@ -1,7 +1,8 @@
 """The engine over servers of OpenAI's interface keeps to the generator's suite.
 
-Every dialect as completions, embedded and over gRPC, and as chats, which differ from those in what
-is asked and told and not in how it is carried.
+Every dialect as completions and as chats, embedded and over gRPC: one of the two by each, for what
+differs between dialects, and between completions and chats, is what is asked and told of the server
+and not how it is carried.
 """
 
 from collections.abc import AsyncIterator
@@ -16,18 +17,26 @@ from scaar.testing.conformance.generator import GeneratorConformance
 from scaar.testing.lab_servers.openai import OpenAiServer, open_openai_server
 from scaar.testing.sockets import TRANSPORTS, generator_by
 
-COMPLETIONS = [
-    (dialect, "completions", transport) for dialect in DIALECTS for transport in TRANSPORTS
-]
-CHATS = [
+CARRIED = [
+    ("openai", "completions", "embedded"),
     ("openai", "chat", "grpc"),
+    ("vllm", "completions", "grpc"),
     ("vllm", "chat", "embedded"),
+    ("sglang", "completions", "grpc"),
     ("sglang", "chat", "embedded"),
+    ("llama_cpp", "completions", "embedded"),
     ("llama_cpp", "chat", "grpc"),
 ]
 
 
-@pytest.mark.parametrize(("dialect", "openai_api", "transport"), [*COMPLETIONS, *CHATS])
+def test_every_dialect_is_asked_by_both_interfaces_and_carried_by_both_transports() -> None:
+    for dialect in DIALECTS:
+        found = [each for each in CARRIED if each[0] == dialect]
+        assert {api for _, api, _ in found} == {"completions", "chat"}
+        assert {transport for *_, transport in found} == {*TRANSPORTS}
+
+
+@pytest.mark.parametrize(("dialect", "openai_api", "transport"), CARRIED)
 class TestOpenAiGenerator(GeneratorConformance):
     prompt = "Question: Who directed the film The Haunted Fountain?\nAnswer:"
 

@@ -201,7 +201,11 @@ async def test_health_has_no_span(collector: Collector) -> None:
     assert not collector.spans
 
 
-async def test_a_collector_that_is_not_there_loses_spans_and_fails_no_answer() -> None:
+async def test_a_collector_that_is_not_there_loses_spans_and_fails_no_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Each of the five services would wait for it for as long.
+    monkeypatch.setattr("scaar.telemetry.tracing._EXPORT_TIMEOUT_S", 0.2)
     stream = io.StringIO()
     settings = ServiceSettings(otlp_endpoint="http://127.0.0.1:1", stop_grace_s=0)
     with logging_to(settings, service="all", stream=stream):

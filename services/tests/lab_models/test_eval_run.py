@@ -142,21 +142,21 @@ def test_generations_that_settings_share_are_made_once_to_the_same_predictions(
 
 def test_a_killed_run_loses_nothing_and_asks_nothing_twice(lab_home: Path, tmp_path: Path) -> None:
     options = ("--policies", POLICIES, "--theta", "0.25,0.35", "--concurrency", "4")
-    with started(command(tmp_path, *options, limit=40), lab_home) as process:
+    with started(command(tmp_path, *options, limit=20), lab_home) as process:
         wait_for_lines(tmp_path, process, 7)
         process.kill()
     killed = (tmp_path / "predictions.jsonl").read_bytes()
     whole = killed[: killed.rfind(b"\n") + 1]
     before = whole.count(b"\n")
-    assert 7 <= before < 240
+    assert 7 <= before < 120
     (tmp_path / "predictions.jsonl").write_bytes(whole + b'{"setting":"sca')
-    ran = evaluated(tmp_path, *options, limit=40)
+    ran = evaluated(tmp_path, *options, limit=20)
     assert ran.status == 0
-    assert f"{before} of 240 predictions are there, going on" in ran.err
+    assert f"{before} of 120 predictions are there, going on" in ran.err
     lines = (tmp_path / "predictions.jsonl").read_bytes().splitlines(keepends=True)
-    assert len(lines) == len(set(lines)) == 240
+    assert len(lines) == len(set(lines)) == 120
     assert set(whole.splitlines(keepends=True)) <= set(lines)
-    again = evaluated(tmp_path, *options, limit=40)
+    again = evaluated(tmp_path, *options, limit=20)
     assert again.out == ran.out
     assert (tmp_path / "predictions.jsonl").read_bytes() == b"".join(lines)
 

@@ -19,7 +19,7 @@ LABELS = ("no_retrieval", *SCAAR, *BESIDE)
 WITHOUT_TIMES = ("retrievals", "llm_calls", "prompt_tokens")
 
 
-def ablated(out: Path, *options: str, limit: int = 20) -> Ran:
+def ablated(out: Path, *options: str, limit: int = 10) -> Ran:
     asked = ("--dataset", "lab", "--limit", str(limit), "--out", str(out))
     return run_scaar("eval", "ablate", "scorer", *asked, *options)
 
@@ -85,7 +85,7 @@ def test_the_ablation_asks_scaar_with_every_control_and_says_so(ran: tuple[Path,
         *("wordfreq+idf", "", "", ""),
     ]
     for label in LABELS:
-        assert len(predictions(out, label)) == 20
+        assert len(predictions(out, label)) == 10
 
 
 def test_each_control_leaves_of_the_contributions_what_it_says(ran: tuple[Path, Ran]) -> None:
@@ -129,7 +129,7 @@ def test_a_folder_is_gone_on_with_measured_again_shown_and_compared(
     lines = (out / "predictions.jsonl").read_bytes().splitlines(keepends=True)
     (out / "predictions.jsonl").write_bytes(b"".join(lines[:17]))
     again = ablated(out)
-    assert "17 of 160 predictions are there, going on" in again.err
+    assert "17 of 80 predictions are there, going on" in again.err
     assert [decided(out, label) for label in LABELS] == before
     assert run_scaar("eval", "rescore", str(out)).out == again.out
     question = predictions(out, "scaar")[0]["question_id"]
@@ -146,7 +146,7 @@ def test_a_folder_is_gone_on_with_measured_again_shown_and_compared(
 
 
 def test_thetas_are_placed_at_each_controls_own_scores(tmp_path: Path) -> None:
-    told = ablated(tmp_path, "--grid", "2", limit=40)
+    told = ablated(tmp_path, "--grid", "2")
     assert told.status == 0
     candidates = evaluation(tmp_path)["grid"]["candidates"]
     assert list(candidates) == [*SCAAR, "flare", "flare:spare_stop_words=true"]

@@ -15,6 +15,7 @@ from scaar.lab.training.pairs import draw_pair
 from scaar.lab.vocabulary import EOS_ID, build_tokenizer
 from scaar.lab.world import build_world
 
+Trained = tuple[GreedyWriter, list[language_model.Progress]]
 TRAINING = language_model.DecoderTraining(seed=1, steps=12, rows=2, warm_up_steps=2)
 
 
@@ -60,15 +61,25 @@ def test_rows_hold_whole_exercises_and_weigh_their_answers() -> None:
                 assert set(np.unique(weights[mine][1:])) == {np.float32(0.1), np.float32(1.0)}
 
 
-def test_a_few_steps_lower_the_loss_and_the_model_writes() -> None:
+def trained(training: language_model.DecoderTraining) -> Trained:
     tokenizer = build_tokenizer()
     shape = language_model.DecoderShape(tokenizer.get_vocab_size())
     told: list[language_model.Progress] = []
-    params = language_model.initial_params(shape, TRAINING.seed)
-    params = language_model.train(shape, params, TRAINING, tokenizer, tell=told.append, every=6)
+    params = language_model.initial_params(shape, training.seed)
+    params = language_model.train(shape, params, training, tokenizer, tell=told.append, every=6)
+    return GreedyWriter(decoder_graph(params, shape), tokenizer), told
+
+
+@pytest.fixture(scope="module")
+def plain() -> Trained:
+    """What a training of a few steps comes to, and what it told."""
+    return trained(TRAINING)
+
+
+def test_a_few_steps_lower_the_loss_and_the_model_writes(plain: Trained) -> None:
+    writer, told = plain
     assert [progress.step for progress in told] == [6, 12]
     assert told[-1].loss < told[0].loss
-    writer = GreedyWriter(decoder_graph(params, shape), tokenizer)
     prompts = [layout.prompt("Who?"), layout.prompt("Who directed the film?", ["A film."])]
     together, apart = writer.write(prompts), [writer.write([prompt])[0] for prompt in prompts]
     for one, other in zip(together, apart, strict=True):
@@ -76,19 +87,12 @@ def test_a_few_steps_lower_the_loss_and_the_model_writes() -> None:
         assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
 
 
-def test_a_sharper_model_writes_the_same_more_surely() -> None:
-    tokenizer = build_tokenizer()
-    shape = language_model.DecoderShape(tokenizer.get_vocab_size())
-    written = []
-    for sharpness in (1.0, 2.0):
-        training = replace(TRAINING, sharpness=sharpness)
-        params = language_model.initial_params(shape, 1)
-        params = language_model.train(shape, params, training, tokenizer, tell=lambda _: None)
-        writer = GreedyWriter(decoder_graph(params, shape), tokenizer)
-        written += writer.write([layout.prompt("Who?")])
-    plain, sharp = written
-    assert sharp.ids == plain.ids
-    assert sum(sharp.logprobs) > sum(plain.logprobs)
+def test_a_sharper_model_writes_the_same_more_surely(plain: Trained) -> None:
+    sharper, _ = trained(replace(TRAINING, sharpness=2 * TRAINING.sharpness))
+    prompts = [layout.prompt("Who?")]
+    (usual,), (sharp,) = plain[0].write(prompts), sharper.write(prompts)
+    assert sharp.ids == usual.ids
+    assert sum(sharp.logprobs) > sum(usual.logprobs)
 
 
 def test_a_few_steps_of_the_cross_encoder() -> None:
