@@ -1,6 +1,7 @@
 """Every replica of a service replaced under load, one after the other: no call fails."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
 import grpc
@@ -24,6 +25,18 @@ SAID_BY_ONE_THAT_STOPS = [
 ]
 
 
+async def heard(watch: AsyncIterator[health_pb2.HealthCheckResponse]) -> list[int]:
+    """What is still said until the replica is gone, and with it perhaps the way to it."""
+    said: list[int] = []
+    try:
+        async for each in watch:
+            said.append(each.status)
+    except grpc.aio.AioRpcError as error:
+        if error.code() is not grpc.StatusCode.UNAVAILABLE:
+            raise
+    return said
+
+
 async def replaced(installation: Installation, service: str) -> None:
     """Replaces the replicas; each of them must say that it stops before it does."""
     before = installation.replicas(service)
@@ -35,9 +48,11 @@ async def replaced(installation: Installation, service: str) -> None:
             watch = health_pb2_grpc.HealthStub(await stack.enter_async_context(opened)).Watch
             watches.append(aiter(watch(asked, timeout=10 * PATIENCE_S, wait_for_ready=True)))
         said = [[(await anext(watch)).status] for watch in watches]
+        # What has come and is not taken is lost where a connection breaks off.
+        hearing = [asyncio.create_task(heard(watch)) for watch in watches]
         await asyncio.to_thread(installation.replace, service)
-        for told, watch in zip(said, watches, strict=True):
-            told += [each.status async for each in watch]
+        for told, rest in zip(said, hearing, strict=True):
+            told += await rest
     assert said == [SAID_BY_ONE_THAT_STOPS] * len(before)
     # What a replica left, another may have taken; the last one left its place for nobody.
     after = installation.replicas(service)

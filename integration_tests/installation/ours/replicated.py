@@ -131,7 +131,8 @@ def running(runner: Runner, asked: Asked) -> Iterator[Replicated]:
         yield installation
     finally:
         installation.stop()
-    assert runner.faults() == []
+    if faults := runner.faults():
+        raise AssertionError("\n".join(faults))
 
 
 @contextmanager

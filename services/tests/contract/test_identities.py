@@ -9,7 +9,7 @@ from typing import Any
 
 import grpc
 import pytest
-from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2_grpc
 
 from scaar.client import open_client
 from scaar.core.errors import (
@@ -127,10 +127,7 @@ async def test_health_is_open_and_the_contract_is_not_told(tmp_path: Path) -> No
         await wait_until_serving(server.target, SERVICE_NAME, timeout_s=10)
         async with open_channel(server.target) as channel:
             call = reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo()
-            await call.write(reflection_pb2.ServerReflectionRequest(list_services=""))
-            with pytest.raises(grpc.aio.AioRpcError) as caught:
-                await call.read()
-    assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
+            assert await call.code() is grpc.StatusCode.UNAUTHENTICATED
 
 
 async def test_a_server_without_identities_is_open_to_all() -> None:

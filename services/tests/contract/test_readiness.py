@@ -135,7 +135,7 @@ async def test_a_service_that_needs_nothing_is_ready_at_once() -> None:
 
 
 async def test_a_service_that_stops_is_not_ready_whatever_what_it_needs_does() -> None:
-    draining = ServiceSettings(drain_s=0.5, stop_grace_s=0)
+    draining = ServiceSettings(drain_s=0.5, stop_grace_s=10)
     servicer = query_builder.QueryBuilderServicer(LocalQueryBuilder())
     async with generating() as needed:
         stopping = open_server(
@@ -208,14 +208,15 @@ async def test_an_orchestrator_that_is_not_ready_is_asked_and_says_what_it_misse
 
 
 async def test_the_probe_says_by_its_status_whether_a_server_serves(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nobody = Need("dns:///127.0.0.1:1", generator.SERVICE_NAME)
     async with needing([nobody]) as server:
         assert await asyncio.to_thread(probe.main, [server.address]) == 0
+        monkeypatch.setattr(probe, "TIMEOUT_S", 0.5)
         asked = [server.address, query_builder.SERVICE_NAME]
         assert await asyncio.to_thread(probe.main, asked) == 1
-    told = f"did not report {query_builder.SERVICE_NAME} as serving within 4 s"
+    told = f"did not report {query_builder.SERVICE_NAME} as serving within 0.5 s"
     assert told in capsys.readouterr().err
     assert await asyncio.to_thread(probe.main, [server.address]) == 1
     assert probe.main([]) == 2

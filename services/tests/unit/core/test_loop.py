@@ -836,7 +836,8 @@ def stuck_drafting() -> Parts:
 
 
 def stuck_judging() -> Parts:
-    return parts(model(), scorer=HangingScorer(describes=True))
+    # What writes on while a sentence is judged is not over when the judging begins.
+    return parts(model(), scorer=HangingScorer(describes=True), draft_ahead=False)
 
 
 def stuck_building_a_query() -> Parts:
