@@ -1,0 +1,81 @@
+"""What compose and the chart may set differently, each with its reason; all else is the same."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from scaar.cli.services import ServiceName
+
+SERVICES = tuple(map(str, ServiceName))
+SERVED = ("address", "tls_cert_file", "tls_key_file", "tls_client_ca_file", "identities_file")
+FILES = {
+    "/etc/scaar/tls/tls.crt": "/run/secrets/scaar.pem",
+    "/etc/scaar/tls/tls.key": "/run/secrets/scaar.key",
+    "/etc/scaar/tls/ca.crt": "/run/secrets/scaar-ca.pem",
+    "/etc/scaar/identities/identities.yaml": "/run/secrets/identities.yaml",
+    "/etc/scaar/opensearch/password": "/run/secrets/opensearch-password",
+    "/etc/scaar/opensearch-ca/ca.crt": "/run/secrets/scaar-ca.pem",
+    "/etc/scaar/database/url": "/run/secrets/evaluations-database",
+    "/etc/scaar/broker/url": "/run/secrets/evaluations-broker",
+}
+"""Where a secret stands in a pod, and where the same one stands in a container of compose's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Settings that differ in every one of these parts."""
+
+    profile: str
+    parts: tuple[str, ...]
+    settings: tuple[str, ...]
+    why: str
+
+    def each(self) -> Iterator[tuple[str, str]]:
+        """Every part with every setting."""
+        return ((part, setting) for part in self.parts for setting in self.settings)
+
+
+DIFFERENCES = (
+    Difference("lab", SERVICES, ("log_format",), "who runs it on a laptop reads along"),
+    Difference(
+        "lab",
+        SERVICES,
+        ("drain_s", "stop_grace_s"),
+        "it ends at Ctrl-C, and no replica is there to take its calls",
+    ),
+    Difference(
+        "production",
+        SERVICES,
+        ("health_address",),
+        "the kubelet has no certificate to show; an image's own check has the service's",
+    ),
+    Difference(
+        "production",
+        ("scorer",),
+        ("triton_tls", "triton_ca_file", "triton_client_cert_file", "triton_client_key_file"),
+        "as TGI, the release's Triton is asked in plaintext, by the scorer alone (NetworkPolicy)",
+    ),
+    Difference(
+        "production",
+        ("retriever",),
+        ("opensearch_urls",),
+        "compose brings an OpenSearch, the chart is told of one that is there",
+    ),
+    Difference(
+        "production",
+        ("retriever",),
+        ("opensearch_replicas",),
+        "that of compose is one node, which can hold no copies",
+    ),
+    Difference(
+        "production",
+        ("evaluator", "worker"),
+        ("channel.token_file",),
+        "compose knows them by certificate, the chart by token: its pods may share a certificate",
+    ),
+    Difference(
+        "production",
+        ("worker",),
+        SERVED,
+        "compose has one file for all; a worker serves nothing, and reads none of these",
+    ),
+)
