@@ -65,6 +65,13 @@ SCENARIOS = {
                 },
             },
             "identities": {"existingSecret": "identities"},
+            "orchestrator": {
+                "expose": {
+                    "enabled": True,
+                    "type": "LoadBalancer",
+                    "names": ["answers.example.org", "*.example.net", "192.0.2.7"],
+                }
+            },
         },
         "lab",
     ),
@@ -183,7 +190,7 @@ SCENARIOS = {
             "vllm": {"model": "a/model", "autoscaling": {"by": "keda"}},
             "evaluations": {
                 **DATABASE,
-                "broker": {**BROKER["broker"], "kind": "rabbitmq", "port": 5672},
+                "broker": {**BROKER["broker"], "kind": "rabbitmq"},
             },
             "evaluator": {"replicas": 3, "settings": {"queue": "films"}},
             "worker": {"enabled": True, "autoscaling": {"by": "keda"}},
@@ -193,6 +200,7 @@ SCENARIOS = {
         each_by(
             {
                 "by": "keda",
+                "minReplicas": 0,
                 "triggers": [
                     {
                         "type": "cron",

@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from .rendering import Object, Rendered
+from .rendering import Object, Rendered, render
 from .scenarios import SCENARIOS, Scenario
+
+PLACED = {
+    "nodeSelector": {"pool": "cpu"},
+    "tolerations": [{"key": "pool", "operator": "Exists", "effect": "NoSchedule"}],
+}
 
 
 def load_of(release: Rendered) -> Object:
@@ -64,14 +69,28 @@ def test_passages_of_a_volume_are_read_where_they_are_mounted() -> None:
 
 
 def test_another_index_is_another_job_and_the_same_one_the_same() -> None:
-    def name(index: str, replicas: int = 1) -> str:
+    def name(index: str, **values: object) -> str:
         load = {"enabled": True, "lab": True, "index": index}
-        values = {"indexLoad": load, "orchestrator": {"replicas": replicas}}
-        found: str = load_of(Scenario(values).rendered())["metadata"]["name"]
+        found: str = load_of(render({"indexLoad": load, **values}))["metadata"]["name"]
         return found
 
-    assert name("lab") == name("lab", replicas=2)
+    assert name("lab") == name("lab", orchestrator={"replicas": 2})
     assert name("lab") != name("lab2")
+    # Kubernetes refuses a Job of the same name whose pods are others.
+    assert name("lab") != name("lab", serviceAccount={"create": False, "name": "other"})
+    assert name("lab") != name("lab", jobs=PLACED)
+
+
+def test_jobs_and_the_test_run_where_the_values_say() -> None:
+    lab, production = (render({"jobs": PLACED}, preset=each) for each in ("lab", "production"))
+    specs = [pod["spec"] for owner, pod in (*lab.pods(), *production.pods()) if is_job(owner)]
+    assert len(specs) == 4
+    for spec in specs:
+        assert {key: spec[key] for key in PLACED} == PLACED
+
+
+def is_job(owner: Object) -> bool:
+    return owner["kind"] in ("Job", "Pod")
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -109,6 +128,12 @@ def test_the_load_waits_for_the_retriever_and_leaves_a_whole_index_alone(
             f"--target {retriever} --ignore-metadata"
         ]
     )
+
+
+def test_pods_of_jobs_that_failed_stay_with_their_logs(release: Rendered) -> None:
+    for owner, pod in release.pods():
+        if is_job(owner):
+            assert pod["spec"]["restartPolicy"] == "Never"
 
 
 def test_helm_test_asks_a_question() -> None:

@@ -4,8 +4,9 @@ import re
 
 import pytest
 
-from .rendering import NAMESPACE, Object, Rendered, full
-from .scenarios import SCENARIOS, Scenario
+from ..kubernetes.release import exposed
+from .rendering import NAMESPACE, Object, Rendered, full, render
+from .scenarios import BROKER, DATABASE, SCENARIOS, Scenario
 
 INSIDE = re.compile(rf"(?:dns:///|http://){full()}-([a-z-]+)\.{NAMESPACE}\.svc\S*:(\d+)")
 WITHOUT = SCENARIOS["without policies, budgets and spread"]
@@ -80,6 +81,20 @@ def test_every_pod_has_a_policy_of_its_own(release: Rendered) -> None:
     assert release.names("NetworkPolicy") == components | {"default-deny"}
 
 
+def test_what_migrations_call_is_let_through_before_they_run_and_no_longer() -> None:
+    release = SCENARIOS["production"].rendered()
+    found = release.one("NetworkPolicy", "migrations")["metadata"]["annotations"]
+    job = release.one("Job", "migrations")["metadata"]["annotations"]
+    for key in ("helm.sh/hook", "helm.sh/hook-delete-policy"):
+        assert found[key] == job[key]
+    assert int(found["helm.sh/hook-weight"]) < int(job.get("helm.sh/hook-weight", "0"))
+    others = [each for each in release.of("NetworkPolicy") if "annotations" in each["metadata"]]
+    assert len(others) == 1
+    database = {"existingSecret": "database", "migrate": False}
+    by_hand = Scenario({"evaluations": {"database": database}}).rendered()
+    assert "migrations" not in by_hand.names("NetworkPolicy")
+
+
 def test_calls_within_the_release_are_let_out_and_in_and_no_others(release: Rendered) -> None:
     if release is WITHOUT.rendered():
         return
@@ -120,6 +135,25 @@ def test_servers_outside_are_called_at_their_ports_alone() -> None:
     assert outside(release, "migrations") == {5432, 8443}
     (rule,) = [each for each in policy(release, "generator")["egress"] if 443 in ports(each)]
     assert rule["to"] == [{"ipBlock": {"cidr": "10.0.0.0/8"}}]
+
+
+@pytest.mark.parametrize(
+    ("broker", "port"),
+    [
+        ({}, 6379),
+        ({"tls": True}, 6379),
+        ({"kind": "rabbitmq"}, 5672),
+        ({"kind": "rabbitmq", "tls": True}, 5671),
+        ({"kind": "rabbitmq", "port": 5673}, 5673),
+    ],
+)
+def test_a_broker_is_called_at_its_kinds_port_unless_another_is_given(
+    broker: dict[str, object], port: int
+) -> None:
+    evaluations = {**DATABASE, "broker": {**BROKER["broker"], **broker}}
+    release = Scenario({"evaluations": evaluations, "worker": {"enabled": True}}).rendered()
+    for name in ("evaluator", "worker"):
+        assert outside(release, name) == {5432, port}
 
 
 @pytest.mark.parametrize(
@@ -179,3 +213,40 @@ def test_metrics_are_read_by_prometheus_alone() -> None:
         assert peers == [{"namespaceSelector": {"matchLabels": monitoring}}]
     unwatched = SCENARIOS["not watched"].rendered()
     assert "9464" not in str(unwatched.of("NetworkPolicy"))
+
+
+def readers(release: Rendered, name: str, port: int) -> list[Object]:
+    """Who may come in at a port from outside of the release."""
+    inside = "app.kubernetes.io/component"
+    return [
+        peer
+        for rule in policy(release, name)["ingress"]
+        if port in ports(rule)
+        for peer in rule["from"]
+        if inside not in str(peer)
+    ]
+
+
+def test_a_models_api_is_open_to_prometheus_only_where_it_is_asked_to_read_its_metrics() -> None:
+    everybody = [{"namespaceSelector": {}}]
+    for scenario, name in (("lab", "lab-model"), ("TGI", "tgi"), ("vLLM", "vllm")):
+        values, preset = SCENARIOS[scenario].values, SCENARIOS[scenario].preset
+        assert readers(render(values, preset=preset), name, 8080) == []
+        for asked in (
+            {"telemetry": {"serviceMonitor": {"enabled": True}}},
+            {"networkPolicy": {"modelMetrics": True}},
+        ):
+            assert readers(render({**values, **asked}, preset=preset), name, 8080) == everybody
+    assert readers(SCENARIOS["lab"].rendered(), "generator", 9464) == everybody
+
+
+def test_prometheus_reads_the_load_that_keda_asks_it_for() -> None:
+    everybody = [{"namespaceSelector": {}}]
+    assert readers(SCENARIOS["scaled by KEDA"].rendered(), "tgi", 8080) == everybody
+    by_kubernetes = SCENARIOS["scaled by Kubernetes"].rendered()
+    assert readers(by_kubernetes, "tgi", 8080) == []
+
+
+def test_a_release_that_is_asked_from_outside_has_the_labs_metrics_read() -> None:
+    found = readers(render(exposed(), preset="lab"), "lab-model", 8080)
+    assert {"ipBlock": {"cidr": "0.0.0.0/0"}} in found

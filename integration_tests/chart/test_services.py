@@ -5,13 +5,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
 from scaar import __version__
 from scaar.cli.services import ServiceName, default_address, full_name
 from scaar.cli.settings import settings_class
 from scaar.runtime.channel_security import ChannelSecurity
 
-from .rendering import CHART, NAMESPACE, Rendered, full, render
+from .rendering import CHART, NAMESPACE, Rendered, full, render, run_helm
 from .scenarios import SCENARIOS, Scenario
 
 DOCKERFILE = Path(__file__).parents[2] / "deploy" / "Dockerfile"
@@ -164,6 +165,13 @@ def test_pods_are_given_the_longest_answer_to_end() -> None:
             assert container["lifecycle"]["preStop"]["sleep"]["seconds"] == 307
 
 
+def test_a_pod_that_is_not_to_drain_is_told_at_once() -> None:
+    release = Scenario({"drainSeconds": 0, "languageModel": {"server": "lab"}}).rendered()
+    (container,) = release.pod("lab-model")["spec"]["containers"]
+    # Kubernetes before 1.33 refuses to sleep for no time.
+    assert "lifecycle" not in container
+
+
 def test_pods_are_spread_and_budgeted(release: Rendered) -> None:
     without = SCENARIOS["without policies, budgets and spread"].rendered()
     if release is without:
@@ -190,6 +198,17 @@ def test_images_of_scaar_are_those_of_the_dockerfile(release: Rendered) -> None:
             if found := re.fullmatch(r"scaar/([a-z-]+):(\S+)", container["image"]):
                 assert found[1] in targets
                 assert found[2] == __version__
+
+
+@pytest.mark.parametrize(
+    ("release", "name"),
+    [("films", "films-scaar-"), ("scaar", "scaar-"), ("my-scaar-2", "my-scaar-2-")],
+)
+def test_objects_are_named_after_the_release_with_scaar_once(release: str, name: str) -> None:
+    ran = run_helm(["template", release, str(CHART)], "")
+    found = {each["metadata"]["name"] for each in yaml.safe_load_all(ran.stdout) if each}
+    assert {f"{name}{service}" for service in OWN} <= found
+    assert {each for each in found if not each.startswith(name)} <= {name.removesuffix("-")}
 
 
 def test_a_part_is_placed_as_the_values_say() -> None:

@@ -1,6 +1,6 @@
 """TLS: what certificates name, where they are mounted, who shows what."""
 
-from .rendering import NAMESPACE, Rendered
+from .rendering import NAMESPACE, Rendered, full
 from .scenarios import SCENARIOS
 
 CALLERS = ("orchestrator", "evaluator")
@@ -64,6 +64,25 @@ def test_cert_manager_makes_a_certificate_a_service_with_the_names_it_is_found_b
             "group": "cert-manager.io",
         }
         assert {"server auth", "client auth"} <= set(spec["usages"])
+
+
+def test_a_certificate_has_the_names_by_which_callers_outside_find_a_service() -> None:
+    release = SCENARIOS["certificates of cert-manager"].rendered()
+    spec = release.one("Certificate", "orchestrator")["spec"]
+    exposed = full("orchestrator-exposed")
+    assert spec["dnsNames"][4:] == [
+        f"{exposed}.{NAMESPACE}.svc.cluster.local",
+        f"{exposed}.{NAMESPACE}.svc",
+        f"{exposed}.{NAMESPACE}",
+        exposed,
+        "localhost",
+        "answers.example.org",
+        "*.example.net",
+    ]
+    assert spec["ipAddresses"] == ["192.0.2.7"]
+    evaluator = release.one("Certificate", "evaluator")["spec"]
+    assert len(evaluator["dnsNames"]) == 5
+    assert "ipAddresses" not in evaluator
 
 
 def test_every_pod_has_a_certificate_of_its_own_from_cert_manager() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from .rendering import CHART, RefusedValues, render
+from .rendering import CHART, RefusedValues, full, render
 from .scenarios import BROKER, DATABASE, SCENARIOS, each_by
 
 WRONG: dict[str, dict[str, Any]] = {
@@ -37,6 +37,9 @@ WRONG: dict[str, dict[str, Any]] = {
     "/triton/gpu/count: maximum": {"triton": {"gpu": {"count": 65}}},
     "/tls/existingSecret": {"tls": {"existingSecret": "Not A Name"}},
     "/retriever/persistence/size": {"retriever": {"persistence": {"size": "20 GB"}}},
+    "/orchestrator/expose/names/0": {
+        "orchestrator": {"expose": {"names": ["https://answers.example.org"]}}
+    },
     "/longestAnswerSeconds: minimum": {"longestAnswerSeconds": 0},
     "/orchestrator/autoscaling/by: value must be one of": {
         "orchestrator": {"autoscaling": {"by": "vpa"}}
@@ -82,6 +85,15 @@ APART: dict[str, dict[str, Any]] = {
     "scorer.autoscaling.minReplicas: must be 1 at least": each_by(
         {"by": "hpa", "minReplicas": 0}, ("scorer",)
     ),
+    "generator.autoscaling.minReplicas: must be 1 at least where autoscaling.by is keda": {
+        "telemetry": {"prometheusUrl": "http://prometheus:9090"},
+        **each_by({"by": "keda", "minReplicas": 0}, ("generator",)),
+    },
+    "tgi.autoscaling.minReplicas: must be 1 at least where autoscaling.by is keda": {
+        "telemetry": {"prometheusUrl": "http://prometheus:9090"},
+        "languageModel": {"server": "tgi"},
+        "tgi": {"model": "m", "autoscaling": {"by": "keda", "minReplicas": 0}},
+    },
     "tgi.autoscaling.metrics: must be set": {
         "languageModel": {"server": "tgi"},
         "tgi": {"model": "m", "autoscaling": {"by": "hpa"}},
@@ -150,4 +162,27 @@ def test_notes_say_what_is_open_and_what_is_not_kept(tmp_path: Path) -> None:
     said = notes(tmp_path, "lab")
     assert "Calls are in plaintext" in said
     assert "evaluator.persistence.enabled" in said
-    assert "evaluator.persistence.enabled" not in notes(tmp_path, "lab kept")
+    assert "retriever.persistence.enabled" in said
+    for scenario in ("lab kept", "production"):
+        assert "persistence.enabled" not in notes(tmp_path, scenario)
+
+
+def test_notes_say_which_parts_to_start_again_for_a_renewed_certificate(tmp_path: Path) -> None:
+    said = notes(tmp_path, "production")
+    parts = " ".join(f"deployment/{full(each)}" for each in ("evaluator", "orchestrator", "worker"))
+    assert f"kubectl --namespace questions rollout restart {parts}\n" in said
+    assert "sooner than 720h" in said
+    without = notes(tmp_path, "lab by TLS")
+    assert (
+        f"rollout restart deployment/{full('evaluator')} deployment/{full('orchestrator')}\n"
+        in without
+    )
+    assert "renewBefore" not in without
+    for scenario in ("lab", "TLS without clients' certificates"):
+        assert "rollout restart" not in notes(tmp_path, scenario)
+
+
+def test_notes_say_that_prometheus_may_select_what_it_reads(tmp_path: Path) -> None:
+    assert "telemetry.serviceMonitor.labels" in notes(tmp_path, "production")
+    for scenario in ("lab", "watched"):
+        assert "telemetry.serviceMonitor.labels" not in notes(tmp_path, scenario)

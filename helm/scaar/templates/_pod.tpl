@@ -20,17 +20,22 @@ securityContext:
     type: RuntimeDefault
 {{- end }}
 
-{{/* Of: root, component, values (the part's own). */}}
-{{- define "scaar.podPlacement" -}}
-serviceAccountName: {{ include "scaar.serviceAccount" .root }}
-{{- with .values.nodeSelector }}
+{{/* On which nodes it may run. Of: nodeSelector, tolerations. */}}
+{{- define "scaar.nodes" -}}
+{{- with .nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .values.tolerations }}
+{{- with .tolerations }}
 tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- end }}
+
+{{/* Of: root, component, values (the part's own). */}}
+{{- define "scaar.podPlacement" -}}
+serviceAccountName: {{ include "scaar.serviceAccount" .root }}
+{{- include "scaar.nodes" .values }}
 {{- with .values.affinity }}
 affinity:
   {{- toYaml . | nindent 2 }}
