@@ -1,9 +1,5 @@
 """The Go example of docs/clients.md, generated, compiled and run as the page says."""
 
-import asyncio
-import os
-import re
-import sys
 from pathlib import Path
 
 from scaar.core.types import (
@@ -28,13 +24,7 @@ from scaar.testing.fakes import ScriptedAnswerer
 from scaar.testing.sockets import serving
 from scaar.wire.orchestrator import OrchestratorServicer
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "clients.md").read_text()
-
-
-def block(language: str) -> str:
-    (found,) = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
-    return str(found)
+from .clients_page import run_go_example
 
 
 def script(request: AnswerRequest) -> list[AnswerEvent]:
@@ -53,26 +43,8 @@ def script(request: AnswerRequest) -> list[AnswerEvent]:
 
 
 async def test_the_go_example_compiles_and_answers(tmp_path: Path) -> None:
-    (tmp_path / "buf.gen.yaml").write_text(block("yaml"))
-    (tmp_path / "main.go").write_text(block("go"))
-    path = os.pathsep.join([str(tmp_path / "bin"), str(Path(sys.executable).parent)])
-    environment = os.environ | {
-        "GOBIN": str(tmp_path / "bin"),
-        "PATH": path + os.pathsep + os.environ["PATH"],
-    }
     answerer = ScriptedAnswerer(script)
     async with serving(OrchestratorServicer(answerer)) as (_, target):
-        commands = block("sh").replace("path/to/scaar/proto", str(ROOT / "proto"))
-        commands = commands.replace("dns:///127.0.0.1:50051", f"dns:///{target}")
-        running = await asyncio.create_subprocess_exec(
-            "bash",
-            "-euc",
-            commands,
-            cwd=tmp_path,
-            env=environment,
-            stdout=asyncio.subprocess.PIPE,
-        )
-        told, _ = await asyncio.wait_for(running.communicate(), 300)
-    assert running.returncode == 0
-    assert told.decode().splitlines() == ["A title", "London 7"]
+        told = await run_go_example(tmp_path, f"dns:///{target}")
+    assert told == ["A title", "London 7"]
     assert answerer.requests[0].policy.overrides.theta == 0.25

@@ -13,7 +13,7 @@ import pytest
 
 from ..kubernetes.cluster import Cluster
 from .access import Access
-from .needs import Need, lacking, left_out_line
+from .needs import lacking, leave_out, tell_left_out
 from .ours.collector import Collector, collecting
 from .ours.containers import containers
 from .ours.installation import Installation
@@ -23,7 +23,6 @@ from .ours.replicated import Asked, running
 from .ours.runner import Runner
 from .ours.security import Security, make_security
 
-_LEFT_OUT = pytest.StashKey[list[Need]]()
 _HERE = Path(__file__).parent
 
 
@@ -59,19 +58,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Deselects, and counts, the tests of what the installation does not give."""
     access = Access.read(os.environ)
     wants = {item: lacking(item, access) for item in items if _HERE in item.path.parents}
-    left_out = {item: needed[0] for item, needed in wants.items() if needed}
-    if left_out:
-        config.stash[_LEFT_OUT] = list(left_out.values())
-        config.hook.pytest_deselected(items=list(left_out))
-        items[:] = [item for item in items if item not in left_out]
+    leave_out(config, items, wants)
 
 
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     """Says how many tests were left out, and what would bring them in."""
-    if left_out := config.stash.get(_LEFT_OUT, []):
-        terminalreporter.write_line(left_out_line(left_out), yellow=True)
+    tell_left_out(terminalreporter, config)
 
 
 @pytest.fixture(scope="session")

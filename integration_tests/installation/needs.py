@@ -1,8 +1,9 @@
 """What tests need of an installation beyond its orchestrator, and what is left out without."""
 
 import enum
+import shutil
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pytest
 
@@ -18,6 +19,11 @@ class Need(enum.StrEnum):
     TLS = "SCAAR_TLS_CA_FILE"
     CERTIFICATE = "SCAAR_TLS_CERT_FILE"
     TOKEN = "SCAAR_TOKEN"
+    GO = "Go (https://go.dev/doc/install)"
+    POD_METRICS = "metrics.k8s.io, which a metrics server gives a cluster"
+
+
+_LEFT_OUT = pytest.StashKey[list[Need]]()
 
 
 def needs(*all_of: Need) -> pytest.MarkDecorator:
@@ -25,21 +31,40 @@ def needs(*all_of: Need) -> pytest.MarkDecorator:
     return pytest.mark.needs(*all_of)
 
 
-def lacking(item: pytest.Item, access: Access | None) -> list[Need]:
-    """What the test needs and the installation does not give; one of the tests' own gives all."""
-    if access is None:
-        return []
-    given = {
-        Need.CONTROL: False,
-        Need.EVALUATOR: bool(access.evaluator_target),
-        Need.METRICS: bool(access.metrics()),
-        Need.TLS: access.ca is not None,
-        Need.CERTIFICATE: access.cert is not None,
-        Need.TOKEN: bool(access.token),
-    }
-    return [
-        need for mark in item.iter_markers("needs") for need in mark.args if not given[Need(need)]
-    ]
+def lacking(
+    item: pytest.Item, access: Access | None, also: Mapping[Need, bool] | None = None
+) -> list[Need]:
+    """What the test needs and is not there; an installation of the tests' own gives all of its."""
+    given = {Need.GO: shutil.which("go") is not None, **(also or {})}
+    if access is not None:
+        given |= {
+            Need.CONTROL: False,
+            Need.EVALUATOR: bool(access.evaluator_target),
+            Need.METRICS: bool(access.metrics()),
+            Need.TLS: access.ca is not None,
+            Need.CERTIFICATE: access.cert is not None,
+            Need.TOKEN: bool(access.token),
+        }
+    wanted = [Need(each) for mark in item.iter_markers("needs") for each in mark.args]
+    return [each for each in wanted if not given.get(each, True)]
+
+
+def leave_out(
+    config: pytest.Config, items: list[pytest.Item], wants: Mapping[pytest.Item, list[Need]]
+) -> None:
+    """Deselects the tests that want something, and keeps in mind what."""
+    left_out = {item: needed[0] for item, needed in wants.items() if needed}
+    if left_out:
+        config.stash.setdefault(_LEFT_OUT, []).extend(left_out.values())
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
+
+
+def tell_left_out(reporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Says once how many tests were left out, and what would bring them in."""
+    if left_out := config.stash.get(_LEFT_OUT, []):
+        reporter.write_line(left_out_line(left_out), yellow=True)
+        left_out.clear()
 
 
 def left_out_line(left_out: Iterable[Need]) -> str:

@@ -1,7 +1,7 @@
 """A Kubernetes that runs, by kubectl: the cluster of ``KUBECONFIG`` and no other.
 
-Tests reach it at its first node, and what runs on it reaches the tests at the address from which
-this machine reaches that node.
+Tests reach it at its first node that takes pods, and what runs on it reaches the tests at the
+address from which this machine reaches that node.
 """
 
 import json
@@ -44,11 +44,13 @@ class Cluster:
     def __init__(self) -> None:
         self.config = os.environ["KUBECONFIG"]
         self.name = f"scaar-tests-{uuid4().hex[:8]}"
-        node = self.objects("nodes")[0]
+        node = next(each for each in self.objects("nodes") if _takes_pods(each))
         self.node: str = node["metadata"]["name"]
         self.hostname: str = node["metadata"]["labels"]["kubernetes.io/hostname"]
-        addresses = {each["type"]: each["address"] for each in node["status"]["addresses"]}
-        self.address: str = addresses["InternalIP"]
+        # Of a node with two families the first address is of the cluster's own.
+        self.address: str = next(
+            each["address"] for each in node["status"]["addresses"] if each["type"] == "InternalIP"
+        )
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
             # Sends nothing: the way to the node says from where.
             asking.connect((self.address, 9))
@@ -95,6 +97,19 @@ class Cluster:
             yield name
         finally:
             self.kubectl("delete", "namespace", name, "--wait=true")
+
+
+def tells_of_pods() -> bool:
+    """Whether the cluster says what its pods take, by which it may scale them."""
+    asking = ["kubectl", "--kubeconfig", os.environ["KUBECONFIG"], "get", "--raw"]
+    try:
+        return bool(json.loads(run([*asking, "/apis/metrics.k8s.io/v1beta1/nodes"]))["items"])
+    except Failed:
+        return False
+
+
+def _takes_pods(node: Object) -> bool:
+    return not any(each["effect"] != "PreferNoSchedule" for each in node["spec"].get("taints", []))
 
 
 def _made(found: Object) -> str:

@@ -2,19 +2,38 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from ..installation.access import Access
-from .cluster import Cluster
+from ..installation.needs import Need, lacking, leave_out, tell_left_out
+from .cluster import Cluster, tells_of_pods
 from .release import Release, Values, installed
 from .ways import Ways, ways
 
+_HERE = Path(__file__).parent
 
-def pytest_configure() -> None:
+
+def pytest_configure(config: pytest.Config) -> None:
     """Refuses to take whatever cluster kubectl would take."""
+    config.addinivalue_line("markers", "needs(*needs): deselected, and counted, without them")
     if not os.environ.get("KUBECONFIG"):
         raise pytest.UsageError("these tests need KUBECONFIG, of a cluster")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselects, and counts, the tests of what neither the cluster nor this machine has."""
+    here = [item for item in items if _HERE in item.path.parents]
+    also = {Need.POD_METRICS: bool(here) and tells_of_pods()}
+    leave_out(config, items, {item: lacking(item, None, also) for item in here})
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Says how many tests were left out, and what would bring them in."""
+    tell_left_out(terminalreporter, config)
 
 
 @pytest.fixture(scope="session")

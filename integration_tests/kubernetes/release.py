@@ -15,7 +15,8 @@ from .cluster import Cluster, Object, run
 
 RELEASE = "films"
 Values = dict[str, Any]
-_WAIT = ("--wait", "--wait-for-jobs", "--timeout", "10m")
+_WAIT = ("--wait", "--wait-for-jobs", "--timeout")
+_PATIENCE = "10m"
 
 
 class Release:
@@ -28,15 +29,19 @@ class Release:
 
     def install(self) -> None:
         """Installs it, and returns when all of it is ready and its Jobs have completed."""
-        self._with_values("install", {})
+        self._with_values("install", {}, _PATIENCE)
 
-    def upgrade(self, changed: Values) -> None:
-        """Changes values of it, and returns when all of it is ready."""
-        self._with_values("upgrade", changed)
+    def upgrade(self, changed: Values, *, timeout: str = _PATIENCE) -> None:
+        """Changes values of it, and returns when all of it is ready.
+
+        Raises:
+            Failed: it was not by then; or helm refused the values.
+        """
+        self._with_values("upgrade", changed, timeout)
 
     def rollback(self) -> None:
         """Brings back the values before the last change, and returns when all of it is ready."""
-        self.helm("rollback", RELEASE, *_WAIT)
+        self.helm("rollback", RELEASE, *_WAIT, _PATIENCE)
 
     def uninstall(self) -> None:
         """Takes it away, and returns when its objects are gone, and all that they made."""
@@ -100,9 +105,10 @@ class Release:
         )
         return f"{self.cluster.address}:{service['spec']['ports'][0]['nodePort']}"
 
-    def _with_values(self, command: str, changed: Values) -> None:
+    def _with_values(self, command: str, changed: Values, timeout: str) -> None:
         given = yaml.safe_dump(merged(self._values, changed))
-        self.helm(command, RELEASE, str(CHART), *self._files, "--values", "-", *_WAIT, given=given)
+        values = (*self._files, "--values", "-")
+        self.helm(command, RELEASE, str(CHART), *values, *_WAIT, timeout, given=given)
 
 
 @contextmanager
@@ -133,10 +139,11 @@ def images() -> Values:
 
 def exposed() -> Values:
     """The values of a release that is asked from outside of the cluster, at ports of its nodes."""
-    everybody = [{"ipBlock": {"cidr": "0.0.0.0/0"}}]
+    # Not every network counts pods among the addresses of a block.
+    everybody = [{"ipBlock": {"cidr": "0.0.0.0/0"}}, {"namespaceSelector": {}}]
     at_node = {"expose": {"enabled": True, "type": "NodePort"}}
     return {
-        "networkPolicy": {"clients": everybody, "prometheus": everybody},
+        "networkPolicy": {"clients": everybody, "prometheus": everybody, "modelMetrics": True},
         "orchestrator": at_node,
         "evaluator": at_node,
     }

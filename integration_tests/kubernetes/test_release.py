@@ -2,13 +2,24 @@
 
 import asyncio
 import json
+from pathlib import Path
 
+import pytest
+
+from scaar.v1.orchestrator_pb2 import AnswerRequest
+from scaar.v1.policy_pb2 import Policy, ScaarPolicy
+
+from ..go.clients_page import run_go_example
 from ..installation import load
 from ..installation.access import Access
-from .cluster import Cluster
+from ..installation.asking import events
+from ..installation.needs import Need, needs
+from .cluster import Cluster, Failed
 from .release import RELEASE, Release, full
 
 CHANGED = {"scorer": {"settings": {"max_connection_age_s": 4}, "podAnnotations": {"changed": "1"}}}
+NOWHERE = "scaar.invalid/scorer:none"
+"""An image that no node has, and no registry."""
 
 
 def age(release: Release) -> str:
@@ -18,9 +29,10 @@ def age(release: Release) -> str:
     return str(environment["SCAAR_SCORER_MAX_CONNECTION_AGE_S"])
 
 
-def revision(release: Release) -> int:
-    """Which of its revisions is the newest."""
-    return int(json.loads(release.helm("history", RELEASE, "--output", "json"))[-1]["revision"])
+def newest(release: Release) -> dict[str, object]:
+    """The newest of its revisions."""
+    told: list[dict[str, object]] = json.loads(release.helm("history", RELEASE, "--output", "json"))
+    return told[-1]
 
 
 def test_the_index_is_built_by_a_job_that_completes(release: Release) -> None:
@@ -42,6 +54,21 @@ def test_helm_test_asks_a_question(release: Release) -> None:
     assert "Phase:          Succeeded" in said
 
 
+@needs(Need.GO)
+async def test_the_go_client_of_the_page_hears_what_any_client_does(
+    release: Release, access: Access, tmp_path: Path
+) -> None:
+    told = await run_go_example(tmp_path, f"dns:///{release.node_port('orchestrator')}")
+    policy = Policy(scaar=ScaarPolicy(theta=0.25))
+    asked = AnswerRequest(question="Who directed the film The Haunted Fountain?", policy=policy)
+    async with access.channel() as channel:
+        heard = [each.event for each in await events(channel, asked)]
+    found = [found.title for each in heard for found in each.passages_retrieved.passages]
+    answer = heard[-1].finished.answer
+    assert answer.answer
+    assert told == [*found, f"{answer.answer} {answer.usage.retrievals}"]
+
+
 async def test_no_call_fails_while_a_value_is_changed_and_brought_back(
     release: Release, access: Access
 ) -> None:
@@ -52,5 +79,21 @@ async def test_no_call_fails_while_a_value_is_changed_and_brought_back(
         changed = age(release)
         await asyncio.to_thread(release.rollback)
         await asyncio.to_thread(release.rollout, "scorer")
-    assert (changed, age(release), revision(release)) == ("4", "5", 3)
+    assert (changed, age(release), newest(release)["revision"]) == ("4", "5", 3)
+    assert answers.failed == []
+
+
+async def test_an_upgrade_that_fails_leaves_what_serves_and_a_rollback_mends_it(
+    release: Release, access: Access
+) -> None:
+    (before,) = release.pods("scorer")
+    async with load.answers(access) as answers:
+        with pytest.raises(Failed, match="UPGRADE FAILED"):
+            await asyncio.to_thread(release.upgrade, {"scorer": {"image": NOWHERE}}, timeout="45s")
+        failed = newest(release)["status"]
+        await asyncio.to_thread(release.rollback)
+        await asyncio.to_thread(release.rollout, "scorer")
+    (after,) = release.pods("scorer")
+    assert (failed, newest(release)["status"]) == ("failed", "deployed")
+    assert before["metadata"]["name"] == after["metadata"]["name"]
     assert answers.failed == []

@@ -1,0 +1,44 @@
+"""Pods that the cluster itself adds, and takes away, by what they take."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from ..installation import load
+from ..installation.access import Access
+from ..installation.needs import Need, needs
+from .cluster import Cluster
+from .release import Release, installed
+
+pytestmark = needs(Need.POD_METRICS)
+# The autoscaler looks every quarter of a minute, at what a metrics server saw in the minute before.
+PATIENCE_S = 600.0
+
+
+@pytest.fixture(scope="module")
+def release(cluster: Cluster, namespace: str) -> Iterator[Release]:
+    """The lab's release, its orchestrators scaled by what little they take of a core."""
+    soon = {"scaleDown": {"stabilizationWindowSeconds": 0}}
+    scaling = {"by": "hpa", "maxReplicas": 2, "cpuPercent": 60, "behavior": soon}
+    requests = {"requests": {"cpu": "50m"}}
+    values = {"orchestrator": {"autoscaling": scaling, "resources": requests}}
+    with installed(Release(cluster, namespace, "lab", values)) as found:
+        yield found
+
+
+async def until(release: Release, pods: int) -> None:
+    """Returns when there are so many orchestrators."""
+    async with asyncio.timeout(PATIENCE_S):
+        while len(await asyncio.to_thread(release.pods, "orchestrator")) != pods:  # noqa: ASYNC110
+            await asyncio.sleep(2)
+
+
+async def test_orchestrators_are_added_under_load_and_taken_away_after_it_and_no_call_fails(
+    release: Release, access: Access
+) -> None:
+    await until(release, 1)
+    async with load.answers(access, clients=6) as answers:
+        await until(release, 2)
+    assert answers.failed == []
+    await until(release, 1)
