@@ -21,6 +21,7 @@ class Need(enum.StrEnum):
     TOKEN = "SCAAR_TOKEN"
     GO = "Go (https://go.dev/doc/install)"
     POD_METRICS = "metrics.k8s.io, which a metrics server gives a cluster"
+    KEDA = "keda.sh, which KEDA gives a cluster"
 
 
 _LEFT_OUT = pytest.StashKey[list[Need]]()

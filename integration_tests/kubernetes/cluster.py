@@ -99,13 +99,14 @@ class Cluster:
             self.kubectl("delete", "namespace", name, "--wait=true")
 
 
-def tells_of_pods() -> bool:
-    """Whether the cluster says what its pods take, by which it may scale them."""
-    asking = ["kubectl", "--kubeconfig", os.environ["KUBECONFIG"], "get", "--raw"]
+def serves(api: str) -> bool:
+    """Whether the cluster has an API that not every cluster has, and something answers for it."""
+    asking = ["kubectl", "--kubeconfig", os.environ["KUBECONFIG"], "get", "--raw", f"/apis/{api}"]
     try:
-        return bool(json.loads(run([*asking, "/apis/metrics.k8s.io/v1beta1/nodes"]))["items"])
+        told = json.loads(run(asking))
     except Failed:
         return False
+    return bool(told.get("items") or told.get("resources"))
 
 
 def _takes_pods(node: Object) -> bool:

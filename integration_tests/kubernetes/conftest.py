@@ -8,11 +8,12 @@ import pytest
 
 from ..installation.access import Access
 from ..installation.needs import Need, lacking, leave_out, tell_left_out
-from .cluster import Cluster, tells_of_pods
+from .cluster import Cluster, serves
 from .release import Release, Values, installed
 from .ways import Ways, ways
 
 _HERE = Path(__file__).parent
+_APIS = {Need.POD_METRICS: "metrics.k8s.io/v1beta1/nodes", Need.KEDA: "keda.sh/v1alpha1"}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -25,7 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselects, and counts, the tests of what neither the cluster nor this machine has."""
     here = [item for item in items if _HERE in item.path.parents]
-    also = {Need.POD_METRICS: bool(here) and tells_of_pods()}
+    also = {each: bool(here) and serves(api) for each, api in _APIS.items()}
     leave_out(config, items, {item: lacking(item, None, also) for item in here})
 
 
@@ -64,7 +65,7 @@ def release(cluster: Cluster, namespace: str) -> Iterator[Release]:
 @pytest.fixture(scope="module")
 def to_pods(release: Release) -> Iterator[Ways]:
     """Ways to its pods, one by one."""
-    with ways(release) as found:
+    with ways(release.cluster, release.namespace) as found:
         yield found
 
 

@@ -5,16 +5,16 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from .release import Release
+from .cluster import Cluster
 
 _LISTENS = re.compile(r"(?:Forwarding from|Starting to serve on) 127\.0\.0\.1:(\d+)")
 
 
 class Ways:
-    """Ways to pods of a release, each opened when it is first asked for."""
+    """Ways to pods of a namespace, each opened when it is first asked for."""
 
-    def __init__(self, release: Release) -> None:
-        self._release = release
+    def __init__(self, cluster: Cluster, namespace: str) -> None:
+        self._cluster, self._namespace = cluster, namespace
         self._open: dict[tuple[str, ...], tuple[subprocess.Popen[str], int]] = {}
 
     def target(self, pod: str, port: int) -> str:
@@ -23,8 +23,12 @@ class Ways:
 
     def url(self, pod: str, port: int, path: str) -> str:
         """Where what the pod serves by HTTP is read."""
-        server = f"http://127.0.0.1:{self._port('proxy', '--port=0')}"
-        return f"{server}/api/v1/namespaces/{self._release.namespace}/pods/{pod}:{port}/proxy{path}"
+        server = f"http://{self.api_server()}"
+        return f"{server}/api/v1/namespaces/{self._namespace}/pods/{pod}:{port}/proxy{path}"
+
+    def api_server(self) -> str:
+        """Host and port where whoever asks the API server by HTTP is let in."""
+        return f"127.0.0.1:{self._port('proxy', '--port=0')}"
 
     def close(self) -> None:
         """Closes all of them."""
@@ -43,7 +47,7 @@ class Ways:
 
     def _opened(self, command: tuple[str, ...]) -> tuple[subprocess.Popen[str], int]:
         process = subprocess.Popen(
-            self._release.cluster.command(*command, namespace=self._release.namespace),
+            self._cluster.command(*command, namespace=self._namespace),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -59,9 +63,9 @@ class Ways:
 
 
 @contextmanager
-def ways(release: Release) -> Iterator[Ways]:
-    """Ways to the release's pods, closed when the block ends."""
-    found = Ways(release)
+def ways(cluster: Cluster, namespace: str) -> Iterator[Ways]:
+    """Ways to the namespace's pods, closed when the block ends."""
+    found = Ways(cluster, namespace)
     try:
         yield found
     finally:

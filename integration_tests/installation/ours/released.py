@@ -61,7 +61,7 @@ def released(cluster: Cluster, asked: Asked) -> Iterator[Released]:
         else:
             preset, values = "lab", stack.enter_context(replicated(cluster, namespace, asked))
         release = stack.enter_context(installed(Release(cluster, namespace, preset, values)))
-        yield Released(release, stack.enter_context(ways(release)), known)
+        yield Released(release, stack.enter_context(ways(cluster, namespace)), known)
 
 
 def hosts(cluster: Cluster) -> tuple[str, str]:

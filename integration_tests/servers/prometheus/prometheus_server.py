@@ -1,4 +1,4 @@
-"""Runs a real Prometheus on loopback, with a folder and a port of its own."""
+"""Runs a real Prometheus with a folder and a port of its own; on loopback, if not told where."""
 
 import json
 import subprocess
@@ -19,9 +19,9 @@ HERE = Path(__file__).resolve().parent
 class PrometheusServer:
     """A server of a configuration file, with its data in ``folder``."""
 
-    def __init__(self, folder: Path, config: Path) -> None:
+    def __init__(self, folder: Path, config: Path, host: str = "127.0.0.1") -> None:
         self.folder, self.config = folder.resolve(), config.resolve()
-        self.port = free_port()
+        self.address = f"{host}:{free_port()}"
         self.process = ServerProcess(self.folder / "prometheus.log")
 
     def start(self) -> None:
@@ -30,19 +30,19 @@ class PrometheusServer:
             str(program("prometheus")),
             f"--config.file={self.config}",
             f"--storage.tsdb.path={self.folder / 'data'}",
-            f"--web.listen-address=127.0.0.1:{self.port}",
+            f"--web.listen-address={self.address}",
         ]
         self.process.start(command, answers=self._ready)
 
     def asked(self, path: str, **parameters: str) -> Any:
         """The data that its HTTP API gives."""
-        url = f"http://127.0.0.1:{self.port}/api/v1/{path}?{urlencode(parameters)}"
+        url = f"http://{self.address}/api/v1/{path}?{urlencode(parameters)}"
         with urlopen(url, timeout=60) as answer:
             return json.load(answer)["data"]
 
     def _ready(self) -> bool:
         try:
-            with urlopen(f"http://127.0.0.1:{self.port}/-/ready", timeout=5) as answer:
+            with urlopen(f"http://{self.address}/-/ready", timeout=5) as answer:
                 return bool(answer.status == 200)
         except (URLError, OSError):
             return False
@@ -61,10 +61,10 @@ def checked(*arguments: str) -> str:
 
 
 @contextmanager
-def running_prometheus(config: Path) -> Iterator[PrometheusServer]:
+def running_prometheus(config: Path, host: str = "127.0.0.1") -> Iterator[PrometheusServer]:
     """A server for the time of the block; its data go with it."""
     with server_folder(HERE) as folder:
-        server = PrometheusServer(folder, config)
+        server = PrometheusServer(folder, config, host)
         try:
             server.start()
             yield server

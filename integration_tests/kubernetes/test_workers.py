@@ -1,0 +1,80 @@
+"""Evaluations that workers of a release ask: pods are killed and replaced, and nothing is lost."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from scaar.v1.evaluator_pb2 import Evaluation, WatchEvaluationRequest
+from scaar.v1.evaluator_pb2_grpc import EvaluatorServiceStub
+
+from ..installation.asking import PATIENCE_S
+from ..installation.evaluating import created
+from .cluster import Cluster
+from .workers import Working, is_whole, working
+
+TIMES = 60
+"""How often each question is asked: long enough for a pod to be killed meanwhile."""
+
+
+@pytest.fixture(scope="module")
+def workers(cluster: Cluster, namespace: str) -> Iterator[Working]:
+    """Two of them, of which each asks by two processes."""
+    with working(cluster, namespace, {"worker": {"replicas": 2}}) as found:
+        yield found
+
+
+@pytest.fixture
+async def evaluator(workers: Working) -> AsyncIterator[EvaluatorServiceStub]:
+    async with workers.access().evaluator_channel() as channel:
+        yield EvaluatorServiceStub(channel)
+
+
+async def begun(evaluator: EvaluatorServiceStub, workers: Working) -> Evaluation:
+    """An evaluation of which some is done and most is not."""
+    evaluation = await created(evaluator, workers.access(), times=TIMES)
+    asked = WatchEvaluationRequest(evaluation_id=evaluation.id)
+    async for each in evaluator.WatchEvaluation(asked, timeout=PATIENCE_S):
+        evaluation = each.evaluation
+        if evaluation.done:
+            break
+    assert evaluation.done < evaluation.wanted / 2
+    return evaluation
+
+
+def test_the_tables_are_made_before_the_pods_by_a_job_that_goes_when_it_is_done(
+    workers: Working,
+) -> None:
+    assert workers.database.asked("SELECT count(*) FROM alembic_version") == "1"
+    jobs = workers.release.cluster.objects("jobs", namespace=workers.release.namespace)
+    assert not [each for each in jobs if "migrations" in each["metadata"]["name"]]
+
+
+async def test_workers_ask_an_evaluation_to_its_end(
+    workers: Working, evaluator: EvaluatorServiceStub
+) -> None:
+    await is_whole(evaluator, await begun(evaluator, workers))
+
+
+async def test_a_worker_that_is_killed_loses_nothing(
+    workers: Working, evaluator: EvaluatorServiceStub
+) -> None:
+    evaluation = await begun(evaluator, workers)
+    await asyncio.to_thread(workers.release.kill, "worker")
+    await is_whole(evaluator, evaluation)
+
+
+async def test_workers_that_are_replaced_give_their_shards_back(
+    workers: Working, evaluator: EvaluatorServiceStub
+) -> None:
+    evaluation = await begun(evaluator, workers)
+    await asyncio.to_thread(workers.release.restart, "worker")
+    await is_whole(evaluator, evaluation)
+
+
+async def test_an_evaluator_that_is_replaced_goes_on_with_what_is_under_way(
+    workers: Working, evaluator: EvaluatorServiceStub
+) -> None:
+    evaluation = await begun(evaluator, workers)
+    await asyncio.to_thread(workers.release.restart, "evaluator")
+    await is_whole(evaluator, evaluation)
