@@ -23,8 +23,11 @@ class Ways:
 
     def url(self, pod: str, port: int, path: str) -> str:
         """Where what the pod serves by HTTP is read."""
-        server = f"http://{self.api_server()}"
-        return f"{server}/api/v1/namespaces/{self._namespace}/pods/{pod}:{port}/proxy{path}"
+        return f"http://{self.api_server()}{self.path(pod, port, path)}"
+
+    def path(self, pod: str, port: int, path: str) -> str:
+        """Where the API server has it."""
+        return f"/api/v1/namespaces/{self._namespace}/pods/{pod}:{port}/proxy{path}"
 
     def api_server(self) -> str:
         """Host and port where whoever asks the API server by HTTP is let in."""
