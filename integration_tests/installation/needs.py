@@ -22,6 +22,7 @@ class Need(enum.StrEnum):
     GO = "Go (https://go.dev/doc/install)"
     POD_METRICS = "metrics.k8s.io, which a metrics server gives a cluster"
     KEDA = "keda.sh, which KEDA gives a cluster"
+    POLICIES = "SCAAR_NETWORK_POLICIES=enforced, of a cluster whose network enforces them"
 
 
 _LEFT_OUT = pytest.StashKey[list[Need]]()

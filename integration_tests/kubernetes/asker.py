@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from .carried import packed
+from .cluster import Cluster
 from .release import Release, images
 
 _NAME = "asker"
@@ -60,6 +61,13 @@ class Asker:
 @contextmanager
 def asking(release: Release) -> Iterator[Asker]:
     """The pod until the block ends."""
+    with standing(release.cluster, release.namespace):
+        yield Asker(release)
+
+
+@contextmanager
+def standing(cluster: Cluster, namespace: str) -> Iterator[str]:
+    """The name of a pod in the namespace, with all of scaar in it, that does what it is told."""
     image = images()["image"]
     container = {
         "name": _NAME,
@@ -80,9 +88,10 @@ def asking(release: Release) -> Iterator[Asker]:
         "terminationGracePeriodSeconds": 0,
     }
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": _NAME}, "spec": spec}
-    release.cluster.apply(pod, namespace=release.namespace)
+    cluster.apply(pod, namespace=namespace)
     try:
-        release.kubectl("wait", "--for=condition=Ready", f"pod/{_NAME}", "--timeout=5m")
-        yield Asker(release)
+        ready = ("wait", "--for=condition=Ready", f"pod/{_NAME}", "--timeout=5m")
+        cluster.kubectl(*ready, namespace=namespace)
+        yield _NAME
     finally:
-        release.kubectl("delete", "pod", _NAME)
+        cluster.kubectl("delete", "pod", _NAME, namespace=namespace)

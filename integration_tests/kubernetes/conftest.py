@@ -27,6 +27,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Deselects, and counts, the tests of what neither the cluster nor this machine has."""
     here = [item for item in items if _HERE in item.path.parents]
     also = {each: bool(here) and serves(api) for each, api in _APIS.items()}
+    also[Need.POLICIES] = os.environ.get("SCAAR_NETWORK_POLICIES") == "enforced"
     leave_out(config, items, {item: lacking(item, None, also) for item in here})
 
 
