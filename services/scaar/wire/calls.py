@@ -49,13 +49,16 @@ async def streamed(
     target: str,
 ) -> AsyncGenerator[_Value, None]:
     """What the call streams, read one by one. Closing the generator cancels the call."""
+    messages: Any = aiter(call)
     try:
-        async for message in call:
+        async for message in messages:
             yield _understood(message, read, target)
     except grpc.aio.AioRpcError as error:
         raise error_of(error, target) from error
     finally:
         call.cancel()
+        # An iterator that was left and its call hold one another, and their connection with them.
+        await messages.aclose()
 
 
 def _understood(message: _Message, read: Callable[[_Message], _Value], target: str) -> _Value:

@@ -1,6 +1,7 @@
 """What holds for every call, shown on the generator: errors, cancellation, deadlines."""
 
 import asyncio
+import gc
 import itertools
 import logging
 import re
@@ -189,6 +190,26 @@ async def test_a_call_without_a_deadline_is_bounded_by_the_server() -> None:
     assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
     assert caught.value.details() == "the call took longer than the 0.3 s that it may"
     assert engine.closed == 1
+
+
+async def test_a_stream_that_is_left_is_freed_at_once() -> None:
+    """Its connection too: that ends with the last call which is not freed."""
+
+    def streams() -> int:
+        return sum(isinstance(each, grpc.aio.UnaryStreamCall) for each in gc.get_objects())
+
+    gc.collect()
+    gc.disable()
+    try:
+        before = streams()
+        async with serving(GeneratorServicer(endless())) as (channel, target):
+            events = RemoteGenerator(channel, target).generate(REQUEST)
+            await anext(events)
+            assert streams() == before + 1
+            await events.aclose()
+            await until(lambda: streams() == before)
+    finally:
+        gc.enable()
 
 
 async def test_a_stream_without_its_end_is_incomplete() -> None:
