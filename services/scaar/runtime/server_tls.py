@@ -26,9 +26,7 @@ def server_credentials(settings: ServiceSettings) -> grpc.ServerCredentials | No
             raise InvalidRequest.of(name, "must be set beside TLS_CERT_FILE and TLS_KEY_FILE")
         return None
     files = TlsFiles(variable_of(type(settings), ""), ca, cert, key, names=_NAMES)
-    watched = WatchedFiles(
-        [path for path in (cert, key, ca) if path is not None], lambda: _configuration(files)
-    )
+    watched = WatchedFiles(files.paths, lambda: _configuration(files))
     told = first = watched.current()
 
     def changed() -> grpc.ServerCertificateConfiguration | None:

@@ -29,6 +29,12 @@ class TlsFiles:
     client_key: Path | None = None
     names: TlsNames = field(default=TlsNames(), kw_only=True)
 
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """Those files that there are."""
+        named = (self.ca, self.client_cert, self.client_key)
+        return tuple(path for path in named if path is not None)
+
     def context(self) -> ssl.SSLContext:
         """What a connection is made with. Blocks while it reads the files.
 
@@ -48,7 +54,7 @@ class TlsFiles:
         try:
             # Without the password the library would ask the terminal for one.
             context.load_cert_chain(cert, key, password="")
-        except ssl.SSLError as error:
+        except OSError as error:  # ssl.SSLError is one; others are of a file that has just gone
             told = f"{key} is not the unencrypted key, in PEM, of the certificate in {cert}"
             raise self._wrong(names.key, told) from error
         return context
@@ -72,7 +78,7 @@ class TlsFiles:
         self._read(self.names.ca, self.ca)
         try:
             return ssl.create_default_context(cafile=self.ca)
-        except ssl.SSLError as error:
+        except OSError as error:
             told = f"{self.ca} is no file of certificates in PEM"
             raise self._wrong(self.names.ca, told) from error
 

@@ -33,8 +33,8 @@ class WatchedFiles(Generic[_Value]):
     def current(self) -> _Value:
         """The value. Looks at the files' times, and blocks for a reading where one has changed."""
         with self._lock:
-            stamp = self._stamped()
-            if stamp != self._stamp:
+            # Again where they change while they are read: one might be of before, another of after.
+            while (stamp := self._stamped()) != self._stamp:
                 self._stamp = stamp
                 self._read_again()
             return self._value
