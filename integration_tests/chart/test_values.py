@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from .rendering import CHART, RefusedValues, full, render
+from .rendering import CHART, RefusedValues, render
 from .scenarios import BROKER, DATABASE, SCENARIOS, each_by
 
 WRONG: dict[str, dict[str, Any]] = {
@@ -165,21 +165,6 @@ def test_notes_say_what_is_open_and_what_is_not_kept(tmp_path: Path) -> None:
     assert "retriever.persistence.enabled" in said
     for scenario in ("lab kept", "production"):
         assert "persistence.enabled" not in notes(tmp_path, scenario)
-
-
-def test_notes_say_which_parts_to_start_again_for_a_renewed_certificate(tmp_path: Path) -> None:
-    said = notes(tmp_path, "production")
-    parts = " ".join(f"deployment/{full(each)}" for each in ("evaluator", "orchestrator", "worker"))
-    assert f"kubectl --namespace questions rollout restart {parts}\n" in said
-    assert "sooner than 720h" in said
-    without = notes(tmp_path, "lab by TLS")
-    assert (
-        f"rollout restart deployment/{full('evaluator')} deployment/{full('orchestrator')}\n"
-        in without
-    )
-    assert "renewBefore" not in without
-    for scenario in ("lab", "TLS without clients' certificates"):
-        assert "rollout restart" not in notes(tmp_path, scenario)
 
 
 def test_notes_say_that_prometheus_may_select_what_it_reads(tmp_path: Path) -> None:

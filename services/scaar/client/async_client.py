@@ -121,10 +121,10 @@ async def open_client(
     """A client of the orchestrator at ``dns:///host:port`` and the like.
 
     ``ca_file``, whom to trust, makes the channel one of TLS, and so do ``cert_file`` and
-    ``key_file``, what to be known by; ``credentials`` (``grpc.ssl_channel_credentials()``) in
-    their place are for whoever has some. ``token`` is a bearer token, and goes by TLS only.
-    ``metadata`` goes with every call; no call takes longer than ``timeout_s``. Nothing is
-    connected yet.
+    ``key_file``, what to be known by; files that change are read again at the next call.
+    ``credentials`` (``grpc.ssl_channel_credentials()``) in their place are for whoever has some.
+    ``token`` is a bearer token, and goes by TLS only. ``metadata`` goes with every call; no call
+    takes longer than ``timeout_s``. Nothing is connected yet.
 
     Raises:
         InvalidRequest: a file cannot be used, or metadata, token or time not be sent.

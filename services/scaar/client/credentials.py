@@ -1,11 +1,13 @@
 """What a client's channel is opened with, from what its opener gives."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import grpc
 
 from scaar.core.errors import InvalidRequest
 from scaar.runtime.channel_tls import channel_credentials, checked_token, with_token
+from scaar.runtime.renewing import CredentialsSource
 from scaar.runtime.tls import TlsFiles, TlsNames
 
 _NAMES = TlsNames("ca_file", "cert_file", "key_file")
@@ -16,7 +18,7 @@ def client_credentials(
     given: grpc.ChannelCredentials | None,
     files: tuple[_File, _File, _File],
     token: str | None,
-) -> grpc.ChannelCredentials | None:
+) -> grpc.ChannelCredentials | CredentialsSource | None:
     """The credentials of CA, certificate and key, or those given; None for plaintext.
 
     Raises:
@@ -26,11 +28,16 @@ def client_credentials(
     if any(file is not None for file in files):
         if given is not None:
             raise InvalidRequest.of("credentials", "go without ca_file, cert_file and key_file")
-        given = channel_credentials(TlsFiles("", ca, cert, key, names=_NAMES))
+        named = TlsFiles("", ca, cert, key, names=_NAMES)
+        return channel_credentials(named, None if token is None else _constant(token))
     if token is None:
         return given
     if given is None:
         told = "goes by TLS only: give ca_file, or credentials that trust the system's authorities"
         raise InvalidRequest.of("token", told)
-    constant = checked_token("token", token)
-    return with_token(given, lambda: constant)
+    return with_token(given, _constant(token))
+
+
+def _constant(token: str) -> Callable[[], str]:
+    checked = checked_token("token", token)
+    return lambda: checked

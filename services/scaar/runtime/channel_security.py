@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-import grpc
-
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.runtime.channel_tls import channel_credentials, checked_token
+from scaar.runtime.renewing import CredentialsSource
 from scaar.runtime.settings import Settings, settings_of, variable_of
 from scaar.runtime.tls import TlsFiles, TlsNames
 from scaar.runtime.watched_files import WatchedFiles
@@ -26,7 +25,8 @@ class ChannelSecurity(Settings):
     """Whether the services are called by TLS; without, in plaintext."""
 
     ca_file: Path | None = None
-    """The authority of their certificates, in PEM; the system's without."""
+    """The authority of their certificates, in PEM; the system's without. The files are read again
+    when they change."""
 
     cert_file: Path | None = None
     """The certificate that this process shows, in PEM; set beside ``key_file``."""
@@ -38,7 +38,7 @@ class ChannelSecurity(Settings):
     """A file that holds the bearer token of this process's calls; read again when it changes."""
 
 
-def read_channel_credentials() -> grpc.ChannelCredentials | None:
+def read_channel_credentials() -> CredentialsSource | None:
     """What the settings in use open a channel with; None for plaintext. Blocks while it reads.
 
     Raises:

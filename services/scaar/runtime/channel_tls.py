@@ -6,24 +6,32 @@ from collections.abc import Callable
 import grpc
 
 from scaar.core.errors import InvalidRequest
+from scaar.runtime.renewing import CredentialsSource
 from scaar.runtime.tls import TlsFiles
+from scaar.runtime.watched_files import WatchedFiles
 
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 
 
 def channel_credentials(
     files: TlsFiles, token: Callable[[], str] | None = None
-) -> grpc.ChannelCredentials:
-    """What a channel of TLS is opened with. Blocks while it reads the files.
+) -> CredentialsSource:
+    """What a channel of TLS is opened with, made anew when a file has changed.
+
+    Blocks while it reads the files: now, and when it finds another one there.
 
     Raises:
         InvalidRequest: naming the setting whose file cannot be used.
     """
-    ca, cert, key = files.contents()
-    credentials = grpc.ssl_channel_credentials(
-        root_certificates=ca, private_key=key, certificate_chain=cert
-    )
-    return credentials if token is None else with_token(credentials, token)
+
+    def read() -> grpc.ChannelCredentials:
+        ca, cert, key = files.contents()
+        credentials = grpc.ssl_channel_credentials(
+            root_certificates=ca, private_key=key, certificate_chain=cert
+        )
+        return credentials if token is None else with_token(credentials, token)
+
+    return WatchedFiles(files.paths, read).current
 
 
 def with_token(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import grpc
 
 from scaar.runtime.carrying import CarryingChannel
+from scaar.runtime.renewing import CredentialsSource, RenewingChannel
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 """The largest message, either way."""
@@ -32,14 +33,15 @@ async def open_channel(
     *,
     service: str = "",
     settings: ChannelSettings | None = None,
-    credentials: grpc.ChannelCredentials | None = None,
+    credentials: grpc.ChannelCredentials | CredentialsSource | None = None,
 ) -> AsyncIterator[grpc.aio.Channel]:
     """A channel to ``dns:///host:port`` and the like, its calls spread over all addresses.
 
-    Without ``credentials`` it is plaintext. Addresses whose ``service`` does not report SERVING
-    are left out. Nothing is connected yet: a call to a target that cannot be reached fails as
-    UNAVAILABLE at once. A proxy named in the environment is not used. A call carries the ids of the
-    request and of the trace that it is made for.
+    Without ``credentials`` it is plaintext; with a source of them, new connections are made with
+    what the source gives then. Addresses whose ``service`` does not report SERVING are left out.
+    Nothing is connected yet: a call to a target that cannot be reached fails as UNAVAILABLE at
+    once. A proxy named in the environment is not used. A call carries the ids of the request and of
+    the trace that it is made for.
     """
     options = channel_options(settings or ChannelSettings(), service)
     async with CarryingChannel(opened_channel(target, credentials, options)) as channel:
@@ -48,13 +50,17 @@ async def open_channel(
 
 def opened_channel(
     target: str,
-    credentials: grpc.ChannelCredentials | None,
+    credentials: grpc.ChannelCredentials | CredentialsSource | None,
     options: Sequence[tuple[str, object]],
 ) -> grpc.aio.Channel:
-    """A channel of gRPC's own, plaintext without credentials."""
+    """A channel whose calls carry nothing on; its credentials are those of :func:`open_channel`."""
     if credentials is None:
         return grpc.aio.insecure_channel(target, options=options)
-    return grpc.aio.secure_channel(target, credentials, options=options)
+    if isinstance(credentials, grpc.ChannelCredentials):
+        return grpc.aio.secure_channel(target, credentials, options=options)
+    return RenewingChannel(
+        lambda shown: grpc.aio.secure_channel(target, shown, options=options), credentials
+    )
 
 
 def channel_options(settings: ChannelSettings, service: str = "") -> tuple[tuple[str, object], ...]:

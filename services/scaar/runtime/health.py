@@ -13,6 +13,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from scaar.core.connection_failures import cause_of
 from scaar.core.errors import BackendUnavailable, NotFound
 from scaar.runtime.channels import opened_channel
+from scaar.runtime.renewing import CredentialsSource
 
 _ASK_AGAIN_S = 0.1
 _CAUSE_S = 0.5
@@ -82,7 +83,7 @@ async def wait_until_serving(
     service: str = "",
     *,
     timeout_s: float = 30.0,
-    credentials: grpc.ChannelCredentials | None = None,
+    credentials: grpc.ChannelCredentials | CredentialsSource | None = None,
 ) -> None:
     """Returns as soon as the service reports SERVING; the server need not be there yet.
 

@@ -11,10 +11,9 @@ import asyncio
 import os
 import sys
 
-import grpc
-
 from scaar.core.errors import BackendUnavailable, InvalidRequest
 from scaar.runtime.health import wait_until_serving
+from scaar.runtime.renewing import CredentialsSource
 
 TIMEOUT_S = 4.0
 _SETTINGS = ("SCAAR_CHANNEL_", "SCAAR_CONFIG")
@@ -40,7 +39,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _credentials() -> grpc.ChannelCredentials | None:
+def _credentials() -> CredentialsSource | None:
     if not any(name.startswith(_SETTINGS) for name in os.environ):
         return None
     # Reading settings takes longer than all else here, and a probe is run every few seconds.

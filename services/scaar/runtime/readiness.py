@@ -10,6 +10,7 @@ import grpc
 
 from scaar.core.errors import ScaarError
 from scaar.runtime.channels import open_channel
+from scaar.runtime.renewing import CredentialsSource
 
 Check = Callable[[], Awaitable[object]]
 """Raises a :class:`~scaar.core.errors.ScaarError` while the service cannot serve."""
@@ -28,7 +29,7 @@ class Need:
     """Where it is, ``dns:///host:port``."""
     service: str
     """Its full name in the contract, which its readiness goes by."""
-    credentials: grpc.ChannelCredentials | None = None
+    credentials: CredentialsSource | None = None
     """What it is asked with; None for plaintext."""
 
 
