@@ -13,7 +13,11 @@ from .release import Release, Values, installed
 from .ways import Ways, ways
 
 _HERE = Path(__file__).parent
-_APIS = {Need.POD_METRICS: "metrics.k8s.io/v1beta1/nodes", Need.KEDA: "keda.sh/v1alpha1"}
+_APIS = {
+    Need.POD_METRICS: "metrics.k8s.io/v1beta1/nodes",
+    Need.CERT_MANAGER: "cert-manager.io/v1",
+    Need.KEDA: "keda.sh/v1alpha1",
+}
 
 
 def pytest_configure(config: pytest.Config) -> None:
