@@ -1,7 +1,7 @@
 """Evaluations that workers of a release ask: pods are killed and replaced, and nothing is lost."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
@@ -11,6 +11,7 @@ from scaar.v1.evaluator_pb2_grpc import EvaluatorServiceStub
 from ..installation.asking import PATIENCE_S
 from ..installation.evaluating import created
 from .cluster import Cluster
+from .release import Release
 from .workers import Working, is_whole, working
 
 TIMES = 60
@@ -56,25 +57,17 @@ async def test_workers_ask_an_evaluation_to_its_end(
     await is_whole(evaluator, await begun(evaluator, workers))
 
 
-async def test_a_worker_that_is_killed_loses_nothing(
-    workers: Working, evaluator: EvaluatorServiceStub
+@pytest.mark.parametrize(
+    ("disturb", "part"),
+    [(Release.kill, "worker"), (Release.restart, "worker"), (Release.restart, "evaluator")],
+    ids=["worker-killed", "workers-replaced", "evaluator-replaced"],
+)
+async def test_nothing_is_lost_and_nothing_asked_twice(
+    workers: Working,
+    evaluator: EvaluatorServiceStub,
+    disturb: Callable[[Release, str], None],
+    part: str,
 ) -> None:
     evaluation = await begun(evaluator, workers)
-    await asyncio.to_thread(workers.release.kill, "worker")
-    await is_whole(evaluator, evaluation)
-
-
-async def test_workers_that_are_replaced_give_their_shards_back(
-    workers: Working, evaluator: EvaluatorServiceStub
-) -> None:
-    evaluation = await begun(evaluator, workers)
-    await asyncio.to_thread(workers.release.restart, "worker")
-    await is_whole(evaluator, evaluation)
-
-
-async def test_an_evaluator_that_is_replaced_goes_on_with_what_is_under_way(
-    workers: Working, evaluator: EvaluatorServiceStub
-) -> None:
-    evaluation = await begun(evaluator, workers)
-    await asyncio.to_thread(workers.release.restart, "evaluator")
+    await asyncio.to_thread(disturb, workers.release, part)
     await is_whole(evaluator, evaluation)
