@@ -119,7 +119,7 @@ def test_what_is_not_gzip_is_refused(tmp_path: Path, content: bytes) -> None:
         list(write(tmp_path, content, name="c.jsonl.gz"))
 
 
-@pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"")])
+@pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"", mtime=0)])
 def test_a_corpus_without_passages_is_refused(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(InvalidRequest, match="holds no passage"):
         list(write(tmp_path, content))
