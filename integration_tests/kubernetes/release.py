@@ -1,5 +1,6 @@
 """A release of the chart in a namespace of its own, by helm."""
 
+import asyncio
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ RELEASE = "films"
 Values = dict[str, Any]
 _WAIT = ("--wait", "--wait-for-jobs", "--timeout")
 _PATIENCE = "10m"
+# An autoscaler looks every quarter of a minute, at what a metrics server saw in the minute before.
+_SCALED_S = 600.0
 
 
 class Release:
@@ -119,6 +122,17 @@ def installed(release: Release) -> Iterator[Release]:
         yield release
     finally:
         release.uninstall()
+
+
+async def scaled_to(release: Release, component: str, pods: int) -> None:
+    """Returns when a part has so many pods that serve.
+
+    Raises:
+        TimeoutError: it had not within ten minutes.
+    """
+    async with asyncio.timeout(_SCALED_S):
+        while len(await asyncio.to_thread(release.pods, component)) != pods:  # noqa: ASYNC110
+            await asyncio.sleep(1)
 
 
 def full(component: str) -> str:

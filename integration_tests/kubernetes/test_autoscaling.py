@@ -1,6 +1,5 @@
 """Pods that the cluster itself adds, and takes away, by what they take."""
 
-import asyncio
 from collections.abc import Iterator
 
 import pytest
@@ -9,11 +8,9 @@ from ..installation import load
 from ..installation.access import Access
 from ..installation.needs import Need, needs
 from .cluster import Cluster
-from .release import Release, installed
+from .release import Release, installed, scaled_to
 
 pytestmark = needs(Need.POD_METRICS)
-# The autoscaler looks every quarter of a minute, at what a metrics server saw in the minute before.
-PATIENCE_S = 600.0
 
 
 @pytest.fixture(scope="module")
@@ -27,18 +24,11 @@ def release(cluster: Cluster, namespace: str) -> Iterator[Release]:
         yield found
 
 
-async def until(release: Release, pods: int) -> None:
-    """Returns when there are so many orchestrators."""
-    async with asyncio.timeout(PATIENCE_S):
-        while len(await asyncio.to_thread(release.pods, "orchestrator")) != pods:  # noqa: ASYNC110
-            await asyncio.sleep(2)
-
-
 async def test_orchestrators_are_added_under_load_and_taken_away_after_it_and_no_call_fails(
     release: Release, access: Access
 ) -> None:
-    await until(release, 1)
+    await scaled_to(release, "orchestrator", 1)
     async with load.answers(access, clients=6) as answers:
-        await until(release, 2)
+        await scaled_to(release, "orchestrator", 2)
     assert answers.failed == []
-    await until(release, 1)
+    await scaled_to(release, "orchestrator", 1)

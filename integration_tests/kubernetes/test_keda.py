@@ -1,6 +1,5 @@
 """Pods that KEDA adds, and takes away: workers by their queue, generators by calls under way."""
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -13,11 +12,10 @@ from ..installation.needs import Need, needs
 from ..servers.prometheus.prometheus_server import PrometheusServer
 from .cluster import Cluster
 from .reading import reading
-from .release import Values
+from .release import Values, scaled_to
 from .workers import Working, is_whole, working
 
 pytestmark = needs(Need.KEDA)
-PATIENCE_S = 600.0
 _SOON = {"by": "keda", "pollingSeconds": 2, "cooldownSeconds": 5}
 _AT_ONCE = {"scaleDown": {"stabilizationWindowSeconds": 0}}
 
@@ -52,13 +50,6 @@ async def evaluator(scaled: Working) -> AsyncIterator[EvaluatorServiceStub]:
         yield EvaluatorServiceStub(channel)
 
 
-async def until(scaled: Working, part: str, pods: int) -> None:
-    """Returns when the part has so many pods."""
-    async with asyncio.timeout(PATIENCE_S):
-        while len(await asyncio.to_thread(scaled.release.pods, part)) != pods:  # noqa: ASYNC110
-            await asyncio.sleep(1)
-
-
 def test_what_scales_is_ready(scaled: Working) -> None:
     objects = scaled.release.cluster.objects("scaledobjects", namespace=scaled.release.namespace)
     assert len(objects) == 2
@@ -70,19 +61,19 @@ def test_what_scales_is_ready(scaled: Working) -> None:
 async def test_workers_come_with_an_evaluation_and_go_after_it(
     scaled: Working, evaluator: EvaluatorServiceStub
 ) -> None:
-    await until(scaled, "worker", 0)
+    await scaled_to(scaled.release, "worker", 0)
     evaluation = await created(evaluator, scaled.access(), times=60)
-    await until(scaled, "worker", 2)
+    await scaled_to(scaled.release, "worker", 2)
     await is_whole(evaluator, evaluation)
-    await until(scaled, "worker", 0)
+    await scaled_to(scaled.release, "worker", 0)
     assert scaled.messages() == 0
 
 
 async def test_generators_are_added_under_load_and_taken_away_after_it_and_no_call_fails(
     scaled: Working,
 ) -> None:
-    await until(scaled, "generator", 1)
+    await scaled_to(scaled.release, "generator", 1)
     async with load.answers(scaled.access(), clients=8) as answers:
-        await until(scaled, "generator", 2)
+        await scaled_to(scaled.release, "generator", 2)
     assert answers.failed == []
-    await until(scaled, "generator", 1)
+    await scaled_to(scaled.release, "generator", 1)
