@@ -72,13 +72,15 @@ class IndexCache:
         while True:
             self.refuse_damaged(name)
             stamp, fingerprint = self._files.stamp(name), self._files.fingerprint(name)
+            manifest = None
             try:
                 manifest = self._files.read_manifest(name)
                 folder = self._files.root / name / manifest.folder
                 index = open_index(folder, manifest, checksums=self._checksums)
             except (DataCorrupt, FileNotFoundError) as error:
-                # Replaced under our hands, its files went while they were read: read the new one.
-                if stamp == self._files.stamp(name):
+                # Replaced or dropped under our hands, its files went while they were read: read
+                # what there is now.
+                if manifest is None or self._files.is_current(manifest):
                     if isinstance(error, DataCorrupt):
                         self._damaged[name] = (fingerprint, error.with_traceback(None))
                     raise

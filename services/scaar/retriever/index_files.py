@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from scaar.core.errors import NotFound
+from scaar.core.errors import DataCorrupt, NotFound
 from scaar.retriever.conditions import already_exists, changed_meanwhile, not_found
 from scaar.retriever.manifest import MANIFEST_FILE, Manifest, damaged, decode_manifest
 from scaar.retriever.validation import is_index_name
@@ -61,22 +61,31 @@ class IndexFiles:
             NotFound: there is no index of that name.
             DataCorrupt: its manifest is missing or damaged.
         """
-        path = self.root / name / MANIFEST_FILE
+        place = self.root / name
+        while True:
+            looked_at = _stamp(place)
+            try:
+                data = (place / MANIFEST_FILE).read_bytes()
+            except FileNotFoundError as error:
+                if looked_at is None:
+                    raise self._not_found(name) from error
+                # Missing from the folder that is there still; one that was dropped or has come
+                # since then is looked at anew.
+                if looked_at == _stamp(place):
+                    raise damaged(name, MANIFEST_FILE, "is missing") from error
+            else:
+                return decode_manifest(data, name)
+
+    def is_current(self, manifest: Manifest) -> bool:
+        """Whether the index of that name is still the one that was read: every build is another."""
         try:
-            data = path.read_bytes()
-        except FileNotFoundError as error:
-            if path.parent.is_dir():
-                raise damaged(name, MANIFEST_FILE, "is missing") from error
-            raise self._not_found(name) from error
-        return decode_manifest(data, name)
+            return self.read_manifest(manifest.name).folder == manifest.folder
+        except (NotFound, DataCorrupt):
+            return False
 
     def stamp(self, name: str) -> tuple[int, int] | None:
         """Another value whenever the index is another; None where there is none."""
-        try:
-            status = (self.root / name / MANIFEST_FILE).stat()
-        except FileNotFoundError:
-            return None
-        return status.st_ino, status.st_mtime_ns
+        return _stamp(self.root / name / MANIFEST_FILE)
 
     def fingerprint(self, name: str) -> tuple[tuple[str, int, int], ...]:
         """Another value whenever a file of the index is written, put there or taken away."""
@@ -196,6 +205,15 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """Another value for another file or folder of that path, or a changed one; None for none."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_ctime_ns
 
 
 def _is_held(lock: Path) -> bool:

@@ -19,12 +19,12 @@ def describe(files: IndexFiles, name: str) -> IndexDescription:
         DataCorrupt: naming what is damaged.
     """
     while True:
-        stamp, manifest = files.stamp(name), files.read_manifest(name)
+        manifest = files.read_manifest(name)
         try:
             check_files(files.root / name / manifest.folder, manifest, checksums=False)
-        except (DataCorrupt, FileNotFoundError):
-            # Replaced under our hands, its files went while they were looked at.
-            if stamp == files.stamp(name):
+        except DataCorrupt:
+            # Replaced or dropped under our hands, its files went while they were looked at.
+            if files.is_current(manifest):
                 raise
         else:
             return manifest.description()

@@ -28,29 +28,27 @@ def verify(files: IndexFiles, name: str, abandoned: threading.Event) -> IndexVer
         NotFound: there is none of that name.
     """
     while True:
-        stamp = files.stamp(name)
         try:
-            found = _verified(files, name, abandoned)
+            manifest = files.read_manifest(name)
+        except DataCorrupt as error:
+            return IndexVerification(name, "", (_wrong(MANIFEST_FILE, error),))
+        try:
+            checks = _checks(files.root / name / manifest.folder, manifest, abandoned)
         except FileNotFoundError:
-            # Replaced under our hands, its files went while they were read.
-            if stamp == files.stamp(name):
+            # Replaced or dropped under our hands, its files went while they were read.
+            if files.is_current(manifest):
                 raise
         else:
-            if abandoned.is_set() or stamp == files.stamp(name):
-                return found
+            if abandoned.is_set() or files.is_current(manifest):
+                return IndexVerification(name, manifest.version, tuple(checks))
 
 
-def _verified(files: IndexFiles, name: str, abandoned: threading.Event) -> IndexVerification:
-    try:
-        manifest = files.read_manifest(name)
-    except DataCorrupt as error:
-        return IndexVerification(name, "", (_wrong(MANIFEST_FILE, error),))
-    folder = files.root / name / manifest.folder
+def _checks(folder: Path, manifest: Manifest, abandoned: threading.Event) -> list[IndexCheck]:
     checks = [IndexCheck(MANIFEST_FILE, f"of {manifest.passages:,} passages", right=True)]
     checks += _file_checks(folder, manifest, abandoned)
     if all(check.right for check in checks):
         checks += _content_checks(folder, manifest, abandoned)
-    return IndexVerification(name, manifest.version, tuple(checks))
+    return checks
 
 
 def _file_checks(

@@ -85,13 +85,13 @@ def analysis_of(manifest: Manifest) -> str:
 
 def wrong_file(path: Path, file: FileRecord, *, checksums: bool) -> str:
     """What is wrong with a file of an index; empty where it is as it was recorded."""
-    if not path.is_file():
+    try:
+        if (size := path.stat().st_size) != file.size_bytes:
+            return f"has {size:,} bytes, not {file.size_bytes:,}"
+        altered = checksums and file_record(path) != file
+    except FileNotFoundError:
         return "is missing"
-    if (size := path.stat().st_size) != file.size_bytes:
-        return f"has {size:,} bytes, not {file.size_bytes:,}"
-    if checksums and file_record(path) != file:
-        return "was altered"
-    return ""
+    return "was altered" if altered else ""
 
 
 def open_index(folder: Path, manifest: Manifest, *, checksums: bool) -> StoredPassages:

@@ -1,8 +1,13 @@
+import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import textwrap
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -109,3 +114,66 @@ def test_reading_writes_nothing(tmp_path: Path) -> None:
     assert files.names() == []
     assert files.stamp("geo") is None
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_an_index_that_comes_after_its_manifest_was_looked_for_is_no_damage(
+    retriever: Bm25sRetriever, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dropped and built again between the look at its manifest and the look at its folder."""
+    await retriever.index_passages("geo", stream(PASSAGES))
+    shutil.copytree(root / "geo", root / ".kept")
+    files, read_bytes = IndexFiles(root), Path.read_bytes
+
+    def read_between(path: Path) -> bytes:
+        monkeypatch.undo()
+        files.drop("geo")
+        try:
+            return read_bytes(path)
+        finally:
+            (root / ".kept").rename(root / "geo")
+
+    monkeypatch.setattr(Path, "read_bytes", read_between)
+    assert files.read_manifest("geo").passages == len(PASSAGES)
+
+
+async def test_an_index_that_goes_and_comes_is_whole_or_not_there(
+    retriever: Bm25sRetriever,
+) -> None:
+    """Asked all the while it is dropped and built again: never damaged, never in between."""
+    over = asyncio.Event()
+    answered: Counter[str] = Counter()
+
+    async def again_and_again() -> None:
+        for _ in range(120):
+            await retriever.index_passages("geo", stream(PASSAGES))
+            await asyncio.sleep(0.002)
+            await retriever.drop_index("geo")
+        over.set()
+
+    async def asked(name: str, ask: Callable[[], Awaitable[object]]) -> None:
+        while not over.is_set():
+            with suppress(NotFound):
+                await ask()
+                answered[name] += 1
+            await asyncio.sleep(0)
+
+    async def retrieved() -> None:
+        found = await retriever.retrieve(RetrieveRequest(("volcano",), 3, "geo"))
+        assert len(found.results[0]) == 2
+
+    async def described() -> None:
+        assert (await retriever.describe_index("geo")).passages == len(PASSAGES)
+
+    async def listed() -> None:
+        assert not [each.damage for each in await retriever.list_indexes() if each.damage]
+
+    async def verified() -> None:
+        found = await retriever.verify_index("geo")
+        assert not [each for each in found.checks if not each.right]
+
+    asks = {each.__name__: each for each in (retrieved, described, listed, verified)}
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(again_and_again())
+        for name, ask in asks.items():
+            tasks.create_task(asked(name, ask))
+    assert set(answered) == set(asks)
