@@ -26,7 +26,7 @@ PINS := pyproject.toml deploy/constraints.txt
 INSTALL = $(@D)/bin/python -m pip install --quiet --disable-pip-version-check --constraint deploy/constraints.txt
 
 help: ## show this list
-	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 32
 
 demo: $(VENV)/.app ## set up and answer a question with adaptive retrieval
 	@$(BIN)/scaar demo
