@@ -44,7 +44,7 @@ class RedisServer:
         return f"redis://{self._credentials}{self.address_from_outside}/0"
 
     def start(self) -> None:
-        """Starts the server on what it kept, and returns once it answers."""
+        """Starts the server on what it kept, and returns once it has read that and answers."""
         command = [
             str(self._programs / "redis-server"),
             *(
@@ -72,7 +72,8 @@ class RedisServer:
         return f":{self.password}@" if self.password else ""
 
     def _answers(self) -> bool:
-        return f"process_id:{self.process.pid}\n" in self.asked("INFO", "server")
+        told = self.asked("INFO").splitlines()
+        return f"process_id:{self.process.pid}" in told and "loading:0" in told
 
     def fill_disk(self) -> None:
         """From now on there is no room on disk for what the server would write."""
