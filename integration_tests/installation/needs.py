@@ -22,6 +22,7 @@ class Need(enum.StrEnum):
     GO = "Go (https://go.dev/doc/install)"
     POD_METRICS = "metrics.k8s.io, which a metrics server gives a cluster"
     CERT_MANAGER = "cert-manager.io, which cert-manager gives a cluster"
+    PROMETHEUS_OPERATOR = "monitoring.coreos.com, which Prometheus' operator gives a cluster"
     KEDA = "keda.sh, which KEDA gives a cluster"
     POLICIES = "SCAAR_NETWORK_POLICIES=enforced, of a cluster whose network enforces them"
 

@@ -17,6 +17,7 @@ _APIS = {
     Need.POD_METRICS: "metrics.k8s.io/v1beta1/nodes",
     Need.CERT_MANAGER: "cert-manager.io/v1",
     Need.KEDA: "keda.sh/v1alpha1",
+    Need.PROMETHEUS_OPERATOR: "monitoring.coreos.com/v1",
 }
 
 
