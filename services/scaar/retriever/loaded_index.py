@@ -89,7 +89,7 @@ def wrong_file(path: Path, file: FileRecord, *, checksums: bool) -> str:
         if (size := path.stat().st_size) != file.size_bytes:
             return f"has {size:,} bytes, not {file.size_bytes:,}"
         altered = checksums and file_record(path) != file
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return "is missing"
     return "was altered" if altered else ""
 

@@ -1,4 +1,5 @@
 import json
+import shutil
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
@@ -64,6 +65,18 @@ async def test_a_damaged_file_is_told_by_its_name(
     async with open_engine() as retriever:
         with pytest.raises(DataCorrupt, match=f"the index 'geo' is damaged: {name} "):
             await retriever.retrieve(REQUEST)
+
+
+async def test_a_file_in_the_place_of_the_files_is_told(
+    open_engine: OpenEngine, files: Path
+) -> None:
+    shutil.rmtree(files)
+    files.write_text("none of them")
+    async with open_engine() as retriever:
+        with pytest.raises(DataCorrupt, match=f"{FILES[0]} is missing"):
+            await retriever.retrieve(REQUEST)
+        with pytest.raises(DataCorrupt, match=f"{FILES[0]} is missing"):
+            await retriever.describe_index("geo")
 
 
 @pytest.mark.parametrize("damage", [remove, truncate, empty, alter])
