@@ -1,5 +1,6 @@
 """Handlers of a server's methods, wrapped: what every interceptor here is made of."""
 
+import asyncio
 import inspect
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -18,6 +19,9 @@ Continuation = Callable[[grpc.HandlerCallDetails], Awaitable["Handler | None"]]
 
 GRPC_OWN = "/grpc."
 """How the methods of gRPC's own services begin: health and reflection."""
+
+LARGE_MESSAGE_BYTES = 64 * 1024
+"""A request above this size is decoded in a thread, so that the event loop stays free."""
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
@@ -80,7 +84,7 @@ def _decoding(behavior: Behavior, decode: Callable[[bytes], Any] | None) -> Beha
         return behavior
 
     async def decoding(request: bytes, context: Context) -> Any:
-        return await behavior(_decoded(request, decode), context)
+        return await behavior(await _decoded(request, decode), context)
 
     return decoding
 
@@ -91,7 +95,7 @@ def _decoding_each(behavior: Behavior, decode: Callable[[bytes], Any] | None) ->
 
     async def messages(requests: AsyncIterator[bytes]) -> AsyncGenerator[Any, None]:
         async for request in requests:
-            yield _decoded(request, decode)
+            yield await _decoded(request, decode)
 
     async def decoding(requests: AsyncIterator[bytes], context: Context) -> Any:
         async with aclosing(messages(requests)) as decoded:
@@ -100,8 +104,10 @@ def _decoding_each(behavior: Behavior, decode: Callable[[bytes], Any] | None) ->
     return decoding
 
 
-def _decoded(request: bytes, decode: Callable[[bytes], Any]) -> Any:
+async def _decoded(request: bytes, decode: Callable[[bytes], Any]) -> Any:
     try:
+        if len(request) > LARGE_MESSAGE_BYTES:
+            return await asyncio.to_thread(decode, request)
         return decode(request)
     except DecodeError as error:
         raise InvalidRequest.of("request", "is not a message of the contract") from error

@@ -25,6 +25,7 @@ from scaar.runtime.interceptors import (
 )
 from scaar.runtime.listening import check_free, listen
 from scaar.runtime.readiness import Check, Need, watching
+from scaar.runtime.request_limits import RequestLimitInterceptor, RequestLimits, receive_bytes
 from scaar.runtime.server_tls import server_credentials
 from scaar.runtime.settings import ServiceSettings
 from scaar.runtime.tenant_limits import TenantLimitInterceptor, TenantLimits
@@ -33,7 +34,6 @@ _OPTIONS = (
     # On by default, and then two servers share a port without a word.
     ("grpc.so_reuseport", 0),
     ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
-    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
 )
 
 
@@ -43,6 +43,11 @@ class Servicer(Protocol):
     @property
     def service_name(self) -> str:
         """Its full name in the contract."""
+        ...
+
+    @property
+    def limits(self) -> RequestLimits:
+        """The limits of its requests."""
         ...
 
     def add_to(self, server: grpc.aio.Server) -> None:
@@ -103,12 +108,16 @@ async def open_server(
         interceptors.append(IdentityInterceptor(identities))
     if settings.tenant_calls_per_s is not None or settings.tenant_concurrent_calls is not None:
         interceptors.append(TenantLimitInterceptor(TenantLimits(settings)))
+    limits = {servicer.service_name: servicer.limits for servicer in servicers}
     interceptors += [
         AdmissionInterceptor(admission),
         DeadlineInterceptor(settings.max_call_s),
+        RequestLimitInterceptor(limits),
     ]
-    server = grpc.aio.server(interceptors=interceptors, options=server_options(settings))
-    names = [servicer.service_name for servicer in servicers]
+    largest = ("grpc.max_receive_message_length", receive_bytes(limits.values()))
+    options = (*server_options(settings), largest)
+    server = grpc.aio.server(interceptors=interceptors, options=options)
+    names = list(limits)
     for servicer in servicers:
         servicer.add_to(server)
     health = HealthServicer(names)

@@ -22,29 +22,38 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from scaar.v1 import limits_pb2 as scaar_dot_v1_dot_limits__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15scaar/v1/scorer.proto\x12\x08scaar.v1\"I\n\x19ScoreContributionsRequest\x12,\n\tsentences\x18\x01 \x03(\x0b\x32\x19.scaar.v1.SentenceToScore\"2\n\x0fSentenceToScore\x12\x10\n\x08question\x18\x01 \x01(\t\x12\r\n\x05words\x18\x02 \x03(\t\"P\n\x1aScoreContributionsResponse\x12\x32\n\tsentences\x18\x01 \x03(\x0b\x32\x1f.scaar.v1.SentenceContributions\".\n\x15SentenceContributions\x12\x15\n\rcontributions\x18\x01 \x03(\x01\"#\n!ScorerServiceDescribeModelRequest\"P\n\"ScorerServiceDescribeModelResponse\x12*\n\x05model\x18\x01 \x01(\x0b\x32\x1b.scaar.v1.ScorerDescription\"]\n\x11ScorerDescription\x12\r\n\x05model\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\x12\x0e\n\x06\x65ngine\x18\x03 \x01(\t\x12\x17\n\x0fmax_pair_tokens\x18\x04 \x01(\x05\x32\xdc\x01\n\rScorerService\x12_\n\x12ScoreContributions\x12#.scaar.v1.ScoreContributionsRequest\x1a$.scaar.v1.ScoreContributionsResponse\x12j\n\rDescribeModel\x12+.scaar.v1.ScorerServiceDescribeModelRequest\x1a,.scaar.v1.ScorerServiceDescribeModelResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15scaar/v1/scorer.proto\x12\x08scaar.v1\x1a\x15scaar/v1/limits.proto\"a\n\x19ScoreContributionsRequest\x12\x35\n\tsentences\x18\x01 \x03(\x0b\x32\x19.scaar.v1.SentenceToScoreB\x07\xa2\xbb\x18\x03\x08\x80 :\r\xa2\xbb\x18\t\x08\x80\x80\x80\x02\x10\x80\x80\x01\"G\n\x0fSentenceToScore\x12\x19\n\x08question\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12\x19\n\x05words\x18\x02 \x03(\tB\n\xa2\xbb\x18\x06\x08\x80\x02\x10\xc0>\"P\n\x1aScoreContributionsResponse\x12\x32\n\tsentences\x18\x01 \x03(\x0b\x32\x1f.scaar.v1.SentenceContributions\".\n\x15SentenceContributions\x12\x15\n\rcontributions\x18\x01 \x03(\x01\"#\n!ScorerServiceDescribeModelRequest\"P\n\"ScorerServiceDescribeModelResponse\x12*\n\x05model\x18\x01 \x01(\x0b\x32\x1b.scaar.v1.ScorerDescription\"]\n\x11ScorerDescription\x12\r\n\x05model\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\x12\x0e\n\x06\x65ngine\x18\x03 \x01(\t\x12\x17\n\x0fmax_pair_tokens\x18\x04 \x01(\x05\x32\xdc\x01\n\rScorerService\x12_\n\x12ScoreContributions\x12#.scaar.v1.ScoreContributionsRequest\x1a$.scaar.v1.ScoreContributionsResponse\x12j\n\rDescribeModel\x12+.scaar.v1.ScorerServiceDescribeModelRequest\x1a,.scaar.v1.ScorerServiceDescribeModelResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'scaar.v1.scorer_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_SCORECONTRIBUTIONSREQUEST']._serialized_start=35
-  _globals['_SCORECONTRIBUTIONSREQUEST']._serialized_end=108
-  _globals['_SENTENCETOSCORE']._serialized_start=110
-  _globals['_SENTENCETOSCORE']._serialized_end=160
-  _globals['_SCORECONTRIBUTIONSRESPONSE']._serialized_start=162
-  _globals['_SCORECONTRIBUTIONSRESPONSE']._serialized_end=242
-  _globals['_SENTENCECONTRIBUTIONS']._serialized_start=244
-  _globals['_SENTENCECONTRIBUTIONS']._serialized_end=290
-  _globals['_SCORERSERVICEDESCRIBEMODELREQUEST']._serialized_start=292
-  _globals['_SCORERSERVICEDESCRIBEMODELREQUEST']._serialized_end=327
-  _globals['_SCORERSERVICEDESCRIBEMODELRESPONSE']._serialized_start=329
-  _globals['_SCORERSERVICEDESCRIBEMODELRESPONSE']._serialized_end=409
-  _globals['_SCORERDESCRIPTION']._serialized_start=411
-  _globals['_SCORERDESCRIPTION']._serialized_end=504
-  _globals['_SCORERSERVICE']._serialized_start=507
-  _globals['_SCORERSERVICE']._serialized_end=727
+  _globals['_SCORECONTRIBUTIONSREQUEST'].fields_by_name['sentences']._loaded_options = None
+  _globals['_SCORECONTRIBUTIONSREQUEST'].fields_by_name['sentences']._serialized_options = b'\242\273\030\003\010\200 '
+  _globals['_SCORECONTRIBUTIONSREQUEST']._loaded_options = None
+  _globals['_SCORECONTRIBUTIONSREQUEST']._serialized_options = b'\242\273\030\t\010\200\200\200\002\020\200\200\001'
+  _globals['_SENTENCETOSCORE'].fields_by_name['question']._loaded_options = None
+  _globals['_SENTENCETOSCORE'].fields_by_name['question']._serialized_options = b'\242\273\030\003\020\300>'
+  _globals['_SENTENCETOSCORE'].fields_by_name['words']._loaded_options = None
+  _globals['_SENTENCETOSCORE'].fields_by_name['words']._serialized_options = b'\242\273\030\006\010\200\002\020\300>'
+  _globals['_SCORECONTRIBUTIONSREQUEST']._serialized_start=58
+  _globals['_SCORECONTRIBUTIONSREQUEST']._serialized_end=155
+  _globals['_SENTENCETOSCORE']._serialized_start=157
+  _globals['_SENTENCETOSCORE']._serialized_end=228
+  _globals['_SCORECONTRIBUTIONSRESPONSE']._serialized_start=230
+  _globals['_SCORECONTRIBUTIONSRESPONSE']._serialized_end=310
+  _globals['_SENTENCECONTRIBUTIONS']._serialized_start=312
+  _globals['_SENTENCECONTRIBUTIONS']._serialized_end=358
+  _globals['_SCORERSERVICEDESCRIBEMODELREQUEST']._serialized_start=360
+  _globals['_SCORERSERVICEDESCRIBEMODELREQUEST']._serialized_end=395
+  _globals['_SCORERSERVICEDESCRIBEMODELRESPONSE']._serialized_start=397
+  _globals['_SCORERSERVICEDESCRIBEMODELRESPONSE']._serialized_end=477
+  _globals['_SCORERDESCRIPTION']._serialized_start=479
+  _globals['_SCORERDESCRIPTION']._serialized_end=572
+  _globals['_SCORERSERVICE']._serialized_start=575
+  _globals['_SCORERSERVICE']._serialized_end=795
 # @@protoc_insertion_point(module_scope)

@@ -41,6 +41,7 @@ from scaar.wire.messages.evaluations import (
     predictions_to_pb,
 )
 from scaar.wire.messages.fields import carried_int, carried_text
+from scaar.wire.request_limits import ServiceLimits
 from scaar.wire.uploads import uploaded
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["EvaluatorService"].full_name
@@ -54,6 +55,7 @@ class EvaluatorServicer(pb_grpc.EvaluatorServiceServicer):
     """Serves any evaluator."""
 
     service_name = SERVICE_NAME
+    limits = ServiceLimits(pb.DESCRIPTOR.services_by_name["EvaluatorService"])
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator

@@ -31,6 +31,7 @@ from scaar.wire.messages.generation import (
     model_from_pb,
     model_to_pb,
 )
+from scaar.wire.request_limits import ServiceLimits
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["GeneratorService"].full_name
 
@@ -39,6 +40,7 @@ class GeneratorServicer(pb_grpc.GeneratorServiceServicer):
     """Serves any generator."""
 
     service_name = SERVICE_NAME
+    limits = ServiceLimits(pb.DESCRIPTOR.services_by_name["GeneratorService"])
 
     def __init__(self, generator: Generator) -> None:
         self._generator = generator

@@ -27,6 +27,7 @@ from scaar.wire.messages.answer import (
     answer_to_pb,
 )
 from scaar.wire.messages.events import answer_event_from_pb, answer_event_to_pb
+from scaar.wire.request_limits import ServiceLimits
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["OrchestratorService"].full_name
 
@@ -40,6 +41,7 @@ class OrchestratorServicer(pb_grpc.OrchestratorServiceServicer):
     """Serves any answerer."""
 
     service_name = SERVICE_NAME
+    limits = ServiceLimits(pb.DESCRIPTOR.services_by_name["OrchestratorService"])
 
     def __init__(self, answerer: Answerer) -> None:
         self._answerer = answerer

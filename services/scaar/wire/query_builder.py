@@ -15,6 +15,7 @@ from scaar.wire.messages.querying import (
     query_request_to_pb,
     query_to_pb,
 )
+from scaar.wire.request_limits import ServiceLimits
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["QueryBuilderService"].full_name
 
@@ -23,6 +24,7 @@ class QueryBuilderServicer(pb_grpc.QueryBuilderServiceServicer):
     """Serves any query builder."""
 
     service_name = SERVICE_NAME
+    limits = ServiceLimits(pb.DESCRIPTOR.services_by_name["QueryBuilderService"])
 
     def __init__(self, query_builder: QueryBuilder) -> None:
         self._query_builder = query_builder

@@ -48,6 +48,7 @@ from scaar.wire.messages.retrieval import (
     verification_from_pb,
     verification_to_pb,
 )
+from scaar.wire.request_limits import ServiceLimits
 from scaar.wire.uploads import uploaded
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["RetrieverService"].full_name
@@ -64,6 +65,7 @@ class RetrieverServicer(pb_grpc.RetrieverServiceServicer):
     """
 
     service_name = SERVICE_NAME
+    limits = ServiceLimits(pb.DESCRIPTOR.services_by_name["RetrieverService"])
 
     def __init__(self, retriever: Retriever, *, whole: Mapping[str, bool] = _NOT_CHECKED) -> None:
         self._retriever = retriever

@@ -18,6 +18,7 @@ from scaar.wire.messages.scoring import (
     scorer_from_pb,
     scorer_to_pb,
 )
+from scaar.wire.request_limits import ServiceLimits
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["ScorerService"].full_name
 
@@ -26,6 +27,7 @@ class ScorerServicer(pb_grpc.ScorerServiceServicer):
     """Serves any contribution scorer."""
 
     service_name = SERVICE_NAME
+    limits = ServiceLimits(pb.DESCRIPTOR.services_by_name["ScorerService"])
 
     def __init__(self, scorer: ContributionScorer) -> None:
         self._scorer = scorer

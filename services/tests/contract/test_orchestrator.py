@@ -187,7 +187,8 @@ async def test_an_answer_that_takes_too_long_ends_with_its_stage() -> None:
 
 async def test_an_event_of_a_later_version_is_passed_over() -> None:
     class Later(orchestrator_pb2_grpc.OrchestratorServiceServicer):
-        service_name = "scaar.v1.OrchestratorService"
+        service_name = OrchestratorServicer.service_name
+        limits = OrchestratorServicer.limits
 
         def add_to(self, server: grpc.aio.Server) -> None:
             orchestrator_pb2_grpc.add_OrchestratorServiceServicer_to_server(self, server)

@@ -230,7 +230,9 @@ class GeneratorConformance:
         seen: list[GenerationEvent] = []
         with pytest.raises(InvalidRequest) as caught:
             await self._write(generator, into=seen, **fields)
-        assert [each.field for each in caught.value.violations] == [field]
+        (wrong,) = caught.value.violations
+        # A server names the item that is over the contract's limit, before it parses the request.
+        assert wrong.field in (field, f"{field}[0]")
         assert seen == []
 
     async def test_every_wrong_field_is_named_at_once(self, generator: Generator) -> None:

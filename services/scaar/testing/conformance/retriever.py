@@ -379,7 +379,11 @@ class RetrieverConformance:
         passages = _each((Passage("p1", "", "Text.", metadata),))
         with pytest.raises(InvalidRequest) as caught:
             await retriever.index_passages("geo", passages, metadata_fields=_FIELDS)
-        assert [each.field for each in caught.value.violations] == [f"passages[0].{field}"]
+        (wrong,) = caught.value.violations
+        # A server names a value that is over the contract's limit by its place in the message,
+        # before it parses the request.
+        on_the_wire = field.replace("metadata.tenant", "metadata[0].values")
+        assert wrong.field in (f"passages[0].{field}", f"passages[0].{on_the_wire}")
         assert await retriever.list_indexes() == ()
 
     @pytest.mark.parametrize(

@@ -133,7 +133,9 @@ class ScorerConformance:
         too_long = ScoreRequest("Who?", ("a," * most, "did."))
         with pytest.raises(InvalidRequest) as caught:
             await scorer.score_contributions((too_long, _GOOD))
-        assert [each.field for each in caught.value.violations] == ["sentences[0].words"]
+        (wrong,) = caught.value.violations
+        # A server names the word that is over the contract's limit, before it parses the request.
+        assert wrong.field in ("sentences[0].words", "sentences[0].words[0]")
 
     async def test_a_question_too_long_for_the_model_is_shortened(
         self, scorer: ContributionScorer
