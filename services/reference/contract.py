@@ -49,7 +49,8 @@ def _section(file: ProtoFile) -> str:
 
 def _block(block: Block) -> str:
     comment = "\n\n".join(plain(each) for each in block.comment.split("\n\n"))
-    return "\n\n".join([f"### {block.name}", comment, _content(block)])
+    limits = [block.limits] if block.limits else []
+    return "\n\n".join([f"### {block.name}", comment, *limits, _content(block)])
 
 
 def _content(block: Block) -> str:
@@ -70,7 +71,8 @@ def _content(block: Block) -> str:
 
 def _field(line: Line) -> list[str]:
     number, kind = str(line.number), _link(line.type)
-    return [f"`{line.name}`", number, kind, line.label, plain(line.comment)]
+    comment = " ".join(filter(None, (plain(line.comment), line.limits)))
+    return [f"`{line.name}`", number, kind, line.label, comment]
 
 
 def _link(kind: str) -> str:

@@ -16,6 +16,8 @@ from google.protobuf.descriptor_pb2 import (
     ServiceDescriptorProto,
 )
 
+from scaar.v1 import limits_pb2
+
 Position = tuple[int, ...]
 """Where something is declared: the numbers and indexes that lead to it in its file's descriptor."""
 
@@ -33,6 +35,7 @@ class Line:
     comment: str
     type: str = ""
     label: str = ""
+    limits: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ class Block:
     name: str
     comment: str
     lines: tuple[Line, ...] = ()
+    limits: str = ""
     calls: tuple[Call, ...] = ()
 
 
@@ -118,10 +122,11 @@ def _message(message: DescriptorProto, at: Position, comments: Mapping[Position,
             comment=_text(comments, (*at, _FIELDS, number)),
             type=_type(field),
             label=_label(field, choices),
+            limits=_field_limits(field),
         )
         for number, field in enumerate(message.field)
     )
-    return Block("message", message.name, _text(comments, at), lines)
+    return Block("message", message.name, _text(comments, at), lines, limits=_limits(message))
 
 
 def _enum(enum: EnumDescriptorProto, at: Position, comments: Mapping[Position, str]) -> Block:
@@ -130,6 +135,23 @@ def _enum(enum: EnumDescriptorProto, at: Position, comments: Mapping[Position, s
         for number, value in enumerate(enum.value)
     )
     return Block("enum", enum.name, _text(comments, at), lines)
+
+
+def _limits(message: DescriptorProto) -> str:
+    limits = message.options.Extensions[limits_pb2.request_limits]
+    if not limits.ByteSize():
+        return ""
+    return f"At most {limits.max_bytes:,} bytes and {limits.max_values:,} values."
+
+
+def _field_limits(field: FieldDescriptorProto) -> str:
+    limits = field.options.Extensions[limits_pb2.field_limits]
+    found = []
+    if limits.max_items:
+        found.append(f"{limits.max_items:,} values")
+    if limits.max_characters:
+        found.append(f"{limits.max_characters:,} characters{' each' if found else ''}")
+    return f"Limit: {', '.join(found)}." if found else ""
 
 
 def _type(field: FieldDescriptorProto) -> str:

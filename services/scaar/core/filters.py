@@ -9,6 +9,8 @@ from scaar.core.types import Filter, MetadataField
 MAX_VALUE_CHARACTERS = 256
 MAX_FILTERS = 16
 MAX_FILTER_VALUES = 256
+MAX_VALUES_TOGETHER = 1_024
+MAX_CHARACTERS_TOGETHER = 32_768
 
 FIELD_RULE = "must be a letter a to z, then at most 63 of a-z, 0-9 and '_'"
 
@@ -40,6 +42,13 @@ def wrong_filters(filters: Sequence[Filter]) -> list[Violation]:
     """What is wrong with the filters of a request, whatever index it is for."""
     if len(filters) > MAX_FILTERS:
         return [Violation("filters", f"must be at most {MAX_FILTERS}, not {len(filters):,}")]
+    values = [value for each in filters for value in each.values]
+    if len(values) > MAX_VALUES_TOGETHER:
+        limit = f"must have at most {MAX_VALUES_TOGETHER:,} values together, not {len(values):,}"
+        return [Violation("filters", limit)]
+    if (characters := sum(map(len, values))) > MAX_CHARACTERS_TOGETHER:
+        limit = f"must have at most {MAX_CHARACTERS_TOGETHER:,} characters in all values together"
+        return [Violation("filters", f"{limit}, not {characters:,}")]
     wrong = []
     for position, each in enumerate(filters):
         place = f"filters[{position}]"

@@ -13,19 +13,36 @@ from scaar.retriever import characters
 
 MAX_TOKEN_CHARACTERS = 255
 """Longer words are cut into pieces of this length, as the standard tokenizer does."""
+_PIECE_CHARACTERS = 20_000
 
 
 def words_of(text: str) -> Iterator[str]:
     """The words of a text in order, as they are written."""
     pattern, only_joiners = _patterns()
-    for word in pattern.findall(text):
-        if only_joiners.fullmatch(word):
-            continue
-        if len(word) <= MAX_TOKEN_CHARACTERS:
-            yield word
-        else:
-            for start in range(0, len(word), MAX_TOKEN_CHARACTERS):
-                yield word[start : start + MAX_TOKEN_CHARACTERS]
+    for begin, end in _pieces(text):
+        for word in pattern.findall(text, begin, end):
+            if only_joiners.fullmatch(word):
+                continue
+            if len(word) <= MAX_TOKEN_CHARACTERS:
+                yield word
+            else:
+                for start in range(0, len(word), MAX_TOKEN_CHARACTERS):
+                    yield word[start : start + MAX_TOKEN_CHARACTERS]
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    """Spans that cover the text and end behind a space, which no word holds.
+
+    A search of the pattern keeps other threads waiting until it returns; a long text is searched
+    piece by piece.
+    """
+    begin = 0
+    while len(text) - begin > _PIECE_CHARACTERS:
+        end = text.rfind(" ", begin, begin + _PIECE_CHARACTERS) + 1
+        end = end or text.find(" ", begin + _PIECE_CHARACTERS) + 1 or len(text)
+        yield begin, end
+        begin = end
+    yield begin, len(text)
 
 
 @functools.cache

@@ -14,6 +14,7 @@ MAX_TEXT_CHARACTERS = 1_048_576
 MAX_QUERY_CHARACTERS = 32_768
 MAX_TOP_K = 100
 MAX_QUERIES = 1_000
+MAX_CHARACTERS_OF_QUERIES = 1_048_576
 
 _INDEX_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -116,6 +117,10 @@ def _wrong_text(
 def _wrong_queries(queries: tuple[str, ...]) -> Iterator[Violation]:
     if len(queries) > MAX_QUERIES:
         yield Violation("queries", f"must be at most {MAX_QUERIES:,}, not {len(queries):,}")
+        return
+    if (characters := sum(map(len, queries))) > MAX_CHARACTERS_OF_QUERIES:
+        limit = f"must have at most {MAX_CHARACTERS_OF_QUERIES:,} characters together"
+        yield Violation("queries", f"{limit}, not {characters:,}")
         return
     for position, query in enumerate(queries):
         field = f"queries[{position}]"

@@ -8,7 +8,7 @@ from grpc_health.v1 import health_pb2_grpc
 
 from scaar.runtime.health import HealthServicer
 from scaar.runtime.interceptors import ErrorInterceptor, StatusOf
-from scaar.runtime.listening import check_free, listen
+from scaar.runtime.listening import SERVER_OPTIONS, check_free, listen
 
 _SETTING = "health_address"
 
@@ -29,9 +29,7 @@ async def open_health_server(
         yield None
         return
     check_free(address, setting=_SETTING)
-    server = grpc.aio.server(
-        interceptors=[ErrorInterceptor(status_of)], options=(("grpc.so_reuseport", 0),)
-    )
+    server = grpc.aio.server(interceptors=[ErrorInterceptor(status_of)], options=SERVER_OPTIONS)
     health_pb2_grpc.add_HealthServicer_to_server(health, server)
     bound = listen(server, address, setting=_SETTING)
     await server.start()

@@ -7,6 +7,15 @@ import grpc
 
 from scaar.core.errors import AlreadyExists, InvalidRequest
 
+SERVER_OPTIONS = (
+    # On by default, and then two servers share a port without a word.
+    ("grpc.so_reuseport", 0),
+    # No compression: gRPC inflates a request whole before it looks at its size, and a megabyte of
+    # gzip holds a gigabyte of zeros.
+    ("grpc.compression_enabled_algorithms_bitset", 1),
+)
+"""Options of every server."""
+
 
 def listen(
     server: grpc.aio.Server,

@@ -23,18 +23,14 @@ from scaar.runtime.interceptors import (
     ErrorInterceptor,
     StatusOf,
 )
-from scaar.runtime.listening import check_free, listen
+from scaar.runtime.listening import SERVER_OPTIONS, check_free, listen
 from scaar.runtime.readiness import Check, Need, watching
 from scaar.runtime.request_limits import RequestLimitInterceptor, RequestLimits, receive_bytes
 from scaar.runtime.server_tls import server_credentials
 from scaar.runtime.settings import ServiceSettings
 from scaar.runtime.tenant_limits import TenantLimitInterceptor, TenantLimits
 
-_OPTIONS = (
-    # On by default, and then two servers share a port without a word.
-    ("grpc.so_reuseport", 0),
-    ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
-)
+_OPTIONS = (*SERVER_OPTIONS, ("grpc.max_send_message_length", MAX_MESSAGE_BYTES))
 
 
 class Servicer(Protocol):

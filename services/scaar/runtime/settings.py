@@ -101,9 +101,9 @@ class ServiceSettings(Settings):
     """The longest that a call may take, in seconds, whatever deadline its client set."""
 
     max_concurrent_calls: int = Field(default=64, ge=1, le=100_000)
-    """Calls under way at a time, streams as long as they live; one more is refused as overload
-    with the time after which to come again. Each may hold a request and a response of 16 MiB, the
-    largest there are: 64 of them are 2 GiB. Health and reflection are not counted."""
+    """Maximum number of concurrent calls, counting open streams. Further calls are rejected with
+    RESOURCE_EXHAUSTED and a RetryInfo delay. Health checks and reflection are not counted. The
+    limits of requests are in docs/contract.md, what a call can cost in docs/operations.md."""
 
     tenant_calls_per_s: float | None = Field(default=None, gt=0, le=1_000_000)
     """Calls a second that one tenant may make in the long run; one more is refused as overload with

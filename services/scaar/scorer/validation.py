@@ -1,5 +1,6 @@
 """What a request to score words must be like, checked before any work."""
 
+import re
 from collections.abc import Sequence
 
 from scaar.core.errors import InvalidRequest, Violation
@@ -7,8 +8,11 @@ from scaar.core.types import ScoreRequest
 
 MAX_WORDS = 256
 MAX_WORDS_OF_CALL = 4096
+MAX_CHARACTERS_OF_CALL = 524_288
 MAX_CHARACTERS = 8_000
 """Of a question, and of a sentence: each is read into tokens once a word."""
+
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def check_requests(requests: Sequence[ScoreRequest]) -> None:
@@ -33,10 +37,14 @@ def check_requests(requests: Sequence[ScoreRequest]) -> None:
 
 def _check_number(requests: Sequence[ScoreRequest]) -> list[Violation]:
     words = sum(len(request.words) for request in requests)
-    if words <= MAX_WORDS_OF_CALL:
-        return []
-    limit = f"must have at most {MAX_WORDS_OF_CALL} words together, not {words}"
-    return [Violation("sentences", limit)]
+    if words > MAX_WORDS_OF_CALL:
+        limit = f"must have at most {MAX_WORDS_OF_CALL} words together, not {words}"
+        return [Violation("sentences", limit)]
+    characters = sum(len(each.question) + sum(map(len, each.words)) for each in requests)
+    if characters > MAX_CHARACTERS_OF_CALL:
+        limit = f"must have at most {MAX_CHARACTERS_OF_CALL:,} characters together"
+        return [Violation("sentences", f"{limit}, not {characters:,}")]
+    return []
 
 
 def _check_words(field: str, words: Sequence[str]) -> list[Violation]:
@@ -58,4 +66,4 @@ def _too_long(characters: int) -> str:
 
 
 def _is_unicode(text: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in text)
+    return _HALF_PAIR.search(text) is None

@@ -126,8 +126,8 @@ class CreateEvaluationRequest(_message.Message):
     """
     @_builtins.property
     def questions(self) -> _containers.RepeatedCompositeFieldContainer[Global___EvaluationQuestion]:
-        """The next questions, each id once in a call; a message has at most 16 MB. At most 100,000 in all,
-        and no more bytes than the service is configured for. INVALID_ARGUMENT otherwise.
+        """The next questions, each id once in a call: at most 10,000 in a message, 100,000 in all, and no
+        more bytes than the service is configured for. INVALID_ARGUMENT otherwise.
         """
 
     @_builtins.property

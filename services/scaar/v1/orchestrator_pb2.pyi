@@ -95,8 +95,9 @@ class AnswerRequest(_message.Message):
 
     @_builtins.property
     def filters(self) -> _containers.RepeatedCompositeFieldContainer[_retriever_pb2.Filter]:
-        """Every retrieval for the answer finds passages that fit all of these, at most 16.
-        INVALID_ARGUMENT for more, for a wrong one, and for a field that the index does not declare.
+        """Every retrieval for the answer finds passages that fit all of these, at most 16, with at most
+        1,024 values and 32,768 characters in all values together. INVALID_ARGUMENT for more, for a
+        wrong one, and for a field that the index does not declare.
         """
 
     def __init__(
@@ -197,8 +198,9 @@ class StreamAnswerRequest(_message.Message):
 
     @_builtins.property
     def filters(self) -> _containers.RepeatedCompositeFieldContainer[_retriever_pb2.Filter]:
-        """Every retrieval for the answer finds passages that fit all of these, at most 16.
-        INVALID_ARGUMENT for more, for a wrong one, and for a field that the index does not declare.
+        """Every retrieval for the answer finds passages that fit all of these, at most 16, with at most
+        1,024 values and 32,768 characters in all values together. INVALID_ARGUMENT for more, for a
+        wrong one, and for a field that the index does not declare.
         """
 
     def __init__(

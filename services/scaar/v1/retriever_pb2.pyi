@@ -95,14 +95,15 @@ class RetrieveRequest(_message.Message):
     """The index's name. INVALID_ARGUMENT when empty or not a name, NOT_FOUND when not there."""
     @_builtins.property
     def queries(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The queries, at most 1,000, each of at most 32,768 characters; none gives none.
-        INVALID_ARGUMENT for more, and for an empty or longer one.
+        """The queries, at most 1,000, each of at most 32,768 characters and 1,048,576 together; none gives
+        none. INVALID_ARGUMENT for more, and for an empty or longer one.
         """
 
     @_builtins.property
     def filters(self) -> _containers.RepeatedCompositeFieldContainer[Global___Filter]:
-        """Only passages that fit all of these are found, at most 16; the scores are those of the whole
-        index. INVALID_ARGUMENT for more, and for a field that the index does not declare.
+        """Only passages that fit all of these are found, at most 16, with at most 1,024 values and 32,768
+        characters in all values together; the scores are those of the whole index. INVALID_ARGUMENT for
+        more, and for a field that the index does not declare.
         """
 
     def __init__(
@@ -338,9 +339,7 @@ class IndexPassagesRequest(_message.Message):
     """
     @_builtins.property
     def passages(self) -> _containers.RepeatedCompositeFieldContainer[Global___Passage]:
-        """The next passages, any number, each id once in a call; a message has at most 16 MB
-        (RESOURCE_EXHAUSTED above).
-        """
+        """The next passages, each id once in a call: at most 10,000 in a message, any number in a call."""
 
     @_builtins.property
     def metadata_fields(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -519,7 +518,9 @@ class DeletePassagesRequest(_message.Message):
     """The index's name. INVALID_ARGUMENT when empty or not a name, NOT_FOUND when not there."""
     @_builtins.property
     def passage_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The passages' ids; one that is not there is passed over."""
+        """The passages' ids, at most 100,000; one that is not there is passed over. INVALID_ARGUMENT for
+        more.
+        """
 
     def __init__(
         self,

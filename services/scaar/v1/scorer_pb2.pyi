@@ -27,7 +27,9 @@ class ScoreContributionsRequest(_message.Message):
     SENTENCES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def sentences(self) -> _containers.RepeatedCompositeFieldContainer[Global___SentenceToScore]:
-        """The sentences; none gives none. RESOURCE_EXHAUSTED when there is no room for them now."""
+        """The sentences, with at most 4,096 words and 524,288 characters together; none gives none.
+        INVALID_ARGUMENT for more, RESOURCE_EXHAUSTED when there is no room for them now.
+        """
 
     def __init__(
         self,

@@ -42,7 +42,7 @@ from scaar.wire.messages.evaluations import (
 )
 from scaar.wire.messages.fields import carried_int, carried_text
 from scaar.wire.request_limits import ServiceLimits
-from scaar.wire.uploads import uploaded
+from scaar.wire.uploads import unpacked, uploaded
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["EvaluatorService"].full_name
 _MOST_BYTES = 16 * 1024 * 1024
@@ -144,14 +144,14 @@ def _tenant_in(context: Context) -> str:
 async def _questions(
     first: pb.CreateEvaluationRequest, later: AsyncIterator[pb.CreateEvaluationRequest]
 ) -> AsyncGenerator[EvaluationQuestion, None]:
-    for question in first.questions:
-        yield evaluation_question_from_pb(question)
+    async for question in unpacked(first.questions, evaluation_question_from_pb):
+        yield question
     async for message in later:
         for field, _ in message.ListFields():
             if field.name != "questions":
                 raise InvalidRequest.of(field.name, "is given behind the first message")
-        for question in message.questions:
-            yield evaluation_question_from_pb(question)
+        async for question in unpacked(message.questions, evaluation_question_from_pb):
+            yield question
 
 
 class RemoteEvaluator:

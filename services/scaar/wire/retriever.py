@@ -49,7 +49,7 @@ from scaar.wire.messages.retrieval import (
     verification_to_pb,
 )
 from scaar.wire.request_limits import ServiceLimits
-from scaar.wire.uploads import uploaded
+from scaar.wire.uploads import unpacked, uploaded
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["RetrieverService"].full_name
 
@@ -149,8 +149,8 @@ def _carried(response: pb.RetrieveResponse) -> pb.RetrieveResponse:
 async def _passages(
     first: pb.IndexPassagesRequest, later: AsyncIterator[pb.IndexPassagesRequest]
 ) -> AsyncGenerator[Passage, None]:
-    for passage in first.passages:
-        yield passage_from_pb(passage)
+    async for passage in unpacked(first.passages, passage_from_pb):
+        yield passage
     async for message in later:
         if message.index not in ("", first.index):
             text = f"must stay {first.index!r} or empty, not {message.index!r}"
@@ -163,8 +163,8 @@ async def _passages(
             raise InvalidRequest.of("metadata_fields", text)
         if message.HasField("dense") and message.dense != first.dense:
             raise InvalidRequest.of("dense", "must stay that of the first message or unset")
-        for passage in message.passages:
-            yield passage_from_pb(passage)
+        async for passage in unpacked(message.passages, passage_from_pb):
+            yield passage
 
 
 class RemoteRetriever:

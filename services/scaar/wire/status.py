@@ -120,6 +120,8 @@ def _foreign_error(code: grpc.StatusCode, details: str, target: str) -> ScaarErr
             return CapabilityMissing(f"{target} does not serve this call: {details}", target=target)
         case grpc.StatusCode.INVALID_ARGUMENT:
             return InvalidRequest.of("request", details)
+        case grpc.StatusCode.RESOURCE_EXHAUSTED if "larger than max" in details:
+            return InvalidRequest.of("request", f"is too large for {target}: {details}")
         case _:
             kind = _BY_CODE.get(code, ScaarError)
             return kind(f"{target} refused with {code.name}: {details}", target=target)

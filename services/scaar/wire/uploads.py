@@ -1,10 +1,11 @@
 """A call that is sent much: in messages of a bounded size, and stopped when the call is over."""
 
 import asyncio
-from collections.abc import AsyncIterable, Callable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable
 from typing import Any, TypeVar
 
 import grpc
+from google.protobuf.message import Message
 
 from scaar.core.errors import BackendUnavailable, ScaarError
 from scaar.wire.calls import answered
@@ -15,6 +16,7 @@ MESSAGE_BYTES = 100_000
 _Message = TypeVar("_Message", bound=Any)
 _Response = TypeVar("_Response")
 _Part = TypeVar("_Part")
+_ReceivedPart = TypeVar("_ReceivedPart", bound=Message)
 _Value = TypeVar("_Value")
 
 
@@ -64,6 +66,19 @@ async def _send(
     except (asyncio.InvalidStateError, grpc.aio.AioRpcError):
         # Whoever awaits the call is told why it is over.
         return
+
+
+async def unpacked(
+    parts: Iterable[_ReceivedPart], read: Callable[[_ReceivedPart], _Value]
+) -> AsyncGenerator[_Value, None]:
+    """Yield the parts of a received message, read; other calls are served in between."""
+    size = 0
+    for part in parts:
+        size += part.ByteSize()
+        if size >= MESSAGE_BYTES:
+            await asyncio.sleep(0)
+            size = 0
+        yield read(part)
 
 
 def _is_lost(error: BaseException | None) -> bool:

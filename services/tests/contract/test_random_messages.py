@@ -1,16 +1,20 @@
 """Whatever is sent to a service, it answers with a status that says what is wrong, and serves on.
 
 Each call of the services, as processes with the lab's models and real indexes, is sent
-``SCAAR_FUZZ_MESSAGES`` messages gone wrong. ``SCAAR_FUZZ_SEED`` makes others.
+``SCAAR_FUZZ_MESSAGES`` messages gone wrong. ``SCAAR_FUZZ_SEED`` makes others. Each is also sent
+messages that are too large, and the largest that are permitted: a sample of ``SCAAR_FUZZ_SIZES``
+a service, or ``all``; ``SCAAR_FUZZ_REPORT`` names a file for what they cost.
 """
 
 import asyncio
 import base64
 import os
+import time
 import zlib
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -32,15 +36,25 @@ from scaar.lab.world import build_world
 from scaar.retriever.factory import open_retriever
 from scaar.retriever.settings import RetrieverSettings
 from scaar.runtime.channels import ChannelSettings, open_channel
+from scaar.runtime.request_limits import LEAST_RECEIVE_BYTES
 from scaar.testing.processes import RunningService, running_service
 from scaar.testing.steady_answerer import SteadyAnswerer
+from scaar.wire.request_limits import ServiceLimits
 from scaar.wire.retriever import RemoteRetriever
 
+from .large_messages import LargeMessage, large_messages
 from .random_messages import mutated
 from .seed_messages import CANCELLED_EVALUATION, KEPT_EVALUATION, KEPT_INDEX, SEEDS, SERVICES
+from .watched_process import HealthWatch, MemoryWatch
 
 MESSAGES = int(os.environ.get("SCAAR_FUZZ_MESSAGES", "300"))
 SEED = int(os.environ.get("SCAAR_FUZZ_SEED", "1"))
+SIZES = os.environ.get("SCAAR_FUZZ_SIZES", "12")
+HEALTH_WITHIN_S = 0.25
+REFUSED_WITHIN_S = 1.0
+MAX_GROWTH_MIB = 192
+TRIES = 4
+"""Of a measurement on a busy machine; the best counts."""
 AT_ONCE = 8
 TIDIED_EVERY = 400
 TIMEOUT_S = 2.0
@@ -56,6 +70,7 @@ ALLOWED = {
     grpc.StatusCode.RESOURCE_EXHAUSTED,
     grpc.StatusCode.DEADLINE_EXCEEDED,
 }
+REFUSALS = {grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.RESOURCE_EXHAUSTED}
 RETRIEVER, ORCHESTRATOR = "scaar.v1.RetrieverService", "scaar.v1.OrchestratorService"
 EVALUATOR = "scaar.v1.EvaluatorService"
 COMMANDS = {
@@ -68,10 +83,10 @@ COMMANDS = {
 }
 
 
-@pytest.fixture
-def running(service: str, tmp_path: Path) -> Iterator[RunningService]:
+@pytest.fixture(scope="module")
+def running(service: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     """The service as a process; what it asks is embedded in it."""
-    home = tmp_path / "home"
+    home = tmp_path_factory.mktemp("fuzzed") / "home"
     if service in (RETRIEVER, ORCHESTRATOR, EVALUATOR):
         asyncio.run(_build_indexes(home / "indexes"))
     if service == EVALUATOR:
@@ -116,7 +131,7 @@ def test_every_call_of_the_contract_has_seeds() -> None:
     assert {name: set(seeds) for name, seeds in SEEDS.items()} == calls
 
 
-@pytest.mark.parametrize("service", list(SERVICES))
+@pytest.mark.parametrize("service", list(SERVICES), scope="module")
 async def test_a_service_answers_whatever_it_is_sent(running: RunningService, service: str) -> None:
     target, methods = running.target, SERVICES[service].methods
     codes: dict[str, Counter[str]] = {method.name: Counter() for method in methods}
@@ -148,6 +163,90 @@ async def test_a_service_answers_whatever_it_is_sent(running: RunningService, se
     assert len(running.told()) == 1, "\n".join(running.told())
     for found in codes.values():
         assert {"OK", "INVALID_ARGUMENT"} <= set(found)
+
+
+@pytest.mark.parametrize("service", list(SERVICES), scope="module")
+async def test_a_service_stays_responsive_whatever_the_size_of_a_message(
+    running: RunningService, service: str
+) -> None:
+    receive_bytes = max(LEAST_RECEIVE_BYTES, ServiceLimits(SERVICES[service]).max_request_bytes)
+    messages = [
+        message
+        for method in SERVICES[service].methods
+        for message in large_messages(method, receive_bytes)
+    ]
+    if SIZES != "all":
+        messages = Random(f"{SEED} {service}").sample(messages, min(int(SIZES), len(messages)))
+    failures, rows = [], []
+    once = ChannelSettings(attempts=1)
+    memory = MemoryWatch(running.process.pid)
+    async with open_channel(running.target, settings=once) as channel:
+        with HealthWatch(running.target) as health:
+            for method in SERVICES[service].methods:
+                await _good(channel, method)
+            for message in messages:
+                cost = await _cost(channel, message, health, memory)
+                rows.append(f"{service}\t{message}\t{len(message.data)}\t{cost}")
+                if wrong := cost.wrong(message):
+                    failures.append(f"{message}, {len(message.data):,} bytes: {wrong}; {cost}")
+    _report(rows)
+    assert not failures, "\n".join([f"{len(failures)} failed", *failures])
+    assert running.process.poll() is None
+    assert len(running.told()) == 1, "\n".join(running.told())
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a message cost: how it ended, the seconds it took, the longest wait for health."""
+
+    code: grpc.StatusCode
+    details: str
+    seconds: float
+    health_s: float
+    growth_mib: float
+
+    def wrong(self, message: LargeMessage) -> str:
+        """What is wrong with it, if anything."""
+        if self.code not in ALLOWED:
+            return "a status that is none of a request's"
+        if self.health_s > HEALTH_WITHIN_S:
+            return "health had to wait"
+        if self.growth_mib > MAX_GROWTH_MIB:
+            return "memory grew"
+        if message.too_large and self.code not in REFUSALS:
+            return "not refused"
+        if message.too_large and self.seconds > REFUSED_WITHIN_S:
+            return "refused late"
+        return ""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.code.name} in {self.seconds * 1000:.0f} ms, health within "
+            f"{self.health_s * 1000:.0f} ms, {self.growth_mib:+.0f} MiB: {self.details[:200]}"
+        )
+
+
+def _report(rows: Sequence[str]) -> None:
+    if report := os.environ.get("SCAAR_FUZZ_REPORT"):
+        with Path(report).open("a") as file:
+            file.write("".join(f"{row}\n" for row in rows))
+
+
+async def _cost(
+    channel: grpc.aio.Channel, message: LargeMessage, health: HealthWatch, memory: MemoryWatch
+) -> Cost:
+    """What a message costs, at the best of some tries."""
+    for left in reversed(range(TRIES)):
+        await asyncio.to_thread(health.longest_s)
+        memory.start()
+        began = time.perf_counter()
+        code, details = await _called(channel, message.method, [message.data], TIMEOUT_S)
+        seconds = time.perf_counter() - began
+        health_s = await asyncio.to_thread(health.longest_s)
+        cost = Cost(code, details, seconds, health_s, memory.growth_mib())
+        if not cost.wrong(message) or not left:
+            return cost
+    raise AssertionError("no try was made")
 
 
 def random_messages(method: MethodDescriptor, number: int) -> Sequence[bytes]:

@@ -270,3 +270,21 @@ async def test_a_client_that_reads_slowly_holds_up_its_own_stream_and_no_other_c
         assert made < endless.max_tokens / 10
     # That it left in the middle of a message is no failure of the server's.
     assert not caplog.records
+
+
+async def test_a_request_that_is_compressed_is_refused_before_it_is_inflated() -> None:
+    async with serving(servicer()) as (channel, _):
+        call = channel.unary_stream("/scaar.v1.GeneratorService/Generate")
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            async for _ in call(b"\0" * 1_000_000, compression=grpc.Compression.Gzip):
+                pass
+    assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
+    assert "gzip" in (caught.value.details() or "")
+
+
+async def test_a_request_too_large_to_be_read_is_the_callers_mistake() -> None:
+    async with serving(servicer()) as (channel, target):
+        remote = RemoteGenerator(channel, target)
+        with pytest.raises(InvalidRequest, match="too large"):
+            async for _ in remote.generate(GenerateRequest("x" * 5_000_000)):
+                pass

@@ -51,7 +51,25 @@ def test_a_wrong_filter_is_told_before_any_work(filters: tuple[Filter, ...], tol
 
 
 def test_filters_at_their_limits_are_fine() -> None:
-    validate(AnswerRequest("Who?", filters=(Filter("a" * 64, ("x" * 256,) * 256),) * 16))
+    longest = Filter("a" * 64, ("x" * 256,) * 64)
+    many = Filter("a" * 64, ("x" * 16,) * 256)
+    few = Filter("a" * 64, ("x",))
+    validate(AnswerRequest("Who?", filters=(longest, many, many, many, *(few,) * 12)))
+
+
+@pytest.mark.parametrize(
+    ("filters", "limit"),
+    [
+        ((Filter("a", ("x",) * 256),) * 4 + (Filter("a", ("x",)),), "1,024 values together"),
+        ((Filter("a", ("x" * 256,) * 129),), "32,768 characters in all values together"),
+    ],
+)
+def test_the_values_of_all_filters_together_are_limited(
+    filters: tuple[Filter, ...], limit: str
+) -> None:
+    with pytest.raises(InvalidRequest, match=limit) as caught:
+        validate(AnswerRequest("Who?", filters=filters))
+    assert [each.field for each in caught.value.violations] == ["filters"]
 
 
 def test_fields_that_are_not_declared_are_named_with_those_that_are() -> None:

@@ -75,3 +75,10 @@ def test_a_wrong_passage_is_told_by_its_field(passage: Passage, field: str) -> N
 )
 def test_what_a_passage_says_is_its_own_business(text: str) -> None:
     assert wrong_fields(Passage("i", "", text)) == []
+
+
+def test_the_queries_of_a_request_together_are_limited() -> None:
+    longest = ("x" * 32_768,)
+    check_request(RetrieveRequest(queries=longest * 32, top_k=1, index="lab"))
+    with pytest.raises(InvalidRequest, match=r"queries: must have at most 1,048,576 characters"):
+        check_request(RetrieveRequest(queries=longest * 33, top_k=1, index="lab"))

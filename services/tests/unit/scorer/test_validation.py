@@ -24,3 +24,10 @@ def test_a_longer_one_is_refused_with_the_limit(
         check_requests([ScoreRequest("Who?", ("Ada.",)), ScoreRequest(question, words)])
     limit = "must have at most 8,000 characters, not 8,001"
     assert str(caught.value) == f"sentences[1].{field}: {limit}"
+
+
+def test_the_texts_of_a_call_together_are_limited() -> None:
+    longest = ScoreRequest("q" * MAX_CHARACTERS, ("x" * 192,))
+    check_requests([longest] * 64)
+    with pytest.raises(InvalidRequest, match=r"sentences: must have at most 524,288 characters"):
+        check_requests([longest] * 65)
