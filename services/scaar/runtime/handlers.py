@@ -20,7 +20,7 @@ Continuation = Callable[[grpc.HandlerCallDetails], Awaitable["Handler | None"]]
 GRPC_OWN = "/grpc."
 """How the methods of gRPC's own services begin: health and reflection."""
 
-LARGE_MESSAGE_BYTES = 64 * 1024
+LARGE_MESSAGE_BYTES = 16 * 1024
 """A request above this size is decoded in a thread, so that the event loop stays free."""
 
 

@@ -19,6 +19,7 @@ from scaar.core.types import (
 from scaar.v1 import generator_pb2 as pb
 from scaar.v1 import generator_pb2_grpc as pb_grpc
 from scaar.wire.calls import answered, streamed, timeout_within
+from scaar.wire.conversion import converted
 from scaar.wire.messages.generation import (
     attend_request_from_pb,
     attend_request_to_pb,
@@ -56,14 +57,15 @@ class GeneratorServicer(pb_grpc.GeneratorServiceServicer):
     async def Generate(
         self, request: pb.GenerateRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> AsyncGenerator[pb.GenerateResponse, None]:
-        async with aclosing(self._generator.generate(generate_request_from_pb(request))) as events:
+        generation = await converted(request, generate_request_from_pb)
+        async with aclosing(self._generator.generate(generation)) as events:
             async for event in events:
                 yield generation_event_to_pb(event)
 
     async def Attend(
         self, request: pb.AttendRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.AttendResponse:
-        attention = await self._generator.attend(attend_request_from_pb(request))
+        attention = await self._generator.attend(await converted(request, attend_request_from_pb))
         return pb.AttendResponse(attention=attention_to_pb(attention))
 
     async def DescribeModel(

@@ -9,6 +9,7 @@ from scaar.core.types import Query, QueryRequest
 from scaar.v1 import query_builder_pb2 as pb
 from scaar.v1 import query_builder_pb2_grpc as pb_grpc
 from scaar.wire.calls import answered, timeout_within
+from scaar.wire.conversion import converted
 from scaar.wire.messages.querying import (
     query_from_pb,
     query_request_from_pb,
@@ -36,7 +37,8 @@ class QueryBuilderServicer(pb_grpc.QueryBuilderServiceServicer):
     async def BuildQuery(
         self, request: pb.BuildQueryRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.BuildQueryResponse:
-        query = await self._query_builder.build_query(query_request_from_pb(request))
+        query_request = await converted(request, query_request_from_pb)
+        query = await self._query_builder.build_query(query_request)
         return pb.BuildQueryResponse(query=query_to_pb(query))
 
 

@@ -29,6 +29,7 @@ from scaar.core.types import (
 from scaar.v1 import retriever_pb2 as pb
 from scaar.v1 import retriever_pb2_grpc as pb_grpc
 from scaar.wire.calls import answered, timeout_within
+from scaar.wire.conversion import converted
 from scaar.wire.index_readiness import IndexReadiness
 from scaar.wire.messages.dense import dense_settings_from_pb, dense_settings_to_pb
 from scaar.wire.messages.fields import carried_text
@@ -83,7 +84,8 @@ class RetrieverServicer(pb_grpc.RetrieverServiceServicer):
         self, request: pb.RetrieveRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.RetrieveResponse:
         with self._readiness.shown_by(request.index):
-            result = await self._retriever.retrieve(retrieve_request_from_pb(request))
+            queries = await converted(request, retrieve_request_from_pb)
+            result = await self._retriever.retrieve(queries)
         return _carried(retrieve_result_to_pb(result))
 
     async def IndexPassages(

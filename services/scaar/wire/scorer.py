@@ -10,6 +10,7 @@ from scaar.core.types import ScorerDescription, ScoreRequest
 from scaar.v1 import scorer_pb2 as pb
 from scaar.v1 import scorer_pb2_grpc as pb_grpc
 from scaar.wire.calls import answered, timeout_within
+from scaar.wire.conversion import converted
 from scaar.wire.messages.scoring import (
     contributions_from_pb,
     contributions_to_pb,
@@ -43,7 +44,7 @@ class ScorerServicer(pb_grpc.ScorerServiceServicer):
     async def ScoreContributions(
         self, request: pb.ScoreContributionsRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.ScoreContributionsResponse:
-        requests = score_requests_from_pb(request)
+        requests = await converted(request, score_requests_from_pb)
         return contributions_to_pb(await self._scorer.score_contributions(requests))
 
     async def DescribeModel(
