@@ -173,7 +173,8 @@ class GeneratorSettings(ServiceSettings):
     as many as there are cores."""
 
     workers: int = Field(default=2, ge=1, le=256)
-    """Steps of different generations that are computed at the same time."""
+    """Steps of different generations that are computed at the same time. ``transformers`` computes
+    one at a time, since its models cannot be shared; there ``threads`` decides its speed."""
 
     max_concurrent: int = Field(default=32, ge=1, le=10_000)
     """Generations under way at a time, and as many texts whose attention is asked for; one more is

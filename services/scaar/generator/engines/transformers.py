@@ -62,8 +62,9 @@ async def open_differentiable(
         DataCorrupt: it is no causal language model, or its feed-forward weights are not found.
     """
     model = await asyncio.to_thread(open_checkpoint, settings)
-    assert isinstance(model.decoder, TorchDecoder)
-    gradients = FeedForwardGradients(model, model.decoder.network)
+    decoder = model.decoder
+    assert isinstance(decoder, TorchDecoder)
+    gradients = FeedForwardGradients(model, decoder.network, exclusive=decoder.exclusive)
     async with open_decoding_generator(settings, lambda: model, engine="transformers") as generator:
         yield generator, gradients
 

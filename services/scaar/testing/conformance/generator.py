@@ -181,6 +181,41 @@ class GeneratorConformance:
         for cut, events in zip(cuts * 2, together, strict=True):
             self._assert_alike(_tokens(events), whole[cut:])
 
+    async def test_eight_generations_at_once_are_those_of_one_after_the_other(
+        self, generator: Generator
+    ) -> None:
+        capabilities = (await generator.describe_model()).capabilities
+        gives_attention = Capability.ATTENTION in capabilities
+        # Half of them with attention: what one collects must not come to stand in another.
+        asked: list[dict[str, Any]] = [
+            {"prompt": prompt, "max_tokens": 8, "attention": gives_attention and place % 2 == 1}
+            for place, prompt in enumerate(self._eight_prompts())
+        ]
+        alone = [await self._write(generator, **fields) for fields in asked]
+        together = await asyncio.gather(*(self._write(generator, **fields) for fields in asked))
+        for mine, before in zip(together, alone, strict=True):
+            self._assert_same_events(mine, before)
+
+    async def test_eight_attentions_at_once_are_those_of_one_after_the_other(
+        self, generator: Generator
+    ) -> None:
+        requests = [
+            AttendRequest(prompt, " Here is a text of several words." + " And more." * place)
+            for place, prompt in enumerate(self._eight_prompts())
+        ]
+        if Capability.ATTENTION not in (await generator.describe_model()).capabilities:
+            answers = await asyncio.gather(
+                *(generator.attend(request) for request in requests), return_exceptions=True
+            )
+            assert {type(each) for each in answers} == {CapabilityMissing}
+            return
+        alone = [await generator.attend(request) for request in requests]
+        together = await asyncio.gather(*(generator.attend(request) for request in requests))
+        for mine, before in zip(together, alone, strict=True):
+            assert (mine.tokens, mine.prompt_tokens) == (before.tokens, before.prompt_tokens)
+            for row, expected in zip(mine.weights, before.weights, strict=True):
+                assert row == pytest.approx(expected, abs=self.logprob_tolerance)
+
     # --- leaving early ------------------------------------------------------------------------
 
     @pytest.mark.parametrize("after", [0, 1, 3])
@@ -311,6 +346,27 @@ class GeneratorConformance:
             async for event in events:
                 written.append(event)
         return written
+
+    def _eight_prompts(self) -> list[str]:
+        """Prompts of different lengths, so that nothing of one fits another."""
+        return [f"{'Well then. ' * place}{self.prompt}" for place in range(8)]
+
+    def _assert_same_events(
+        self, one: Sequence[GenerationEvent], other: Sequence[GenerationEvent]
+    ) -> None:
+        """The same events, all numbers in them included."""
+        ours, theirs = _tokens(one), _tokens(other)
+        self._assert_alike(ours, theirs)
+        for left, right in zip(ours, theirs, strict=True):
+            assert (left.start, left.end) == (right.start, right.end)
+            assert left.entropy == pytest.approx(right.entropy, abs=self.logprob_tolerance)
+            assert left.attention == pytest.approx(right.attention, abs=self.logprob_tolerance)
+        end, expected = _end(one), _end(other)
+        assert replace(end, attention=()) == replace(expected, attention=())
+        assert end.attention == pytest.approx(expected.attention, abs=self.logprob_tolerance)
+        # A server may leave out the count of a prompt when it is busy.
+        if isinstance(one[0], GenerationStart) and isinstance(other[0], GenerationStart):
+            assert one[0] == other[0]
 
     def _assert_alike(self, one: Sequence[Token], other: Sequence[Token]) -> None:
         """The same tokens, each as likely as the other."""

@@ -6,7 +6,7 @@ from contextlib import aclosing
 import numpy as np
 import pytest
 
-from scaar.core.errors import CapabilityMissing, InvalidRequest, Overloaded
+from scaar.core.errors import BackendUnavailable, CapabilityMissing, InvalidRequest, Overloaded
 from scaar.core.types import (
     AttendRequest,
     Capability,
@@ -271,6 +271,12 @@ async def test_one_generation_too_many_is_refused_until_another_ends(write):
                 await generate(generator)
         tokens, _ = await generate(generator)
     assert text_of(tokens) == " The film"
+
+
+async def test_a_step_that_fails_is_a_condition(random_model):
+    decoder = random_model._model.decoder
+    with pytest.raises(BackendUnavailable, match="ONNX Runtime failed at a step of 2 tokens"):
+        decoder.step([1, 10**6], decoder.begin())
 
 
 # --- what is refused --------------------------------------------------------------------------

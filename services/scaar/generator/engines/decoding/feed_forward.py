@@ -1,6 +1,7 @@
 """The gradient of a text's loss by the feed-forward weights of a model's last layers."""
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,24 @@ _FEED_FORWARD = ("mlp", "feed_forward", "ffn", "block_sparse_moe", "fc1", "fc2")
 class FeedForwardGradients:
     """Gives gradients of one model; no other of its weights is differentiated by."""
 
-    def __init__(self, model: LanguageModel, network: Any, *, layers: int = LAYERS) -> None:
+    def __init__(
+        self,
+        model: LanguageModel,
+        network: Any,
+        *,
+        layers: int = LAYERS,
+        exclusive: AbstractContextManager[object] | None = None,
+    ) -> None:
         """``network`` is what the model's decoder computes by, a causal model of transformers.
+
+        ``exclusive`` is held while it computes, for a network that something else computes with.
 
         Raises:
             DataCorrupt: its layers, or the feed-forward part of one, are not found.
         """
         self._model = model
         self._network = network
+        self._exclusive = exclusive or nullcontext()
         found = dict(_feed_forward(model.name, network, layers))
         network.requires_grad_(False)
         for weight in found.values():
@@ -61,7 +72,8 @@ class FeedForwardGradients:
         if first == len(ids):
             raise InvalidRequest.of("reference", f"{reference!r} has no token")
         tensor = torch.tensor([ids], dtype=torch.long, device=self._network.device)
-        logits = self._network(input_ids=tensor, use_cache=False).logits[0, first - 1 : -1]
+        with self._exclusive:
+            logits = self._network(input_ids=tensor, use_cache=False).logits[0, first - 1 : -1]
         exact = logits.to(torch.promote_types(logits.dtype, torch.float32))
         return torch.nn.functional.cross_entropy(exact, tensor[0, first:])
 

@@ -14,7 +14,7 @@ import numpy as np
 import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
-from scaar.core.errors import DataCorrupt
+from scaar.core.errors import BackendUnavailable, DataCorrupt
 from scaar.generator.engines.decoding.decoder import Array
 
 OPEN_ERRORS = (
@@ -100,19 +100,29 @@ class DecoderSession:
         """The logits [vocabulary] after reading tokens beyond the cache's, and the cache with them.
 
         The cache given stays as it was.
+
+        Raises:
+            BackendUnavailable: ONNX Runtime cannot run it, for want of memory for example.
         """
         names = ["logits", *self._presents.values()]
-        logits, *presents = self._session.run(names, self._feed(ids, cache))
+        logits, *presents = self._run(names, ids, cache)
         tensors = dict(zip(self._presents, presents, strict=True))
         return logits[0, -1], Cache(cache.length + len(ids), tensors)
 
     def step_attending(self, ids: Sequence[int], cache: Cache) -> tuple[Array, Array, Cache]:
         """As :meth:`step`, with last-layer attention [new tokens, all tokens] in between."""
         names = ["logits", "last_attention", *self._presents.values()]
-        logits, weights, *presents = self._session.run(names, self._feed(ids, cache))
+        logits, weights, *presents = self._run(names, ids, cache)
         tensors = dict(zip(self._presents, presents, strict=True))
         paid = np.asarray(weights[0].mean(axis=0, dtype=np.float64))
         return logits[0, -1], paid, Cache(cache.length + len(ids), tensors)
+
+    def _run(self, names: Sequence[str], ids: Sequence[int], cache: Cache) -> list[Any]:
+        try:
+            return list(self._session.run(names, self._feed(ids, cache)))
+        except OPEN_ERRORS as error:
+            told = f"ONNX Runtime failed at a step of {len(ids)} tokens after {cache.length}"
+            raise BackendUnavailable(f"{told}: {type(error).__name__}") from error
 
     def _feed(self, ids: Sequence[int], cache: Cache) -> dict[str, Array]:
         total = cache.length + len(ids)

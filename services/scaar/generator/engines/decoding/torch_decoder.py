@@ -1,6 +1,9 @@
 """A causal language model in PyTorch, one step at a time, with its key-value cache."""
 
-from collections.abc import Sequence
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +11,10 @@ import numpy as np
 import torch
 from transformers import DynamicCache, PreTrainedModel
 
-from scaar.core.errors import DataCorrupt
+from scaar.core.errors import BackendUnavailable, DataCorrupt, Overloaded, ScaarError
 from scaar.generator.engines.decoding.decoder import Array
+
+_LOGGER = logging.getLogger(__name__)
 
 _Layers = tuple[tuple[torch.Tensor, torch.Tensor], ...]
 
@@ -41,11 +46,19 @@ class TorchCache:
 
 
 class TorchDecoder:
-    """A decoder over any causal model of transformers."""
+    """A decoder over any causal model of transformers, which computes one step at a time.
+
+    To collect attention, transformers replaces the ``forward`` of the model's layers for the time
+    of a call, so two calls at once would record each other's weights and put back each other's
+    replacements.
+    """
 
     def __init__(self, model: PreTrainedModel, *, gives_attention: bool) -> None:
         self._model = model
+        self._forwards = [(module, vars(module).get("forward")) for module in model.modules()]
         self.gives_attention = gives_attention
+        self.exclusive = threading.Lock()
+        """Held while the model computes, by whatever else computes with it too."""
 
     @property
     def network(self) -> PreTrainedModel:
@@ -61,8 +74,10 @@ class TorchDecoder:
 
         Raises:
             DataCorrupt: the model keeps something other than keys and values of every token.
+            Overloaded: the device has no memory left.
+            BackendUnavailable: the model fails in any other way.
         """
-        with torch.inference_mode():
+        with self._stepping():
             read, after = self._read(ids, cache)
             return _numbers(read.logits[0, -1]), after
 
@@ -70,10 +85,36 @@ class TorchDecoder:
         self, ids: Sequence[int], cache: TorchCache
     ) -> tuple[Array, Array, TorchCache]:
         """As :meth:`step`, with last-layer attention [new tokens, all tokens] in between."""
-        with torch.inference_mode():
+        with self._stepping():
             read, after = self._read(ids, cache, output_attentions=True)
             weights = read.attentions[-1][0].double().mean(dim=0)
             return _numbers(read.logits[0, -1]), _numbers(weights), after
+
+    @contextmanager
+    def _stepping(self) -> Iterator[None]:
+        """The model to this thread alone; a failure of PyTorch or transformers as a condition."""
+        with self.exclusive, torch.inference_mode():
+            try:
+                yield
+            except ScaarError:
+                raise
+            except torch.OutOfMemoryError as error:
+                self._restore()
+                told = f"the device has no memory left for a step of {self._model.name_or_path}"
+                raise Overloaded(told) from error
+            except Exception as error:  # a model's own code may raise anything
+                self._restore()
+                _LOGGER.exception("a step of %s failed", self._model.name_or_path)
+                told = f"a step of {self._model.name_or_path} failed: {type(error).__name__}"
+                raise BackendUnavailable(told) from error
+
+    def _restore(self) -> None:
+        """Undo what transformers does not when a call fails: the layers' ``forward`` replaced."""
+        for module, forward in self._forwards:
+            if forward is None:
+                vars(module).pop("forward", None)
+            else:
+                vars(module)["forward"] = forward
 
     def _read(self, ids: Sequence[int], cache: TorchCache, **asked: bool) -> tuple[Any, TorchCache]:
         """What the model gives for tokens beyond the cache's, and the cache with them."""
