@@ -146,6 +146,7 @@ def server_options(settings: ServiceSettings) -> tuple[tuple[str, int], ...]:
     """The options of a server."""
     seconds = {
         "grpc.max_connection_age_ms": settings.max_connection_age_s,
+        "grpc.max_connection_idle_ms": settings.max_connection_idle_s,
         # A connection past its age lives on until its longest call can have ended.
         "grpc.max_connection_age_grace_ms": settings.max_call_s + 1,
         "grpc.keepalive_time_ms": settings.keepalive_s,
@@ -154,4 +155,8 @@ def server_options(settings: ServiceSettings) -> tuple[tuple[str, int], ...]:
         "grpc.http2.ping_timeout_ms": settings.keepalive_timeout_s,
         "grpc.http2.min_ping_interval_without_data_ms": settings.min_ping_interval_s,
     }
-    return (*_OPTIONS, *((name, round(value * 1000)) for name, value in seconds.items()))
+    return (
+        *_OPTIONS,
+        ("grpc.max_allowed_incoming_connections", settings.max_connections),
+        *((name, round(value * 1000)) for name, value in seconds.items()),
+    )

@@ -121,6 +121,17 @@ class ServiceSettings(Settings):
     """How long a connection lives, in seconds. Clients look a name up again only when a connection
     ends, and then find the replicas that have come since. A call under way goes on to its end."""
 
+    max_connections: int = Field(default=512, ge=1, le=1_000_000)
+    """Maximum number of open connections. Further connections are closed as soon as they are
+    accepted, and their clients see UNAVAILABLE. Probes of ``address`` count too, those of
+    ``health_address`` do not. The default is half of the usual limit of 1,024 open files; raise
+    that limit with it."""
+
+    max_connection_idle_s: float = Field(default=300.0, gt=0)
+    """Seconds without a call after which a connection is closed, so that clients that are gone
+    or forgotten do not use up ``max_connections``. A client connects again with its next call. A
+    health watch is a call. Without effect where ``max_connection_age_s`` is shorter."""
+
     keepalive_s: float = Field(default=60.0, gt=0)
     """Seconds without traffic after which a connection is asked whether it lives."""
 

@@ -28,14 +28,15 @@ class TokenBucket:
         self._at = clock()
 
     def wait_s(self) -> float:
-        """0, and one call is through; or else the seconds until one may be."""
+        """Return the seconds until there is a token, 0 if there is one now."""
         now = self._clock()
         self._left = min(self._burst, self._left + (now - self._at) * self._per_s)
         self._at = now
-        if self._left < 1:
-            return (1 - self._left) / self._per_s
+        return 0.0 if self._left >= 1 else (1 - self._left) / self._per_s
+
+    def take(self) -> None:
+        """Take the token that :meth:`wait_s` has found."""
         self._left -= 1
-        return 0.0
 
 
 class TenantLimits:
@@ -68,6 +69,9 @@ class TenantLimits:
             text = f"tenant {tenant!r} may make {per_s} calls a second, and has made more"
             raise Overloaded(text, retry_after_s=wait_s, tenant=tenant, limit=per_s)
         with nullcontext() if admission is None else admission.place():
+            # Only now: a call that is refused for concurrency does not cost a token.
+            if bucket is not None:
+                bucket.take()
             yield
 
     def _of(self, tenant: str) -> tuple[TokenBucket | None, Admission | None]:

@@ -21,6 +21,13 @@ class Clock:
         return self.now
 
 
+def is_through(bucket: TokenBucket) -> bool:
+    if bucket.wait_s():
+        return False
+    bucket.take()
+    return True
+
+
 def call(limits: TenantLimits, tenant: str) -> None:
     with limits.call(tenant):
         pass
@@ -39,7 +46,7 @@ def test_no_more_come_through_than_the_burst_and_the_rate_allow(
     through = 0
     for now in accumulate(pauses):
         clock.now = now
-        through += bucket.wait_s() == 0
+        through += is_through(bucket)
     assert through <= burst + per_s * clock.now + 1e-6
 
 
@@ -47,7 +54,7 @@ def test_no_more_come_through_than_the_burst_and_the_rate_allow(
 def test_who_waits_as_long_as_told_comes_through(per_s: float, burst: int) -> None:
     clock = Clock()
     bucket = TokenBucket(per_s, burst, clock)
-    assert [bucket.wait_s() for _ in range(burst)] == [0.0] * burst
+    assert all(is_through(bucket) for _ in range(burst))
     wait_s = bucket.wait_s()
     assert 0 < wait_s <= 1 / per_s
     clock.now += wait_s * (1 + 1e-6)
@@ -65,6 +72,19 @@ def test_each_tenant_has_its_own_share() -> None:
     call(limits, "globex")
     clock.now += 0.5
     call(limits, "acme")
+
+
+def test_a_call_refused_for_concurrency_does_not_use_a_rate_token() -> None:
+    settings = ServiceSettings(tenant_calls_per_s=1, tenant_burst=3, tenant_concurrent_calls=1)
+    limits = TenantLimits(settings, Clock())
+    with limits.call("acme"):
+        for _ in range(5):
+            with pytest.raises(Overloaded, match="may have at a time"):
+                call(limits, "acme")
+    call(limits, "acme")
+    call(limits, "acme")
+    with pytest.raises(Overloaded, match="may make 1 calls a second"):
+        call(limits, "acme")
 
 
 def test_a_place_is_given_back_however_the_call_ends() -> None:
