@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
-from scaar.core.errors import BackendUnavailable, NotFound
+from scaar.core.errors import BackendUnavailable, NotFound, ScaarError
 from scaar.core.ports import Evaluator
 from scaar.evaluator.asked import Asked
 from scaar.evaluator.datasets.lab import LAB
@@ -156,3 +156,25 @@ async def test_a_transaction_that_is_given_up_for_another_may_be_tried_again(
         )
     (given_up,) = [each for each in ended if each is not None]
     assert isinstance(given_up, BackendUnavailable)
+
+
+async def test_a_database_that_is_read_only_or_hangs_cannot_be_written(
+    migrated_url: str, postgresql: PostgresqlServer
+) -> None:
+    name = migrated_url.rpartition("/")[2]
+    postgresql.asked(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    async with open_database(migrated_url) as database:
+        with pytest.raises(ScaarError) as caught:
+            await database.check_writable()
+        assert "127.0.0.1" not in caught.value.message
+        assert "read-only" in caught.value.detail
+    postgresql.asked(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+    async with open_database(migrated_url) as database:
+        await database.check_writable()
+    async with open_database(migrated_url) as database, open_database(migrated_url) as other:
+        async with other.writing() as connection:
+            await connection.execute(sa.text("LOCK TABLE tenants"))
+            with pytest.raises(BackendUnavailable, match="is not available"):
+                await database.check_writable(timeout_s=0.2)
+        # The trial that hung is the one that is waited for.
+        await database.check_writable()

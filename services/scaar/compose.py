@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from scaar.evaluator.longtail.port import GradientModel
+    from scaar.evaluator.service.hosting import HostedEvaluator
     from scaar.evaluator.service.watching import EvaluationWatch
     from scaar.evaluator.settings import EvaluatorSettings
 
@@ -343,7 +344,7 @@ async def open_hosted_evaluator(
     *,
     breakers: Breakers = UNGUARDED,
     watch: "EvaluationWatch | None" = None,
-) -> AsyncIterator[Evaluator]:
+) -> AsyncIterator["HostedEvaluator"]:
     """An evaluator in this process, over its database and whatever answers."""
     from scaar.evaluator.service.opening import open_evaluator as open_service
     from scaar.evaluator.service.watching import UNWATCHED

@@ -60,9 +60,9 @@ class _Checks:
         try:
             self.good(what, await check())
         except InvalidRequest as error:
-            self.bad(what, error.message, "Correct or unset this setting.")
+            self.bad(what, str(error), "Correct or unset this setting.")
         except ScaarError as error:
-            self.bad(what, error.message, advice)
+            self.bad(what, str(error), advice)
 
 
 async def _examine(checks: _Checks, target: str) -> None:
@@ -78,7 +78,7 @@ async def _examine(checks: _Checks, target: str) -> None:
     try:
         settings = OrchestratorSettings.read()
     except InvalidRequest as error:
-        checks.bad("settings", error.message, "Correct or unset this setting.")
+        checks.bad("settings", str(error), "Correct or unset this setting.")
         settings = OrchestratorSettings.model_construct()
     targets: dict[ServiceName, str] = {name: _target_of(settings, name) for name in BACK_ENDS}
     for name, where in targets.items():
@@ -151,7 +151,7 @@ async def _check_indexes(checks: _Checks) -> None:
         files = IndexFiles(RetrieverSettings.read().indexes or scaar_home() / "indexes")
         names = files.names()
     except InvalidRequest as error:
-        checks.bad("indexes", error.message, "Correct or unset this setting.")
+        checks.bad("indexes", str(error), "Correct or unset this setting.")
         return
     except (ScaarError, OSError) as error:
         checks.bad("indexes", str(error), "Let this user read the folder, or set SCAAR_HOME.")

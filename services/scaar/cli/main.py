@@ -91,9 +91,9 @@ def _run() -> int:
     except typer.TyperException as error:
         return _fail(error.format_message(), error.exit_code)
     except InvalidRequest as error:
-        return _fail(error.message, USAGE_ERROR)
+        return _fail(str(error), USAGE_ERROR)
     except ScaarError as error:
-        return _fail(error.message, FAILURE)
+        return _fail(str(error), FAILURE)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except BrokenPipeError:

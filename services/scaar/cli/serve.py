@@ -101,7 +101,7 @@ async def _serve_as_set(
         telemetry = await stack.enter_async_context(open_telemetry(settings, service=service))
         servicer = await stack.enter_async_context(_open_servicer(service, settings, telemetry))
         check = None
-        if isinstance(servicer, GeneratorServicer | ScorerServicer):
+        if isinstance(servicer, GeneratorServicer | ScorerServicer | EvaluatorServicer):
             check = servicer.check_ready
         server = await stack.enter_async_context(
             open_server(
@@ -170,6 +170,6 @@ async def _open_servicer(
             async with compose.open_hosted_evaluator(
                 settings, breakers=breakers, watch=watch
             ) as evaluator:
-                yield EvaluatorServicer(evaluator)
+                yield EvaluatorServicer(evaluator, check_ready=evaluator.check_writable)
         case _:
             assert_never(service)

@@ -29,9 +29,13 @@ class ScaarError(Exception):
     reason: ClassVar[str] = "INTERNAL"
     """UPPER_SNAKE, stable: clients may compare it."""
 
-    def __init__(self, message: str, **metadata: str) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, detail: str = "", **metadata: str) -> None:
+        super().__init__(f"{message}: {detail}" if detail else message)
         self.message = message
+        """What a caller may read, on whatever machine."""
+        self.detail = detail
+        """What only the log and this machine's terminal may show: paths, addresses, users, and
+        the words of other software. It is no part of a status."""
         self.metadata: Mapping[str, str] = metadata
 
 

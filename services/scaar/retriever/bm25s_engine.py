@@ -169,7 +169,7 @@ class Bm25sRetriever:
             except NotFound:
                 continue  # dropped since its name was read
             except ScaarError as error:
-                _log.error("%s", error.message)
+                _log.error("%s", error)
                 whole[name] = False
             else:
                 whole[name] = True

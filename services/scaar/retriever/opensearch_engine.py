@@ -197,7 +197,7 @@ class OpenSearchRetriever:
             except NotFound:
                 continue  # dropped since its name was read
             except ScaarError as error:
-                _log.error("%s", error.message)
+                _log.error("%s", error)
                 whole[name] = False
             else:
                 whole[name] = True

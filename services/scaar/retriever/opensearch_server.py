@@ -51,7 +51,9 @@ class Server:
             text = f"OpenSearch took more than {seconds:g} s to {what}"
             raise DeadlineExceeded(text) from error
         except NoConnection as error:
-            raise BackendUnavailable(f"OpenSearch does not answer: {_reason(error)}") from error
+            # It names the server's address.
+            detail = _reason(error)
+            raise BackendUnavailable("OpenSearch does not answer", detail=detail) from error
         except TransportError as error:
             raise condition(error.status_code, kind_of(error.info), what) from error
         except OpenSearchException as error:

@@ -33,9 +33,8 @@ class Workers:
         try:
             return await loop.run_in_executor(self._executor, lambda: function(*args, **kwargs))
         except OSError as error:
-            place = f"{error.filename}: " if error.filename else ""
-            reason = f"{place}{error.strerror or error}"
-            raise BackendUnavailable(f"the indexes cannot be used: {reason}") from error
+            text = f"the indexes cannot be used: {error.strerror or 'a file cannot be used'}"
+            raise BackendUnavailable(text, detail=str(error.filename or error)) from error
 
     def close(self) -> None:
         """Waits for what is running; what has not begun is given up."""

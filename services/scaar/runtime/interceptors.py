@@ -30,6 +30,8 @@ StatusOf = Callable[[ScaarError], tuple[grpc.StatusCode, str, tuple[tuple[str, b
 class ErrorInterceptor(grpc.aio.ServerInterceptor):
     """Ends calls with the status of their error; the outermost interceptor.
 
+    The ``detail`` of a condition is logged, and not sent.
+
     An exception that is no condition of scaar's becomes INTERNAL: its text goes to the log and
     not to the caller.
     """
@@ -51,6 +53,8 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
             try:
                 return await behavior(request, context)
             except ScaarError as error:
+                if error.detail:
+                    _LOGGER.warning("%s ends with: %s", method, error)
                 code, message, trailing = self._status_of(error)
             except grpc.aio.AbortError:
                 raise

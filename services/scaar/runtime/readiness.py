@@ -47,7 +47,7 @@ async def watching(
     """
     serving: dict[Need | Check, bool] = dict.fromkeys(needs, False)
     if check is not None:
-        serving[check] = await _passes(check)
+        serving[check] = await _passes(check, before=True)
     tell(all(serving.values()))
 
     async def watch(need: Need) -> None:
@@ -67,7 +67,7 @@ async def watching(
     async def keep_checking(check: Check) -> None:
         while True:
             await asyncio.sleep(CHECK_EVERY_S)
-            passes = await _passes(check)
+            passes = await _passes(check, before=serving[check])
             if serving[check] != passes:
                 serving[check] = passes
                 tell(all(serving.values()))
@@ -83,9 +83,12 @@ async def watching(
         await asyncio.gather(*watches, return_exceptions=True)
 
 
-async def _passes(check: Check) -> bool:
+async def _passes(check: Check, *, before: bool) -> bool:
+    """Whether the check passes; a failure is logged unless it failed ``before``."""
     try:
         await check()
-    except ScaarError:
+    except ScaarError as error:
+        if before:
+            _LOGGER.warning("not ready: %s", error)
         return False
     return True

@@ -1,6 +1,13 @@
 """The evaluator's port over gRPC."""
 
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Sequence,
+)
 from contextlib import aclosing
 from typing import Any, TypeVar
 
@@ -51,14 +58,21 @@ _Response = TypeVar("_Response", pb.GetReportResponse, pb.ListPredictionsRespons
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
+async def _ready() -> None:
+    """Return at once."""
+
+
 class EvaluatorServicer(pb_grpc.EvaluatorServiceServicer):
-    """Serves any evaluator."""
+    """Serves any evaluator, which is ready while ``check_ready`` raises nothing."""
 
     service_name = SERVICE_NAME
     limits = ServiceLimits(pb.DESCRIPTOR.services_by_name["EvaluatorService"])
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(
+        self, evaluator: Evaluator, *, check_ready: Callable[[], Awaitable[None]] = _ready
+    ) -> None:
         self._evaluator = evaluator
+        self.check_ready = check_ready
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Registers the service."""

@@ -112,8 +112,9 @@ def _foreign_error(code: grpc.StatusCode, details: str, target: str) -> ScaarErr
     """What a status means that gRPC itself, a proxy or another server made."""
     match code:
         case grpc.StatusCode.UNAVAILABLE | grpc.StatusCode.CANCELLED:
-            told = ": ".join(filter(None, (cause_of(details), details)))
-            return BackendUnavailable(f"{target} does not answer: {told}", target=target)
+            # What gRPC says names addresses behind the target.
+            text = ": ".join(filter(None, (f"{target} does not answer", cause_of(details))))
+            return BackendUnavailable(text, detail=details, target=target)
         case grpc.StatusCode.DEADLINE_EXCEEDED:
             return DeadlineExceeded(f"{target} did not answer in time", target=target)
         case grpc.StatusCode.UNIMPLEMENTED:

@@ -48,5 +48,5 @@ async def _count(
             observer.shards_counted(waiting=shards.waiting, held=shards.held)
         except ScaarError as error:
             # What was counted last is told on.
-            _LOGGER.warning("evaluations are not counted: %s", error.message)
+            _LOGGER.warning("evaluations are not counted: %s", error)
         await asyncio.sleep(every_s)

@@ -67,6 +67,10 @@ class HostedEvaluator:
     watch_every_s: float = WATCH_EVERY_S
     _reporting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
+    async def check_writable(self) -> None:
+        """Raise what a call would, while nothing can be written to the database."""
+        await self.database.check_writable()
+
     async def create_evaluation(
         self, request: EvaluationRequest, questions: AsyncIterable[EvaluationQuestion]
     ) -> EvaluationDescription:

@@ -12,7 +12,7 @@ from typing import assert_never
 from scaar import __version__
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.observers import EvaluationObserver
-from scaar.core.ports import Answerer, Evaluator
+from scaar.core.ports import Answerer
 from scaar.core.tenancy import wrong_tenant
 from scaar.evaluator.datasets import KINDS
 from scaar.evaluator.execution.patient import PatientAnswerer
@@ -43,7 +43,7 @@ async def open_evaluator(
     broker_url: str = "",
     lab_index: Callable[[int], str],
     watch: EvaluationWatch = UNWATCHED,
-) -> AsyncIterator[Evaluator]:
+) -> AsyncIterator[HostedEvaluator]:
     """The evaluator over a database; shards are executed in this process, or by workers.
 
     Raises:

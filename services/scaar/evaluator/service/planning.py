@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.errors import DataCorrupt, InvalidRequest, Violation
 from scaar.core.evaluations import MAX_SETTINGS, EvaluationQuestion, EvaluationRequest
 from scaar.core.policies.needs import needs_retriever
 from scaar.core.types import AnswerRequest, BudgetLimits
@@ -134,13 +134,20 @@ async def _drawn(
     async for _ in questions:
         raise InvalidRequest.of("questions", f"go without the data set {request.dataset}")
     path = sources.datasets.get(request.dataset)
-    drawn = await asyncio.to_thread(
-        draw_questions,
-        request.dataset,
-        "" if path is None else str(path),
-        limit=request.limit,
-        seed=request.seed,
-    )
+    try:
+        drawn = await asyncio.to_thread(
+            draw_questions,
+            request.dataset,
+            "" if path is None else str(path),
+            limit=request.limit,
+            seed=request.seed,
+        )
+    except InvalidRequest as error:
+        if path is None or str(path) not in error.message:
+            raise
+        # The file is the service's own, and so is what is wrong with it.
+        text = f"the file of the data set {request.dataset} cannot be used"
+        raise DataCorrupt(text, detail=error.message) from error
     if len(drawn.questions) > sources.max_questions:
         held = f"{request.dataset} has {len(drawn.questions):,} questions"
         text = f"must be given, at most {sources.max_questions:,}: {held}"

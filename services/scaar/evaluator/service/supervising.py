@@ -98,6 +98,6 @@ def _logged(what: str) -> Iterator[None]:
     try:
         yield
     except ScaarError as error:
-        _LOGGER.warning("%s: %s", what, error.message)
+        _LOGGER.warning("%s: %s", what, error)
     except Exception:
         _LOGGER.exception("%s", what)

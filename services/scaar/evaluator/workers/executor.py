@@ -38,7 +38,7 @@ class QueueExecutor:
                 self._put[key] = self._clock()
         except BackendUnavailable as error:
             if not self._away:
-                _LOGGER.warning("shards wait: %s", error.message)
+                _LOGGER.warning("shards wait: %s", error)
             self._away, self._look_at = True, self._clock() + LOOK_EVERY_S
 
     async def _look(self) -> None:

@@ -62,5 +62,5 @@ class ShardQueue:
             self._open = None
             with suppress(*failures):
                 connection.close()
-            text = f"the broker {connection.as_uri()} does not do it: {error}"
-            raise BackendUnavailable(text) from error
+            detail = f"{connection.as_uri()}: {error}"
+            raise BackendUnavailable("the broker is not available", detail=detail) from error

@@ -40,7 +40,7 @@ def run_worker(
             asyncio.run(ask_shard(key, opened, stopping=stopping, shard_s=shard_s))
         except ScaarError as error:
             # The shard is free, or will be: the service puts it again.
-            _LOGGER.warning("shard %d of evaluation %d: %s", number, evaluation, error.message)
+            _LOGGER.warning("shard %d of evaluation %d: %s", number, evaluation, error)
 
     def end_pipe(**_: Any) -> None:
         with suppress(OSError):

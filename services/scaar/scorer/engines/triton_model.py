@@ -117,7 +117,8 @@ class TritonModel:
                 text = f"{target}: its TLS does not fit SCAAR_SCORER_TRITON_CA_FILE: {message}"
                 return CapabilityMissing(text, target=target)
             case "UNAVAILABLE" | "CANCELLED":
-                return BackendUnavailable(f"{target} does not answer: {message}", target=target)
+                text = f"{target} does not answer"
+                return BackendUnavailable(text, detail=message, target=target)
             case "DEADLINE_EXCEEDED":
                 return DeadlineExceeded(f"{target} did not answer in time", target=target)
             case "NOT_FOUND":

@@ -78,7 +78,7 @@ class TritonWatch:
         if found is not None and found != self._served:
             _LOGGER.info("model %s at %s is ready, revision %s", name, target, found.revision)
         if error is not None and (self.error is None or error.message != self.error.message):
-            _LOGGER.warning("model %s at %s cannot be asked: %s", name, target, error.message)
+            _LOGGER.warning("model %s at %s cannot be asked: %s", name, target, error)
         self._served, self.error = found, error
 
     async def go_on(self, every_s: float) -> None:

@@ -112,7 +112,12 @@ def test_a_bad_command_line_is_told_in_one_line(
             FAILURE,
             "dns:///127.0.0.1:1 does not answer",
         ),
-        ("SCAAR_HOME", "/proc/nowhere", FAILURE, "the indexes cannot be used: /proc/nowhere"),
+        (
+            "SCAAR_HOME",
+            "/proc/nowhere",
+            FAILURE,
+            "the indexes cannot be used: No such file or directory: /proc/nowhere",
+        ),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_told_in_one_line(

@@ -136,7 +136,8 @@ def test_a_status_of_someone_elses_is_a_condition_too(
 
 def test_a_backend_that_does_not_answer_is_named() -> None:
     error = foreign(grpc.StatusCode.UNAVAILABLE, "connection refused")
-    assert error.message == "dns:///scorer:50051 does not answer: connection refused"
+    assert error.message == "dns:///scorer:50051 does not answer"
+    assert error.detail == "connection refused"
     assert error.metadata == {"target": "dns:///scorer:50051"}
 
 

@@ -1,6 +1,8 @@
 """A database opened: reading and writing in transactions, its errors those of the core."""
 
 import asyncio
+import math
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import wraps
@@ -20,12 +22,20 @@ from scaar.core.errors import (
     NotFound,
     ScaarError,
 )
+from scaar.evaluator.store.database.tables import TENANTS
 
 DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg"}
 BUSY_TIMEOUT_MS = 30_000
 _READS = "scaar_reads"
+_TRIAL_S, _TRIAL_EVERY_S = 10.0, 3.0
+_NOBODY = ""
+"""A name that no tenant has, whose row is written to see whether rows can be."""
 _GIVEN_UP = "40"
 """The class of PostgreSQL's states of transactions that were rolled back (its Appendix A)."""
+
+# Callers read these; where the database is, and whose, and what it said is for the log.
+_UNAVAILABLE = "the database of evaluations is not available"
+_REFUSED = "the database of evaluations refused a statement"
 
 _Given = ParamSpec("_Given")
 _Found = TypeVar("_Found")
@@ -38,6 +48,8 @@ class Database:
         self._writes = engine
         self._reads = engine.execution_options(**{_READS: True})
         self._under_way: set[asyncio.Task[Any]] = set()
+        self._trial: asyncio.Task[None] | None = None
+        self._written_at = -math.inf
 
     @property
     def name(self) -> str:
@@ -50,6 +62,37 @@ class Database:
         if self._writes.dialect.name == "postgresql":
             return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Double)
         return (sa.func.julianday("now") - 2_440_587.5) * 86_400.0
+
+    async def check_writable(self, *, timeout_s: float = _TRIAL_S) -> None:
+        """Write a row, and take it away again, in a transaction that is committed.
+
+        Nothing is written within some seconds of another write that succeeded.
+        A trial that takes longer is not given up: the next check waits for it instead of starting
+        another, so that a database that hangs holds one connection.
+
+        Raises:
+            BackendUnavailable: the database cannot be written, or not in time.
+            ScaarError: it refuses.
+        """
+        if time.monotonic() - self._written_at < _TRIAL_EVERY_S:
+            return
+        if self._trial is None or self._trial.done():
+            self._trial = asyncio.create_task(self.finished(self._write()))
+        done, _ = await asyncio.wait((self._trial,), timeout=timeout_s)
+        if not done:
+            raise BackendUnavailable(
+                _UNAVAILABLE, detail=f"{self.name}: no write within {timeout_s:g} s"
+            )
+        self._trial.result()
+
+    async def _write(self) -> None:
+        file = self._writes.url.database if self._writes.dialect.name == "sqlite" else None
+        # A connection that is open would go on writing to a file that was removed.
+        if file and not await asyncio.to_thread(Path(file).exists):
+            raise BackendUnavailable(_UNAVAILABLE, detail=f"{self.name}: there is no such file")
+        async with self.writing() as connection:
+            await connection.execute(sa.insert(TENANTS).values(name=_NOBODY))
+            await connection.execute(sa.delete(TENANTS).where(TENANTS.c.name == _NOBODY))
 
     async def finished(self, work: Coroutine[Any, Any, _Found]) -> _Found:
         """What the work gives; it comes to its end, also where who awaits it is cancelled.
@@ -83,6 +126,7 @@ class Database:
         with _translated(self.name):
             async with self._writes.begin() as connection:
                 yield connection
+            self._written_at = time.monotonic()
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
@@ -203,13 +247,14 @@ def _translated(name: str) -> Iterator[None]:
         # A transaction that PostgreSQL gave up for another's sake: it may be tried again.
         given_up = str(getattr(error.orig, "sqlstate", "")).startswith(_GIVEN_UP)
         kind = BackendUnavailable if lost or given_up else ScaarError
-        raise kind(f"the database {name} does not do it: {error.orig}") from error
+        text = _UNAVAILABLE if kind is BackendUnavailable else _REFUSED
+        raise kind(text, detail=f"{name}: {error.orig}") from error
     except SQLAlchemyError as error:
-        raise ScaarError(f"the database {name} does not do it: {error}") from error
+        raise ScaarError(_REFUSED, detail=f"{name}: {error}") from error
     except OSError as error:
-        raise BackendUnavailable(f"the database {name} does not answer: {error}") from error
+        raise BackendUnavailable(_UNAVAILABLE, detail=f"{name}: {error}") from error
     except Exception as error:
         # Of what goes wrong while it connects, asyncpg's own errors come as they are.
         if not type(error).__module__.startswith("asyncpg."):
             raise
-        raise BackendUnavailable(f"the database {name} does not answer: {error}") from error
+        raise BackendUnavailable(_UNAVAILABLE, detail=f"{name}: {error}") from error
