@@ -23,6 +23,7 @@ from scaar.core.types import (
 )
 from scaar.retriever.corpus import CorpusFile
 from scaar.retriever.metadata import check_fields
+from scaar.retriever.settings import RetrieverSettings
 from scaar.retriever.validation import check_index_name
 
 app = typer.Typer(help="Build and keep indexes of passages.", no_args_is_help=True)
@@ -112,7 +113,7 @@ def build(
         encoder=encoder,
     )
     mode = IndexMode.REPLACE if replace else IndexMode.UPSERT if upsert else IndexMode.CREATE
-    file = CorpusFile(corpus, metadata=not ignore_metadata)
+    file = _corpus_file(corpus, ignore_metadata)
     named = str(index if name is None else name)
     _put(file, named, mode=mode, fields=fields, dense=dense, encoder=encoder, target=target)
 
@@ -131,7 +132,7 @@ def add(
     """
     check_index_name(name)
     asyncio.run(_describe(name, target))  # one that is not there is told, and not made
-    file = CorpusFile(corpus, metadata=not ignore_metadata)
+    file = _corpus_file(corpus, ignore_metadata)
     _put(file, name, mode=IndexMode.UPSERT, fields=(), encoder=encoder, target=target)
 
 
@@ -205,6 +206,11 @@ def drop(name: Name, target: Target = EMBEDDED) -> None:
     """Delete an index, whole or damaged."""
     asyncio.run(_drop(name, target))
     print(f"{name}: dropped")
+
+
+def _corpus_file(path: Path, ignore_metadata: bool) -> CorpusFile:
+    limits = RetrieverSettings.read().build_limits
+    return CorpusFile(path, metadata=not ignore_metadata, limits=limits)
 
 
 def _put(

@@ -3,19 +3,26 @@
 from collections.abc import AsyncGenerator, AsyncIterable
 
 from scaar.core.types import Passage
+from scaar.retriever.build_limits import BuildLimits, size_of
 
-_MOST_PASSAGES, _MOST_CHARACTERS = 512, 4_000_000
+_MOST_PASSAGES, _MOST_BYTES = 512, 4_000_000
 
 
-async def batches_of(passages: AsyncIterable[Passage]) -> AsyncGenerator[list[Passage], None]:
-    """The passages in order, in bounded batches; the last one may be empty."""
+async def batches_of(
+    passages: AsyncIterable[Passage], limits: BuildLimits
+) -> AsyncGenerator[list[Passage], None]:
+    """The passages in order, in bounded batches; the last one may be empty.
+
+    Raises:
+        InvalidRequest: all of them together are more than the limits allow.
+    """
     batch: list[Passage] = []
-    characters = 0
+    count = size = in_batch = 0
     async for passage in passages:
         batch.append(passage)
-        characters += len(passage.title) + len(passage.text)
-        characters += sum(len(value) for each in passage.metadata for value in each.values)
-        if len(batch) >= _MOST_PASSAGES or characters >= _MOST_CHARACTERS:
+        count, in_batch = count + 1, in_batch + size_of(passage)
+        limits.check("passages", passages=count, size_bytes=size + in_batch)
+        if len(batch) >= _MOST_PASSAGES or in_batch >= _MOST_BYTES:
             yield batch
-            batch, characters = [], 0
+            batch, size, in_batch = [], size + in_batch, 0
     yield batch

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import assert_never
 
-from scaar.core.errors import NotFound, Overloaded, ScaarError
+from scaar.core.errors import BackendUnavailable, NotFound, Overloaded, ScaarError
 from scaar.core.types import (
     DenseSettings,
     IndexDescription,
@@ -158,10 +158,16 @@ class Bm25sRetriever:
     async def check_indexes(self) -> Mapping[str, bool]:
         """Opens every index as the first question would; whether each is whole, by name.
 
+        Drafts of builds that were killed are removed first.
+
         A damaged one is told to the log, with what to do, and is refused from then on; the others
         are held open, as many as may be. What is compared, ``checksums`` of the settings says.
         """
         whole = {}
+        try:
+            await self._workers.run(self._files.remove_leftovers)
+        except BackendUnavailable as error:
+            _log.warning("what killed builds have left stays: %s", error)
         for name in await self._workers.run(self._files.names):
             try:
                 opened = await self._workers.run(self._cache.get, name)

@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.types import MetadataField, Passage
+from scaar.retriever.build_limits import MAX_BLANK_LINES, BuildLimits
 from scaar.retriever.metadata import undeclared
 from scaar.retriever.tsv import is_tsv, tsv_fields
 from scaar.retriever.validation import wrong_fields
@@ -23,6 +24,7 @@ MAX_LINE_BYTES = 16 * 1024 * 1024
 """Bounds what is held of a file at once: a passage of the greatest length, escaped."""
 
 _HOW_TO_DECLARE = "--metadata declares fields, --ignore-metadata leaves out what a file has"
+_DEFAULT_LIMITS = BuildLimits()
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -31,13 +33,19 @@ class CorpusFile:
 
     ``read_bytes`` of ``size_bytes`` are read so far, and ``passages`` of them given. ``declared``
     are the fields that a passage may carry, None for any; without ``metadata`` those of the file
-    are passed over.
+    are passed over. What is read is held to the ``limits``.
     """
 
     def __init__(
-        self, path: Path, *, declared: Sequence[str] | None = None, metadata: bool = True
+        self,
+        path: Path,
+        *,
+        declared: Sequence[str] | None = None,
+        metadata: bool = True,
+        limits: BuildLimits = _DEFAULT_LIMITS,
     ) -> None:
         self.path = path
+        self._limits = limits
         self.declared = declared
         self._takes_metadata = metadata
         self.passages = 0
@@ -63,9 +71,16 @@ class CorpusFile:
             raise InvalidRequest.of("corpus", f"{self.path} holds no passage")
 
     def _passages_of(self, raw: BinaryIO) -> Iterator[Passage]:
+        unpacked = blank = 0
         for number, line in self._lines_of(raw):
             self.read_bytes = raw.tell()
+            unpacked += len(line)
+            self._limits.check("corpus", passages=self.passages, size_bytes=unpacked)
             if line.isspace():
+                blank += 1
+                if blank > MAX_BLANK_LINES:
+                    text = f"must not be blank: a file may have {MAX_BLANK_LINES:,} blank lines"
+                    raise self._wrong(number, "", text)
                 continue
             passage = self._passage(number, line)
             if passage is None:
@@ -74,6 +89,7 @@ class CorpusFile:
             if first != number:
                 raise self._wrong(number, "id", f"{passage.id!r} is the id of line {first} already")
             self.passages += 1
+            self._limits.check("corpus", passages=self.passages, size_bytes=unpacked)
             yield passage
 
     def _lines_of(self, raw: BinaryIO) -> Iterator[tuple[int, bytes]]:

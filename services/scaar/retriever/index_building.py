@@ -40,6 +40,7 @@ class IndexBuilding:
     ) -> None:
         self._files, self._reading, self._now = files, reading, now
         self._k1, self._b = settings.k1, settings.b
+        self._limits = settings.build_limits
         self._workers = Workers(1, "scaar-index")
 
     async def build(
@@ -58,7 +59,7 @@ class IndexBuilding:
         async with self._draft(name) as draft:
             builder = await self._workers.run(self._builder, draft, recipe, fields=fields)
             try:
-                async with aclosing(batches_of(passages)) as batches:
+                async with aclosing(batches_of(passages, self._limits)) as batches:
                     async for batch in batches:
                         await self._workers.run(builder.add, batch)
                 over = "*" if replace else None
@@ -89,7 +90,7 @@ class IndexBuilding:
         async with self._draft(name) as draft:
             incoming = await self._workers.run(IncomingPassages, draft.files, fields)
             try:
-                async with aclosing(batches_of(passages)) as batches:
+                async with aclosing(batches_of(passages, self._limits)) as batches:
                     async for batch in batches:
                         await self._workers.run(incoming.add, batch)
                 if not incoming:

@@ -8,7 +8,8 @@
 
 A new index appears by renaming its draft. One is replaced by moving the new folder beside the
 old one and renaming the new manifest over the old: readers see the one or the other. What a
-killed builder leaves is never an index, and the next one to build takes it away.
+killed builder leaves is never an index, and the next one to build, or the next service to start,
+takes it away.
 """
 
 import fcntl
@@ -101,6 +102,15 @@ class IndexFiles:
     def exists(self, name: str) -> bool:
         """Whether the name is taken, by a damaged index too."""
         return (self.root / name).is_dir()
+
+    def remove_leftovers(self) -> None:
+        """Take away drafts whose builder was killed, and what is left of dropped indexes.
+
+        A builder holds a lock on its draft as long as it lives, in whichever process.
+        """
+        if self.root.is_dir():
+            with self._locked():
+                self._take_away_leftovers()
 
     def open_draft(self, name: str) -> Draft:
         """An empty draft, held until it is committed or discarded."""

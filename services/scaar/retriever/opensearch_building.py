@@ -47,6 +47,7 @@ class OpenSearchBuilding:
         self._own_encoder = own_encoder
         self._server, self._catalogue = server, catalogue
         self._drafts, self._finish, self._settings = drafts, finish, settings
+        self._limits = settings.build_limits
         self._changing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._workers = Workers(1, "scaar-index")
 
@@ -68,7 +69,7 @@ class OpenSearchBuilding:
             raise already_exists(name)
         async with self._drafts.loading(plain) as draft, self._loader(draft) as loader:
             content, ids = Content(), PassageIds(fields)
-            async with aclosing(batches_of(passages)) as batches:
+            async with aclosing(batches_of(passages, self._limits)) as batches:
                 async for batch in batches:
                     there = await self._there(draft, batch)
                     new = await self._workers.run(_taken, batch, there, content, ids)
@@ -102,7 +103,7 @@ class OpenSearchBuilding:
             content, ids = Content(record.content, record.passages), PassageIds(declared)
             async with self._drafts.changing(base, record) as draft, self._loader(draft) as loader:
                 replaced = 0
-                async with aclosing(batches_of(passages)) as batches:
+                async with aclosing(batches_of(passages, self._limits)) as batches:
                     async for batch in batches:
                         there = await self._read(base.index, [each.id for each in batch])
                         new = await self._workers.run(_changed, batch, there, content, ids)

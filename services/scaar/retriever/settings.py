@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field, SecretStr
 
+from scaar.retriever.build_limits import BuildLimits
 from scaar.runtime.settings import ServiceSettings, settings_of
 
 
@@ -33,6 +34,15 @@ class RetrieverSettings(ServiceSettings):
 
     encoder_threads: int = Field(default=1, ge=1, le=256)
     """Threads in which one batch of texts is encoded."""
+
+    build_max_passages: int = Field(default=BuildLimits().passages, ge=1)
+    """Maximum number of passages in one build or upload. A build with more is refused, naming this
+    limit. Wikipedia in passages of 100 words has 21 million."""
+
+    build_max_gb: float = Field(default=BuildLimits().gigabytes, gt=0)
+    """Maximum size of the passages of one build or upload, in gigabytes after unpacking. A build
+    with more is refused, naming this limit. Wikipedia in passages of 100 words has 14 GB. A file
+    may have a million blank lines besides."""
 
     preload: tuple[str, ...] = ()
     """Indexes opened and checked at the start, so that a damaged one is found there."""
@@ -92,3 +102,8 @@ class RetrieverSettings(ServiceSettings):
     opensearch_bulk_workers: int = Field(default=4, ge=1, le=64)
     """Such requests under way at a time. One that the server has no room for is tried again, more
     slowly each time."""
+
+    @property
+    def build_limits(self) -> BuildLimits:
+        """How much one build may read."""
+        return BuildLimits(self.build_max_passages, self.build_max_gb)

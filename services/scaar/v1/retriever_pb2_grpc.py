@@ -97,6 +97,8 @@ class RetrieverServiceServicer:
         index that was there until the new one is whole, and never a mixture. A call that is cancelled
         or refused changes nothing. ALREADY_EXISTS for a name that is taken, DATA_LOSS for an upsert of
         a damaged index, RESOURCE_EXHAUSTED for one that others kept changing meanwhile.
+        More passages or bytes than the retriever's settings build_max_passages and build_max_gb allow are
+        INVALID_ARGUMENT, naming the limit.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -30,6 +30,8 @@ class RetrieverServiceStub:
     index that was there until the new one is whole, and never a mixture. A call that is cancelled
     or refused changes nothing. ALREADY_EXISTS for a name that is taken, DATA_LOSS for an upsert of
     a damaged index, RESOURCE_EXHAUSTED for one that others kept changing meanwhile.
+    More passages or bytes than the retriever's settings build_max_passages and build_max_gb allow are
+    INVALID_ARGUMENT, naming the limit.
     """
     DeletePassages: _aio.UnaryUnaryMultiCallable[_retriever_pb2.DeletePassagesRequest, _retriever_pb2.DeletePassagesResponse]
     """DeletePassages takes passages out of an index. NOT_FOUND for an index that is not there;
@@ -77,6 +79,8 @@ class RetrieverServiceServicer(metaclass=_abc_1.ABCMeta):
         index that was there until the new one is whole, and never a mixture. A call that is cancelled
         or refused changes nothing. ALREADY_EXISTS for a name that is taken, DATA_LOSS for an upsert of
         a damaged index, RESOURCE_EXHAUSTED for one that others kept changing meanwhile.
+        More passages or bytes than the retriever's settings build_max_passages and build_max_gb allow are
+        INVALID_ARGUMENT, naming the limit.
         """
 
     @_abc_1.abstractmethod

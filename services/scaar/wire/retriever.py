@@ -56,6 +56,9 @@ SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["RetrieverService"].full_name
 
 _MOST_BYTES = 16 * 1024 * 1024
 
+_MOST_EMPTY = 1_000
+"""Messages of an upload that may hold no passage. Their bytes are no part of what is counted."""
+
 _NOT_CHECKED: Mapping[str, bool] = MappingProxyType({})
 
 
@@ -153,7 +156,12 @@ async def _passages(
 ) -> AsyncGenerator[Passage, None]:
     async for passage in unpacked(first.passages, passage_from_pb):
         yield passage
+    empty = 0
     async for message in later:
+        empty += not message.passages
+        if empty > _MOST_EMPTY:
+            text = f"must be in every message: {_MOST_EMPTY:,} without any are the most"
+            raise InvalidRequest.of("passages", text)
         if message.index not in ("", first.index):
             text = f"must stay {first.index!r} or empty, not {message.index!r}"
             raise InvalidRequest.of("index", text)

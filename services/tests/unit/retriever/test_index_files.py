@@ -7,7 +7,7 @@ import sys
 import textwrap
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,9 @@ import pytest
 from scaar.core.errors import NotFound
 from scaar.core.types import IndexMode, RetrieveRequest
 from scaar.retriever.bm25s_engine import Bm25sRetriever
+from scaar.retriever.factory import open_retriever
 from scaar.retriever.index_files import IndexFiles
+from scaar.retriever.settings import RetrieverSettings
 
 from .conftest import PASSAGES, stream
 
@@ -55,6 +57,10 @@ def half_built(root: Path) -> subprocess.Popen[str]:
     assert process.stdout is not None
     assert process.stdout.readline() == "half way\n"
     return process
+
+
+def open_engine_at(root: Path) -> AbstractAsyncContextManager[Bm25sRetriever]:
+    return open_retriever(RetrieverSettings(indexes=root))  # type: ignore[return-value]
 
 
 def drafts(root: Path) -> list[Path]:
@@ -177,3 +183,19 @@ async def test_an_index_that_goes_and_comes_is_whole_or_not_there(
         for name, ask in asks.items():
             tasks.create_task(asked(name, ask))
     assert set(answered) == set(asks)
+
+
+async def test_a_service_that_starts_removes_what_a_killed_build_left_and_no_other(
+    root: Path,
+) -> None:
+    with half_built(root) as killed, half_built(root) as running:
+        killed.kill()
+        killed.wait()
+        assert len(drafts(root)) == 2
+        async with open_engine_at(root) as retriever:
+            assert await retriever.check_indexes() == {}
+        (kept,) = drafts(root)
+        running.kill()
+    async with open_engine_at(root) as retriever:
+        await retriever.check_indexes()
+    assert not kept.exists()
