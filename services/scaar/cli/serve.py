@@ -153,7 +153,10 @@ async def _open_servicer(
                         lab = await compose.ensure_lab_index(retriever)
                         whole.setdefault(lab.name, True)
                 guarded = compose.guarded_engine(retriever, settings.engine, breakers)
-                yield RetrieverServicer(guarded, whole=whole)
+                servicer = RetrieverServicer(guarded, whole=whole)
+                good = [name for name, is_whole in whole.items() if is_whole]
+                async with retriever.checking(good, servicer.tell_damaged):
+                    yield servicer
         case ServiceName.ORCHESTRATOR:
             assert isinstance(settings, OrchestratorSettings)
             async with compose.open_ports(

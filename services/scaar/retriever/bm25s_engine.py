@@ -1,13 +1,15 @@
 """The retriever on files: indexes by bm25s and by faiss, searched in threads."""
 
+import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import assert_never
 
-from scaar.core.errors import BackendUnavailable, NotFound, Overloaded, ScaarError
+from scaar.core.errors import BackendUnavailable, DataCorrupt, NotFound, Overloaded, ScaarError
 from scaar.core.types import (
     DenseSettings,
     IndexDescription,
@@ -24,9 +26,10 @@ from scaar.retriever.dense import Encoder, OwnEncoder
 from scaar.retriever.index_building import IndexBuilding
 from scaar.retriever.index_cache import IndexCache
 from scaar.retriever.index_files import IndexFiles
-from scaar.retriever.index_listing import describe, list_descriptions
+from scaar.retriever.index_listing import describe, list_descriptions, manifest_of_whole
 from scaar.retriever.index_recipes import check_recipe
 from scaar.retriever.index_verification import verify
+from scaar.retriever.manifest import ReadingAbandoned
 from scaar.retriever.metadata import check_fields
 from scaar.retriever.settings import RetrieverSettings
 from scaar.retriever.stored_passages import Reading
@@ -39,6 +42,12 @@ _log = logging.getLogger(__name__)
 def utc_now() -> datetime:
     """The time."""
     return datetime.now(UTC)
+
+
+def _put(loop: asyncio.AbstractEventLoop, waiting: "asyncio.Queue[str]", name: str) -> None:
+    """Put a name into a queue, from another thread."""
+    with suppress(RuntimeError):  # the loop is closed: nothing waits any more
+        loop.call_soon_threadsafe(waiting.put_nowait, name)
 
 
 class Bm25sRetriever:
@@ -63,6 +72,7 @@ class Bm25sRetriever:
         self._workers = Workers(settings.threads, "scaar-retrieve")
         # Of its own, one at a time: reading an index whole must not hold up searches.
         self._verifying = Workers(1, "scaar-verify")
+        self._checksums, self._checking = settings.checksums, Workers(1, "scaar-check")
 
     async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
         """At most ``top_k`` passages for each query, ties by passage id.
@@ -156,12 +166,10 @@ class Bm25sRetriever:
         await self._workers.run(self._files.drop, index)
 
     async def check_indexes(self) -> Mapping[str, bool]:
-        """Opens every index as the first question would; whether each is whole, by name.
+        """Compare every index's sizes with its manifest; whether each is whole, by name.
 
-        Drafts of builds that were killed are removed first.
-
-        A damaged one is told to the log, with what to do, and is refused from then on; the others
-        are held open, as many as may be. What is compared, ``checksums`` of the settings says.
+        Drafts of builds that were killed are removed first. A damaged index is logged, with what to
+        do, and refused. Nothing is read whole: see :meth:`checking`.
         """
         whole = {}
         try:
@@ -170,8 +178,8 @@ class Bm25sRetriever:
             _log.warning("what killed builds have left stays: %s", error)
         for name in await self._workers.run(self._files.names):
             try:
-                opened = await self._workers.run(self._cache.get, name)
-                check_recipe(name, opened.manifest.recipe, self._reading)
+                found = await self._workers.run(manifest_of_whole, self._files, name)
+                check_recipe(name, found.recipe, self._reading)
             except NotFound:
                 continue  # dropped since its name was read
             except ScaarError as error:
@@ -180,6 +188,52 @@ class Bm25sRetriever:
             else:
                 whole[name] = True
         return whole
+
+    @asynccontextmanager
+    async def checking(
+        self, names: Sequence[str], on_damaged: Callable[[str], None]
+    ) -> AsyncIterator[None]:
+        """Check indexes in the background while the block runs: these, and each that is opened.
+
+        Searches do not wait for it. Each index is opened, and then read whole if ``checksums`` of
+        the settings says so. A damaged one is logged, refused from then on, and reported.
+        """
+        loop, waiting, ended = asyncio.get_running_loop(), asyncio.Queue[str](), threading.Event()
+        for name in names:
+            waiting.put_nowait(name)
+
+        async def check_on() -> None:
+            while True:
+                await self._check(await waiting.get(), on_damaged, ended)
+
+        self._cache.check_later(lambda name: _put(loop, waiting, name))
+        task = asyncio.create_task(check_on())
+        try:
+            yield
+        finally:
+            self._cache.check_later(None)
+            ended.set()
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _check(
+        self, name: str, on_damaged: Callable[[str], None], ended: threading.Event
+    ) -> None:
+        try:
+            await self._checking.run(self._cache.refuse_damaged, name)
+        except DataCorrupt:
+            return  # reported when it was found
+        try:
+            await self._checking.run(self._cache.get, name)
+            if self._checksums:
+                await self._checking.run(self._cache.verify, name, ended)
+        except (NotFound, ReadingAbandoned):
+            return  # dropped since its name was read; or the service stops
+        except DataCorrupt as error:
+            _log.error("%s", error)
+            on_damaged(name)
+        except ScaarError as error:
+            _log.warning("the index %r cannot be checked: %s", name, error)
 
     async def preload(self) -> None:
         """Opens the indexes that the settings name, so that a damaged one is found now."""
@@ -192,6 +246,7 @@ class Bm25sRetriever:
         """Waits for the work in hand; no more may be asked for."""
         self._workers.close()
         self._verifying.close()
+        self._checking.close()
         self._building.close()
 
     def _search(self, request: RetrieveRequest, abandoned: threading.Event) -> RetrieveResult:
@@ -201,4 +256,6 @@ class Bm25sRetriever:
         found = index.found(request.queries, request.top_k, self._reading, among=among)
         while not abandoned.is_set() and (each := next(found, None)) is not None:
             results.append(each)
+        # Damage that was found meanwhile may be in them.
+        self._cache.refuse_damaged(request.index)
         return RetrieveResult(request.index, index.manifest.version, tuple(results))

@@ -79,7 +79,7 @@ class IndexBuilding:
     ) -> IndexResult:
         """Builds an index again with the passages, once all of them have come."""
         try:
-            there = (await self._workers.run(cache.get, name)).manifest
+            there = (await self._workers.run(cache.get_verified, name)).manifest
         except NotFound:
             recipe = recipe_of(dense, self._reading, k1=self._k1, b=self._b)
         else:
@@ -101,7 +101,7 @@ class IndexBuilding:
 
     async def build_without(self, name: str, ids: frozenset[str], cache: IndexCache) -> int:
         """Builds an index again without some passages; how many of them there were."""
-        await self._workers.run(cache.get, name)  # nothing is begun on what cannot be read
+        await self._workers.run(cache.get_verified, name)  # nothing is begun on what cannot be read
         return await self._change(name, partial(self._leave_out, ids, cache))
 
     def close(self) -> None:
@@ -143,7 +143,7 @@ class IndexBuilding:
         self, incoming: IncomingPassages, recipe: Recipe, cache: IndexCache, draft: Draft
     ) -> IndexResult:
         try:
-            index = cache.get(draft.name)
+            index = cache.get_verified(draft.name)
         except NotFound:
             index = None
         old = index.manifest if index else None
@@ -166,7 +166,7 @@ class IndexBuilding:
             raise changed_meanwhile(builder.draft.name) from error
 
     def _leave_out(self, ids: frozenset[str], cache: IndexCache, draft: Draft) -> int:
-        index = cache.get(draft.name)
+        index = cache.get_verified(draft.name)
         old = index.manifest
         with closing(
             self._builder(draft, old.recipe, fields=old.metadata_fields, old=index)

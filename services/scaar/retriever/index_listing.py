@@ -8,11 +8,16 @@ from scaar.retriever.conditions import unreadable
 from scaar.retriever.index_cache import IndexCache
 from scaar.retriever.index_files import IndexFiles
 from scaar.retriever.loaded_index import check_files
-from scaar.retriever.manifest import ENGINE
+from scaar.retriever.manifest import ENGINE, Manifest
 
 
 def describe(files: IndexFiles, name: str) -> IndexDescription:
-    """An index, its files' sizes compared with its manifest.
+    """An index, its files' sizes compared with its manifest."""
+    return manifest_of_whole(files, name).description()
+
+
+def manifest_of_whole(files: IndexFiles, name: str) -> Manifest:
+    """The manifest of an index whose files are there, in their sizes.
 
     Raises:
         NotFound: there is none of that name.
@@ -27,7 +32,7 @@ def describe(files: IndexFiles, name: str) -> IndexDescription:
             if files.is_current(manifest):
                 raise
         else:
-            return manifest.description()
+            return manifest
 
 
 def list_descriptions(files: IndexFiles, cache: IndexCache) -> tuple[IndexDescription, ...]:

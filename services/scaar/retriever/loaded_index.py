@@ -1,5 +1,6 @@
 """An index of words opened for searching: its weights memory-mapped, its terms in memory."""
 
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -63,18 +64,25 @@ class LoadedIndex(StoredPassages):
         return best
 
 
-def check_files(folder: Path, manifest: Manifest, *, checksums: bool) -> None:
+def check_files(
+    folder: Path,
+    manifest: Manifest,
+    *,
+    checksums: bool,
+    abandoned: threading.Event | None = None,
+) -> None:
     """Passes an index whose files are those of its manifest.
 
     Raises:
         DataCorrupt: naming the file that is missing, truncated or altered.
+        ReadingAbandoned: the event was set meanwhile.
     """
     name = manifest.name
     if manifest.analyzer != (known := analysis_of(manifest)):
         text = f"names the analysis {manifest.analyzer}, not {known}"
         raise damaged(name, MANIFEST_FILE, text)
     for file in manifest.files:
-        if wrong := wrong_file(folder / file.name, file, checksums=checksums):
+        if wrong := wrong_file(folder / file.name, file, checksums=checksums, abandoned=abandoned):
             raise damaged(name, file.name, wrong)
 
 
@@ -83,12 +91,18 @@ def analysis_of(manifest: Manifest) -> str:
     return ANALYZER if manifest.dense is None else ENCODED
 
 
-def wrong_file(path: Path, file: FileRecord, *, checksums: bool) -> str:
+def wrong_file(
+    path: Path,
+    file: FileRecord,
+    *,
+    checksums: bool,
+    abandoned: threading.Event | None = None,
+) -> str:
     """What is wrong with a file of an index; empty where it is as it was recorded."""
     try:
         if (size := path.stat().st_size) != file.size_bytes:
             return f"has {size:,} bytes, not {file.size_bytes:,}"
-        altered = checksums and file_record(path) != file
+        altered = checksums and file_record(path, abandoned) != file
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return "is missing"
     return "was altered" if altered else ""

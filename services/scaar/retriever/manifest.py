@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,8 +27,14 @@ ENGINE_OF_VECTORS = "faiss"
 MANIFEST_FILE = "manifest.json"
 _FORMATS = (FORMAT_WITHOUT_FIELDS, FORMAT, FORMAT_OF_VECTORS)
 
+_READ_AT_ONCE = 1 << 20
+
 # A manifest is JSON.
 Json = Any
+
+
+class ReadingAbandoned(Exception):
+    """Nobody waits any more for what was being read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +148,19 @@ def decode_manifest(data: bytes, name: str) -> Manifest:
     return manifest
 
 
-def file_record(path: Path) -> FileRecord:
-    """The record of a file as it is now."""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return FileRecord(path.name, path.stat().st_size, digest)
+def file_record(path: Path, abandoned: threading.Event | None = None) -> FileRecord:
+    """The record of a file as it is now.
+
+    Raises:
+        ReadingAbandoned: the event was set before the file was read to its end.
+    """
+    digest = hashlib.sha256()
+    with path.open("rb", buffering=0) as file:
+        while piece := file.read(_READ_AT_ONCE):
+            if abandoned is not None and abandoned.is_set():
+                raise ReadingAbandoned
+            digest.update(piece)
+    return FileRecord(path.name, path.stat().st_size, digest.hexdigest())
 
 
 def damaged(name: str, file: str, what: str) -> DataCorrupt:

@@ -48,9 +48,11 @@ class RetrieverSettings(ServiceSettings):
     """Indexes opened and checked at the start, so that a damaged one is found there."""
 
     checksums: bool = True
-    """Whether opening an index reads its files whole and compares checksums. Without, sizes and
-    counts are compared: for indexes of many gigabytes on storage that is trusted. The service opens
-    every index at its start; ``scaar doctor`` compares checksums either way. bm25s only."""
+    """Whether the files of an index are read whole and their checksums compared when it is opened.
+    The service compares sizes before it serves, and checksums in the background: an index that is
+    found damaged is refused from then on, logged, and NOT_SERVING in the health of that index.
+    Without, only sizes and counts are compared: for storage that is trusted. ``scaar doctor``
+    compares checksums either way. bm25s only."""
 
     threads: int = Field(default=4, ge=1, le=64)
     """How many requests are worked on at once; further ones wait. One more thread builds

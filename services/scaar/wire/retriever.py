@@ -83,6 +83,10 @@ class RetrieverServicer(pb_grpc.RetrieverServiceServicer):
         """Tells whether each index can be asked, as ``<service>/<index>``, now and on a change."""
         self._readiness.tell(tell)
 
+    def tell_damaged(self, index: str) -> None:
+        """Report that an index was found damaged, by other means than a call."""
+        self._readiness.gone(index)
+
     async def Retrieve(
         self, request: pb.RetrieveRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.RetrieveResponse:

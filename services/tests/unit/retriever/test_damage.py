@@ -1,7 +1,8 @@
+import asyncio
 import json
 import shutil
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -183,15 +184,58 @@ async def test_a_damaged_index_can_be_replaced_or_dropped(
 async def test_every_index_is_checked_and_the_damaged_ones_told_to_the_log(
     open_engine: OpenEngine, files: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    alter(files / "passages.jsonl")
+    truncate(files / "passages.jsonl")
     async with open_engine() as retriever:
         await retriever.index_passages("other", stream(PASSAGES))
         assert await retriever.check_indexes() == {"geo": False, "other": True}
         (told,) = caplog.messages
-        assert told.startswith("the index 'geo' is damaged: passages.jsonl was altered; build")
+        assert told.startswith("the index 'geo' is damaged: passages.jsonl has ")
         for call in (retriever.retrieve(REQUEST), retriever.describe_index("geo")):
-            with pytest.raises(DataCorrupt, match="was altered"):
+            with pytest.raises(DataCorrupt, match="passages.jsonl has "):
                 await call
+
+
+@pytest.mark.parametrize("opened", ["at the start", "by a search"])
+async def test_checksums_are_compared_in_the_background_while_an_index_is_served(
+    open_engine: OpenEngine, files: Path, caplog: pytest.LogCaptureFixture, opened: str
+) -> None:
+    async with open_engine() as retriever:
+        await retriever.index_passages("other", stream(PASSAGES))
+    alter(files / "passages.jsonl")
+    damaged: asyncio.Queue[str] = asyncio.Queue()
+    async with open_engine() as retriever:
+        # Nothing was read whole.
+        assert await retriever.check_indexes() == {"geo": True, "other": True}
+        names = ("geo", "other") if opened == "at the start" else ()
+        async with retriever.checking(names, damaged.put_nowait):
+            if opened == "by a search":
+                with suppress(DataCorrupt):  # or else it was not found yet
+                    await retriever.retrieve(REQUEST)
+            assert await asyncio.wait_for(damaged.get(), 30) == "geo"
+            (told,) = caplog.messages
+            assert told.startswith("the index 'geo' is damaged: passages.jsonl was altered; build")
+            for call in (retriever.retrieve(REQUEST), retriever.describe_index("geo")):
+                with pytest.raises(DataCorrupt, match="was altered"):
+                    await call
+            (listed, _) = await retriever.list_indexes()
+            assert listed.damage == "passages.jsonl was altered"
+            assert (await retriever.retrieve(replace(REQUEST, index="other"))).results[0]
+            await retriever.index_passages("geo", stream(PASSAGES), mode=IndexMode.REPLACE)
+            assert (await retriever.retrieve(REQUEST)).results[0]
+    assert damaged.empty()
+
+
+async def test_an_index_that_is_not_compared_yet_is_compared_before_another_is_built_of_it(
+    open_engine: OpenEngine, files: Path
+) -> None:
+    alter(files / "passages.jsonl")
+    async with open_engine() as retriever, retriever.checking((), lambda name: None):
+        for change in (
+            retriever.index_passages("geo", stream(PASSAGES), mode=IndexMode.UPSERT),
+            retriever.delete_passages("geo", ["p-1"]),
+        ):
+            with pytest.raises(DataCorrupt, match="was altered"):
+                await change
 
 
 async def test_sizes_alone_are_checked_without_checksums(
@@ -211,7 +255,8 @@ async def test_a_damaged_index_is_read_once_until_its_files_change(
     whole = (files / "passages.jsonl").read_bytes()
     alter(files / "passages.jsonl")
     async with open_engine() as retriever:
-        assert await retriever.check_indexes() == {"geo": False}
+        with pytest.raises(DataCorrupt, match="was altered"):
+            await retriever.retrieve(REQUEST)
         # It would be found whole if it were opened, and its files are as they were.
         monkeypatch.setattr("scaar.retriever.index_cache.open_index", _not_to_be_opened)
         with pytest.raises(DataCorrupt, match="was altered"):
