@@ -29,12 +29,12 @@ SETTINGS = (
 ROLES = """\
 _meta: {type: roles, config_version: 2}
 scaar_reader:
-  cluster_permissions: [cluster_composite_ops_ro]
+  cluster_permissions: [cluster_composite_ops_ro, "cluster:monitor/health"]
   index_permissions:
     - index_patterns: ["scaar-*"]
       allowed_actions: [read, "indices:admin/get", "indices:admin/aliases/get"]
 scaar_builder:
-  cluster_permissions: [cluster_composite_ops, "cluster:monitor/task/get"]
+  cluster_permissions: [cluster_composite_ops, "cluster:monitor/health", "cluster:monitor/task/get"]
   index_permissions:
     - index_patterns: ["scaar-*"]
       allowed_actions: [indices_all]

@@ -12,6 +12,7 @@ leaves is never an index: the next one to build that name goes on with it or tak
 
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,8 @@ from scaar.retriever.opensearch_server import Server
 _APART = "~"
 """Stands in no index's name."""
 _ATTEMPTS = 5
+_CHANGES_S = 2.0
+"""The longest that changes of the cluster are waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +90,33 @@ class Catalogue:
             DataCorrupt: it does not hold what its record says.
             BackendUnavailable: a shard of it is not there.
         """
-        stored = await self.find(name)
-        if stored.record is None or not stored.record.is_whole or stored.record.name != name:
-            raise damaged(name, f"{stored.index} does not say what it is")
-        there = await self.count(stored.index)
-        if there != stored.record.passages:
-            what = f"{stored.index} has {there:,} passages, not {stored.record.passages:,}"
-            raise damaged(name, what)
-        return stored, stored.record
+        while True:
+            stored = await self.find(name)
+            try:
+                return stored, await self._counted(stored)
+            except ScaarError:
+                # Replaced or dropped under our hands: what the name stands for now is looked up.
+                if not await self.is_gone(stored):
+                    raise
+
+    async def is_gone(self, stored: Stored) -> bool:
+        """Whether its name no longer stands for that index.
+
+        A node closes the shards of an index before it says that the index is gone, and meanwhile
+        answers as if shards were lost. So changes of the cluster that are under way are waited for
+        first, where the user may do that (``cluster:monitor/health``).
+        """
+        with suppress(ScaarError):
+            await self._server.ask(
+                self._server.client.cluster.health,
+                "wait for changes of the cluster",
+                timeout_s=_CHANGES_S,
+                params={"wait_for_events": "languid", "timeout": f"{_CHANGES_S:g}s"},
+            )
+        try:
+            return await self._index_of(stored.name) != stored.index
+        except ScaarError:
+            return False
 
     async def layout(self, index: str) -> Mapping[str, Any]:
         """How an index is laid out: its ``mappings`` and ``settings``."""
@@ -154,6 +176,16 @@ class Catalogue:
             await self._server.ask(self._indices.delete, f"delete {index}", index=index)
         except NotFound:
             return
+
+    async def _counted(self, stored: Stored) -> Record:
+        """The record of an index that holds what the record says."""
+        record = stored.record
+        if record is None or not record.is_whole or record.name != stored.name:
+            raise damaged(stored.name, f"{stored.index} does not say what it is")
+        if (there := await self.count(stored.index)) != record.passages:
+            what = f"{stored.index} has {there:,} passages, not {record.passages:,}"
+            raise damaged(stored.name, what)
+        return record
 
     async def _switch(self, stored: Stored, old: str | None) -> bool:
         """Points the alias to the index, if it still points to the old one (to none for None)."""

@@ -8,7 +8,6 @@ from scaar.core.errors import (
     CapabilityMissing,
     DeadlineExceeded,
     InvalidRequest,
-    NotFound,
     Overloaded,
     ScaarError,
 )
@@ -32,7 +31,7 @@ KNOWN_FOR_S = 5.0
 """Seconds for which it is taken as known which index a name stands for, while that one is there."""
 
 _QUERIES_AT_ONCE = 100
-_ATTEMPTS = 3
+_ATTEMPTS = 10
 
 
 class OpenSearchSearch:
@@ -67,7 +66,7 @@ class OpenSearchSearch:
             except ScaarError:
                 # Replaced or dropped while it was searched: another index has the name now.
                 self.forget(request.index)
-                if attempt == _ATTEMPTS or not await self._is_gone(stored):
+                if attempt == _ATTEMPTS or not await self._catalogue.is_gone(stored):
                     raise
             else:
                 return RetrieveResult(request.index, record.version, results)
@@ -90,14 +89,6 @@ class OpenSearchSearch:
         stored, record = await self._catalogue.open(name)
         self._known[name] = (now + KNOWN_FOR_S, stored, record)
         return stored, record
-
-    async def _is_gone(self, stored: Stored) -> bool:
-        try:
-            return (await self._catalogue.find(stored.name)).index != stored.index
-        except NotFound:
-            return True
-        except ScaarError:
-            return False
 
     async def _search(
         self, stored: Stored, record: Record, request: RetrieveRequest

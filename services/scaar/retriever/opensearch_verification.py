@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from scaar.core.errors import DataCorrupt, NotFound
+from scaar.core.errors import BackendUnavailable, DataCorrupt, NotFound
 from scaar.core.types import IndexCheck, IndexVerification
 from scaar.retriever.conditions import changed_meanwhile
 from scaar.retriever.metadata import undeclared
@@ -42,8 +42,10 @@ class Verification:
                 return IndexVerification(name, "", (alias,))
             try:
                 return await self._verified(name, stored)
-            except NotFound:
-                continue  # replaced or dropped while it was read: the name is looked up again
+            except (BackendUnavailable, NotFound):
+                # Replaced or dropped while it was read: the name is looked up again.
+                if not await self._catalogue.is_gone(stored):
+                    raise
         raise changed_meanwhile(name)
 
     async def _verified(self, name: str, stored: Stored) -> IndexVerification:
