@@ -29,6 +29,16 @@ def open_tokenizer(path: Path) -> Tokenizer:
     return tokenizer
 
 
+def token_ids(tokenizer: Tokenizer, text: str, *, add_special_tokens: bool = True) -> list[int]:
+    """Return the ids of a text's tokens. Blocks its thread, and lets others run.
+
+    ``Tokenizer.encode`` keeps the interpreter's lock, so that in a thread of its own it would stop
+    the event loop all the same; encoding a batch releases the lock.
+    """
+    (encoding,) = tokenizer.encode_batch_fast([text], add_special_tokens=add_special_tokens)
+    return list(encoding.ids)
+
+
 def padding_id(checkpoint: Checkpoint) -> int:
     """The token that fills up a batch.
 

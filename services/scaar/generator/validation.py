@@ -1,6 +1,6 @@
 """What a request to continue text must be like, checked before any work."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from scaar.core.errors import CapabilityMissing, InvalidRequest, PromptTooLong, Violation
 from scaar.core.types import AttendRequest, GenerateRequest
@@ -57,6 +57,33 @@ def check_attend(request: AttendRequest, *, vocabulary: int) -> None:
         wrong.append(Violation("text", "must not be empty"))
     if wrong:
         raise InvalidRequest(wrong)
+
+
+def check_size(
+    texts: Mapping[str, str],
+    ids: Mapping[str, Sequence[int]],
+    *,
+    max_tokens: int,
+    characters_per_token: int,
+) -> None:
+    """Refuse what surely exceeds a context of ``max_tokens``, before anything of it is read.
+
+    ``texts`` and ``ids`` are fields by their names. The texts stand in the context together.
+
+    Raises:
+        PromptTooLong: naming the longest text or the ids, the limit and what was given.
+    """
+    limit, given = max_tokens * characters_per_token, sum(map(len, texts.values()))
+    context = f"the model's context has {max_tokens:,} tokens"
+    if given > limit:
+        longest = max(texts, key=lambda field: len(texts[field]))
+        others = " and ".join(field for field in texts if field != longest)
+        told = f"must be at most {limit:,} characters together with {others}, not {given:,}"
+        raise PromptTooLong.of(longest, f"{told}: {context}")
+    for field, each in ids.items():
+        if len(each) > max_tokens:
+            told = f"must be at most {max_tokens:,} ids, not {len(each):,}"
+            raise PromptTooLong.of(field, f"{told}: {context}")
 
 
 def check_room(field: str, tokens: int, limit: int) -> None:

@@ -21,6 +21,7 @@ from scaar.generator.engines.decoding.advice import profile_in, recommended_in
 from scaar.generator.engines.decoding.feed_forward import FeedForwardGradients
 from scaar.generator.engines.decoding.generator import DecodingGenerator, open_decoding_generator
 from scaar.generator.engines.decoding.language_model import LanguageModel
+from scaar.generator.engines.decoding.token_length import characters_per_token
 from scaar.generator.engines.decoding.torch_decoder import TorchDecoder
 from scaar.generator.settings import GeneratorSettings
 from scaar.runtime.checkpoint import REVISION_DIGITS, read_json_file
@@ -101,6 +102,7 @@ def open_checkpoint(settings: GeneratorSettings) -> LanguageModel:
         tokenizer=backend,
         vocabulary=model.config.vocab_size,
         max_total_tokens=_context(model, tokenizer.model_max_length),
+        characters_per_token=characters_per_token(backend),
         end_ids=_end_ids(model),
         prompt_profile=(
             settings.prompt_profile

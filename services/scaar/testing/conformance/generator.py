@@ -301,6 +301,10 @@ class GeneratorConformance:
         for wrong in (replace(request, text=""), replace(request, prompt="half \ud800")):
             with pytest.raises(InvalidRequest):
                 await generator.attend(wrong)
+        limit = (await generator.describe_model()).max_total_tokens
+        for wrong in (replace(request, text="a b " * limit), replace(request, prompt="a " * limit)):
+            with pytest.raises(PromptTooLong):
+                await generator.attend(wrong)
 
     async def test_attention_comes_with_the_tokens_as_promised(self, generator: Generator) -> None:
         if Capability.ATTENTION not in (await generator.describe_model()).capabilities:

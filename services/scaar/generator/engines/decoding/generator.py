@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TypeVar
@@ -24,7 +24,7 @@ from scaar.generator.engines.decoding.continuation import Continuation
 from scaar.generator.engines.decoding.language_model import LanguageModel
 from scaar.generator.engines.decoding.prefix_store import PrefixStore
 from scaar.generator.settings import GeneratorSettings
-from scaar.generator.validation import check_attend, check_generate
+from scaar.generator.validation import check_attend, check_generate, check_size
 
 _T = TypeVar("_T")
 
@@ -80,6 +80,10 @@ class DecodingGenerator:
             CapabilityMissing: attention is asked for, and the model gives none.
             Overloaded: as many generations are under way as may be.
         """
+        self._check_size(
+            {"prompt": request.prompt, "prefix": request.prefix},
+            {"prefix_token_ids": request.prefix_token_ids},
+        )
         gives_attention = self._model.decoder.gives_attention
         check_generate(request, vocabulary=self._model.vocabulary, gives_attention=gives_attention)
         with self._admitted("generations"):
@@ -102,6 +106,10 @@ class DecodingGenerator:
             )
 
     async def attend(self, request: AttendRequest) -> Attention:
+        self._check_size(
+            {"prompt": request.prompt, "text": request.text},
+            {"text_token_ids": request.text_token_ids},
+        )
         check_attend(request, vocabulary=self._model.vocabulary)
         if not self._model.decoder.gives_attention:
             raise CapabilityMissing(
@@ -126,6 +134,15 @@ class DecodingGenerator:
             max_total_tokens=self._model.max_total_tokens,
             prompt_profile=self._model.prompt_profile,
             recommended=self._model.recommended,
+        )
+
+    def _check_size(self, texts: Mapping[str, str], ids: Mapping[str, Sequence[int]]) -> None:
+        """Refuse what surely exceeds the context without turning it into tokens."""
+        check_size(
+            texts,
+            ids,
+            max_tokens=self._model.max_total_tokens,
+            characters_per_token=self._model.characters_per_token,
         )
 
     @contextmanager

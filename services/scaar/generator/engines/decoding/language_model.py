@@ -8,10 +8,11 @@ from tokenizers import Tokenizer
 
 from scaar.core.errors import DataCorrupt
 from scaar.core.types import RecommendedSettings
-from scaar.encoders.tokenizing import open_tokenizer
+from scaar.encoders.tokenizing import open_tokenizer, token_ids
 from scaar.generator.engines.decoding.advice import profile_in, recommended_in
 from scaar.generator.engines.decoding.decoder import Decoder
 from scaar.generator.engines.decoding.onnx_decoder import DecoderSession
+from scaar.generator.engines.decoding.token_length import characters_per_token
 from scaar.runtime.checkpoint import Checkpoint, read_checkpoint
 
 
@@ -25,6 +26,8 @@ class LanguageModel:
     tokenizer: Tokenizer
     vocabulary: int
     max_total_tokens: int
+    characters_per_token: int
+    """The largest number of characters that one token can stand for."""
     end_ids: frozenset[int]
     prompt_profile: str
     recommended: tuple[RecommendedSettings, ...]
@@ -38,13 +41,13 @@ class LanguageModel:
         What looks like a special token in the text is read as ordinary text.
         """
         if self.turn is None:
-            return list(self.tokenizer.encode(prompt + prefix).ids)
+            return token_ids(self.tokenizer, prompt + prefix)
         before, after = self.turn
         return [*before, *self.encode_more(prompt), *after, *self.encode_more(prefix)]
 
     def encode_more(self, text: str) -> list[int]:
         """The tokens of a text that stands after another."""
-        return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
+        return token_ids(self.tokenizer, text, add_special_tokens=False)
 
 
 def open_language_model(folder: Path, *, threads: int) -> LanguageModel:
@@ -63,6 +66,7 @@ def open_language_model(folder: Path, *, threads: int) -> LanguageModel:
         tokenizer=tokenizer,
         vocabulary=checkpoint.config.whole_number("vocab_size", default=tokenizer.get_vocab_size()),
         max_total_tokens=checkpoint.config.whole_number("max_position_embeddings", "n_positions"),
+        characters_per_token=characters_per_token(tokenizer),
         end_ids=_end_ids(checkpoint),
         prompt_profile=profile_in(checkpoint.advice),
         recommended=recommended_in(checkpoint.advice),
