@@ -575,6 +575,7 @@ class ModelDescription(_message.Message):
     PROMPT_PROFILE_FIELD_NUMBER: _builtins.int
     RECOMMENDED_FIELD_NUMBER: _builtins.int
     CONTINUATION_FIELD_NUMBER: _builtins.int
+    MAX_CONCURRENT_GENERATIONS_FIELD_NUMBER: _builtins.int
     model: _builtins.str
     """Its name."""
     revision: _builtins.str
@@ -589,6 +590,10 @@ class ModelDescription(_message.Message):
     """The prompt profile that suits the model; a request may name another."""
     continuation: Global___ContinuationKind.ValueType
     """How it goes on from the prefix of a request."""
+    max_concurrent_generations: _builtins.int
+    """Maximum number of concurrent Generate calls of one replica, from 1. Further calls are rejected
+    with RESOURCE_EXHAUSTED and a RetryInfo delay. Unset where the engine does not know.
+    """
     @_builtins.property
     def capabilities(self) -> _containers.RepeatedScalarFieldContainer[Global___Capability.ValueType]:
         """What it can give beside text; each once."""
@@ -609,12 +614,15 @@ class ModelDescription(_message.Message):
         prompt_profile: _builtins.str = ...,
         recommended: _abc.Iterable[Global___RecommendedSettings] | None = ...,
         continuation: Global___ContinuationKind.ValueType = ...,
+        max_concurrent_generations: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_max_concurrent_generations", b"_max_concurrent_generations", "max_concurrent_generations", b"max_concurrent_generations"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["capabilities", b"capabilities", "continuation", b"continuation", "engine", b"engine", "logprob_kind", b"logprob_kind", "max_total_tokens", b"max_total_tokens", "model", b"model", "prompt_profile", b"prompt_profile", "recommended", b"recommended", "revision", b"revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_concurrent_generations", b"_max_concurrent_generations", "capabilities", b"capabilities", "continuation", b"continuation", "engine", b"engine", "logprob_kind", b"logprob_kind", "max_concurrent_generations", b"max_concurrent_generations", "max_total_tokens", b"max_total_tokens", "model", b"model", "prompt_profile", b"prompt_profile", "recommended", b"recommended", "revision", b"revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__max_concurrent_generations: _TypeAlias = _typing.Literal["max_concurrent_generations"]  # noqa: Y015
+    _WhichOneofArgType__max_concurrent_generations: _TypeAlias = _typing.Literal["_max_concurrent_generations", b"_max_concurrent_generations"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_concurrent_generations) -> _WhichOneofReturnType__max_concurrent_generations | None: ...
 
 Global___ModelDescription: _TypeAlias = ModelDescription  # noqa: Y015
 

@@ -171,3 +171,5 @@ class ModelDescription:
     """The prompt profile that suits the model; a request may name another."""
     recommended: tuple[RecommendedSettings, ...] = ()
     continuation: ContinuationKind = ContinuationKind.NATIVE
+    max_concurrent_generations: int | None = None
+    """Generations that one replica works on at a time; None where it is not known."""

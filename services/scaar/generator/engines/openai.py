@@ -25,11 +25,11 @@ from scaar.generator.engines.openai_server.failures import NoRoom
 from scaar.generator.engines.openai_server.served import Served, served_of
 from scaar.generator.engines.openai_server.writing import OpenAiWriting
 from scaar.generator.engines.served.api_key import read_api_key
-from scaar.generator.engines.served.places import Places
 from scaar.generator.engines.served.prompt_text import read_prompt_text
 from scaar.generator.engines.served.stream import served_stream
 from scaar.generator.engines.served.text import ANY_VOCABULARY
 from scaar.generator.engines.served.tls import read_tls
+from scaar.generator.places import Places
 from scaar.generator.settings import GeneratorSettings
 from scaar.generator.validation import MAX_TOP_TOKENS, check_attend, check_generate
 
@@ -118,6 +118,7 @@ class OpenAiGenerator:
             max_total_tokens=served.max_total_tokens,
             prompt_profile=self._settings.prompt_profile,
             continuation=self._continuation(served),
+            max_concurrent_generations=self._places.most,
         )
 
     async def _serve(self) -> Served:

@@ -25,13 +25,13 @@ from scaar.core.types import (
     Token,
 )
 from scaar.generator.engines.served.api_key import read_api_key
-from scaar.generator.engines.served.places import Places
 from scaar.generator.engines.served.prompt_text import PromptText, read_prompt_text
 from scaar.generator.engines.served.text import ANY_VOCABULARY, ServedText
 from scaar.generator.engines.served.tls import read_tls
 from scaar.generator.engines.tgi_server.asking import Sleep, TgiAsking
 from scaar.generator.engines.tgi_server.client import TgiClient, TgiDetails, TgiEvent
 from scaar.generator.engines.tgi_server.tokens import REASONS, rest_of, token_of
+from scaar.generator.places import Places
 from scaar.generator.settings import GeneratorSettings
 from scaar.generator.validation import check_generate
 
@@ -133,6 +133,7 @@ class TgiGenerator:
             capabilities=frozenset({Capability.LOGPROBS}),
             max_total_tokens=info.max_total_tokens,
             prompt_profile=self._settings.prompt_profile,
+            max_concurrent_generations=self._places.most,
         )
 
 

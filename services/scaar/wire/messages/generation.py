@@ -178,6 +178,7 @@ def model_to_pb(model: ModelDescription) -> pb.ModelDescription:
             for each in model.recommended
         ],
         continuation=CONTINUATION_KIND.to_pb(model.continuation),
+        max_concurrent_generations=model.max_concurrent_generations,
     )
 
 
@@ -206,5 +207,10 @@ def model_from_pb(message: pb.ModelDescription) -> ModelDescription:
             CONTINUATION_KIND.from_pb(message.continuation, "continuation")
             if message.continuation
             else ContinuationKind.NATIVE
+        ),
+        max_concurrent_generations=(
+            message.max_concurrent_generations
+            if message.HasField("max_concurrent_generations")
+            else None
         ),
     )

@@ -146,6 +146,7 @@ async def test_the_model_is_described(random_model, language_model_folder):
     assert described.capabilities == frozenset(Capability)
     assert described.max_total_tokens == 128
     assert described.prompt_profile == "lab"
+    assert described.max_concurrent_generations == GeneratorSettings().max_concurrent
 
 
 # --- text, characters and spans ---------------------------------------------------------------

@@ -58,6 +58,7 @@ async def test_the_dialect_is_told_by_the_server(
         assert model.capabilities == {Capability.LOGPROBS}
         expected = chat if openai_api == "chat" else ContinuationKind.NATIVE
         assert model.continuation is expected
+        assert model.max_concurrent_generations == 32
 
 
 async def test_settings_stand_before_what_the_server_says() -> None:

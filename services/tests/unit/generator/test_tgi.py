@@ -109,6 +109,7 @@ async def test_what_is_more_than_there_may_be_at_a_time_is_refused_before_the_se
             await anext(events)
         with pytest.raises(Overloaded, match="2 generations are under way"):
             await write(both.generator)
+        assert (await both.generator.describe_model()).max_concurrent_generations == 2
         assert len(both.server.generations.asked) == 2
         await stack.aclose()
         assert text_of(await write(both.generator))

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from scaar.core.budget import deadline_in
 from scaar.core.errors import BackendUnavailable, DeadlineExceeded, Overloaded, ScaarError
-from scaar.generator.engines.served.places import Places
 from scaar.generator.engines.served.stream import ATTEMPTS, served_answer, served_stream
 from scaar.generator.engines.served.text import ServedText, ServedToken
+from scaar.generator.places import Places
 
 
 class Server:

@@ -211,7 +211,7 @@ async def test_a_cancelled_stream_that_waits_for_its_turn_takes_none(one_worker,
     for task in waiting:
         task.cancel()
     await asyncio.gather(*waiting, return_exceptions=True)
-    assert one_worker._under_way.total() == 0
+    assert one_worker._generations.taken == one_worker._attendings.taken == 0
     steps = watched.steps
     await events_of(one_worker, "Q:", max_tokens=1)
     assert watched.steps <= steps + 1 + 1

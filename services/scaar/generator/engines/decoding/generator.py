@@ -1,13 +1,12 @@
 """Greedy decoding, embedded in the process, by whatever decoder an engine brings."""
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TypeVar
 
-from scaar.core.errors import CapabilityMissing, Overloaded
+from scaar.core.errors import CapabilityMissing
 from scaar.core.types import (
     AttendRequest,
     Attention,
@@ -23,6 +22,7 @@ from scaar.generator.engines.decoding.attention import Attending
 from scaar.generator.engines.decoding.continuation import Continuation
 from scaar.generator.engines.decoding.language_model import LanguageModel
 from scaar.generator.engines.decoding.prefix_store import PrefixStore
+from scaar.generator.places import Places
 from scaar.generator.settings import GeneratorSettings
 from scaar.generator.validation import check_attend, check_generate, check_size
 
@@ -66,8 +66,9 @@ class DecodingGenerator:
         self._engine = engine
         self._executor = executor
         self._store = store
-        self._max_concurrent = max_concurrent
-        self._under_way = Counter[str]()
+        self._generations = Places(max_concurrent)
+        # Apart: an answer has its draft attended to while it goes on, and would refuse itself.
+        self._attendings = Places(max_concurrent, of="texts to attend to")
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
         """The prompt's count, the tokens as they are made, then the end.
@@ -86,7 +87,7 @@ class DecodingGenerator:
         )
         gives_attention = self._model.decoder.gives_attention
         check_generate(request, vocabulary=self._model.vocabulary, gives_attention=gives_attention)
-        with self._admitted("generations"):
+        with self._generations.one():
             writing = await self._run(lambda: Continuation(self._model, request, self._store))
             with self._kept(writing):
                 while not writing.generated_tokens:
@@ -115,7 +116,7 @@ class DecodingGenerator:
             raise CapabilityMissing(
                 f"model {self._model.name} on engine {self._engine} gives no attention"
             )
-        with self._admitted("texts to attend to"):
+        with self._attendings.one():
             attending = await self._run(lambda: Attending(self._model, request, self._store))
             while not attending.done:
                 await self._run(attending.step)
@@ -134,6 +135,7 @@ class DecodingGenerator:
             max_total_tokens=self._model.max_total_tokens,
             prompt_profile=self._model.prompt_profile,
             recommended=self._model.recommended,
+            max_concurrent_generations=self._generations.most,
         )
 
     def _check_size(self, texts: Mapping[str, str], ids: Mapping[str, Sequence[int]]) -> None:
@@ -144,21 +146,6 @@ class DecodingGenerator:
             max_tokens=self._model.max_total_tokens,
             characters_per_token=self._model.characters_per_token,
         )
-
-    @contextmanager
-    def _admitted(self, work: str) -> Iterator[None]:
-        """A place among as many of its kind as may be.
-
-        Who writes a draft also has it attended to, and in one place would refuse itself.
-        """
-        if self._under_way[work] >= self._max_concurrent:
-            count = self._under_way[work]
-            raise Overloaded(f"{count} {work} are under way, the most there may be")
-        self._under_way[work] += 1
-        try:
-            yield
-        finally:
-            self._under_way[work] -= 1
 
     @contextmanager
     def _kept(self, writing: Continuation) -> Iterator[None]:
