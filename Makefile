@@ -64,7 +64,7 @@ integration-images: $(VENV)/.dev ## the same on containers of the images (after 
 integration-k8s: $(VENV)/.dev ## the same on releases of the chart, and what only Kubernetes does (KUBECONFIG=FILE, of a cluster that has the images; needs Go or HELM, and kubectl)
 	@SCAAR_INSTALLATION=kubernetes SCAAR_IMAGES=$(PREFIX) KUBECONFIG=$(KUBECONFIG) $(BIN)/python -m pytest integration_tests/installation integration_tests/kubernetes
 
-bench: $(VENV)/.dev ## what answers cost: over plain generation, and policies at equal retrievals (about 6 minutes)
+bench: $(VENV)/.dev ## what answers cost: over plain generation, and policies at equal retrievals; goodput under overload (about 8 minutes)
 	@PYTHONPATH=services $(BIN)/python -m bench $(BENCH)
 
 bench-evals: $(VENV)/.dev ## what evaluations cost as a service, and with 1, 2 and 4 workers (real Redis and PostgreSQL)

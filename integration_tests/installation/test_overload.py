@@ -1,4 +1,4 @@
-"""More calls at a time than a tenant may have: refused, and told when to come again."""
+"""More calls than a tenant may have, and more answers than can be served, are refused in time."""
 
 import asyncio
 from dataclasses import replace
@@ -7,12 +7,15 @@ import grpc
 
 from scaar.v1.orchestrator_pb2_grpc import OrchestratorServiceStub
 
-from .asking import PATIENCE_S, answer, request, told
+from .access import Access
+from .asking import PATIENCE_S, answer, request, streamed, told
 from .needs import Need, needs
 from .ours.configured import TENANT_CALLS
 from .ours.installation import Installation
 
 MORE = 3
+TENANTS = 10
+"""Tenants that ask as much as each may, more together than the generators serve."""
 
 
 @needs(Need.CONTROL)
@@ -33,3 +36,43 @@ async def test_one_call_too_many_is_told_when_to_come_again(installation: Instal
         assert (each.code, each.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "OVERLOADED")
         assert each.retry_after_s
         assert each.retry_after_s > 0
+
+
+@needs(Need.CONTROL)
+async def test_more_answers_than_are_served_are_refused_before_a_model_call(
+    installation: Installation,
+) -> None:
+    access = replace(installation.access, target=installation.replicas("orchestrator")[0])
+    async with access.channel() as channel:
+        await answer(channel, request(access, "no_retrieval"))
+        outcomes = await asyncio.gather(
+            *(
+                _outcome(channel, access, f"tenant-{tenant}")
+                for tenant in range(TENANTS)
+                for _ in range(TENANT_CALLS)
+            )
+        )
+    refused = [(kinds, error) for kinds, error in outcomes if error is not None]
+    assert 0 < len(refused) < len(outcomes)
+    for kinds, error in refused:
+        assert (error.code(), kinds) in (
+            (grpc.StatusCode.RESOURCE_EXHAUSTED, set()),
+            (grpc.StatusCode.RESOURCE_EXHAUSTED, {"started"}),
+        )
+        assert told(error).retry_after_s
+    assert all("finished" in kinds for kinds, error in outcomes if error is None)
+
+
+async def _outcome(
+    channel: grpc.aio.Channel, access: Access, tenant: str
+) -> tuple[set[str], grpc.aio.AioRpcError | None]:
+    """The kinds of events that came, and the error that followed, if any."""
+    stub, kinds = OrchestratorServiceStub(channel), set[str]()
+    metadata = (("x-scaar-tenant", tenant),)
+    call = stub.StreamAnswer(streamed(request(access)), metadata=metadata, timeout=PATIENCE_S)
+    try:
+        async for each in call:
+            kinds.add(str(each.event.WhichOneof("event")))
+    except grpc.aio.AioRpcError as error:
+        return kinds, error
+    return kinds, None

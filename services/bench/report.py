@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from bench import answers, attention_cost, loop_time, matched, memory
+from bench import answers, attention_cost, loop_time, matched, memory, overload
 from bench.servers import Servers, open_servers
 from bench.tables import table
 from scaar.compose import (
@@ -20,19 +20,25 @@ from scaar.core.ports import Answerer, Generator
 from scaar.lab.questions import draw_questions
 from scaar.lab.world import build_world
 
-PARTS = ("embedded", "grpc", "attention", "memory", "paced", "equal", "loop")
+PARTS = ("embedded", "grpc", "attention", "memory", "paced", "equal", "overload", "loop")
 PACE_MS = 10
+OVERLOAD_PACE_MS = 30
+"""Slow enough that the generator's limit bounds the answers a second, and not the CPU."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """How much is asked: questions of each part, rounds over those at equal retrievals, answers."""
+    """How much is asked: questions of each part, rounds over those at equal retrievals, answers.
+
+    ``window`` is the time in seconds for which goodput is measured at each load.
+    """
 
     questions: int
     paced: int
     equal: int
     rounds: int
     answers: int
+    window: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,11 @@ async def report(home: Path, parts: Collection[str], sizes: Sizes) -> None:
                 )
             if "equal" in parts:
                 await _equal(services.answerer, drawn[: sizes.equal], rounds=sizes.rounds)
+    if "overload" in parts:
+        await _ensure_index()
+        for pace_ms in (OVERLOAD_PACE_MS, 0):
+            async with _services(home, SCAAR_GENERATOR_PACE_MS=str(pace_ms)) as services:
+                await _overload(services.answerer, pace_ms, sizes.window)
     if "loop" in parts:
         print("\n## The loop alone (microseconds a sentence of 12 words)\n")
         print(table(loop_time.COLUMNS, await loop_time.rows()))
@@ -150,6 +161,20 @@ async def _equal(answerer: Answerer, questions: Sequence[str], *, rounds: int) -
             f"(aim: {aim})",
             flush=True,
         )
+
+
+async def _overload(answerer: Answerer, pace_ms: int, window_s: int) -> None:
+    calm, overloaded = await overload.compare(answerer, _questions(100), window_s=window_s)
+    pace = f"a generator of {pace_ms} ms a token" if pace_ms else "a generator at full speed"
+    print(f"\n## Overload, {pace}, over gRPC\n")
+    print(table(overload.COLUMNS, [each.cells() for each in (*calm, overloaded)]))
+    best = max(each.per_s for each in calm)
+    print(
+        f"\n- Goodput under {overload.OVERLOAD} times overload over the best: "
+        f"{overloaded.per_s / best:.2f} (aim: at least {overload.AIM:g})\n"
+        f"- Answers refused after their first model call: {overloaded.refused_late} (aim: 0)",
+        flush=True,
+    )
 
 
 @asynccontextmanager

@@ -13,13 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scaar.core.breakers import UNGUARDED, Breakers
+from scaar.core.capacity import AnswerCapacity, CapacityLimits
 from scaar.core.controls import Control
 from scaar.core.errors import AlreadyExists, CapabilityMissing, InvalidRequest, NotFound
 from scaar.core.loop import AdaptiveLoop, Ports
 from scaar.core.observers import (
     UNOBSERVED,
     UNOBSERVED_BREAKERS,
+    UNOBSERVED_CAPACITY,
     BreakerObserver,
+    CapacityObserver,
     ScorerObserver,
 )
 from scaar.core.ports import (
@@ -275,10 +278,21 @@ async def open_ports(
         )
 
 
-def build_loop(ports: Ports, settings: OrchestratorSettings) -> AdaptiveLoop:
+def build_loop(
+    ports: Ports,
+    settings: OrchestratorSettings,
+    *,
+    observer: CapacityObserver = UNOBSERVED_CAPACITY,
+) -> AdaptiveLoop:
     """The loop over the ports, as the settings would have it."""
     gate = read_gate(settings.gate_file)
-    return AdaptiveLoop(ports, draft_ahead=settings.draft_ahead, gate=gate)
+    limits = CapacityLimits(
+        max_answers=settings.max_concurrent_calls,
+        max_queued=settings.max_queued_answers,
+        max_queue_s=settings.max_queue_s,
+    )
+    capacity = AnswerCapacity(limits, observer=observer)
+    return AdaptiveLoop(ports, draft_ahead=settings.draft_ahead, gate=gate, capacity=capacity)
 
 
 @asynccontextmanager

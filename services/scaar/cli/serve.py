@@ -162,7 +162,7 @@ async def _open_servicer(
             async with compose.open_ports(
                 settings, observer=telemetry.scorer, breakers=breakers
             ) as ports:
-                loop = compose.build_loop(ports, settings)
+                loop = compose.build_loop(ports, settings, observer=telemetry.capacity)
                 yield OrchestratorServicer(telemetry.watched(loop))
         case ServiceName.EVALUATOR:
             from scaar.evaluator.service.watching import EvaluationWatch

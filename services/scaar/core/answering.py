@@ -3,9 +3,11 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from scaar.core.budget import Budget, Part
+from scaar.core.capacity import AnswerPlace
 from scaar.core.errors import PromptTooLong, ScaarError
 from scaar.core.judge import Judged
 from scaar.core.policies.needs import streams_attention
@@ -63,15 +65,17 @@ class Answering:
         request: AnswerRequest,
         provenance: Provenance,
         budget: Budget,
+        place: AnswerPlace,
         *,
         draft_ahead: bool,
     ) -> None:
-        self.ports = ports
+        self.ports = replace(ports, generator=place.generator(ports.generator))
+        self._place = place
         self.request = request
         self.provenance = provenance
         self.budget = budget
         self.writer = Writer(
-            ports.generator,
+            self.ports.generator,
             budget,
             stop_strings=self.profile.stop,
             draft_ahead=draft_ahead,
@@ -117,20 +121,27 @@ class Answering:
     ) -> AsyncGenerator[QueryBuilt | PassagesRetrieved, None]:
         """The query, then the passages; it breaks off, degraded, where a failure is accepted."""
         stage = f"building the query for sentence {self.index}"
-        query = await self.or_degraded(self._build_query(judged, stage), stage)
+        query = await self.or_degraded(partial(self._build_query, judged, stage), stage)
         if query is None:
             return
         yield QueryBuilt(self.index, query)
         stage = f"retrieving for sentence {self.index}"
-        found = await self.or_degraded(self._retrieve(query, stage), stage)
+        self.budget.count_retrieval()
+        found = await self.or_degraded(partial(self._retrieve, query, stage), stage)
         if found is not None:
             (passages,) = found.results
             yield PassagesRetrieved(self.index, found.index, found.version, passages)
 
-    async def or_degraded(self, work: Awaitable[_T], stage: str) -> _T | None:
-        """What the work gives; None where it failed and the answer goes on without it."""
+    async def or_degraded(self, work: Callable[[], Awaitable[_T]], stage: str) -> _T | None:
+        """The result of the work; None where it failed and the answer goes on without it.
+
+        Work that is refused for overload is repeated where the answer would fail with it.
+        """
         try:
-            return await work
+            if self.request.on_failure is not OnFailure.FAIL:
+                return await work()
+            async with self.budget.within(stage):
+                return await self._place.repeated(work)
         except ScaarError as error:
             if self.request.on_failure is OnFailure.FAIL or self.budget.seconds_left <= 0:
                 raise
@@ -256,7 +267,6 @@ class Answering:
     async def _retrieve(self, query: Query, stage: str) -> RetrieveResult:
         asked = self.request
         wanted = RetrieveRequest((query.text,), self.policy.top_k, asked.index, asked.filters)
-        self.budget.count_retrieval()
         async with self.budget.within(stage, Part.RETRIEVAL):
             return await self.ports.retriever.retrieve(wanted)
 

@@ -7,6 +7,7 @@ once before the first sentence, goes the same way and judges nothing.
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import partial
 
 from scaar.core.answering import Answering, Parts
 from scaar.core.judge import Draft, Judge, Judged
@@ -75,7 +76,7 @@ async def _judged(answering: Answering, sentence: Sentence) -> Judged | None:
     draft = Draft(question, prompt, answering.so_far, sentence)
     stage = f"judging sentence {answering.index}"
     async with answering.writer.writing_ahead():
-        return await answering.or_degraded(judge.judge(draft, stage=stage), stage)
+        return await answering.or_degraded(partial(judge.judge, draft, stage=stage), stage)
 
 
 def _kept(answering: Answering, draft: Sentence, judgement: Judgement) -> Sentence | None:

@@ -17,6 +17,7 @@ from typing import TypeVar
 from scaar.core.answering import Answering, Ports
 from scaar.core.budget import Budget
 from scaar.core.call_context import name_request
+from scaar.core.capacity import AnswerCapacity
 from scaar.core.described import Described
 from scaar.core.draft_then_judge import draft_then_judge
 from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, ScaarError
@@ -52,7 +53,8 @@ class AdaptiveLoop:
 
     With ``draft_ahead`` the model writes on while a sentence is judged, in one generation as long
     as its text stands; the events are the same without, where every sentence is a call. ``gate``
-    judges questions under the policies that are asked with one.
+    judges questions under the policies that are asked with one. ``capacity`` bounds the answers
+    under way, by default with the default :class:`~scaar.core.capacity.CapacityLimits`.
     """
 
     def __init__(
@@ -61,12 +63,14 @@ class AdaptiveLoop:
         *,
         draft_ahead: bool = True,
         gate: GateProxy | None = None,
+        capacity: AnswerCapacity | None = None,
         clock: Callable[[], float] = time.monotonic,
         new_request_id: Callable[[], str] = lambda: uuid.uuid4().hex,
     ) -> None:
         self._ports = ports
         self._draft_ahead = draft_ahead
         self._gate = gate
+        self._capacity = capacity or AnswerCapacity()
         self._clock = clock
         self._new_request_id = new_request_id
         self._model = Described(lambda: ports.generator.describe_model(), clock)
@@ -77,28 +81,34 @@ class AdaptiveLoop:
         validate(request)
         request = replace(request, request_id=request.request_id or self._new_request_id())
         name_request(request.request_id)
+        gate = self._required_gate(request)
         budget = Budget(request.budget, self._clock)
         async with budget.within("opening the answer"):
-            provenance = await self._provenance(request)
-        answering = Answering(
-            self._ports, request, provenance, budget, draft_ahead=self._draft_ahead
+            model = await self._model.get()
+        placing = self._capacity.place(
+            declared=model.max_concurrent_generations, seconds_left=budget.seconds_left
         )
-        yield AnswerStarted(provenance)
-        gate = self._gate if provenance.policy.gate is not None else None
-        async with aclosing(_written(answering, gate)) as events:
-            async for event in events:
-                yield event
+        async with placing as place:
+            async with budget.within("opening the answer"):
+                provenance = await self._provenance(request, model, gate)
+            answering = Answering(
+                self._ports, request, provenance, budget, place, draft_ahead=self._draft_ahead
+            )
+            yield AnswerStarted(provenance)
+            async with aclosing(_written(answering, gate)) as events:
+                async for event in events:
+                    yield event
         yield AnswerFinished(answering.answer())
 
-    async def _provenance(self, request: AnswerRequest) -> Provenance:
+    async def _provenance(
+        self, request: AnswerRequest, model: ModelDescription, gate: GateProxy | None
+    ) -> Provenance:
         """What will answer. Refuses, before any work, what the parts cannot serve."""
         on_failure = request.on_failure
-        gate = self._required_gate(request)
         opening = scoring = None
         try:
             async with asyncio.TaskGroup() as parts:
                 # Which parts a policy needs hangs on the request alone: all are asked at once.
-                describing = parts.create_task(self._model.get())
                 if needs_retriever(request.policy):
                     index = self._ports.retriever.describe_index(request.index)
                     opening = parts.create_task(_borne(index, on_failure))
@@ -106,7 +116,6 @@ class AdaptiveLoop:
                     scoring = parts.create_task(_borne(self._scorer.get(), on_failure))
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from None
-        model = describing.result()
         found = opening.result() if opening else None
         if found is not None:
             check_declared(request.filters, found.metadata_fields, index=request.index)

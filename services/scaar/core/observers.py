@@ -66,6 +66,37 @@ UNOBSERVED_BREAKERS = BreakerObserver()
 """Nobody watches."""
 
 
+class Shed(enum.StrEnum):
+    """Why an answer was refused before its first model call."""
+
+    QUEUE_FULL = "queue_full"
+    """As many answers wait for a place as may."""
+    TOO_LATE = "too_late"
+    """It would not get a place within its time or the queue's, or did not."""
+    BACK_END = "back_end"
+    """It had a place, and a service refused its first call for as long as it may wait."""
+
+
+class CapacityObserver:
+    """Receives the state of admission; these methods do nothing.
+
+    All are called from the event loop, and must neither block nor raise.
+    """
+
+    def answers_counted(self, *, limit: int, under_way: int, queued: int) -> None:
+        """The learned limit, and the answers that hold a place and that wait for one."""
+
+    def answer_shed(self, reason: Shed) -> None:
+        """An answer was refused before its first model call."""
+
+    def call_repeated(self) -> None:
+        """A service refused a call of an admitted answer; the call is made again."""
+
+
+UNOBSERVED_CAPACITY = CapacityObserver()
+"""Does nothing."""
+
+
 class ShardEnd(enum.StrEnum):
     """How the time ended for which a process held a shard of an evaluation."""
 

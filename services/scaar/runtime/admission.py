@@ -51,9 +51,14 @@ class Admission:
             text = f"{self._places} calls are under way, as many as {self._whose} at a time"
             raise Overloaded(text, retry_after_s=self.retry_after_s)
         self._taken += 1
-        began = self._clock()
+        began, refused = self._clock(), False
         try:
             yield
+        except Overloaded:
+            # The duration of a call that was refused further on tells nothing about free places.
+            refused = True
+            raise
         finally:
             self._taken -= 1
-            self._mean_s += _WEIGHT * (self._clock() - began - self._mean_s)
+            if not refused:
+                self._mean_s += _WEIGHT * (self._clock() - began - self._mean_s)

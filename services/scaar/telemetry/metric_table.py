@@ -140,6 +140,40 @@ ANSWER_RETRIEVALS = Metric(
     labels=("policy",),
     buckets=_COUNTS,
 )
+ANSWER_LIMIT = Metric(
+    "scaar_answer_limit",
+    Kind.GAUGE,
+    _ORCHESTRATOR,
+    "Answers that may be under way at a time, as learned from what the generator declares and "
+    "refuses.",
+)
+ANSWERS_UNDER_WAY = Metric(
+    "scaar_answers_under_way",
+    Kind.GAUGE,
+    _ORCHESTRATOR,
+    "Admitted answers that have not ended.",
+)
+ANSWERS_QUEUED = Metric(
+    "scaar_answers_queued",
+    Kind.GAUGE,
+    _ORCHESTRATOR,
+    "Answers that wait to be admitted.",
+)
+ANSWERS_SHED = Metric(
+    "scaar_answers_shed_total",
+    Kind.COUNTER,
+    _ORCHESTRATOR,
+    "Answers refused before their first model call, by the reason: queue_full; too_late, no place "
+    "within the deadline or the maximum queue time; back_end, a service refused the first call.",
+    labels=("reason",),
+)
+CALLS_REPEATED = Metric(
+    "scaar_calls_repeated_total",
+    Kind.COUNTER,
+    _ORCHESTRATOR,
+    "Calls of admitted answers that a service refused for overload, and that were repeated after a "
+    "pause.",
+)
 SENTENCES_JUDGED = Metric(
     "scaar_sentences_judged_total",
     Kind.COUNTER,
@@ -274,6 +308,11 @@ METRICS = (
     ANSWER_DURATION,
     ANSWER_PARTS,
     ANSWER_RETRIEVALS,
+    ANSWER_LIMIT,
+    ANSWERS_UNDER_WAY,
+    ANSWERS_QUEUED,
+    ANSWERS_SHED,
+    CALLS_REPEATED,
     SENTENCES_JUDGED,
     TRIGGERS,
     SENTENCES_DEGRADED,

@@ -10,7 +10,9 @@ from scaar.core.errors import CapabilityMissing, InvalidRequest
 from scaar.core.observers import (
     UNOBSERVED,
     UNOBSERVED_BREAKERS,
+    UNOBSERVED_CAPACITY,
     BreakerObserver,
+    CapacityObserver,
     EvaluationObserver,
     ScorerObserver,
 )
@@ -29,6 +31,7 @@ class Telemetry:
     watching: tuple[Watching, ...] = ()
     scorer: ScorerObserver = UNOBSERVED
     breakers: BreakerObserver = UNOBSERVED_BREAKERS
+    capacity: CapacityObserver = UNOBSERVED_CAPACITY
     evaluations: EvaluationObserver | None = None
     traced: Callable[[Answerer], Answerer] = lambda answerer: answerer
     """Around what questions of evaluations are asked of."""
@@ -63,6 +66,7 @@ async def open_telemetry(settings: ServiceSettings, *, service: str) -> AsyncIte
             watching=tuple(each for part in parts for each in part.watching),
             scorer=parts[-1].scorer,
             breakers=parts[-1].breakers,
+            capacity=parts[-1].capacity,
             evaluations=parts[-1].evaluations,
             traced=parts[0].traced,
             metrics_address=parts[-1].metrics_address,
@@ -85,6 +89,7 @@ async def _open_metrics(address: str, service: str) -> AsyncIterator[Telemetry]:
         from scaar.telemetry.answer_metrics import AnswerMetrics
         from scaar.telemetry.breaker_metrics import BreakerMetrics
         from scaar.telemetry.call_metrics import CallMetricsInterceptor
+        from scaar.telemetry.capacity_metrics import CapacityMetrics
         from scaar.telemetry.evaluation_metrics import EvaluationMetrics
         from scaar.telemetry.metrics import Metrics, serving_metrics
         from scaar.telemetry.scorer_metrics import ScorerMetrics
@@ -98,6 +103,7 @@ async def _open_metrics(address: str, service: str) -> AsyncIterator[Telemetry]:
             watching=(lambda request: AnswerMetrics(metrics, request),),
             scorer=ScorerMetrics(metrics),
             breakers=BreakerMetrics(metrics),
+            capacity=CapacityMetrics(metrics),
             evaluations=EvaluationMetrics(metrics),
             metrics_address=listening,
         )

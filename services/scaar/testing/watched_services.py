@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from scaar.core.capacity import AnswerCapacity
 from scaar.core.loop import AdaptiveLoop, Ports
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.server import Servicer, open_server
@@ -61,7 +62,11 @@ async def watched_services(
             RemoteQueryBuilder(channels[2], builder),
             RemoteRetriever(channels[3], retriever),
         )
-        loop = AdaptiveLoop(reached)
-        target = await served("orchestrator", lambda each: OrchestratorServicer(each.watched(loop)))
+
+        def orchestrator(watching: Telemetry) -> Servicer:
+            capacity = AnswerCapacity(observer=watching.capacity)
+            return OrchestratorServicer(watching.watched(AdaptiveLoop(reached, capacity=capacity)))
+
+        target = await served("orchestrator", orchestrator)
         channel = await stack.enter_async_context(open_channel(target, settings=once))
         yield WatchedServices(RemoteAnswerer(channel, target), target, telemetry)

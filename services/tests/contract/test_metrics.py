@@ -2,7 +2,9 @@
 
 import asyncio
 import sys
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from urllib.request import urlopen
 
 import pytest
@@ -16,13 +18,16 @@ from scaar.core.errors import (
     BackendUnavailable,
     CapabilityMissing,
     InvalidRequest,
+    Overloaded,
 )
 from scaar.core.loop import Ports
+from scaar.core.observers import Shed
 from scaar.core.types import (
     AnswerFinished,
     AnswerRequest,
     AnswerStarted,
     GenerateRequest,
+    GenerationEvent,
     OnFailure,
     Passage,
     PolicyRequest,
@@ -37,7 +42,13 @@ from scaar.runtime.settings import ServiceSettings
 from scaar.scorer.cache import open_cached_scorer
 from scaar.telemetry.metric_table import METRICS
 from scaar.telemetry.opening import open_telemetry
-from scaar.testing.fakes import InMemoryRetriever, Piece, ScriptedGenerator, ScriptedScorer
+from scaar.testing.fakes import (
+    SCRIPTED_MODEL,
+    InMemoryRetriever,
+    Piece,
+    ScriptedGenerator,
+    ScriptedScorer,
+)
 from scaar.testing.sockets import serving
 from scaar.testing.watched_services import WatchedServices, watched_services
 from scaar.wire.retriever import RetrieverServicer
@@ -96,6 +107,30 @@ async def test_an_answer_is_counted_by_its_policy_its_retrievals_and_its_tokens(
     assert found["scaar_tokens_total", "generated"] == usage.generated_tokens > 0
     assert found["scaar_tokens_total", "prompt"] == usage.prompt_tokens > 0
     assert found["scaar_answer_duration_seconds_count", "scaar"] == 1
+
+
+async def test_admission_is_shown_with_its_limit_and_what_was_refused() -> None:
+    class Refusing(ScriptedGenerator):
+        """Refuses its first generation."""
+
+        refused = False
+
+        async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
+            if not self.refused:
+                self.refused = True
+                raise Overloaded("no place")
+            async with aclosing(super().generate(request)) as events:
+                async for event in events:
+                    yield event
+
+    refusing = Refusing(script, model=replace(SCRIPTED_MODEL, max_concurrent_generations=7))
+    async with watched_services(replace(ports(), generator=refusing), MEASURED) as services:
+        await ask(services, AnswerRequest(QUESTION, PolicyRequest("scaar")))
+        found = await read(services.telemetry["orchestrator"].metrics_address)
+    assert found["scaar_answer_limit",] == 7
+    assert found["scaar_answers_under_way",] == found["scaar_answers_queued",] == 0
+    assert [found["scaar_answers_shed_total", reason.value] for reason in Shed] == [0, 0, 0]
+    assert found["scaar_calls_repeated_total",] == 1
 
 
 async def test_every_service_counts_its_calls_by_method_and_code() -> None:

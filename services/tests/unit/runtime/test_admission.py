@@ -53,3 +53,12 @@ def test_the_time_to_come_again_has_bounds(length_s: float, told_s: float) -> No
         with admission.place():
             clock.now += length_s
     assert admission.retry_after_s == told_s
+
+
+def test_calls_that_were_refused_further_on_do_not_count_for_that_time() -> None:
+    clock = Clock()
+    admission = Admission(1, clock)
+    for _ in range(100):
+        with pytest.raises(Overloaded, match="further on"), admission.place():
+            raise Overloaded("further on")
+    assert (admission.taken, admission.retry_after_s) == (0, 1.0)

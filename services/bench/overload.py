@@ -1,0 +1,169 @@
+"""Goodput of an orchestrator under overload, against the best that well-behaved clients get."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from itertools import count
+from statistics import median
+
+from scaar.core.errors import Overloaded, ScaarError
+from scaar.core.ports import Answerer
+from scaar.core.types import AnswerFinished, AnswerRequest, TokenDrafted
+
+CLIENTS = (4, 8, 16, 32, 48)
+"""Numbers of concurrent clients among which the best goodput is sought."""
+OVERLOAD = 10
+"""Offered load under overload, as a multiple of the best goodput."""
+AIM = 0.9
+COLUMNS = (
+    "load",
+    "answers a second",
+    "asked",
+    "answered",
+    "refused at admission",
+    "refused after a model call",
+    "other errors",
+    "median ms of an answer",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one question ended: ``reason`` is empty for an answer, else that of the error."""
+
+    reason: str
+    model_called: bool
+    began_s: float
+    ended_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Goodput:
+    """What a load came to, within a window of time."""
+
+    load: str
+    window_s: float
+    outcomes: Sequence[Outcome]
+
+    @property
+    def per_s(self) -> float:
+        """Answers finished a second."""
+        return self._count("", model_called=True) / self.window_s
+
+    @property
+    def refused_late(self) -> int:
+        """Answers refused after their first model call."""
+        return self._count(Overloaded.reason, model_called=True)
+
+    def cells(self) -> tuple[str, ...]:
+        """A row of the table."""
+        reasons = Counter(each.reason for each in self.outcomes)
+        others = sum(reasons.values()) - reasons[""] - reasons[Overloaded.reason]
+        took = [each.ended_s - each.began_s for each in self.outcomes if not each.reason]
+        return (
+            self.load,
+            f"{self.per_s:.2f}",
+            f"{len(self.outcomes)}",
+            f"{reasons['']}",
+            f"{self._count(Overloaded.reason, model_called=False)}",
+            f"{self.refused_late}",
+            f"{others}",
+            f"{median(took) * 1000:.0f}" if took else "-",
+        )
+
+    def _count(self, reason: str, *, model_called: bool) -> int:
+        return sum(
+            each.reason == reason and each.model_called is model_called for each in self.outcomes
+        )
+
+
+async def compare(
+    answerer: Answerer, questions: Sequence[str], *, window_s: float
+) -> tuple[list[Goodput], Goodput]:
+    """Goodput for every number of well-behaved clients, then under overload."""
+    asker = _Asker(answerer, questions)
+    # Fills the caches, so that no load is measured on cold ones.
+    await _under_clients(asker, CLIENTS[0], window_s)
+    calm = [await _under_clients(asker, clients, window_s) for clients in CLIENTS]
+    best = max(each.per_s for each in calm)
+    return calm, await _under_arrivals(asker, OVERLOAD * best, 2 * window_s)
+
+
+class _Asker:
+    """Asks one question after the other, and keeps how each ended."""
+
+    def __init__(self, answerer: Answerer, questions: Sequence[str]) -> None:
+        self._answerer = answerer
+        self._questions = questions
+        self._numbers = count()
+        self.outcomes: list[Outcome] = []
+
+    async def ask(self) -> float:
+        """Asks the next question; returns the seconds to wait before asking again."""
+        question = self._questions[next(self._numbers) % len(self._questions)]
+        reason, retry_after_s, model_called = "cut off", 0.0, False
+        began = time.monotonic()
+        try:
+            async with aclosing(self._answerer.stream_answer(AnswerRequest(question))) as events:
+                async for event in events:
+                    model_called = model_called or isinstance(event, TokenDrafted)
+                    if isinstance(event, AnswerFinished):
+                        reason = ""
+        except Overloaded as error:
+            reason, retry_after_s = error.reason, error.retry_after_s
+        except ScaarError as error:
+            reason = error.reason
+        self.outcomes.append(Outcome(reason, model_called, began, time.monotonic()))
+        return retry_after_s
+
+
+async def _under_clients(asker: _Asker, clients: int, window_s: float) -> Goodput:
+    """Clients that ask one question at a time and wait as long as a refusal says."""
+
+    async def client() -> None:
+        while True:
+            retry_after_s = await asker.ask()
+            await asyncio.sleep(retry_after_s)
+
+    async with _window(asker, f"{clients} clients", window_s) as goodput:
+        tasks = [asyncio.create_task(client()) for _ in range(clients)]
+        await asyncio.sleep(1.5 * window_s)
+        await _end(tasks)
+    return goodput[0]
+
+
+async def _under_arrivals(asker: _Asker, per_s: float, window_s: float) -> Goodput:
+    """Questions that arrive at an even rate, whatever became of those before."""
+    load = f"{OVERLOAD} times the best ({per_s:.0f} a second)"
+    async with _window(asker, load, window_s) as goodput:
+        tasks, began = set[asyncio.Task[float]](), time.monotonic()
+        for number in count():
+            due = began + number / per_s
+            if due - began > 1.5 * window_s:
+                break
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+            task = asyncio.create_task(asker.ask())
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+        await _end(list(tasks))
+    return goodput[0]
+
+
+@asynccontextmanager
+async def _window(asker: _Asker, load: str, window_s: float) -> AsyncIterator[list[Goodput]]:
+    """Gives the goodput of a block that lasts 1.5 windows; the first half window is left out."""
+    asker.outcomes = []
+    began, found = time.monotonic() + window_s / 2, list[Goodput]()
+    yield found
+    ended = began + window_s
+    kept = [each for each in asker.outcomes if began <= each.ended_s < ended]
+    found.append(Goodput(load, window_s, kept))
+
+
+async def _end(tasks: Sequence[asyncio.Task[float]] | Sequence[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
