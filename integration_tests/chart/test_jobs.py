@@ -1,11 +1,11 @@
 """Jobs: the evaluator's tables, the load of an index, the question of `helm test`."""
 
 import os
-import shutil
 import subprocess
+import sys
 from pathlib import Path
 
-import pytest
+from scaar.testing.processes import running_service
 
 from .rendering import Object, Rendered, render
 from .scenarios import SCENARIOS, Scenario
@@ -50,22 +50,44 @@ def test_tables_of_sqlite_are_made_in_the_pod_that_has_the_file() -> None:
     assert "initContainers" not in SCENARIOS["production"].rendered().pod("evaluator")["spec"]
 
 
+RETRIEVER = "--target=dns:///films-scaar-retriever.questions.svc.cluster.local:50055"
+
+
 def test_the_labs_passages_come_from_the_labs_image() -> None:
     job = load_of(SCENARIOS["lab"].rendered())
     (container,) = job["spec"]["template"]["spec"]["containers"]
     assert container["image"].startswith("scaar/scaar-lab:")
-    assert "scaar lab passages" in container["args"][0]
+    waiting = f"--wait={job['spec']['activeDeadlineSeconds']}"
+    built = ["index", "build", "lab", "--lab", "--if-needed", waiting, RETRIEVER]
+    assert container["args"] == built
 
 
 def test_passages_of_a_volume_are_read_where_they_are_mounted() -> None:
     job = load_of(SCENARIOS["passages of a volume"].rendered())
     spec = job["spec"]["template"]["spec"]
     (container,) = spec["containers"]
-    environment = {each["name"]: each["value"] for each in container["env"]}
-    assert environment["FILE"] == "/corpus/psgs_w100.tsv.gz"
-    assert environment["INDEX"] == "wikipedia"
-    assert container["args"][1:] == ["index-load", "--ignore-metadata"]
+    assert container["args"] == [
+        *("index", "build", "wikipedia", "--corpus=/corpus/psgs_w100.tsv.gz", "--if-needed"),
+        *("--wait=86400", RETRIEVER, "--ignore-metadata"),
+    ]
     assert {"name": "corpus", "mountPath": "/corpus", "readOnly": True} in container["volumeMounts"]
+
+
+def test_the_command_line_takes_the_arguments_of_a_job(tmp_path: Path) -> None:
+    """Up to the file: there is no corpus here."""
+    job = load_of(SCENARIOS["passages of a volume"].rendered())
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    arguments = [each for each in container["args"] if not each.startswith(("--wait", "--target"))]
+    with running_service("retriever", tmp_path / "home") as retriever:
+        ran = subprocess.run(
+            [sys.executable, "-m", "scaar.cli", *arguments, "--target", retriever.target],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    assert "/corpus/psgs_w100.tsv.gz cannot be read: No such file" in ran.stderr
 
 
 def test_another_index_is_another_job_and_the_same_one_the_same() -> None:
@@ -91,43 +113,6 @@ def test_jobs_and_the_test_run_where_the_values_say() -> None:
 
 def is_job(owner: Object) -> bool:
     return owner["kind"] in ("Job", "Pod")
-
-
-@pytest.mark.parametrize("whole", [True, False])
-def test_the_load_waits_for_the_retriever_and_leaves_a_whole_index_alone(
-    whole: bool, tmp_path: Path
-) -> None:
-    """The Job's own script, with programs that stand for scaar's and say what they are asked."""
-    programs = {
-        "python": f'test -f "{tmp_path}/ready" || {{ touch "{tmp_path}/ready"; exit 1; }}',
-        "sleep": "true",
-        "scaar": f'echo "$@" >> "{tmp_path}/asked"; test "$2" != verify || exit {int(not whole)}',
-    }
-    for name, body in programs.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
-        (tmp_path / name).chmod(0o755)
-    job = load_of(SCENARIOS["passages of a volume"].rendered())
-    (container,) = job["spec"]["template"]["spec"]["containers"]
-    shell = shutil.which("sh")
-    assert shell
-    subprocess.run(
-        [shell, *container["command"][1:], *container["args"]],
-        env={each["name"]: each["value"] for each in container["env"]}
-        | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
-        timeout=60,
-        check=True,
-    )
-    retriever = "dns:///films-scaar-retriever.questions.svc.cluster.local:50055"
-    asked = (tmp_path / "asked").read_text().splitlines()
-    assert asked[0] == f"index verify wikipedia --target {retriever}"
-    assert asked[1:] == (
-        []
-        if whole
-        else [
-            "index build wikipedia --corpus /corpus/psgs_w100.tsv.gz --replace "
-            f"--target {retriever} --ignore-metadata"
-        ]
-    )
 
 
 def test_pods_of_jobs_that_failed_stay_with_their_logs(release: Rendered) -> None:

@@ -27,6 +27,17 @@ def test_pods_are_restricted(release: Rendered) -> None:
             assert kind in VOLUMES
 
 
+def test_containers_of_scaars_images_run_no_shell(release: Rendered) -> None:
+    """The images have none: only scaar itself, their entry point, and Python."""
+    for _, pod in release.pods():
+        for container in containers(pod):
+            if container["image"].startswith("scaar/"):
+                assert container.get("command", ["python"])[0] == "python"
+                hooks = container.get("lifecycle", {}).values()
+                probes = (value for key, value in container.items() if key.endswith("Probe"))
+                assert not [each for each in (*hooks, *probes) if "exec" in each]
+
+
 def test_containers_are_restricted_and_write_to_volumes_alone(release: Rendered) -> None:
     for _, pod in release.pods():
         for container in containers(pod):

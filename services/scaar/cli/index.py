@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -12,22 +13,28 @@ from scaar.cli import dense_options as options
 from scaar.cli.index_tables import index_facts, index_record, megabytes, show_checks, show_indexes
 from scaar.cli.json_lines import print_json_lines
 from scaar.cli.local_indexes import build_from_file
-from scaar.compose import EMBEDDED, open_retriever
-from scaar.core.errors import InvalidRequest
+from scaar.cli.written_file import write_passages
+from scaar.compose import EMBEDDED, LAB_SEED, open_retriever
+from scaar.core.errors import InvalidRequest, NotFound
 from scaar.core.types import (
     DenseSettings,
     IndexDescription,
     IndexMode,
     IndexResult,
     IndexVerification,
+    Passage,
 )
 from scaar.retriever.corpus import CorpusFile
 from scaar.retriever.metadata import check_fields
 from scaar.retriever.settings import RetrieverSettings
 from scaar.retriever.validation import check_index_name
+from scaar.runtime.channel_security import read_channel_credentials
+from scaar.runtime.health import wait_until_serving
+from scaar.wire.retriever import SERVICE_NAME
 
 app = typer.Typer(help="Build and keep indexes of passages.", no_args_is_help=True)
 
+MAX_WAIT_S = 7 * 86_400
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The index.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="One index a line, as JSON.")]
 Corpus = Annotated[
@@ -62,7 +69,7 @@ Target = Annotated[
 
 @app.command("build")
 def build(
-    corpus: Corpus,
+    corpus: Corpus | None = None,
     name: Annotated[
         str | None,
         typer.Argument(metavar="NAME", help="What to call the index.", show_default=False),
@@ -80,9 +87,29 @@ def build(
         ),
     ] = None,
     ignore_metadata: IgnoreMetadata = False,
+    lab: Annotated[
+        bool, typer.Option("--lab", help="The passages of the lab's world, instead of --corpus.")
+    ] = False,
     replace: Annotated[
         bool, typer.Option("--replace", help="Take the place of an index of that name.")
     ] = False,
+    if_needed: Annotated[
+        bool,
+        typer.Option(
+            "--if-needed",
+            help="Do nothing if `verify` finds the index whole; replace it if it is damaged.",
+        ),
+    ] = False,
+    wait_s: Annotated[
+        float,
+        typer.Option(
+            "--wait",
+            min=0,
+            max=MAX_WAIT_S,
+            metavar="SECONDS",
+            help="Wait at most this long until the retriever at --target is serving.",
+        ),
+    ] = 0,
     upsert: Annotated[
         bool,
         typer.Option("--upsert", help="As `add`; the index is made where it is not there."),
@@ -99,10 +126,14 @@ def build(
 
     It is there when it is whole, and not before; searches see the old one until then.
     """
+    if (corpus is None) != lab:
+        raise InvalidRequest.of("--corpus", "must be given, or --lab instead of it")
+    if wait_s and target == EMBEDDED:
+        raise InvalidRequest.of("--wait", "needs the --target of a running retriever")
     if (name is None) == (index is None):
         raise InvalidRequest.of("NAME", "must be given once, alone or as --index")
-    if replace and upsert:
-        raise InvalidRequest.of("--upsert", "does not go with --replace: give one of them")
+    if (replace or if_needed) and upsert:
+        raise InvalidRequest.of("--upsert", "does not go with --replace and --if-needed")
     if metadata and ignore_metadata:
         raise InvalidRequest.of("--ignore-metadata", "does not go with --metadata")
     fields = check_fields([field for each in metadata or () for field in each.split(",")])
@@ -112,10 +143,22 @@ def build(
         {"m": hnsw_m, "ef_construction": hnsw_ef_construction, "ef_search": hnsw_ef_search},
         encoder=encoder,
     )
+    replace = replace or if_needed
     mode = IndexMode.REPLACE if replace else IndexMode.UPSERT if upsert else IndexMode.CREATE
-    file = _corpus_file(corpus, ignore_metadata)
     named = str(index if name is None else name)
-    _put(file, named, mode=mode, fields=fields, dense=dense, encoder=encoder, target=target)
+    if wait_s:
+        credentials = read_channel_credentials()
+        serving = wait_until_serving(
+            target, SERVICE_NAME, timeout_s=wait_s, credentials=credentials
+        )
+        asyncio.run(serving)
+    if if_needed and asyncio.run(_is_whole(named, target)):
+        print(f"{named}: is whole and stays as it is")
+        return
+    with TemporaryDirectory() as folder:
+        path = corpus or _lab_passages(Path(folder))
+        file = _corpus_file(path, ignore_metadata)
+        _put(file, named, mode=mode, fields=fields, dense=dense, encoder=encoder, target=target)
 
 
 @app.command("add")
@@ -239,6 +282,16 @@ def _tell(built: IndexResult, mode: IndexMode, *, seconds: float) -> None:
     print(f"{built.index.name}: {what}, version {built.index.version[:12]}, in {seconds:.1f} s")
 
 
+def _lab_passages(folder: Path) -> Path:
+    from scaar.lab.passages import passages_of
+    from scaar.lab.world import build_world
+
+    path = folder / "lab.jsonl"
+    found = passages_of(build_world(LAB_SEED))
+    write_passages(path, (Passage(each.id, each.title, each.text) for each in found))
+    return path
+
+
 def _lines_of(path: Path) -> list[str]:
     try:
         return path.read_text(encoding="utf-8").splitlines()
@@ -259,6 +312,13 @@ async def _describe(name: str, target: str) -> IndexDescription:
 async def _verify(name: str, target: str) -> IndexVerification:
     async with open_retriever(target) as indexes:
         return await indexes.verify_index(name)
+
+
+async def _is_whole(name: str, target: str) -> bool:
+    try:
+        return (await _verify(name, target)).is_whole
+    except NotFound:
+        return False
 
 
 async def _delete(name: str, passage_ids: Sequence[str], target: str) -> int:

@@ -1,7 +1,8 @@
 """Says by its status whether a server is serving: what an image's health check runs.
 
-    python -m scaar.runtime.probe HOST:PORT [SERVICE]
+    python -m scaar.runtime.probe [HOST:PORT [SERVICE]]
 
+Without arguments it takes those of the variable ``PROBE``: a health check needs no shell then.
 0 where it answers SERVING within the time that there is, 1 where it does not, 2 for wrong usage.
 SERVICE is a service's name in the contract; without it the server as a whole is asked. A server
 of TLS is asked as the settings ``SCAAR_CHANNEL_*`` say.
@@ -22,8 +23,9 @@ _SETTINGS = ("SCAAR_CHANNEL_", "SCAAR_CONFIG")
 
 def main(arguments: list[str]) -> int:
     """The status for these arguments."""
+    arguments = arguments or os.environ.get("PROBE", "").split()
     if len(arguments) not in (1, 2):
-        print("usage: python -m scaar.runtime.probe HOST:PORT [SERVICE]", file=sys.stderr)
+        print("usage: python -m scaar.runtime.probe [HOST:PORT [SERVICE]]", file=sys.stderr)
         return 2
     target, service = (*arguments, "")[:2]
     try:

@@ -63,11 +63,17 @@ async def test_a_server_of_tls_tells_its_health_in_plaintext(tmp_path: Path) -> 
             await wait_until_serving(server.target, timeout_s=0.3)
 
 
-async def test_the_images_probe_asks_it() -> None:
+async def test_the_images_probe_asks_it(monkeypatch: pytest.MonkeyPatch) -> None:
     async with serving(health_address=LOOPBACK) as server:
         assert server.health_address is not None
         asked = [server.health_address, SERVICE_NAME]
         assert await asyncio.to_thread(probe.main, asked) == 0
+        monkeypatch.setenv("PROBE", " ".join(asked))
+        assert await asyncio.to_thread(probe.main, []) == 0
+        monkeypatch.setenv("PROBE", f"{server.health_address} scaar.v1.ScorerService")
+        assert await asyncio.to_thread(probe.main, []) == 1
+    monkeypatch.delenv("PROBE")
+    assert probe.main([]) == 2
 
 
 async def test_nothing_but_health_is_served_there() -> None:

@@ -1,13 +1,21 @@
 import gzip
 import json
+import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from scaar.cli.index import app
-from scaar.core.errors import AlreadyExists, DataCorrupt, InvalidRequest, NotFound
+from scaar.core.errors import (
+    AlreadyExists,
+    BackendUnavailable,
+    DataCorrupt,
+    InvalidRequest,
+    NotFound,
+)
 from scaar.testing.processes import running_service
 
 PASSAGES = [
@@ -109,6 +117,38 @@ def test_replace_does_not_go_with_upsert(home: Path, corpus: Path) -> None:
     with pytest.raises(InvalidRequest, match="--upsert: does not go with --replace"):
         run("build", "--corpus", str(corpus), "--index", "geo", *both)
     assert not home.exists()
+
+
+def test_an_index_is_built_if_needed_and_otherwise_kept(home: Path, corpus: Path) -> None:
+    def build() -> str:
+        return run("build", "geo", "--corpus", str(corpus), "--if-needed")
+
+    assert build().startswith("geo: 2 passages, ")
+    assert build() == "geo: is whole and stays as it is\n"
+    (passages,) = home.glob("indexes/geo/*/passages.jsonl")
+    passages.write_text("{}")
+    assert build().startswith("geo: 2 passages, ")
+    assert build() == "geo: is whole and stays as it is\n"
+
+
+def test_a_build_waits_for_its_retriever(home: Path, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+    build = ("build", "lab", "--lab", "--if-needed", "--target", address)
+    with pytest.raises(BackendUnavailable, match="did not report .* as serving within 0.5 s"):
+        run(*build, "--wait", "0.5")
+    with ThreadPoolExecutor(1) as threads:
+        built = threads.submit(run, *build, "--wait", "60")
+        with running_service("retriever", tmp_path / "served", address=address):
+            assert built.result().startswith("lab: ")
+    with pytest.raises(InvalidRequest, match="--wait: needs the --target"):
+        run("build", "lab", "--lab", "--wait", "1")
+
+
+def test_a_build_has_one_source_of_passages(home: Path, corpus: Path) -> None:
+    for sources in ((), ("--corpus", str(corpus), "--lab")):
+        with pytest.raises(InvalidRequest, match="--corpus: must be given, or --lab"):
+            run("build", "geo", *sources)
 
 
 def test_passages_are_deleted_and_counted(home: Path, corpus: Path) -> None:
