@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` shows the main job, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images chart test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations integration-observability integration-installation integration-images integration-k8s bench bench-evals bench-backends results longtail check proto lab-models dist version contract-breaks clean
+.PHONY: help demo images chart chart-package lock audit test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations integration-observability integration-installation integration-images integration-k8s bench bench-evals bench-backends results longtail check proto lab-models dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -20,10 +20,22 @@ WORKERS := 2
 # What the contract is held against.
 AGAINST ?= main
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' services/scaar/__init__.py)
+# Where packages of the chart go, and how they are made and named.
+DIST := dist
+HELM ?= helm
+REPOSITORY ?= $(shell git config --get remote.origin.url | sed -E 's,.*[/:]([^/]+/[^/]+),\1,; s,\.git$$,,')
 # What an environment is made from; newer than its stamp means install again.
-PINS := pyproject.toml deploy/constraints.txt
-# Installs into the environment in which the target stands.
-INSTALL = $(@D)/bin/python -m pip install --quiet --disable-pip-version-check --constraint deploy/constraints.txt
+PINS := pyproject.toml deploy/requirements.txt
+# Installs the extras $(1) into the environment in which the target stands: other packages from the lock,
+# by hash, those that build packages first; then scaar.
+PIP = $(@D)/bin/python -m pip --quiet --disable-pip-version-check install --no-build-isolation
+define install
+@for extras in build '$(1)'; do \
+  $(@D)/bin/python deploy/locked.py $$extras > $(@D)/requirements.txt && \
+  $(PIP) --use-pep517 --require-hashes --requirement $(@D)/requirements.txt || exit 1; \
+done
+@$(PIP) --no-deps --editable .
+endef
 
 help: ## show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 32
@@ -91,10 +103,11 @@ images: ## build the images, one a service, and scaar-lab (needs a Docker engine
 	  $(DOCKER) image ls --format '{{.Repository}}:{{.Tag}}  {{.Size}}' $(PREFIX)$$name:$(VERSION); \
 	done
 
-check: $(VENV)/.dev ## format, lint, types, import contracts, the contract, the pages made of code
+check: $(VENV)/.dev ## format, lint, types, import contracts, the contract, the lock, the pages made of code
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy --strict services/scaar services/bench services/record services/reference
+	$(BIN)/python deploy/locked.py --check
+	$(BIN)/mypy --strict services/scaar services/bench services/record services/reference deploy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/buf lint proto
 	proto/generate.sh --check $(BIN)
@@ -120,6 +133,26 @@ version: ## print the version of what stands here
 chart: $(VENV)/.chart ## hold the Helm chart to the schemas of Kubernetes and to what it promises (needs Go and its module proxy)
 	@$(BIN)/python -m pytest integration_tests/chart
 
+chart-package: ## package the chart into DIST as the release of REPOSITORY, an owner and a name on GitHub (HELM)
+	@rm -rf $(DIST)/scaar && mkdir -p $(DIST) && cp -r helm/scaar $(DIST)/scaar
+	@{ echo '  artifacthub.io/images: |'; \
+	  for name in $(IMAGES); do printf '    - {name: %s, image: "%s"}\n' $$name ghcr.io/$(REPOSITORY)/$$name:$(VERSION); done; \
+	  printf 'home: %s\nsources: [%s]\n' https://github.com/$(REPOSITORY) https://github.com/$(REPOSITORY); \
+	} >> $(DIST)/scaar/Chart.yaml
+	@$(HELM) package $(DIST)/scaar --destination $(DIST) --version $(VERSION) --app-version $(VERSION)
+	@rm -r $(DIST)/scaar
+
+lock: $(VENV)/.lock ## lock the versions and hashes of every package that pyproject.toml needs (UPGRADE=NAME or UPGRADE=all)
+	@$(BIN)/uv pip compile --quiet --python $(BIN)/python --universal --all-extras --group build --generate-hashes \
+	  --annotation-style line --custom-compile-command 'make lock' --output-file deploy/requirements.txt \
+	  $(if $(UPGRADE),$(if $(filter all,$(UPGRADE)),--upgrade,--upgrade-package $(UPGRADE))) pyproject.toml
+	@$(BIN)/python deploy/locked.py --check
+
+audit: $(VENV)/.lock ## look every locked package up among the known vulnerabilities (AUDIT: more arguments of pip-audit)
+	@$(BIN)/pip-audit --strict --disable-pip --require-hashes --requirement deploy/requirements.txt $(AUDIT) || { \
+	  echo 'make audit: failed. A table above lists the vulnerable packages. Without one the service of known' >&2; \
+	  echo 'vulnerabilities did not answer for every package, and the lock was NOT audited.' >&2; exit 1; }
+
 lab-models: $(VENV)/.train ## train the lab models again from nothing (an hour on two cores)
 	@$(BIN)/python -m scaar.lab.training
 
@@ -138,26 +171,31 @@ clean: ## remove the environments and every cache
 
 $(VENV)/.app: $(VENV)/.made $(PINS)
 	@echo 'Installing scaar and its services into $(VENV)'
-	@$(INSTALL) --editable '.[all]'
+	$(call install,all)
 	@touch $@
 
 $(VENV)/.train: $(VENV)/.made $(PINS)
 	@echo 'Installing scaar and the training libraries into $(VENV)'
-	@$(INSTALL) --editable '.[all,train]'
+	$(call install,all train)
 	@touch $@
 
 # The tests hold the exported models against the training code, so they need both.
 $(VENV)/.dev: $(VENV)/.made $(PINS)
 	@echo 'Installing scaar, the training libraries and the development tools into $(VENV)'
-	@$(INSTALL) --editable '.[all,train,dev]'
+	$(call install,all train dev)
 	@touch $(VENV)/.app $(VENV)/.train $@
 
 $(VENV)/.chart: $(VENV)/.dev
 	@echo 'Installing the schemas of Kubernetes into $(VENV)'
-	@$(INSTALL) --editable '.[chart]'
+	$(call install,chart)
+	@touch $@
+
+$(VENV)/.lock: $(VENV)/.dev
+	@echo 'Installing what writes and audits the lock into $(VENV)'
+	$(call install,lock)
 	@touch $@
 
 $(TRANSFORMERS)/.test: $(TRANSFORMERS)/.made $(PINS)
 	@echo 'Installing scaar, transformers and PyTorch into $(TRANSFORMERS)'
-	@$(INSTALL) --editable '.[all,train,transformers,english-encoder,test]'
+	$(call install,all train transformers english-encoder test)
 	@touch $@

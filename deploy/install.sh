@@ -1,8 +1,13 @@
 #!/bin/sh
-# Puts scaar with some extras into /opt/venv, at the exact versions that it is tested with.
+# Puts the packages that some extras of scaar need into /opt/venv, from the lock, by hash. What is
+# published as source only is built with the packages of /opt/build.
 #
-#     install.sh EXTRA,...
+#     install.sh EXTRA...
 set -eu
+pip="/opt/build/bin/python -m pip --quiet --disable-pip-version-check"
+python3 deploy/locked.py "$@" > requirements.txt
+$pip wheel --no-build-isolation --use-pep517 --require-hashes --requirement requirements.txt --wheel-dir wheels
 python3 -m venv --without-pip /opt/venv
-pip --python /opt/venv/bin/python install --quiet --no-cache-dir --disable-pip-version-check \
-  --constraint /build/constraints.txt "$(echo /build/scaar-*.whl)[$1]"
+$pip --python /opt/venv/bin/python install --no-index --no-deps wheels/*
+rm -r wheels
+python3 deploy/minimal_root.py check /opt/venv
