@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from .rendering import CHART, RefusedValues, render
-from .scenarios import BROKER, DATABASE, SCENARIOS, each_by
+from .scenarios import BROKER, DATABASE, SCENARIOS, Scenario, each_by
 
 WRONG: dict[str, dict[str, Any]] = {
     "/image: additional properties 'pulPolicy' not allowed": {"image": {"pulPolicy": "Never"}},
@@ -15,6 +15,12 @@ WRONG: dict[str, dict[str, Any]] = {
     "/image/pullPolicy: value must be one of": {"image": {"pullPolicy": "Sometimes"}},
     "/orchestrator/replicas: got string, want integer": {"orchestrator": {"replicas": "two"}},
     "/orchestrator/replicas: minimum": {"orchestrator": {"replicas": -1}},
+    "/orchestrator/resources/limits/memory: minimum": {
+        "orchestrator": {"resources": {"limits": {"memory": -1}}}
+    },
+    "/orchestrator/resources/requests/memory: '-1Gi' does not match pattern": {
+        "orchestrator": {"resources": {"requests": {"memory": "-1Gi"}}}
+    },
     "/generator/settings: additional properties 'max_concurent'": {
         "generator": {"settings": {"max_concurent": 3}}
     },
@@ -56,6 +62,11 @@ APART: dict[str, dict[str, Any]] = {
     "passages.opensearch.urls: must be set": {"passages": {"server": "opensearch"}},
     "passages.opensearch.user: must be set": {
         "passages": {"opensearch": {"existingSecret": "password"}}
+    },
+    "orchestrator.replicas: must be 1 at least": {"orchestrator": {"replicas": 0}},
+    "labModel.replicas: must be 1 at least": {
+        "languageModel": {"server": "lab"},
+        "labModel": {"replicas": 0},
     },
     "retriever: more than one replica": {"retriever": {"replicas": 2}},
     "evaluator: more than one replica": {"evaluator": {"replicas": 2}},
@@ -137,14 +148,16 @@ def test_a_chart_around_this_one_may_have_values_for_all() -> None:
 
 def notes(tmp_path: Path, scenario: str) -> str:
     """What helm says after an installation, by way of an object that says the same."""
-    chart = tmp_path / scenario.replace(" ", "-")
+    return notes_of(tmp_path / scenario.replace(" ", "-"), SCENARIOS[scenario])
+
+
+def notes_of(chart: Path, found: Scenario) -> str:
     shutil.copytree(CHART, chart)
     (chart / "templates" / "NOTES.txt").rename(chart / "notes.txt")
     (chart / "templates" / "notes.yaml").write_text(
         "kind: Notes\nmetadata: {name: notes}\nsaid: |\n"
         '  {{- tpl (.Files.Get "notes.txt") . | nindent 2 }}\n'
     )
-    found = SCENARIOS[scenario]
     (said,) = render(found.values, preset=found.preset, chart=chart).of("Notes")
     return str(said["said"])
 
@@ -165,6 +178,14 @@ def test_notes_say_what_is_open_and_what_is_not_kept(tmp_path: Path) -> None:
     assert "retriever.persistence.enabled" in said
     for scenario in ("lab kept", "production"):
         assert "persistence.enabled" not in notes(tmp_path, scenario)
+
+
+def test_notes_warn_of_replicas_of_a_part_that_is_not_enabled(tmp_path: Path) -> None:
+    disabled = Scenario({"worker": {"replicas": 3}})
+    warning = "WARNING: worker.replicas and worker.autoscaling have no effect"
+    assert warning in notes_of(tmp_path / "disabled", disabled)
+    for scenario in ("lab", "production"):
+        assert "WARNING" not in notes(tmp_path, scenario)
 
 
 def test_notes_say_that_prometheus_may_select_what_it_reads(tmp_path: Path) -> None:
