@@ -10,24 +10,28 @@ from .cluster import Cluster
 from .release import Release, images
 
 _NAME = "asker"
-_ASK = (
-    "cat > /tmp/questions.jsonl && scaar ask --file /tmp/questions.jsonl --out /tmp/answers.jsonl "
-    '--target "$0" --index lab >/dev/null && cat /tmp/answers.jsonl'
-)
+# The images have no shell.
+_WAIT = "import threading; threading.Event().wait()"
+_ASK = """
+import subprocess, sys
+from pathlib import Path
+Path("/tmp/questions.jsonl").write_text(sys.stdin.read())
+files = ["--file", "/tmp/questions.jsonl", "--out", "/tmp/answers.jsonl"]
+command = ["scaar", "ask", *files, "--target", sys.argv[1], "--index", "lab"]
+subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+print(Path("/tmp/answers.jsonl").read_text())
+"""
 _UNPACK = (
     "import base64, io, sys, tarfile; "
     "packed = io.BytesIO(base64.b64decode(sys.stdin.read())); "
     "tarfile.open(fileobj=packed).extractall('/tmp/carried')"
 )
-_TESTS = (
-    "python",
-    "-m",
-    "pytest",
-    "-q",
-    "-p",
-    "no:cacheprovider",
-    "integration_tests/installation",
-)
+_TESTS = """
+import json, os, sys
+os.chdir("/tmp/carried")
+pytest = ["python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "integration_tests/installation"]
+os.execvpe("python", pytest, {**os.environ, **json.loads(sys.argv[1])})
+"""
 
 
 class Asker:
@@ -40,8 +44,8 @@ class Asker:
         """What the orchestrators of the target answered to each question."""
         asked = [{"id": str(at), "question": each} for at, each in enumerate(questions)]
         lines = "".join(f"{json.dumps(each)}\n" for each in asked)
-        told = self._run("sh", "-ec", _ASK, target, given=lines)
-        return [str(json.loads(line)["answer"]) for line in told.splitlines()]
+        told = self._run("python", "-c", _ASK, target, given=lines)
+        return [str(json.loads(line)["answer"]) for line in told.splitlines() if line]
 
     def tests(self, variables: Mapping[str, str]) -> str:
         """What the tests of an installation say that the variables name.
@@ -51,8 +55,7 @@ class Asker:
         """
         self._run("python", "-c", _UNPACK, given=base64.b64encode(packed()).decode())
         found = {"PYTHONPATH": "/tmp/carried/packages", "HOME": "/tmp", **variables}
-        settings = [f"{name}={value}" for name, value in found.items()]
-        return self._run("env", "--chdir=/tmp/carried", *settings, *_TESTS)
+        return self._run("python", "-c", _TESTS, json.dumps(found))
 
     def _run(self, *command: str, given: str = "") -> str:
         return self._release.kubectl("exec", "--stdin", _NAME, "--", *command, given=given)
@@ -73,7 +76,7 @@ def standing(cluster: Cluster, namespace: str) -> Iterator[str]:
         "name": _NAME,
         "image": f"{image['prefix']}scaar-lab:{image['tag']}",
         "imagePullPolicy": image["pullPolicy"],
-        "command": ["sleep", "infinity"],
+        "command": ["python", "-c", _WAIT],
         "securityContext": {
             "allowPrivilegeEscalation": False,
             "readOnlyRootFilesystem": True,

@@ -16,7 +16,9 @@ def shared_folder(cluster: Cluster, namespace: str, claim: str) -> Iterator[None
     """
     folder, own = f"/tmp/{namespace}", f"{namespace}-node"
     with cluster.namespace(own, enforced="privileged"):
-        _on_node(cluster, own, f"mkdir -m 0777 -p {folder} && chmod 0777 {folder}")
+        _on_node(
+            cluster, own, f"os.makedirs({folder!r}, exist_ok=True); os.chmod({folder!r}, 0o777)"
+        )
         try:
             cluster.apply(_volume(cluster, namespace, folder))
             cluster.apply(_claim(claim, namespace), namespace=namespace)
@@ -26,23 +28,23 @@ def shared_folder(cluster: Cluster, namespace: str, claim: str) -> Iterator[None
             gone = ("--ignore-not-found", "--wait=false")
             cluster.kubectl("delete", "pvc", claim, *gone, namespace=namespace)
             cluster.kubectl("delete", "pv", namespace, *gone)
-            _on_node(cluster, own, f"rm -rf {folder}")
+            _on_node(cluster, own, f"shutil.rmtree({folder!r}, ignore_errors=True)")
 
 
 def _on_node(cluster: Cluster, namespace: str, script: str) -> None:
     image = images()["image"]
     container = {
-        "name": "shell",
+        "name": "on-node",
         "image": f"{image['prefix']}orchestrator:{image['tag']}",
         "imagePullPolicy": image["pullPolicy"],
-        "command": ["sh", "-ec", script],
+        "command": ["python", "-c", f"import os, shutil; {script}"],
         "securityContext": {"runAsUser": 0},
         "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}],
     }
     pod = {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": "shell"},
+        "metadata": {"name": "on-node"},
         "spec": {
             "nodeName": cluster.node,
             "restartPolicy": "Never",
@@ -52,8 +54,8 @@ def _on_node(cluster: Cluster, namespace: str, script: str) -> None:
     }
     cluster.apply(pod, namespace=namespace)
     done = "--for=jsonpath={.status.phase}=Succeeded"
-    cluster.kubectl("wait", done, "pod/shell", "--timeout=5m", namespace=namespace)
-    cluster.kubectl("delete", "pod", "shell", namespace=namespace)
+    cluster.kubectl("wait", done, "pod/on-node", "--timeout=5m", namespace=namespace)
+    cluster.kubectl("delete", "pod", "on-node", namespace=namespace)
 
 
 _SHARED = {"storageClassName": "", "accessModes": ["ReadWriteMany"]}
