@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` shows the main job, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images chart chart-package lock audit test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations integration-observability integration-installation integration-images integration-k8s bench bench-evals bench-backends results longtail check proto lab-models dist version contract-breaks clean
+.PHONY: help demo images chart chart-package workflows lock audit test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations integration-observability integration-installation integration-images integration-k8s bench bench-evals bench-backends results longtail check proto lab-models dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -132,6 +132,9 @@ version: ## print the version of what stands here
 
 chart: $(VENV)/.chart ## hold the Helm chart to the schemas of Kubernetes and to what it promises (needs Go and its module proxy)
 	@$(BIN)/python -m pytest integration_tests/chart
+
+workflows: ## check the workflows of .github with actionlint (needs Go and its module proxy)
+	@go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 chart-package: ## package the chart into DIST as the release of REPOSITORY, an owner and a name on GitHub (HELM)
 	@rm -rf $(DIST)/scaar && mkdir -p $(DIST) && cp -r helm/scaar $(DIST)/scaar

@@ -51,3 +51,22 @@ def test_a_release_builds_every_image() -> None:
     (images,) = re.findall(r"^IMAGES := (.*)$", MAKEFILE, re.MULTILINE)
     release = jobs_of(ROOT / ".github" / "workflows" / "release.yml")
     assert release["images"]["strategy"]["matrix"]["name"] == images.split()
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_every_action_is_pinned_by_commit(path: Path) -> None:
+    used = re.findall(r"uses: (\S+)(.*)", path.read_text())
+    assert used
+    for action, comment in used:
+        assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action), action
+        # What Dependabot and readers go by.
+        assert re.fullmatch(r" # v\d+\.\d+\.\d+", comment), action
+
+
+def test_what_a_release_publishes_is_signed() -> None:
+    jobs = jobs_of(ROOT / ".github" / "workflows" / "release.yml")
+    for name in ("images", "publish"):
+        steps = jobs[name]["steps"]
+        assert jobs[name]["permissions"]["id-token"] == "write"
+        assert any(step.get("run", "").startswith("cosign sign") for step in steps)
+        assert any("attest-build-provenance@" in step.get("uses", "") for step in steps)
