@@ -70,8 +70,8 @@ integration-observability: $(VENV)/.dev ## have a real Prometheus read the servi
 integration-installation: $(VENV)/.dev ## run an installation of processes, replace and kill replicas of it under load (SCAAR_TARGET=host:port: test one of yours)
 	@$(BIN)/python -m pytest integration_tests/installation
 
-integration-images: $(VENV)/.dev ## the same on containers of the images (after make images; needs a Docker engine)
-	@SCAAR_INSTALLATION=images SCAAR_IMAGES=$(PREFIX) $(BIN)/python -m pytest integration_tests/installation
+integration-images: $(VENV)/.dev ## the same on containers of the images, and what these contain (after make images; needs a Docker engine)
+	@SCAAR_INSTALLATION=images SCAAR_IMAGES=$(PREFIX) $(BIN)/python -m pytest integration_tests/images integration_tests/installation
 
 integration-k8s: $(VENV)/.dev ## the same on releases of the chart, and what only Kubernetes does (KUBECONFIG=FILE, of a cluster that has the images; needs Go or HELM, and kubectl)
 	@SCAAR_INSTALLATION=kubernetes SCAAR_IMAGES=$(PREFIX) KUBECONFIG=$(KUBECONFIG) $(BIN)/python -m pytest integration_tests/installation integration_tests/kubernetes

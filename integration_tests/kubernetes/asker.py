@@ -29,8 +29,9 @@ _UNPACK = (
 _TESTS = """
 import json, os, sys
 os.chdir("/tmp/carried")
-pytest = ["python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "integration_tests/installation"]
-os.execvpe("python", pytest, {**os.environ, **json.loads(sys.argv[1])})
+variables = {**os.environ, **json.loads(sys.argv[1])}
+pytest = ["python", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+os.execvpe("python", [*pytest, "integration_tests/installation"], variables)
 """
 
 

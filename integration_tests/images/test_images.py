@@ -1,0 +1,135 @@
+"""What the images contain and lack, read from containers of them.
+
+The engine and the images are those of ``integration_tests/installation/ours/containers.py``.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+
+from scaar import __version__
+
+from ..installation.ours.containers import docker
+
+PREFIX = os.environ.get("SCAAR_IMAGES") or "scaar/"
+VERSION = os.environ.get("SCAAR_VERSION") or __version__
+SERVICES = ("orchestrator", "generator", "scorer", "query-builder", "retriever", "evaluator")
+IMAGES = (*SERVICES, "worker", "scaar-lab")
+HARDENED = ("--rm", "--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL")
+TOOLS = {
+    *("ash", "bash", "busybox", "dash", "sh", "apt", "apt-get", "dpkg-query", "pip", "pip3"),
+    *("curl", "ensurepip", "gcc", "ldconfig", "mount", "perl", "su", "wget"),
+}
+STATE = "{{.State.Health.Status}}"
+# Programs by name, and files that run as another user.
+FOUND = """
+import json, os, stat
+names, privileged = set(), []
+for folder, folders, files in os.walk("/"):
+    folders[:] = [each for each in folders if os.path.join(folder, each) not in ("/proc", "/sys")]
+    names |= {*folders, *files}
+    for each in files:
+        path = os.path.join(folder, each)
+        mode = os.lstat(path).st_mode
+        if stat.S_ISREG(mode) and mode & (stat.S_ISUID | stat.S_ISGID):
+            privileged.append(path)
+print(json.dumps([sorted(names), privileged]))
+"""
+# Loads every compiled file, so that each library that one links is looked for, and names no less.
+LOADED = """
+import ctypes, socket, ssl, sys
+from pathlib import Path
+files = [each for each in Path("/opt/venv").rglob("*.so*") if each.is_file()]
+assert len(files) >= 5
+left = files
+while left:
+    missing = {}
+    for each in left:
+        try:
+            ctypes.CDLL(str(each))
+        except OSError as error:
+            missing[each] = error
+    # One that brings others of its own finds them once they are loaded.
+    assert len(missing) < len(left), missing
+    left = list(missing)
+assert socket.getaddrinfo("localhost", 80)
+assert socket.getaddrinfo(sys.argv[1], 80)
+assert len(ssl.create_default_context().get_ca_certs()) > 50
+print("loaded")
+"""
+
+
+def python(image: str, script: str, *arguments: str, options: tuple[str, ...] = ()) -> str:
+    """What a script prints in a container of an image."""
+    shown = f"{PREFIX}{image}:{VERSION}"
+    run = ("run", *HARDENED, *options, "--entrypoint", "python", shown)
+    return docker(*run, "-c", script, *arguments)
+
+
+@pytest.fixture(scope="module")
+def network() -> Iterator[str]:
+    """A network whose names the engine serves by DNS."""
+    name = f"scaar-tests-{uuid4().hex[:8]}"
+    docker("network", "create", name)
+    try:
+        yield name
+    finally:
+        docker("network", "rm", name)
+
+
+@pytest.mark.parametrize("image", IMAGES)
+def test_an_image_has_no_shell_no_package_manager_and_no_setuid_program(image: str) -> None:
+    names, privileged = json.loads(python(image, FOUND, options=("--user", "0")))
+    assert {"python3", "scaar"} <= set(names)
+    assert TOOLS & set(names) == set()
+    assert privileged == []
+
+
+@pytest.mark.parametrize("image", IMAGES)
+def test_every_library_of_an_image_loads_and_names_are_found(image: str, network: str) -> None:
+    options = ("--network", network, "--network-alias", "called", "--hostname", "other")
+    assert python(image, LOADED, "called", options=options) == "loaded"
+
+
+@pytest.mark.parametrize("image", IMAGES)
+def test_an_image_runs_scaar_as_its_user_and_checks_its_health_without_a_shell(image: str) -> None:
+    config = json.loads(docker("image", "inspect", f"{PREFIX}{image}:{VERSION}"))[0]["Config"]
+    assert config["User"] == "10001:10001"
+    assert config["Entrypoint"] == ["scaar"]
+    checked = ["NONE"] if image == "worker" else ["CMD", "python", "-m", "scaar.runtime.probe"]
+    assert config["Healthcheck"]["Test"] == checked
+    assert docker("run", *HARDENED, f"{PREFIX}{image}:{VERSION}", "--version").endswith(VERSION)
+
+
+def test_scanners_find_the_packages_of_debian() -> None:
+    listed = "import os; print(*os.listdir('/var/lib/dpkg/status.d'))"
+    assert {"libc6", "libssl3"} & set(python("orchestrator", listed).split())
+
+
+def test_the_evaluators_image_brings_tables_to_this_version() -> None:
+    shown = f"{PREFIX}evaluator:{VERSION}"
+    volume = f"scaar-tests-{uuid4().hex[:8]}"
+    run = ("run", *HARDENED, "--volume", f"{volume}:/var/lib/scaar", shown)
+    try:
+        docker(*run, "db", "upgrade")
+        docker(*run, "db", "check")
+    finally:
+        docker("volume", "rm", "--force", volume)
+
+
+def test_a_service_is_healthy_by_its_images_own_check() -> None:
+    name = f"scaar-tests-{uuid4().hex[:8]}"
+    quick = ("--health-interval", "1s", "--detach", "--name", name)
+    docker("run", *quick, *HARDENED, f"{PREFIX}query-builder:{VERSION}")
+    try:
+        until = time.monotonic() + 60
+        while (state := docker("inspect", "--format", STATE, name)) != "healthy":
+            assert state == "starting"
+            assert time.monotonic() < until
+            time.sleep(0.5)
+    finally:
+        docker("rm", "--force", name)
