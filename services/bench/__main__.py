@@ -20,7 +20,7 @@ def main() -> None:
         ("equal", 24, "questions at equal retrievals"),
         ("rounds", 3, "rounds over the questions at equal retrievals"),
         ("answers", 2000, "answers for the memory"),
-        ("window", 8, "seconds at each load for the overload"),
+        ("window", 6, "seconds at each load for the overload"),
     ):
         parser.add_argument(f"--{name}", type=_count, default=default, help=f"{text} ({default})")
     asked = parser.parse_args()

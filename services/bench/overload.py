@@ -13,8 +13,10 @@ from scaar.core.errors import Overloaded, ScaarError
 from scaar.core.ports import Answerer
 from scaar.core.types import AnswerFinished, AnswerRequest, TokenDrafted
 
-CLIENTS = (4, 8, 16, 32, 48)
+CLIENTS = (4, 8, 16, 32)
 """Numbers of concurrent clients among which the best goodput is sought."""
+ROUNDS = 3
+"""Rounds of the best load and the overload, alternately: noise that lasts hits both."""
 OVERLOAD = 10
 """Offered load under overload, as a multiple of the best goodput."""
 AIM = 0.9
@@ -42,11 +44,15 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Goodput:
-    """What a load came to, within a window of time."""
+    """What a load came to, within one or more windows of time."""
 
     load: str
     window_s: float
     outcomes: Sequence[Outcome]
+
+    def __add__(self, other: "Goodput") -> "Goodput":
+        outcomes = (*self.outcomes, *other.outcomes)
+        return Goodput(self.load, self.window_s + other.window_s, outcomes)
 
     @property
     def per_s(self) -> float:
@@ -80,16 +86,46 @@ class Goodput:
         )
 
 
-async def compare(
-    answerer: Answerer, questions: Sequence[str], *, window_s: float
-) -> tuple[list[Goodput], Goodput]:
-    """Goodput for every number of well-behaved clients, then under overload."""
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Goodput of a search among numbers of clients, then of its best and of overload in rounds."""
+
+    search: Sequence[Goodput]
+    best: Sequence[Goodput]
+    overload: Sequence[Goodput]
+
+    @property
+    def ratio(self) -> float:
+        """The median over the rounds of goodput under overload over the best."""
+        rounds = zip(self.overload, self.best, strict=True)
+        return median(overload.per_s / max(best.per_s, 1e-9) for overload, best in rounds)
+
+    @property
+    def refused_late(self) -> int:
+        """Answers refused after their first model call, at any load."""
+        return sum(each.refused_late for each in (*self.search, *self.best, *self.overload))
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The rows of the table."""
+        found = [each.cells() for each in self.search]
+        for rounds in (self.best, self.overload):
+            first, *others = rounds
+            found.append(sum(others, start=first).cells())
+        return found
+
+
+async def compare(answerer: Answerer, questions: Sequence[str], *, window_s: float) -> Compared:
+    """Goodput of well-behaved clients and under overload, each window of ``window_s`` seconds."""
     asker = _Asker(answerer, questions)
     # Fills the caches, so that no load is measured on cold ones.
     await _under_clients(asker, CLIENTS[0], window_s)
-    calm = [await _under_clients(asker, clients, window_s) for clients in CLIENTS]
-    best = max(each.per_s for each in calm)
-    return calm, await _under_arrivals(asker, OVERLOAD * best, 2 * window_s)
+    search = [await _under_clients(asker, clients, window_s) for clients in CLIENTS]
+    found = max(search, key=lambda each: each.per_s)
+    clients, best, overload = CLIENTS[search.index(found)], [], []
+    for _ in range(ROUNDS):
+        best.append(await _under_clients(asker, clients, window_s))
+        overload.append(await _under_arrivals(asker, max(1.0, OVERLOAD * found.per_s), window_s))
+    return Compared(search, best, overload)
 
 
 class _Asker:
