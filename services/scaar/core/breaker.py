@@ -28,7 +28,7 @@ class BreakerLimits:
     """It opens when so many of twice as many calls of late failed."""
     open_s: float = 1.0
     """How long it stays open at first; twice as long after every trial that fails."""
-    max_open_s: float = 10.0
+    max_open_s: float = 2.0
     """The longest that it stays open."""
     slow_s: float = 10.0
     """A call that runs out of time counts as failed where it got no sign for so long, or for all

@@ -28,7 +28,7 @@ class BreakerSettings(Settings):
     """How long it stays open at first, in seconds; then one call is let in on trial. After each
     trial that fails it is twice as long. Up to a fifth less is left to chance."""
 
-    max_open_s: float = Field(default=10.0, gt=0, le=3600)
+    max_open_s: float = Field(default=2.0, gt=0, le=3600)
     """The longest that it stays open, in seconds: about so long after a service came back it is
     asked again."""
 

@@ -76,9 +76,9 @@ def channel_options(settings: ChannelSettings, service: str = "") -> tuple[tuple
         ("grpc.http2.ping_timeout_ms", round(settings.keepalive_timeout_s * 1000)),
         ("grpc.keepalive_permit_without_calls", 0),
         ("grpc.dns_min_time_between_resolutions_ms", 10_000),
-        # A service that comes back is found within about a second, not within two minutes.
+        # A service that comes back is found within about half a second, not within two minutes.
         ("grpc.initial_reconnect_backoff_ms", 100),
-        ("grpc.max_reconnect_backoff_ms", 1000),
+        ("grpc.max_reconnect_backoff_ms", 500),
         # The longest that connecting may take, by default 20 s: one who connects to a server that
         # is just stopping may be accepted and never hear of it.
         ("grpc.min_reconnect_backoff_ms", 3000),

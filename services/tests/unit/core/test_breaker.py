@@ -354,3 +354,18 @@ def test_it_opens_exactly_when_half_of_the_calls_that_count_failed(ends: list[st
             assert rig.breaker.state is OPEN
             return
         assert rig.breaker.state is CLOSED
+
+
+def test_by_default_a_service_that_was_away_for_long_is_tried_within_two_seconds() -> None:
+    rig = Rig(BreakerLimits())
+    for _ in range(BreakerLimits().failures):
+        with pytest.raises(BackendUnavailable):
+            rig.call(GONE)
+    for _ in range(10):  # trials that fail, each at once when it may be made
+        rig.now += 100
+        with pytest.raises(BackendUnavailable):
+            rig.call(GONE)
+    assert rig.breaker.state is OPEN
+    rig.now += 2
+    rig.call()
+    assert rig.breaker.state is CLOSED
