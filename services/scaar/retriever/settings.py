@@ -45,7 +45,8 @@ class RetrieverSettings(ServiceSettings):
     may have a million blank lines besides."""
 
     preload: tuple[str, ...] = ()
-    """Indexes opened and checked at the start, so that a damaged one is found there."""
+    """Indexes that are opened, with their checksums compared, before the retriever serves. One that
+    is damaged ends the start, which takes as long as reading them does."""
 
     checksums: bool = True
     """Whether the files of an index are read whole and their checksums compared when it is opened.
