@@ -41,7 +41,7 @@ from scaar.orchestrator.gate_file import read_gate
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.breaker_settings import read_breaker_limits
 from scaar.runtime.channel_security import read_channel_credentials
-from scaar.runtime.channels import ChannelSettings, open_channel
+from scaar.runtime.channels import ChannelSettings, connected, open_channel
 from scaar.runtime.readiness import Need
 from scaar.wire import evaluator, generator, orchestrator, query_builder, retriever, scorer
 
@@ -99,7 +99,9 @@ async def open_generator(
     if target != EMBEDDED:
         async with _open_channel(target, generator.SERVICE_NAME) as channel:
             remote = generator.RemoteGenerator(channel, target, timeout_s=timeout_s)
-            yield breakers.generator(remote, target, share_s=timeout_s)
+            yield breakers.generator(
+                remote, target, share_s=timeout_s, connected=connected(channel)
+            )
         return
     from scaar.generator.factory import open_generator as open_engine
     from scaar.generator.settings import GeneratorSettings
@@ -160,7 +162,7 @@ async def open_scorer(
     if target != EMBEDDED:
         async with _open_channel(target, scorer.SERVICE_NAME) as channel:
             remote = scorer.RemoteScorer(channel, target, timeout_s=timeout_s)
-            yield breakers.scorer(remote, target, share_s=timeout_s)
+            yield breakers.scorer(remote, target, share_s=timeout_s, connected=connected(channel))
         return
     from scaar.scorer.factory import open_scorer as open_engine
     from scaar.scorer.settings import ScorerSettings
@@ -183,7 +185,9 @@ async def open_query_builder(
     if target != EMBEDDED:
         async with _open_channel(target, query_builder.SERVICE_NAME) as channel:
             remote = query_builder.RemoteQueryBuilder(channel, target, timeout_s=timeout_s)
-            yield breakers.query_builder(remote, target, share_s=timeout_s)
+            yield breakers.query_builder(
+                remote, target, share_s=timeout_s, connected=connected(channel)
+            )
         return
     from scaar.query_builder.factory import open_query_builder as open_engine
 
@@ -215,7 +219,9 @@ async def open_retriever(
             raise InvalidRequest.of("--encoder", f"{text}; give --search or --metric without it")
         async with _open_channel(target, retriever.SERVICE_NAME) as channel:
             remote = retriever.RemoteRetriever(channel, target, timeout_s=timeout_s)
-            yield breakers.retriever(remote, target, share_s=timeout_s)
+            yield breakers.retriever(
+                remote, target, share_s=timeout_s, connected=connected(channel)
+            )
         return
     from scaar.retriever.factory import open_retriever as open_engine
     from scaar.retriever.settings import RetrieverSettings
@@ -336,7 +342,8 @@ async def open_answerer(
         # The orchestrator itself tries again what it depends on: retries have one layer. One that
         # is not ready is asked all the same: its error says what it misses.
         async with _open_channel(target, settings=ChannelSettings(attempts=1)) as channel:
-            yield breakers.answerer(orchestrator.RemoteAnswerer(channel, target), target)
+            remote = orchestrator.RemoteAnswerer(channel, target)
+            yield breakers.answerer(remote, target, connected=connected(channel))
         return
     settings = OrchestratorSettings.read()
     async with open_ports(settings, breakers=breakers) as ports:

@@ -20,6 +20,15 @@ _LEFT_TO_CHANCE = 0.2
 """The share of the seconds open that is: processes that lost the same service try it by turns."""
 
 
+Connected = Callable[[], bool]
+"""Returns whether a server of a dependency can be reached now."""
+
+
+def always_connected() -> bool:
+    """For dependencies of which that is not known."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class BreakerLimits:
     """When a breaker opens, and for how long."""
@@ -65,7 +74,8 @@ class Breaker:
     stream off, that it used its share of time up. A success counts for itself; other errors, and
     calls that were left, say nothing. Calls that only ask for a description are counted apart, for
     a server may say what it is and hang at its work; one of them on trial closes the breaker only
-    if such calls opened it.
+    if such calls opened it. A breaker that opened while no server could be reached closes as soon
+    as one can be.
     """
 
     def __init__(
@@ -76,8 +86,11 @@ class Breaker:
         observer: BreakerObserver = UNOBSERVED_BREAKERS,
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
+        connected: Connected = always_connected,
     ) -> None:
+        """``connected`` returns whether a server of the dependency can be reached now."""
         self.clock = clock
+        self._connected = connected
         self._dependency = dependency
         self._limits = limits
         self._observer = observer
@@ -87,6 +100,7 @@ class Breaker:
         self._openings = 0
         self._failing_since = self._until = 0.0
         self._by_describing = False
+        self._disconnected = False
         self._trial: Attempt | None = None
         self._turn(BreakerState.CLOSED)
 
@@ -126,14 +140,13 @@ class Breaker:
         if self._state is not BreakerState.CLOSED:
             if attempt.describing and not self._by_describing:
                 return
-            self._openings = 0
-            self._trial = None
-            self._turn(BreakerState.CLOSED)
-            _LOGGER.info("%s is asked again", self._dependency)
+            self._close()
         self._failed[attempt.describing].append(False)
 
     def _let_in(self, share_s: float, describing: bool, relaying: bool) -> Attempt:
         now = self.clock()
+        if self._disconnected and self._connected():
+            self._close()
         if self._state is BreakerState.OPEN and now >= self._until:
             self._turn(BreakerState.HALF_OPEN)
         if self._state is BreakerState.OPEN:
@@ -179,6 +192,13 @@ class Breaker:
             _LOGGER.warning("%s fails and is not asked for a while", self._dependency)
         self._open()
 
+    def _close(self) -> None:
+        self._openings = 0
+        self._disconnected = False
+        self._trial = None
+        self._turn(BreakerState.CLOSED)
+        _LOGGER.info("%s is asked again", self._dependency)
+
     def _open(self) -> None:
         """Refuses calls from now on; those under way count no more."""
         open_s = min(self._limits.open_s * 2**self._openings, self._limits.max_open_s)
@@ -186,6 +206,7 @@ class Breaker:
         # No further than the longest needs: powers of two outgrow a float.
         self._openings += open_s < self._limits.max_open_s
         self._epoch += 1
+        self._disconnected = not self._connected()
         self._trial = None
         for counted in self._failed.values():
             counted.clear()

@@ -12,12 +12,22 @@ _CAUSES = (
 )
 
 
-_NO_CONNECTION = ("failed to connect to all addresses", "connections to all backends failing")
+_NO_CONNECTION = (
+    "failed to connect to all addresses",
+    "connections to all backends failing",
+    "empty address list",
+    "errors resolving",
+)
 """How gRPC begins where none was made; one that breaks off is another matter."""
+
+
+def is_unreached(details: str) -> bool:
+    """Return whether a call with these details failed before a server received it."""
+    return details.startswith(_NO_CONNECTION)
 
 
 def cause_of(details: str) -> str:
     """The cause, in a clause; empty where nothing is known."""
-    if not details.startswith(_NO_CONNECTION):
+    if not is_unreached(details):
         return ""
     return next((cause for sign, cause in _CAUSES if sign in details), "")

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-import grpc
-
 from scaar.core.call_context import CallContext, current_call, in_call, trace_id_of
 from scaar.runtime.handlers import Behavior, CallInterceptor, Context
+from scaar.runtime.wrapped_channel import WrappedChannel
 
 REQUEST_ID_KEY = "x-request-id"
 TRACEPARENT_KEY = "traceparent"
@@ -43,45 +42,11 @@ def carried() -> tuple[tuple[str, str], ...]:
     return tuple((key, value) for key, value in told if value)
 
 
-class CarryingChannel(grpc.aio.Channel):
-    """A channel whose calls carry on what the call brought that they are made for.
+class CarryingChannel(WrappedChannel):
+    """A channel whose calls carry on what the call brought that they are made for."""
 
-    No interceptor: those of grpc.aio put a task of their own around every call.
-    """
-
-    def __init__(self, channel: grpc.aio.Channel) -> None:
-        self._channel = channel
-
-    async def __aenter__(self) -> "CarryingChannel":
-        await self._channel.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: Any) -> None:
-        await self._channel.__aexit__(*error)
-
-    async def close(self, grace: float | None = None) -> None:
-        await self._channel.close(grace)
-
-    def get_state(self, try_to_connect: bool = False) -> grpc.ChannelConnectivity:
-        return self._channel.get_state(try_to_connect)
-
-    async def wait_for_state_change(self, last_observed_state: grpc.ChannelConnectivity) -> None:
-        await self._channel.wait_for_state_change(last_observed_state)
-
-    async def channel_ready(self) -> None:
-        await self._channel.channel_ready()
-
-    def unary_unary(self, *method: Any, **options: Any) -> Any:
-        return _carrying(self._channel.unary_unary(*method, **options))
-
-    def unary_stream(self, *method: Any, **options: Any) -> Any:
-        return _carrying(self._channel.unary_stream(*method, **options))
-
-    def stream_unary(self, *method: Any, **options: Any) -> Any:
-        return _carrying(self._channel.stream_unary(*method, **options))
-
-    def stream_stream(self, *method: Any, **options: Any) -> Any:
-        return _carrying(self._channel.stream_stream(*method, **options))
+    def _begins(self, kind: str, *method: Any, **options: Any) -> Callable[..., Any]:
+        return _carrying(getattr(self._channel, kind)(*method, **options))
 
 
 def _carrying(begin: Callable[..., Any]) -> Callable[..., Any]:

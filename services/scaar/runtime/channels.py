@@ -1,17 +1,19 @@
 """Channels to other services."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import grpc
 
 from scaar.runtime.carrying import CarryingChannel
+from scaar.runtime.failover import READY_WAIT_S, FailoverChannel
 from scaar.runtime.renewing import CredentialsSource, RenewingChannel
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 """The largest message, either way."""
+_UNCHECKED_IDLE_MS = round(1000 * READY_WAIT_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +40,23 @@ async def open_channel(
     """A channel to ``dns:///host:port`` and the like, its calls spread over all addresses.
 
     Without ``credentials`` it is plaintext; with a source of them, new connections are made with
-    what the source gives then. Addresses whose ``service`` does not report SERVING are left out.
-    Nothing is connected yet: a call to a target that cannot be reached fails as UNAVAILABLE at
-    once. A proxy named in the environment is not used. A call carries the ids of the request and of
-    the trace that it is made for.
+    what the source gives then. Addresses whose ``service`` does not report SERVING are used only
+    while there are no others. Nothing is connected yet: a call to a target that could never be
+    reached fails as UNAVAILABLE at once. Once a call has reached a server, calls that reach none
+    wait for a ready one, for at most :data:`~scaar.runtime.failover.READY_WAIT_S`. A proxy named in
+    the environment is not used. A call carries the ids of the request and of the trace that it is
+    made for.
     """
-    options = channel_options(settings or ChannelSettings(), service)
-    async with CarryingChannel(opened_channel(target, credentials, options)) as channel:
+    known = settings or ChannelSettings()
+
+    def open_unchecked() -> grpc.aio.Channel:
+        # Its connections end when it is not needed any more.
+        options = (*channel_options(known), ("grpc.client_idle_timeout_ms", _UNCHECKED_IDLE_MS))
+        return opened_channel(target, credentials, options)
+
+    checked = opened_channel(target, credentials, channel_options(known, service))
+    failover = FailoverChannel(checked, open_unchecked if service else None)
+    async with CarryingChannel(failover) as channel:
         yield channel
 
 
@@ -63,6 +75,11 @@ def opened_channel(
     )
 
 
+def connected(channel: grpc.aio.Channel) -> Callable[[], bool]:
+    """Return what tells whether a call of the channel would not fail for want of a ready server."""
+    return lambda: channel.get_state() is not grpc.ChannelConnectivity.TRANSIENT_FAILURE
+
+
 def channel_options(settings: ChannelSettings, service: str = "") -> tuple[tuple[str, object], ...]:
     """The options of a channel, its service config among them."""
     return (
@@ -75,7 +92,8 @@ def channel_options(settings: ChannelSettings, service: str = "") -> tuple[tuple
         # Without this gRPC gives a connection up after a minute, whatever the line above says.
         ("grpc.http2.ping_timeout_ms", round(settings.keepalive_timeout_s * 1000)),
         ("grpc.keepalive_permit_without_calls", 0),
-        ("grpc.dns_min_time_between_resolutions_ms", 10_000),
+        # A name is looked up again when a connection ends or fails, at most once a second.
+        ("grpc.dns_min_time_between_resolutions_ms", 1000),
         # A service that comes back is found within about half a second, not within two minutes.
         ("grpc.initial_reconnect_backoff_ms", 100),
         ("grpc.max_reconnect_backoff_ms", 500),

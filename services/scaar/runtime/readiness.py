@@ -3,13 +3,14 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 import grpc
 
 from scaar.core.errors import ScaarError
 from scaar.runtime.channels import open_channel
+from scaar.runtime.failover import READY_WAIT_S
 from scaar.runtime.renewing import CredentialsSource
 
 Check = Callable[[], Awaitable[object]]
@@ -18,7 +19,6 @@ Check = Callable[[], Awaitable[object]]
 CHECK_EVERY_S = 1.0
 _LOGGER = logging.getLogger(__name__)
 _READY = grpc.ChannelConnectivity.READY
-_IDLE = grpc.ChannelConnectivity.IDLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,28 +41,34 @@ async def watching(
 
     A ``check`` that raises nothing is part of that; it is made every :data:`CHECK_EVERY_S`.
 
-    What is watched is a channel like the one that the calls go by, over the same connections: it
-    connects again and again, asks every address for its health, and is ready while one of them
-    serves.
+    Each need is watched by a channel like that of the calls. A need counts as lost once no server
+    of it has been ready for :data:`~scaar.runtime.failover.READY_WAIT_S`, since calls wait as long:
+    connections that are made again, or a server that is replaced, change nothing.
     """
     serving: dict[Need | Check, bool] = dict.fromkeys(needs, False)
     if check is not None:
         serving[check] = await _passes(check, before=True)
     tell(all(serving.values()))
 
+    def turn(need: Need, ready: bool) -> None:
+        serving[need] = ready
+        verb = "serves" if ready else "does not serve"
+        _LOGGER.info("%s at %s %s", need.service, need.target, verb)
+        tell(all(serving.values()))
+
     async def watch(need: Need) -> None:
         async with open_channel(
             need.target, service=need.service, credentials=need.credentials
         ) as channel:
             while True:
-                state = channel.get_state(try_to_connect=True)
-                # A channel goes idle when nothing is asked of it, and then tells nothing.
-                if state is not _IDLE and serving[need] != (state is _READY):
-                    serving[need] = state is _READY
-                    verb = "serves" if serving[need] else "does not serve"
-                    _LOGGER.info("%s at %s %s", need.service, need.target, verb)
-                    tell(all(serving.values()))
-                await channel.wait_for_state_change(state)
+                await channel.channel_ready()
+                turn(need, True)
+                with suppress(TimeoutError):
+                    while True:
+                        await channel.wait_for_state_change(_READY)
+                        async with asyncio.timeout(READY_WAIT_S):
+                            await channel.channel_ready()
+                turn(need, False)
 
     async def keep_checking(check: Check) -> None:
         while True:

@@ -17,8 +17,9 @@ from scaar.core.loop import AdaptiveLoop
 from scaar.core.types import AnswerRequest, PolicyRequest
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.query_builder.local import LocalQueryBuilder
-from scaar.runtime import probe
+from scaar.runtime import probe, readiness
 from scaar.runtime.channels import open_channel
+from scaar.runtime.health import HealthServicer
 from scaar.runtime.readiness import Need
 from scaar.runtime.server import RunningServer, Servicer, open_server
 from scaar.runtime.settings import ServiceSettings
@@ -31,6 +32,12 @@ LOOPBACK = "127.0.0.1:0"
 FAST = ServiceSettings(stop_grace_s=0)
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is needed counts as lost soon."""
+    monkeypatch.setattr(readiness, "READY_WAIT_S", 0.2)
 
 
 @asynccontextmanager
@@ -152,6 +159,34 @@ async def test_a_service_that_stops_is_not_ready_whatever_what_it_needs_does() -
             # The watch ends, and has told nothing more.
             assert await watch.call.read() == grpc.aio.EOF  # type: ignore[attr-defined]
             await ending
+
+
+async def test_connections_that_are_made_again_slowly_change_no_readiness(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As where a back end is short of CPU: each new connection is told of its health late."""
+    monkeypatch.setattr(readiness, "READY_WAIT_S", 10.0)
+    watch, watches = HealthServicer.Watch, 0
+
+    async def late(self: HealthServicer, request: Any, context: Any) -> AsyncIterator[Any]:
+        nonlocal watches
+        watches += 1
+        await asyncio.sleep(0.2)
+        async for each in watch(self, request, context):
+            yield each
+
+    monkeypatch.setattr(HealthServicer, "Watch", late)
+    aging = ServiceSettings(stop_grace_s=0, max_connection_age_s=0.3)
+    servicer = generator.GeneratorServicer(ScriptedGenerator({}))
+    told: list[bool] = []
+    async with (
+        open_server([servicer], LOOPBACK, aging, status_of=status_of) as server,
+        readiness.watching([on(server)], told.append),
+        asyncio.timeout(30),
+    ):
+        while watches < 4:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+    assert told == [False, True]
 
 
 def test_an_orchestrator_needs_its_generator_and_query_builder_and_nothing_embedded() -> None:

@@ -43,6 +43,7 @@ class Rig:
 
     def __init__(self, limits: BreakerLimits = LIMITS, chance: float = 0.0) -> None:
         self.now = 100.0
+        self.connected = True
         self.watched = Watched()
         self.breaker = Breaker(
             RETRIEVER,
@@ -50,6 +51,7 @@ class Rig:
             observer=self.watched,
             clock=lambda: self.now,
             chance=lambda: chance,
+            connected=lambda: self.connected,
         )
 
     def call(
@@ -129,6 +131,30 @@ def test_after_its_time_one_call_is_let_in_on_trial_and_closes_it() -> None:
     rig.fail(2)
     rig.call()
     assert rig.breaker.state is CLOSED
+
+
+def test_a_breaker_that_opened_without_a_connection_closes_with_one() -> None:
+    rig = Rig()
+    rig.connected = False
+    rig.fail(3)
+    rig.refusal()
+    rig.connected = True
+    rig.call()
+    assert rig.watched.states == [CLOSED, OPEN, CLOSED]
+    # What was counted before it opened is forgotten.
+    rig.fail(2)
+    rig.call()
+    assert rig.breaker.state is CLOSED
+
+
+def test_a_breaker_that_opened_at_a_connected_dependency_stays_open() -> None:
+    rig = Rig()
+    rig.fail(3)
+    rig.connected = False
+    rig.refusal()
+    rig.connected = True
+    rig.refusal()
+    assert rig.watched.states == [CLOSED, OPEN]
 
 
 def test_each_trial_that_fails_keeps_it_open_twice_as_long_up_to_the_longest() -> None:
