@@ -122,7 +122,7 @@ contract-breaks: $(VENV)/.dev ## refuse a contract that breaks the clients of an
 
 dist: $(VENV)/.dev ## what is published beside the images: the Python package, and the contract for other languages
 	@rm -rf dist
-	@$(BIN)/python -m build --outdir dist . >/dev/null
+	@$(BIN)/python -m build --no-isolation --outdir dist . >/dev/null
 	@tar --create --gzip --file dist/scaar-proto-$(VERSION).tar.gz --sort=name --owner=0 --group=0 --numeric-owner \
 	  --mtime=@$$(git log -1 --format=%ct) --transform 's,^,scaar-proto-$(VERSION)/,' LICENSE proto/buf.yaml proto/scaar
 	@ls -1 dist
