@@ -34,7 +34,17 @@ class Difference:
         return ((part, setting) for part in self.parts for setting in self.settings)
 
 
+BACK_ENDS = ("generator", "scorer", "query-builder", "retriever")
 DIFFERENCES = (
+    *(
+        Difference(
+            profile,
+            BACK_ENDS,
+            ("max_connection_age_s",),
+            "pods are replaced while they are called, and orchestrators must find the new ones",
+        )
+        for profile in ("lab", "production")
+    ),
     Difference("lab", SERVICES, ("log_format",), "who runs it on a laptop reads along"),
     Difference(
         "lab",

@@ -12,6 +12,7 @@ from scaar.cli.services import ServiceName, default_address, full_name
 from scaar.cli.settings import settings_class
 from scaar.runtime.channel_security import ChannelSecurity
 
+from .differences import BACK_ENDS
 from .rendering import CHART, NAMESPACE, Rendered, full, render, run_helm
 from .scenarios import SCENARIOS, Scenario
 
@@ -239,7 +240,15 @@ def test_what_is_exposed_is_a_service_besides() -> None:
 
 def test_an_old_pod_stays_until_whoever_calls_has_found_the_new_one(release: Rendered) -> None:
     for service in served(release):
-        assert release.one("Deployment", service)["spec"]["minReadySeconds"] == 15
+        ready_s = release.one("Deployment", service)["spec"]["minReadySeconds"]
+        found = release.one("Service", service)["spec"]
+        assert ready_s == 15
+        # Callers of the others have an address that does not change, or do without health checks.
+        called_by_orchestrators = service in BACK_ENDS
+        assert found.get("publishNotReadyAddresses", False) == called_by_orchestrators
+        if called_by_orchestrators:
+            name = f"SCAAR_{service.upper().replace('-', '_')}_MAX_CONNECTION_AGE_S"
+            assert float(release.environment(service)[name]) < ready_s
 
 
 def test_files_that_two_pods_would_write_are_written_by_one_at_a_time() -> None:
@@ -248,6 +257,9 @@ def test_files_that_two_pods_would_write_are_written_by_one_at_a_time() -> None:
         assert release.one("Deployment", name)["spec"]["strategy"] == {"type": "Recreate"}
     shared = SCENARIOS["passages of a volume"].rendered()
     assert shared.one("Deployment", "retriever")["spec"]["strategy"]["type"] == "RollingUpdate"
+    volume = {"enabled": True, "accessModes": ["ReadWriteMany"]}
+    single = Scenario({"retriever": {"persistence": volume}}).rendered()
+    assert single.one("Deployment", "retriever")["spec"]["strategy"]["type"] == "RollingUpdate"
 
 
 def test_indexes_and_evaluations_outlive_the_release() -> None:

@@ -28,6 +28,9 @@
 {{- with $values.telemetry.otlpEndpoint }}
 {{ $prefix }}OTLP_ENDPOINT: {{ . | quote }}
 {{- end }}
+{{- if has .key (list "generator" "scorer" "queryBuilder" "retriever") }}
+{{ $prefix }}MAX_CONNECTION_AGE_S: "10"
+{{- end }}
 {{- if $values.tls.enabled }}
 {{ $prefix }}HEALTH_ADDRESS: "0.0.0.0:50050"
 {{ $prefix }}TLS_CERT_FILE: /etc/scaar/tls/tls.crt
