@@ -90,6 +90,18 @@ class Access:
             yield channel
 
     @asynccontextmanager
+    async def plain_channel(self) -> AsyncIterator[grpc.aio.Channel]:
+        """A channel to the orchestrators with the defaults of gRPC."""
+        options = (("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1))
+        credentials = self.credentials()
+        async with (
+            grpc.aio.secure_channel(self.target, credentials, options=options)
+            if credentials
+            else grpc.aio.insecure_channel(self.target, options=options)
+        ) as channel:
+            yield channel
+
+    @asynccontextmanager
     async def evaluator_channel(self) -> AsyncIterator[grpc.aio.Channel]:
         """A channel to the evaluators."""
         async with self._channel(self.evaluator_target, EVALUATOR) as channel:

@@ -13,7 +13,7 @@ import pytest
 
 from ..kubernetes.cluster import Cluster
 from .access import Access
-from .needs import lacking, leave_out, tell_left_out
+from .needs import Need, lacking, leave_out, tell_left_out
 from .ours.collector import Collector, collecting
 from .ours.containers import containers
 from .ours.installation import Installation
@@ -57,7 +57,8 @@ def started(on: Runner | Cluster, asked: Asked) -> AbstractContextManager[Instal
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselects, and counts, the tests of what the installation does not give."""
     access = Access.read(os.environ)
-    wants = {item: lacking(item, access) for item in items if _HERE in item.path.parents}
+    also = {Need.PROCESSES: runs_on() == "processes"}
+    wants = {item: lacking(item, access, also) for item in items if _HERE in item.path.parents}
     leave_out(config, items, wants)
 
 

@@ -1,6 +1,8 @@
-"""Steady load: so many clients, each asking again as soon as it was answered."""
+"""Load: clients that each ask again as soon as they were answered, or calls at a fixed rate."""
 
 import asyncio
+import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -9,9 +11,10 @@ import grpc
 
 from scaar.v1.evaluator_pb2 import GetEvaluationRequest
 from scaar.v1.evaluator_pb2_grpc import EvaluatorServiceStub
+from scaar.v1.orchestrator_pb2_grpc import OrchestratorServiceStub
 
 from .access import Access
-from .asking import PATIENCE_S, events, request
+from .asking import PATIENCE_S, events, request, streamed
 
 QUESTIONS = (
     "Who directed the film The Glass Ladder?",
@@ -99,3 +102,85 @@ async def looks(access: Access, evaluation: str, *, clients: int = CLIENTS) -> A
 
         async with steady(ask, clients=clients) as load:
             yield load
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCall:
+    """A call that failed, with the times of its begin and end on the monotonic clock."""
+
+    client: str
+    began: float
+    ended: float
+    code: str
+    details: str
+
+
+@dataclass(slots=True)
+class PacedLoad:
+    """What became of calls at a fixed rate."""
+
+    answered: int = 0
+    slowest_s: float = 0.0
+    failed: list[FailedCall] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        """Return the counts, with up to ten failures."""
+        kinds = Counter((each.client, each.code, each.details) for each in self.failed)
+        shown = [f"{count} x {kind}" for kind, count in kinds.most_common(10)]
+        counts = f"{self.answered} answered, {len(self.failed)} failed"
+        return "\n".join((f"{counts}, slowest {self.slowest_s:.1f} s", *shown))
+
+
+async def undisturbed_rate(access: Access, *, seconds: float, clients: int = 8) -> float:
+    """Return the answers a second that an installation gives to this number of clients."""
+    async with answers(access, clients=clients) as load:
+        before, began = load.answered, time.monotonic()
+        await asyncio.sleep(seconds)
+        rate = (load.answered - before) / (time.monotonic() - began)
+    assert load.failed == []
+    return rate
+
+
+@asynccontextmanager
+async def paced(access: Access, per_s: float) -> AsyncIterator[PacedLoad]:
+    """Begin calls at a fixed rate until the block ends, whatever becomes of those before.
+
+    Two clients make them in turn, neither of which repeats a call: one that checks health and
+    waits for a ready server, as docs/clients.md recommends, and one that does neither.
+    """
+    load, ending = PacedLoad(), asyncio.Event()
+    async with access.channel() as checking, access.plain_channel() as plain:
+        clients = {"checking": (checking, True), "plain": (plain, False)}
+
+        async def ask(number: int) -> None:
+            name = list(clients)[number % len(clients)]
+            channel, waits = clients[name]
+            asked = request(access)
+            asked.question = QUESTIONS[number // len(clients) % len(QUESTIONS)]
+            began = time.monotonic()
+            stub = OrchestratorServiceStub(channel)
+            call = stub.StreamAnswer(streamed(asked), timeout=PATIENCE_S, wait_for_ready=waits)
+            try:
+                async for _ in call:
+                    pass
+            except grpc.aio.AioRpcError as error:
+                details = (error.code().name, error.details() or "")
+                load.failed.append(FailedCall(name, began, time.monotonic(), *details))
+            else:
+                load.answered += 1
+                load.slowest_s = max(load.slowest_s, time.monotonic() - began)
+
+        async def begin() -> None:
+            async with asyncio.TaskGroup() as calls:
+                due, number = time.monotonic(), 0
+                while not ending.is_set():
+                    calls.create_task(ask(number))
+                    number, due = number + 1, due + 1 / per_s
+                    await asyncio.sleep(due - time.monotonic())
+
+        asking = asyncio.create_task(begin())
+        try:
+            yield load
+        finally:
+            ending.set()
+            await asking

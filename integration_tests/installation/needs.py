@@ -14,6 +14,7 @@ class Need(enum.StrEnum):
     """What not every installation gives; the value says what would."""
 
     CONTROL = "an installation of the tests' own (SCAAR_TARGET unset)"
+    PROCESSES = "an installation of processes (SCAAR_INSTALLATION and SCAAR_TARGET unset)"
     EVALUATOR = "SCAAR_EVALUATOR_TARGET"
     METRICS = "SCAAR_METRICS_URLS"
     TLS = "SCAAR_TLS_CA_FILE"
@@ -43,6 +44,7 @@ def lacking(
     if access is not None:
         given |= {
             Need.CONTROL: False,
+            Need.PROCESSES: False,
             Need.EVALUATOR: bool(access.evaluator_target),
             Need.METRICS: bool(access.metrics()),
             Need.TLS: access.ca is not None,

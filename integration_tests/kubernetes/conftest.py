@@ -59,11 +59,8 @@ def namespace(cluster: Cluster) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def release(cluster: Cluster, namespace: str) -> Iterator[Release]:
     """The lab's release, one replica of every service, reached at a port of the nodes."""
-    # Connections that end soon let callers find a service's next pod while its only one serves.
-    soon = {"settings": {"max_connection_age_s": 5}}
-    values: Values = dict.fromkeys(("orchestrator", "generator", "scorer", "queryBuilder"), soon)
     # A model that takes its time, so that there is always something under way.
-    values["labModel"] = {"args": ["--pace-ms=30"]}
+    values: Values = {"labModel": {"args": ["--pace-ms=30"]}}
     with installed(Release(cluster, namespace, "lab", values)) as found:
         yield found
 

@@ -17,7 +17,7 @@ from ..installation.needs import Need, needs
 from .cluster import Cluster, Failed
 from .release import RELEASE, Release, full
 
-CHANGED = {"scorer": {"settings": {"max_connection_age_s": 4}, "podAnnotations": {"changed": "1"}}}
+CHANGED = {"scorer": {"settings": {"max_connection_age_s": 9}, "podAnnotations": {"changed": "1"}}}
 NOWHERE = "scaar.invalid/scorer:none"
 """An image that no node has, and no registry."""
 
@@ -72,14 +72,14 @@ async def test_the_go_client_of_the_page_hears_what_any_client_does(
 async def test_no_call_fails_while_a_value_is_changed_and_brought_back(
     release: Release, access: Access
 ) -> None:
-    assert age(release) == "5"
+    assert age(release) == "10"
     async with load.answers(access) as answers:
         await asyncio.to_thread(release.upgrade, CHANGED)
         await asyncio.to_thread(release.rollout, "scorer")
         changed = age(release)
         await asyncio.to_thread(release.rollback)
         await asyncio.to_thread(release.rollout, "scorer")
-    assert (changed, age(release), newest(release)["revision"]) == ("4", "5", 3)
+    assert (changed, age(release), newest(release)["revision"]) == ("9", "10", 3)
     assert answers.failed == []
 
 

@@ -20,7 +20,7 @@ from scaar import __version__
 
 from .configured import variable
 from .installation import SERVICES
-from .places import Place
+from .places import Place, places_each
 from .runner import Replica
 
 _DOCKER = os.environ.get("DOCKER") or "docker"
@@ -81,6 +81,9 @@ class Containers:
     def __init__(self, name: str, host: str, files: Path) -> None:
         self._name, self.host, self._files = name, host, files
         self._faults: list[str] = []
+
+    def places(self, count: int, replicas: int) -> list[list[Place]]:
+        return places_each(count, replicas)
 
     def target(self, service: str, places: list[Place]) -> str:
         return f"dns:///{service}:{_port(service)}"

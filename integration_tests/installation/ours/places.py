@@ -3,7 +3,7 @@
 import random
 import socket
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 HOST = "127.0.0.1"
 
@@ -14,10 +14,11 @@ class Place:
 
     port: int
     metrics_port: int
+    host: str = HOST
 
     @property
     def address(self) -> str:
-        return f"{HOST}:{self.port}"
+        return f"{self.host}:{self.port}"
 
     @property
     def target(self) -> str:
@@ -25,7 +26,7 @@ class Place:
 
     @property
     def metrics_address(self) -> str:
-        return f"{HOST}:{self.metrics_port}"
+        return f"{self.host}:{self.metrics_port}"
 
 
 def free_places(count: int) -> list[Place]:
@@ -40,6 +41,20 @@ def free_places(count: int) -> list[Place]:
             except OSError:
                 continue
             return [Place(port, port + 1) for port in ports[::2]]
+
+
+def places_each(count: int, replicas: int) -> list[list[Place]]:
+    """So many lists of free places, all at different ports."""
+    free = iter(free_places(count * replicas))
+    return [[next(free) for _ in range(replicas)] for _ in range(count)]
+
+
+def places_of_names(count: int, replicas: int) -> list[list[Place]]:
+    """So many lists of free places, those of a list at one port of different addresses."""
+    return [
+        [replace(each, host=f"127.0.1.{number + 1}") for number in range(replicas)]
+        for each in free_places(count)
+    ]
 
 
 def listed(places: list[Place]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from ...servers.scaar_process import ENVIRONMENT, scaar
 from ...servers.server_process import ServerProcess
 from .configured import variable
-from .places import HOST, Place, listed
+from .places import HOST, Place, listed, places_each
 
 
 class Processes:
@@ -20,6 +20,9 @@ class Processes:
     def __init__(self, folder: Path, files: Path) -> None:
         self._folder, self.files = folder, files
         self._numbers = itertools.count(1)
+
+    def places(self, count: int, replicas: int) -> list[list[Place]]:
+        return places_each(count, replicas)
 
     def target(self, service: str, places: list[Place]) -> str:
         return listed(places)

@@ -7,13 +7,12 @@ listens is draining.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import HTTPException
-from itertools import islice
 from urllib.request import urlopen
 
 import grpc
@@ -22,7 +21,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from ..access import Access
 from .configured import PACE_MS, Configured
 from .installation import BACK_ENDS, SERVICES, full_name
-from .places import Place, free_places, listed
+from .places import Place, listed
 from .runner import Replica, Runner
 from .security import Security
 
@@ -46,10 +45,12 @@ class Replicated:
         self._runner, self._asked = runner, asked
         # A list of addresses is no name that a certificate could be for.
         count = 1 if asked.security else asked.replicas + 1
-        free = iter(free_places(count * (len(SERVICES) + 1)))
-        self._places = {name: list(islice(free, count)) for name in (*SERVICES, TGI)}
+        self._places = dict(
+            zip((*SERVICES, TGI), runner.places(len(SERVICES) + 1, count), strict=True)
+        )
         self._running: dict[str, dict[Place, Replica]] = {name: {} for name in SERVICES}
         self._tgi: Replica | None = None
+        self._changed: Mapping[str, str] = {}
         tgi_url = "" if asked.security else runner.url(TGI, self._places[TGI][0])
         self._configured = Configured(
             {name: runner.target(name, self._places[name]) for name in SERVICES},
@@ -84,10 +85,7 @@ class Replicated:
     def start(self) -> None:
         """Starts everything, and returns when every replica is ready."""
         answering, more = [*BACK_ENDS, "orchestrator"], self._asked.replicas - 1
-        if self._configured.tgi_url:
-            pace = ("--pace-ms", str(PACE_MS))
-            place = self._places[TGI][0]
-            self._tgi = self._runner.tgi(place, pace, lambda: _is_healthy(place))
+        self._start_model()
         # The first retriever builds the lab's index, and the first evaluator its database.
         self._start_all(answering)
         self._start_all(["evaluator", *answering * more])
@@ -102,6 +100,12 @@ class Replicated:
         if self._tgi:
             self._tgi.stop()
 
+    def _start_model(self) -> None:
+        if self._configured.tgi_url:
+            pace = ("--pace-ms", str(PACE_MS))
+            place = self._places[TGI][0]
+            self._tgi = self._runner.tgi(place, pace, lambda: _is_healthy(place))
+
     def _metrics_urls(self) -> tuple[str, ...]:
         served = [each for running in self._running.values() for each in running]
         tgi = [self._places[TGI][0].address] if self._tgi else []
@@ -115,7 +119,7 @@ class Replicated:
     def _start(self, service: str) -> None:
         running = self._running[service]
         place = next(each for each in self._places[service] if each not in running)
-        settings = self._configured.environment(service)
+        settings = {**self._configured.environment(service), **self._changed}
         with _asking(place.target, self.access.credentials()) as health:
             running[place] = self._runner.serve(
                 service, place, settings, lambda: _serves(health, full_name(service))

@@ -29,6 +29,10 @@ class Runner(Protocol):
     settle_s: float
     """How long clients may take to find a replica that is new."""
 
+    def places(self, count: int, replicas: int) -> list[list[Place]]:
+        """Free places for this number of services, each with this number of replicas."""
+        ...
+
     def target(self, service: str, places: list[Place]) -> str:
         """Where the other services find this one, whichever of its places are taken."""
         ...
