@@ -40,7 +40,10 @@ _WEIGHT = 0.1
 _SHORTEST_S, _LONGEST_S = 0.1, 60.0
 _FIRST_PAUSE_S = 0.02
 """Pause after the first refusal of a call: it may have met a generation of its own answer that was
-just being stopped. Only a second refusal says that too many answers are under way."""
+just being stopped."""
+_TOO_MANY_REFUSALS = 3
+"""Refusals of a call after which too many answers are under way: one at first, one after the pause,
+and one after the time in which, by the service's word, a place is free."""
 _JITTER = 0.25
 
 _T = TypeVar("_T")
@@ -86,6 +89,8 @@ class AnswerCapacity:
         self._queue = deque[asyncio.Future[None]]()
         self._held_back = {True: 0, False: 0}
         """Calls that wait after a refusal, by whether their answer has begun."""
+        self._unserved = 0
+        """Calls among them that were refused often enough to say that too many are under way."""
         self._mean_s = 1.0
         self._report()
 
@@ -195,19 +200,27 @@ class AnswerCapacity:
     def _hold_back(self, *, begun: bool) -> None:
         self._held_back[begun] += 1
 
-    def _let_go(self, *, begun: bool) -> None:
+    def _let_go(self, refusals: int, *, begun: bool) -> None:
         self._held_back[begun] -= 1
+        self._unserved -= refusals >= _TOO_MANY_REFUSALS
         self._admit()
+
+    def _refused(self, refusals: int) -> None:
+        """Note one more refusal of a call in a row."""
+        self._observer.call_repeated()
+        if refusals >= _TOO_MANY_REFUSALS:
+            self._unserved += refusals == _TOO_MANY_REFUSALS
+            self._decrease()
 
     def _decrease(self) -> None:
         """Lower the limit below the number of answers that are being served.
 
-        Refusals of as many answers as the generator declares are of the search above that number,
-        which then ends there.
+        With more answers under way than the generator declares, a refusal only ends the search
+        above that number: the limit falls back to it.
         """
-        served = self._under_way - sum(self._held_back.values())
+        served = self._under_way - self._unserved
         most = _DECREASE * served
-        if self._declared is not None and served >= self._declared:
+        if self._declared is not None and self._under_way > self._declared:
             most = max(most, self._declared)
         self._limit = max(1.0, min(self._limit, most))
         self._report()
@@ -250,7 +263,7 @@ class AnswerPlace:
                     await self._pause(error, refusals, begun=begun)
         finally:
             if refusals:
-                self._capacity._let_go(begun=begun)
+                self._capacity._let_go(refusals, begun=begun)
 
     def generator(self, generator: Generator) -> Generator:
         """The generator as the answer uses it."""
@@ -258,10 +271,9 @@ class AnswerPlace:
 
     async def _pause(self, error: Overloaded, refusals: int, *, begun: bool) -> None:
         capacity, waiting = self._capacity, self._waiting
-        capacity._observer.call_repeated()
+        capacity._refused(refusals)
         pause_s = _FIRST_PAUSE_S
         if refusals > 1:
-            capacity._decrease()
             pause_s = max(error.retry_after_s, _FIRST_PAUSE_S) * (1 + _JITTER * waiting.chance())
         while True:
             if not begun and waiting.clock() + pause_s > self._first_call_until:

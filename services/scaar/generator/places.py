@@ -8,7 +8,7 @@ from scaar.core.errors import Overloaded
 
 _WEIGHT = 0.1
 """Weight of the latest call in the mean duration of calls."""
-_SHORTEST_S, _LONGEST_S = 0.02, 60.0
+_SHORTEST_S, _LONGEST_S = 0.1, 60.0
 
 
 class Places:

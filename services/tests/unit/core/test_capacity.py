@@ -208,6 +208,45 @@ async def test_a_first_generation_that_is_refused_for_too_long_refuses_the_answe
     assert (generator.requests, places.under_way) == ([], 0)
 
 
+async def test_only_a_call_that_is_refused_again_after_the_time_it_was_told_lowers_the_limit() -> (
+    None
+):
+    refusals, limits = 0, list[int]()
+
+    async def refused_four_times() -> None:
+        nonlocal refusals
+        limits.append(places.limit)
+        if refusals < 4:
+            refusals += 1
+            raise Overloaded("no place", retry_after_s=RETRY_AFTER_S)
+
+    places = capacity()
+    async with AsyncExitStack() as held:
+        for _ in range(10):
+            place = await held.enter_async_context(places.place(declared=10, seconds_left=60))
+        place.begun = True
+        await place.repeated(refused_four_times)
+    # At first, after the pause, after the time: then nine tenths of the nine that are served.
+    assert limits == [10, 10, 10, 8, 8]
+
+
+async def test_a_refusal_beyond_what_is_declared_leads_back_to_that() -> None:
+    async def refused() -> None:
+        raise Overloaded("no place", retry_after_s=RETRY_AFTER_S)
+
+    places = capacity(max_queue_s=5.0)
+    for number in (4, 4, 4, 4, 4, 5):
+        assert places.limit in (64, 4, 5)
+        async with AsyncExitStack() as held:
+            for _ in range(number):
+                place = await held.enter_async_context(places.place(declared=4, seconds_left=60))
+                place.begun = number == 4
+            if number == 5:
+                with pytest.raises(Overloaded):
+                    await place.repeated(refused)
+    assert places.limit == 4
+
+
 async def test_an_answer_under_way_that_is_refused_ends_with_its_deadline() -> None:
     class Once(LimitedGenerator):
         async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
