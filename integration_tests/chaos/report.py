@@ -1,0 +1,96 @@
+"""What a run says: a line an injection while it runs, a table of them at its end."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from .invariants import Violation
+from .records import Call
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """An injection and the time until the next one, with the calls for answers that ended in it."""
+
+    name: str
+    target: str
+    text: str
+    began: float
+    """When the injection began, by the clock of the calls."""
+    disturbed_s: float
+    """How long something was disturbed."""
+    ended: float
+    calls: Sequence[Call] = field(repr=False)
+    violations: Sequence[Violation] = ()
+
+    @property
+    def failures(self) -> Counter[str]:
+        return Counter(call.code for call in self.calls if not call.succeeded)
+
+    @property
+    def degraded(self) -> int:
+        return sum(answer.degraded is not None for call in self.calls for answer in call.answers)
+
+    @property
+    def recovery_s(self) -> float:
+        """The longest time without an answer."""
+        succeeded = sorted(call.ended for call in self.calls if call.succeeded)
+        return max(
+            after - before for before, after in pairwise((self.began, *succeeded, self.ended))
+        )
+
+    @property
+    def last_failure_s(self) -> float | None:
+        """When the last call failed, from the beginning of the injection."""
+        failed = [call.ended for call in self.calls if not call.succeeded]
+        return max(failed) - self.began if failed else None
+
+
+def line(window: Window, at: float) -> str:
+    """One line of a window that is over; ``at`` is when the run began."""
+    said = f"{len(window.calls)} answers, {_failed(window.failures)}"
+    wrong = f"  {len(window.violations)} VIOLATIONS" if window.violations else ""
+    return (
+        f"{window.began - at:6.1f} s  {window.name:<11}{window.target:<17}{window.text:<40}"
+        f"{said}; longest gap {window.recovery_s:.1f} s{wrong}"
+    )
+
+
+_HEAD = (
+    *("injection", "count", "answers", "failed", "degraded"),
+    *("longest gap without an answer, s", "last failure after, s", "verdict"),
+)
+
+
+def table(windows: Sequence[Window]) -> str:
+    """The windows by injection, as a table of Markdown."""
+    rows = [_HEAD]
+    for name in dict.fromkeys(window.name for window in windows):
+        of_it = [window for window in windows if window.name == name]
+        failures = sum((window.failures for window in of_it), Counter[str]())
+        last = [each.last_failure_s for each in of_it if each.last_failure_s is not None]
+        wrong = sum(len(window.violations) for window in of_it)
+        rows.append(
+            (
+                name,
+                str(len(of_it)),
+                str(sum(len(window.calls) for window in of_it)),
+                _failed(failures),
+                str(sum(window.degraded for window in of_it)),
+                f"{max(window.recovery_s for window in of_it):.1f}",
+                f"{max(last):.1f}" if last else "",
+                f"{wrong} violations" if wrong else "held",
+            )
+        )
+    widths = [max(len(row[at]) for row in rows) for at in range(len(_HEAD))]
+    lines = [
+        "| " + " | ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) + " |"
+        for row in rows
+    ]
+    rule = "| " + " | ".join("-" * width for width in widths) + " |"
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def _failed(failures: Counter[str]) -> str:
+    return ", ".join(f"{count} {code}" for code, count in sorted(failures.items())) or "none failed"

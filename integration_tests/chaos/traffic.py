@@ -1,0 +1,374 @@
+"""The load: questions, evaluations and an index that is replaced, until they are told to end.
+
+Callers use the contract's stubs, over a channel each. Nothing is retried out of sight, so that
+every failure is counted.
+"""
+
+import asyncio
+import itertools
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
+
+import grpc
+from google.rpc.error_details_pb2 import ErrorInfo
+from google.rpc.status_pb2 import Status
+
+from scaar.v1.evaluator_pb2 import (
+    EVALUATION_STATE_CANCELLED,
+    EVALUATION_STATE_FAILED,
+    EVALUATION_STATE_SUCCEEDED,
+    CreateEvaluationRequest,
+    Evaluation,
+    EvaluationQuestion,
+    GetEvaluationRequest,
+    ListPredictionsRequest,
+)
+from scaar.v1.evaluator_pb2_grpc import EvaluatorServiceStub
+from scaar.v1.orchestrator_pb2 import (
+    ON_FAILURE_ACCEPT_DRAFT,
+    ON_FAILURE_FAIL,
+    AnswerRequest,
+    Budget,
+)
+from scaar.v1.orchestrator_pb2_grpc import OrchestratorServiceStub
+from scaar.v1.retriever_pb2 import (
+    INDEX_MODE_REPLACE,
+    IndexPassagesRequest,
+    Passage,
+    RetrieveRequest,
+)
+from scaar.v1.retriever_pb2_grpc import RetrieverServiceStub
+
+from ..installation.access import channel_options
+from ..installation.asking import policy_of, streamed
+from ..installation.load import QUESTIONS
+from ..installation.ours.installation import full_name
+from .invariants import Violation, check_call, check_evaluation, check_search
+from .records import Call, Row, Search, Text
+from .system import System
+
+ASKERS = 4
+POLICIES = ("scaar", "flare", "single_round", "no_retrieval")
+EVALUATED = ("scaar", "single_round")
+EVALUATED_TIMES = 3
+DEADLINE_S = 15.0
+"""The time that the service is given for an answer, or for any other call."""
+_REHEARSAL_S = 60.0
+"""The same while nothing is disturbed: the first call of a service takes longer."""
+_GUARD_S = 15.0
+"""How much later the caller itself gives up, so that it is seen who kept the deadline."""
+_PAUSE_S = 0.2
+"""What a caller waits after a failure."""
+_EVALUATION_S = 240.0
+INDEX = "chaos"
+PASSAGES = 20
+
+Key = tuple[str, str]
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class Seen:
+    """What callers have seen so far."""
+
+    calls: list[Call] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
+    evaluations: int = 0
+    rows: int = 0
+    searches: int = 0
+    generations: int = 0
+
+    def answers(self, since: float, until: float = float("inf")) -> list[Call]:
+        """The calls for answers that ended then."""
+        return [each for each in self.calls if each.question[0] and since <= each.ended < until]
+
+
+class Traffic:
+    """Callers of one installation, and what an undisturbed run gave."""
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self.seen = Seen()
+        self.expected: dict[Key, Text] = {}
+        self.expected_rows: dict[Key, Row] = {}
+        self._deadline_s = _REHEARSAL_S
+        self._ending = asyncio.Event()
+
+    async def rehearse(self) -> None:
+        """Ask everything while nothing is disturbed, twice; that is how it has to be.
+
+        Raises:
+            RuntimeError: it differs from one time to the other, or fails.
+        """
+        asked = [(question, policy) for question in QUESTIONS for policy in POLICIES]
+        async with self._channel("orchestrator") as channel:
+            for method in ("Answer", "StreamAnswer"):
+                for call in await self._ask_all(channel, asked, method):
+                    if not call.succeeded:
+                        raise RuntimeError(f"{call} where nothing was disturbed")
+                    (answer,) = call.answers
+                    if self.expected.setdefault(call.question, answer) != answer:
+                        known = self.expected[call.question]
+                        raise RuntimeError(f"{call.question}: {answer} is not {known}")
+        async with self._channel("evaluator") as channel:
+            rows = await self._evaluate(EvaluatorServiceStub(channel), "rehearsal")
+        self.expected_rows = {row.key: row for row in rows}
+        if len(rows) != len(self.expected_rows) or any(row.failure for row in rows):
+            raise RuntimeError(f"an evaluation came to {rows} where nothing was disturbed")
+        async with self._channel("retriever") as channel:
+            await self._replace(RetrieverServiceStub(channel), 0)
+        self.seen, self._deadline_s = Seen(), DEADLINE_S
+
+    @asynccontextmanager
+    async def flowing(self) -> AsyncIterator[Seen]:
+        """All callers at work until the block ends; then what they began is waited for."""
+        async with asyncio.TaskGroup() as tasks:
+            for number in range(ASKERS):
+                tasks.create_task(self._ask_on(number))
+            tasks.create_task(self._evaluate_on())
+            tasks.create_task(self._search_on())
+            try:
+                yield self.seen
+            finally:
+                self._ending.set()
+
+    async def _ask_on(self, number: int) -> None:
+        """Asks one question after the other: whole, and in steps."""
+        asked = itertools.cycle((each, how) for each in POLICIES for how in range(4))
+        questions = itertools.cycle(QUESTIONS[number % len(QUESTIONS) :] + QUESTIONS[:number])
+        async with self._channel("orchestrator") as channel:
+            while not self._ending.is_set():
+                policy, how = next(asked)
+                method = "StreamAnswer" if how % 2 else "Answer"
+                call = await self._ask(channel, (next(questions), policy), method, how >= 2)
+                if not call.succeeded:
+                    await asyncio.sleep(_PAUSE_S)
+
+    async def _ask_all(
+        self, channel: grpc.aio.Channel, questions: Sequence[Key], method: str
+    ) -> list[Call]:
+        left, made = iter(questions), list[Call]()
+
+        async def asker() -> None:
+            for question in left:
+                made.append(await self._ask(channel, question, method, False))
+
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(ASKERS):
+                tasks.create_task(asker())
+        return made
+
+    async def _ask(
+        self, channel: grpc.aio.Channel, question: Key, method: str, may_degrade: bool
+    ) -> Call:
+        stub = OrchestratorServiceStub(channel)
+        asked = AnswerRequest(
+            question=question[0],
+            policy=policy_of(question[1]),
+            index="lab",
+            budget=Budget(timeout_s=self._deadline_s),
+            on_failure=ON_FAILURE_ACCEPT_DRAFT if may_degrade else ON_FAILURE_FAIL,
+        )
+        answers: list[Text] = []
+
+        async def ask(timeout_s: float) -> None:
+            if method == "Answer":
+                answers.append(Text.of((await stub.Answer(asked, timeout=timeout_s)).answer))
+                return
+            async for each in stub.StreamAnswer(streamed(asked), timeout=timeout_s):
+                if each.event.HasField("finished"):
+                    answers.append(Text.of(each.event.finished.answer))
+
+        return await self._call(
+            method, ask, answers=answers, question=question, may_degrade=may_degrade
+        )
+
+    async def _evaluate_on(self) -> None:
+        async with self._channel("evaluator") as channel:
+            stub = EvaluatorServiceStub(channel)
+            for number in itertools.count():
+                if self._ending.is_set():
+                    return
+                rows = await self._evaluate(stub, f"evaluation-{number}")
+                at = time.monotonic()
+                self.seen.violations += check_evaluation(
+                    f"evaluation-{number}", at, rows=rows, expected=self.expected_rows
+                )
+                self.seen.evaluations += 1
+                self.seen.rows += len(rows)
+
+    async def _evaluate(self, stub: EvaluatorServiceStub, name: str) -> list[Row]:
+        """The rows of an evaluation that is created, followed to its end and read."""
+        evaluation = await self._until_done(partial(self._create, stub, name))
+        until = time.monotonic() + _EVALUATION_S
+        while evaluation.state not in _ENDED:
+            if time.monotonic() > until:
+                self._wrong("evaluation ends", f"{name} goes on after {_EVALUATION_S:g} s")
+                return []
+            await asyncio.sleep(_PAUSE_S)
+            evaluation = await self._until_done(partial(self._get, stub, evaluation.id))
+        if evaluation.state != EVALUATION_STATE_SUCCEEDED:
+            self._wrong("evaluation succeeds", f"{name} failed: {evaluation.error}")
+        return await self._until_done(partial(self._rows, stub, evaluation.id))
+
+    async def _create(self, stub: EvaluatorServiceStub, name: str) -> Evaluation | None:
+        policies = [policy_of(each) for each in EVALUATED]
+
+        async def messages() -> AsyncIterator[CreateEvaluationRequest]:
+            yield CreateEvaluationRequest(request_id=name, policies=policies, index="lab")
+            for number in range(EVALUATED_TIMES):
+                questions = [
+                    EvaluationQuestion(id=f"{at}-{number}", question=each, answers=["Ada"])
+                    for at, each in enumerate(QUESTIONS)
+                ]
+                yield CreateEvaluationRequest(questions=questions)
+
+        created: list[Evaluation] = []
+
+        async def create(timeout_s: float) -> None:
+            call = stub.CreateEvaluation(messages(), timeout=timeout_s)
+            created.append((await call).evaluation)
+
+        await self._call("CreateEvaluation", create)
+        return created[0] if created else None
+
+    async def _get(self, stub: EvaluatorServiceStub, evaluation: str) -> Evaluation | None:
+        asked, found = GetEvaluationRequest(evaluation_id=evaluation), []
+
+        async def get(timeout_s: float) -> None:
+            found.append((await stub.GetEvaluation(asked, timeout=timeout_s)).evaluation)
+
+        await self._call("GetEvaluation", get)
+        return found[0] if found else None
+
+    async def _rows(self, stub: EvaluatorServiceStub, evaluation: str) -> list[Row] | None:
+        found: list[Row] = []
+
+        async def pages(timeout_s: float) -> None:
+            token = ""
+            while True:
+                asked = ListPredictionsRequest(
+                    evaluation_id=evaluation, page_size=7, page_token=token
+                )
+                page = await stub.ListPredictions(asked, timeout=timeout_s)
+                found.extend(Row.of(each) for each in page.predictions)
+                if not (token := page.next_page_token):
+                    return
+
+        call = await self._call("ListPredictions", pages)
+        return found if call.succeeded else None
+
+    async def _search_on(self) -> None:
+        """Replaces an index by its next generation, and searches it, in turn."""
+        last, unsure = 0, set[int]()
+        async with self._channel("retriever") as channel:
+            stub = RetrieverServiceStub(channel)
+            for generation in itertools.count(1):
+                if self._ending.is_set():
+                    return
+                unsure.add(generation)
+                if (await self._replace(stub, generation)).succeeded:
+                    # What failed before may still be going on, and come after it.
+                    unsure.remove(generation)
+                    last = generation
+                    self.seen.generations += 1
+                for _ in range(4):
+                    await self._search(stub, frozenset({last, *unsure}))
+                    await asyncio.sleep(_PAUSE_S)
+
+    async def _replace(self, stub: RetrieverServiceStub, generation: int) -> Call:
+        passages = [
+            Passage(id=f"p{at}", text=f"A passage of the number {at} of generation {generation}.")
+            for at in range(PASSAGES)
+        ]
+
+        async def messages() -> AsyncIterator[IndexPassagesRequest]:
+            yield IndexPassagesRequest(index=INDEX, mode=INDEX_MODE_REPLACE, passages=passages)
+
+        async def replace(timeout_s: float) -> None:
+            await stub.IndexPassages(messages(), timeout=timeout_s)
+
+        return await self._call("IndexPassages", replace)
+
+    async def _search(self, stub: RetrieverServiceStub, possible: frozenset[int]) -> None:
+        asked = RetrieveRequest(queries=["passage"], top_k=PASSAGES, index=INDEX)
+
+        async def search(timeout_s: float) -> None:
+            (found,) = (await stub.Retrieve(asked, timeout=timeout_s)).results
+            generations = [int(each.text.split()[-1].strip(".")) for each in found.passages]
+            seen = Search(time.monotonic(), tuple(generations), possible, PASSAGES)
+            self.seen.violations += check_search(seen)
+            self.seen.searches += 1
+
+        await self._call("Retrieve", search)
+
+    async def _call(
+        self,
+        method: str,
+        make: Callable[[float], Awaitable[None]],
+        *,
+        answers: list[Text] | None = None,
+        question: Key = ("", ""),
+        may_degrade: bool = False,
+    ) -> Call:
+        """Makes a call, keeps what became of it, and checks that."""
+        # Only the time of an answer is known to the service apart from the caller's own patience.
+        timeout_s = self._deadline_s + (_GUARD_S if question[0] else 0.0)
+        code, reason, details = "OK", "", ""
+        began = time.monotonic()
+        try:
+            await make(timeout_s)
+        except grpc.aio.AioRpcError as error:
+            code, reason, details = error.code().name, _reason(error), error.details() or ""
+        call = Call(
+            method,
+            began,
+            time.monotonic(),
+            code,
+            reason,
+            details,
+            self._deadline_s,
+            tuple(answers or ()),
+            question,
+            may_degrade,
+        )
+        self.seen.calls.append(call)
+        if self.expected_rows:
+            held_s = sum(
+                max(0.0, min(hold.ended, call.ended) - max(hold.began, call.began))
+                for hold in self._system.holds
+            )
+            self.seen.violations += check_call(call, self.expected, held_s=held_s)
+        return call
+
+    async def _until_done(self, call: Callable[[], Awaitable[_T | None]]) -> _T:
+        until = time.monotonic() + _EVALUATION_S
+        while (found := await call()) is None:
+            if time.monotonic() > until:
+                raise RuntimeError(f"no evaluator answers: {self.seen.calls[-1]}")
+            await asyncio.sleep(_PAUSE_S)
+        return found
+
+    def _wrong(self, rule: str, text: str) -> None:
+        self.seen.violations.append(Violation(rule, time.monotonic(), text))
+
+    def _channel(self, service: str) -> grpc.aio.Channel:
+        options = channel_options(full_name(service))
+        return grpc.aio.insecure_channel(self._system.target(service), options=options)
+
+
+_ENDED = (EVALUATION_STATE_SUCCEEDED, EVALUATION_STATE_FAILED, EVALUATION_STATE_CANCELLED)
+
+
+def _reason(error: grpc.aio.AioRpcError) -> str:
+    """That of scaar's error; empty of a status that gRPC made."""
+    given = dict(error.trailing_metadata() or ()).get("grpc-status-details-bin", b"")
+    info = ErrorInfo()
+    for detail in Status.FromString(given).details:
+        if detail.Unpack(info) and info.domain == "scaar":
+            return str(info.reason)
+    return ""
