@@ -2,6 +2,8 @@
 
 import asyncio
 import itertools
+import os
+import signal
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
@@ -28,7 +30,7 @@ from scaar.testing.conformance.evaluator import EvaluatorConformance
 from scaar.testing.sockets import TRANSPORTS, evaluator_by
 from scaar.testing.steady_answerer import SteadyAnswerer
 
-from ..servers.postgresql.postgresql_server import PostgresqlServer
+from ..servers.postgresql.postgresql_server import PostgresqlServer, running_postgresql
 
 SETTINGS = EvaluatorSettings(
     attempts=2,
@@ -156,6 +158,23 @@ async def test_a_transaction_that_is_given_up_for_another_may_be_tried_again(
         )
     (given_up,) = [each for each in ended if each is not None]
     assert isinstance(given_up, BackendUnavailable)
+
+
+async def test_a_server_that_is_shutting_down_is_unavailable() -> None:
+    async def connect_until_refused(url: str) -> None:
+        while True:
+            async with open_database(url) as database, database.reading() as connection:
+                await connection.execute(sa.text("SELECT 1"))
+
+    with running_postgresql() as server:
+        async with open_database(server.url()) as database, database.reading() as connection:
+            await connection.execute(sa.text("SELECT 1"))
+            # The server waits for this connection to end, and refuses new ones meanwhile.
+            os.kill(server.process.pid, signal.SIGTERM)
+            async with asyncio.timeout(60):
+                with pytest.raises(BackendUnavailable) as caught:
+                    await connect_until_refused(server.url())
+    assert "the database system is shutting down" in caught.value.detail
 
 
 async def test_a_database_that_is_read_only_or_hangs_cannot_be_written(

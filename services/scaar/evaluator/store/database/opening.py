@@ -30,8 +30,10 @@ _READS = "scaar_reads"
 _TRIAL_S, _TRIAL_EVERY_S = 10.0, 3.0
 _NOBODY = ""
 """A name that no tenant has, whose row is written to see whether rows can be."""
-_GIVEN_UP = "40"
-"""The class of PostgreSQL's states of transactions that were rolled back (its Appendix A)."""
+_TRANSIENT = ("08", "40", "53", "57")
+"""Classes of PostgreSQL error codes (its Appendix A) after which a transaction may be tried again:
+connection failures, rolled back transactions, insufficient resources such as connections or disk
+space, and operator intervention, such as a server that is starting up or shutting down."""
 
 # Callers read these; where the database is, and whose, and what it said is for the log.
 _UNAVAILABLE = "the database of evaluations is not available"
@@ -244,9 +246,8 @@ def _translated(name: str) -> Iterator[None]:
         lost = error.connection_invalidated or isinstance(
             error, sa.exc.OperationalError | sa.exc.InterfaceError
         )
-        # A transaction that PostgreSQL gave up for another's sake: it may be tried again.
-        given_up = str(getattr(error.orig, "sqlstate", "")).startswith(_GIVEN_UP)
-        kind = BackendUnavailable if lost or given_up else ScaarError
+        transient = str(getattr(error.orig, "sqlstate", "")).startswith(_TRANSIENT)
+        kind = BackendUnavailable if lost or transient else ScaarError
         text = _UNAVAILABLE if kind is BackendUnavailable else _REFUSED
         raise kind(text, detail=f"{name}: {error.orig}") from error
     except SQLAlchemyError as error:
