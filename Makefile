@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` shows the main job, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images chart chart-package workflows lock audit test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations integration-observability integration-installation integration-images integration-k8s bench bench-evals bench-backends results longtail check proto lab-models dist version contract-breaks clean
+.PHONY: help demo images chart chart-package workflows lock audit test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations integration-observability integration-installation integration-images integration-k8s chaos bench bench-evals bench-backends results longtail check proto lab-models dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,6 +17,8 @@ BASE ?= python:3.11-slim
 PREFIX ?= scaar/
 # Processes that tests are run by; each takes up to 1 GB.
 WORKERS := 2
+# For how long make chaos disturbs.
+SECONDS ?= 60
 # What the contract is held against.
 AGAINST ?= main
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' services/scaar/__init__.py)
@@ -75,6 +77,10 @@ integration-images: $(VENV)/.dev ## the same on containers of the images, and wh
 
 integration-k8s: $(VENV)/.dev ## the same on releases of the chart, and what only Kubernetes does (KUBECONFIG=FILE, of a cluster that has the images; needs Go or HELM, and kubectl)
 	@SCAAR_INSTALLATION=kubernetes SCAAR_IMAGES=$(PREFIX) KUBECONFIG=$(KUBECONFIG) $(BIN)/python -m pytest integration_tests/installation integration_tests/kubernetes
+
+chaos: $(VENV)/.dev ## disturb an installation of processes under load, and check what must hold (SECONDS=60, SEED=7, ONLY=kill,upgrade; needs a C compiler)
+	@$(BIN)/python -m pytest -q integration_tests/chaos
+	@$(BIN)/python -m integration_tests.chaos --seconds $(SECONDS) $(SEED:%=--seed %) $(ONLY:%=--only %)
 
 bench: $(VENV)/.dev ## what answers cost: over plain generation, and policies at equal retrievals; goodput under overload (about 8 minutes)
 	@PYTHONPATH=services $(BIN)/python -m bench $(BENCH)

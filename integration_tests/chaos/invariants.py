@@ -10,8 +10,9 @@
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from .records import Call, Row, Search, Text
 
@@ -101,11 +102,15 @@ def check_search(search: Search) -> list[Violation]:
 
 
 def check_logs(logs: Iterable[tuple[str, str]], at: float) -> list[Violation]:
-    """What processes wrote of errors that nobody foresaw."""
+    """What processes wrote of errors that passed through scaar's own code and that nobody foresaw.
+
+    Libraries log tracebacks of connections that they lose and make again; those do not count.
+    """
     return [
-        Violation("no fault", at, f"{name}: {_last_lines(text)}")
-        for name, text in logs
-        if "Traceback (most recent call last)" in text
+        Violation("no fault", at, f"{name}: {text}")
+        for name, log in logs
+        for text in _tracebacks(log)
+        if "/scaar/" in text
     ]
 
 
@@ -133,7 +138,11 @@ def _difference(answer: Text, expected: Text, *, may_degrade: bool) -> str:
     return ""
 
 
-def _last_lines(text: str, count: int = 3) -> str:
-    _, _, after = text.rpartition("Traceback (most recent call last)")
-    lines = [line for line in after.splitlines() if line and not line.startswith(" ")]
-    return " / ".join(lines[:count])
+def _tracebacks(log: str) -> Iterator[str]:
+    """Every traceback of a log, its last frames and the error that it ends with, in one line."""
+    lines = iter(log.splitlines())
+    for line in lines:
+        if line.startswith("Traceback (most recent call last)"):
+            frames = list(takewhile(lambda each: each.startswith(" "), lines))
+            # takewhile has taken the line of the error too, which the log may withhold.
+            yield " / ".join(each.strip() for each in frames[-6:])

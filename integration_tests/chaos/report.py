@@ -57,6 +57,12 @@ def line(window: Window, at: float) -> str:
     )
 
 
+def print_violations(violations: Sequence[Violation], at: float) -> None:
+    """Print each, with the time since the run began."""
+    for each in violations:
+        print(f"{each.at - at:6.1f} s  VIOLATION  {each.rule}: {each.text}", flush=True)
+
+
 _HEAD = (
     *("injection", "count", "answers", "failed", "degraded"),
     *("longest gap without an answer, s", "last failure after, s", "verdict"),

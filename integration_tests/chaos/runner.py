@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import signal
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ from urllib.request import urlopen
 
 from .injections import INJECTIONS
 from .invariants import Violation, check_logs, check_still
-from .report import Window, line, table
+from .report import Window, line, print_violations, table
 from .system import System, running_system
 from .traffic import Seen, Traffic
 
@@ -45,7 +46,15 @@ def schedule(seed: int, names: Sequence[str]) -> Iterator[tuple[str, random.Rand
 
 def run(options: Options) -> bool:
     """Run it, print what happened, and return whether every invariant held."""
-    return asyncio.run(_run(options))
+
+    async def until_told() -> bool:
+        # Told to end it still ends what it started.
+        task = asyncio.current_task()
+        assert task
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        return await _run(options)
+
+    return asyncio.run(until_told())
 
 
 async def _run(options: Options) -> bool:
@@ -67,10 +76,14 @@ async def _run(options: Options) -> bool:
                     break
                 windows.append(await _injected(system, seen, name, chance))
                 print(line(windows[-1], at), flush=True)
-        found = [*seen.violations, *await _at_rest(system)]
-        _print_end(windows, seen, found, time.monotonic() - at)
-    found += check_logs(system.logs(), time.monotonic())
-    return _verdict(options, found, at)
+                print_violations(windows[-1].violations, at)
+        late = seen.violations[sum(len(window.violations) for window in windows) :]
+        late += await _at_rest(system)
+        print(f"\n{table(windows)}\n")
+        print(seen.summary(), f"in {time.monotonic() - at:.0f} s")
+    late += check_logs(system.logs(), time.monotonic())
+    print_violations(late, at)
+    return _verdict(options, len(late) + sum(len(window.violations) for window in windows))
 
 
 async def _injected(system: System, seen: Seen, name: str, chance: random.Random) -> Window:
@@ -136,25 +149,11 @@ def _under_way(system: System) -> dict[str, float]:
     return found
 
 
-def _print_end(
-    windows: Sequence[Window], seen: Seen, found: Sequence[Violation], seconds: float
-) -> None:
-    other = [call for call in seen.calls if not call.question[0] and not call.succeeded]
-    counts = Counter(f"{call.method} {call.code}" for call in other)
-    print(f"\n{table(windows)}\n")
-    print(f"{seconds:.0f} s, {len(windows)} injections, {len(seen.calls)} calls")
-    print(f"{len(seen.answers(0))} answers")
-    print(f"{seen.evaluations} evaluations with {seen.rows} rows")
-    print(f"{seen.generations} generations of an index, {seen.searches} searches of it")
-    print(f"other calls that failed: {dict(sorted(counts.items())) or 'none'}")
-
-
-def _verdict(options: Options, found: Sequence[Violation], at: float) -> bool:
-    for violation in found:
-        print(f"VIOLATION at {violation.at - at:.1f} s  {violation.rule}: {violation.text}")
-    if not found:
+def _verdict(options: Options, violations: int) -> bool:
+    if not violations:
         print("every invariant held")
         return True
-    again = f"make chaos SECONDS={options.seconds:g} SEED={options.seed}"
-    print(f"{len(found)} violations; again by: {again}; logs in {options.folder}")
+    only = f" ONLY={','.join(options.only)}" if len(options.only) < len(INJECTIONS) else ""
+    again = f"make chaos SECONDS={options.seconds:g} SEED={options.seed}{only}"
+    print(f"{violations} violations; again by: {again}; logs in {options.folder}")
     return False

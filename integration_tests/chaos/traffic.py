@@ -7,6 +7,7 @@ every failure is counted.
 import asyncio
 import itertools
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -63,7 +64,7 @@ _GUARD_S = 15.0
 """How much later the caller itself gives up, so that it is seen who kept the deadline."""
 _PAUSE_S = 0.2
 """What a caller waits after a failure."""
-_EVALUATION_S = 240.0
+_EVALUATION_S = 120.0
 INDEX = "chaos"
 PASSAGES = 20
 
@@ -81,6 +82,18 @@ class Seen:
     rows: int = 0
     searches: int = 0
     generations: int = 0
+
+    def summary(self) -> str:
+        """How much there was, and what failed besides answers."""
+        other = [call for call in self.calls if not call.question[0] and not call.succeeded]
+        counts = Counter(f"{call.method} {call.code}" for call in other)
+        failed = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+        return (
+            f"{len(self.calls)} calls, {len(self.answers(0))} for answers; "
+            f"{self.evaluations} evaluations with {self.rows} rows; "
+            f"{self.generations} generations of an index and {self.searches} searches of it; "
+            f"other calls that failed: {failed or 'none'}"
+        )
 
     def answers(self, since: float, until: float = float("inf")) -> list[Call]:
         """The calls for answers that ended then."""
@@ -207,7 +220,8 @@ class Traffic:
         until = time.monotonic() + _EVALUATION_S
         while evaluation.state not in _ENDED:
             if time.monotonic() > until:
-                self._wrong("evaluation ends", f"{name} goes on after {_EVALUATION_S:g} s")
+                text = f"{name} goes on after {_EVALUATION_S:g} s: {evaluation}"
+                self._wrong("evaluation ends", " ".join(text.split()))
                 return []
             await asyncio.sleep(_PAUSE_S)
             evaluation = await self._until_done(partial(self._get, stub, evaluation.id))
