@@ -80,7 +80,7 @@ integration-k8s: $(VENV)/.dev ## the same on releases of the chart, and what onl
 
 chaos: $(VENV)/.dev ## disturb an installation of processes under load, and check what must hold (SECONDS=60, SEED=7, ONLY=kill,upgrade; needs a C compiler)
 	@$(BIN)/python -m pytest -q integration_tests/chaos
-	@$(BIN)/python -m integration_tests.chaos --seconds $(SECONDS) $(SEED:%=--seed %) $(ONLY:%=--only %)
+	@GRPC_VERBOSITY=ERROR $(BIN)/python -m integration_tests.chaos --seconds $(SECONDS) $(SEED:%=--seed %) $(ONLY:%=--only %)
 
 bench: $(VENV)/.dev ## what answers cost: over plain generation, and policies at equal retrievals; goodput under overload (about 8 minutes)
 	@PYTHONPATH=services $(BIN)/python -m bench $(BENCH)

@@ -13,16 +13,15 @@ from .runner import Options, run
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="chaos", description=__doc__)
-    parser.add_argument(*("--seconds",), type=float, default=60.0, help="inject for this long (60)")
-    parser.add_argument("--seed", type=int, help="of the schedule (one at random, printed)")
-    parser.add_argument(
-        *("--only",), default="", help=f"these injections, by commas: {', '.join(INJECTIONS)}"
-    )
+    names = ", ".join(INJECTIONS)
+    parser.add_argument("--seconds", type=float, default=60.0, help="inject for this long (60)")
+    parser.add_argument("--seed", type=int, help="seed of the schedule (random, and printed)")
+    parser.add_argument("--only", default="", help=f"comma-separated injections of: {names}")
     parser.add_argument("--keep", type=Path, help="keep logs and data in this new folder")
     given = parser.parse_args()
-    names = given.only.replace(",", " ").split() or list(INJECTIONS)
-    if unknown := sorted(set(names) - INJECTIONS.keys()):
-        parser.error(f"--only: {unknown[0]!r} is none of {', '.join(INJECTIONS)}")
+    chosen = given.only.replace(",", " ").split() or list(INJECTIONS)
+    if unknown := sorted(set(chosen) - INJECTIONS.keys()):
+        parser.error(f"--only: {unknown[0]!r} is none of {names}")
     if given.seconds <= 0:
         parser.error(f"--seconds must be more than 0, not {given.seconds:g}")
     seed = secrets.randbelow(1_000_000) if given.seed is None else given.seed
@@ -30,7 +29,7 @@ def main() -> int:
     # PostgreSQL runs as another user than root.
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o755)
-    held = run(Options(given.seconds, seed, names, folder))
+    held = run(Options(given.seconds, seed, chosen, folder))
     if held and not given.keep:
         shutil.rmtree(folder)
     return 0 if held else 1
