@@ -117,7 +117,9 @@ def test_work_that_nobody_waits_for_and_parts_that_do_not_serve_are_found() -> N
 
 def test_an_error_that_nobody_foresaw_is_found_in_a_log() -> None:
     assert check_logs([("scorer-1", "scorer serving on 127.0.0.1:1\n")], 0.0) == []
-    text = 'Traceback (most recent call last):\n  File "/x/{}/a.py", line 1, in f\nKeyError: 1\n'
+    text = (
+        'Traceback (most recent call last):\n  File "/scaar/{}/a.py", line 1, in f\nKeyError: 1\n'
+    )
     assert check_logs([("scorer-1", text.format("redis"))], 0.0) == []
-    (found,) = check_logs([("scorer-1", text.format("scaar"))], 0.0)
-    assert found.text == 'scorer-1: File "/x/scaar/a.py", line 1, in f'
+    (found,) = check_logs([("scorer-1", text.format("services/scaar"))], 0.0)
+    assert found.text == 'scorer-1: File "/scaar/services/scaar/a.py", line 1, in f'
