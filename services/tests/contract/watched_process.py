@@ -1,5 +1,6 @@
-"""A server watched from outside while it is sent something: its health, its memory."""
+"""A server watched from outside while it is sent something: its health, its CPU, its memory."""
 
+import os
 import threading
 import time
 from pathlib import Path
@@ -56,21 +57,30 @@ class HealthWatch:
                 time.sleep(_PAUSE_S)
 
 
-class MemoryWatch:
-    """The growth of a process's resident memory, in MiB."""
+class ProcessWatch:
+    """The CPU time and the growth of the resident memory of a process."""
 
     def __init__(self, pid: int) -> None:
         self._folder = Path(f"/proc/{pid}")
-        self._before = 0.0
+        self._rss_mib = self._cpu_before_s = 0.0
 
     def start(self) -> None:
-        """Begin to watch for the peak."""
+        """Begin to count, and to watch for the peak."""
         (self._folder / "clear_refs").write_text("5")
-        self._before = self._status("VmRSS")
+        self._rss_mib = self._status("VmRSS")
+        self._cpu_before_s = self._cpu_s()
+
+    def cpu_s(self) -> float:
+        """Return the CPU seconds that the process used since the start."""
+        return self._cpu_s() - self._cpu_before_s
 
     def growth_mib(self) -> float:
         """Return how far the peak since the start was above the memory at the start."""
-        return self._status("VmHWM") - self._before
+        return self._status("VmHWM") - self._rss_mib
+
+    def _cpu_s(self) -> float:
+        *_, fields = (self._folder / "stat").read_text().rpartition(")")
+        return sum(map(int, fields.split()[11:13])) / os.sysconf("SC_CLK_TCK")
 
     def _status(self, name: str) -> float:
         for line in (self._folder / "status").read_text().splitlines():
