@@ -131,8 +131,11 @@ class PacedLoad:
         return "\n".join((f"{counts}, slowest {self.slowest_s:.1f} s", *shown))
 
 
-async def undisturbed_rate(access: Access, *, seconds: float, clients: int = 8) -> float:
-    """Return the answers a second that an installation gives to this number of clients."""
+async def undisturbed_rate(access: Access, *, seconds: float, clients: int = 4) -> float:
+    """Return the answers a second that an installation gives to this number of clients.
+
+    More of them leave a machine of two cores too little for what an upgrade starts.
+    """
     async with answers(access, clients=clients) as load:
         before, began = load.answered, time.monotonic()
         await asyncio.sleep(seconds)
