@@ -171,21 +171,35 @@ async def test_a_server_drains_before_it_stops_and_watchers_do_not_hold_it_up() 
     assert 0.3 < time.monotonic() - began < 5
 
 
-async def test_a_channel_leaves_out_a_service_that_is_not_ready() -> None:
-    once = ChannelSettings(attempts=1)
+async def test_a_channel_leaves_out_a_service_that_is_not_ready_while_another_is() -> None:
+    once, served = ChannelSettings(attempts=1), list[str]()
+
+    class Counting(GeneratorServicer):
+        def __init__(self, name: str) -> None:
+            super().__init__(ScriptedGenerator({}))
+            self.name = name
+
+        async def DescribeModel(self, request: Any, context: Any) -> Any:  # noqa: N802
+            served.append(self.name)
+            return await super().DescribeModel(request, context)
+
     async with (
-        open_server([servicer()], LOOPBACK, FAST, status_of=status_of) as server,
-        open_channel(server.target, service=SERVICE_NAME, settings=once) as channel,
+        open_server([Counting("a")], LOOPBACK, FAST, status_of=status_of) as first,
+        open_server([Counting("b")], LOOPBACK, FAST, status_of=status_of) as second,
+        open_channel(
+            f"ipv4:{first.target},{second.target}", service=SERVICE_NAME, settings=once
+        ) as channel,
+        asyncio.timeout(30),
     ):
-        generator = RemoteGenerator(channel, server.target)
-        await generator.describe_model()
-        server.health.set_serving(SERVICE_NAME, False)
-        await asyncio.sleep(0.2)
-        with pytest.raises(BackendUnavailable):
+        generator = RemoteGenerator(channel, "both")
+        while set(served) != {"a", "b"}:
             await generator.describe_model()
-        server.health.set_serving(SERVICE_NAME, True)
-        await asyncio.sleep(0.2)
-        await generator.describe_model()
+        first.health.set_serving(SERVICE_NAME, False)
+        while set(served[-10:]) != {"b"}:
+            await generator.describe_model()
+        first.health.set_serving(SERVICE_NAME, True)
+        while "a" not in served[-10:]:
+            await generator.describe_model()
 
 
 async def test_a_connection_past_its_age_is_replaced_without_a_failed_call() -> None:
