@@ -7,13 +7,15 @@ from weakref import WeakSet
 
 import grpc
 
+from scaar.runtime.wrapped_channel import WrappedChannel
+
 CredentialsSource = Callable[[], grpc.ChannelCredentials]
 """What to open a channel with now: the same object for as long as nothing has changed."""
 
 _ASK_EVERY_S = 1.0
 
 
-class RenewingChannel(grpc.aio.Channel):
+class RenewingChannel(WrappedChannel):
     """A channel whose calls go by new connections once its credentials have changed.
 
     gRPC gives an open channel no other credentials, so a new channel of gRPC's own takes its place.
@@ -30,16 +32,10 @@ class RenewingChannel(grpc.aio.Channel):
         self._opened = opened
         self._credentials = credentials
         self._shown = credentials()
-        self._channel = opened(self._shown)
+        super().__init__(opened(self._shown))
         # Weak, as gRPC cancels a call that nobody holds any more.
         self._calls = WeakSet[Any]()
         self._older: dict[grpc.aio.Channel, asyncio.Task[None]] = {}
-
-    async def __aenter__(self) -> "RenewingChannel":
-        return self
-
-    async def __aexit__(self, *error: Any) -> None:
-        await self.close()
 
     async def close(self, grace: float | None = None) -> None:
         """Closes the newest channel and those before it, as gRPC closes one."""
@@ -71,18 +67,6 @@ class RenewingChannel(grpc.aio.Channel):
     async def channel_ready(self) -> None:
         while (state := self.get_state(try_to_connect=True)) is not grpc.ChannelConnectivity.READY:
             await self.wait_for_state_change(state)
-
-    def unary_unary(self, *method: Any, **options: Any) -> Any:
-        return self._begins("unary_unary", *method, **options)
-
-    def unary_stream(self, *method: Any, **options: Any) -> Any:
-        return self._begins("unary_stream", *method, **options)
-
-    def stream_unary(self, *method: Any, **options: Any) -> Any:
-        return self._begins("stream_unary", *method, **options)
-
-    def stream_stream(self, *method: Any, **options: Any) -> Any:
-        return self._begins("stream_stream", *method, **options)
 
     def _begins(self, kind: str, *method: Any, **options: Any) -> Callable[..., Any]:
         def begin(*request: Any, **given: Any) -> Any:
