@@ -1,35 +1,41 @@
-# Two commands matter: `make demo` shows the main job, `make test` runs the tests.
+# The main commands: `make demo` answers a question, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images chart chart-package workflows lock audit test test-transformers test-go integration integration-opensearch integration-triton integration-evaluations integration-observability integration-installation integration-images integration-k8s chaos bench bench-evals bench-backends results longtail check proto lab-models dist version contract-breaks clean
+.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go servers integration integration-servers integration-opensearch integration-triton integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-backends results longtail docs check proto lab-models dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# PyTorch is 5 GB on disk, so the tests that need it have an environment of their own.
+# PyTorch takes 5 GB on disk, so the tests that need it have a separate environment.
 TRANSFORMERS := .venv-transformers
-# Where the evaluations of record are kept; those of a try apart.
+# MkDocs and its plugins, which no test needs.
+DOCS := .venv-docs
+# The client, the embedded engines and their tests, without the servers' libraries.
+EMBEDDED := .venv-embedded
+# Folders of the evaluations of record; trial runs (LIMIT) have their own.
 RESULTS := .results$(LIMIT:%=-%)
 LONGTAIL := .longtail$(LIMIT:%=-%)
-# The images, and how they are named: PREFIXname:VERSION. DOCKER needs BuildKit.
+# The images, named PREFIXname:VERSION. DOCKER needs BuildKit.
 IMAGES := orchestrator generator scorer query-builder retriever evaluator worker scaar-lab
 DOCKER ?= docker
 BASE ?= python:3.11-slim
 PREFIX ?= scaar/
-# Processes that tests are run by; each takes up to 1 GB.
+# Number of test processes; each takes up to 1 GB.
 WORKERS := 2
-# For how long make chaos disturbs.
+# Duration of the injections of make chaos.
 SECONDS ?= 60
-# What the contract is held against.
+# Commit with which make contract-breaks compares the contract.
 AGAINST ?= main
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' services/scaar/__init__.py)
-# Where packages of the chart go, and how they are made and named.
+# Folder of chart packages, the helm program, and the repository of the release.
 DIST := dist
 HELM ?= helm
 REPOSITORY ?= $(shell git config --get remote.origin.url | sed -E 's,.*[/:]([^/]+/[^/]+),\1,; s,\.git$$,,')
-# What an environment is made from; newer than its stamp means install again.
+# Repository on GitHub for links of the documentation site to files; empty: plain text instead of links.
+DOCS_REPOSITORY ?= $(shell git config --get remote.origin.url | sed -nE 's,\.git$$,,; s,.*github\.com[/:]([^/]+/[^/]+)$$,\1,p')
+# Inputs of an environment; if newer than its stamp, packages are installed again.
 PINS := pyproject.toml deploy/requirements.txt
-# Installs the extras $(1) into the environment in which the target stands: other packages from the lock,
-# by hash, those that build packages first; then scaar.
+# Installs the extras $(1) into the environment of the target: first the packages that build others, then
+# the locked packages, both by hash, then scaar.
 PIP = $(@D)/bin/python -m pip --quiet --disable-pip-version-check install --no-build-isolation
 define install
 @for extras in build '$(1)'; do \
@@ -46,62 +52,80 @@ demo: $(VENV)/.app ## set up and answer a question with adaptive retrieval
 	@$(BIN)/scaar demo
 
 test: $(VENV)/.dev ## set up and run the unit and contract tests (WORKERS=2 processes; 0: in this one)
-	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal services/tests/unit services/tests/contract
 
-test-transformers: $(TRANSFORMERS)/.test ## hold the lab models and an English encoder to transformers (6 GB to install)
+test-lab: $(VENV)/.dev ## run the tests on the lab's models and on processes of the services (5 minutes)
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile services/tests/lab_models services/tests/processes
+
+test-embedded: $(EMBEDDED)/.test ## run the client and the embedded engines with their own extras only (macOS too)
+	@$(EMBEDDED)/bin/scaar demo
+	@$(EMBEDDED)/bin/python -m pytest $(addprefix services/tests/,contract/test_client.py contract/test_query_builder.py \
+	  contract/test_bm25s_retriever.py lab_models/test_generator_onnx.py lab_models/test_generator.py \
+	  lab_models/test_scorer.py lab_models/test_ask.py)
+
+test-transformers: $(TRANSFORMERS)/.test ## compare the lab models and an English encoder with transformers (6 GB to install)
 	@$(TRANSFORMERS)/bin/python -m pytest integration_tests/transformers
 
 test-go: $(VENV)/.dev ## run the Go example of docs/clients.md (needs Go and its module proxy)
 	@$(BIN)/python -m pytest integration_tests/go
 
-integration: $(VENV)/.dev ## run scaar on real servers: OpenSearch, Triton, Redis, RabbitMQ, PostgreSQL, Prometheus, and the lab's TGI (Java 17, Maven, apt)
-	@$(BIN)/python -m pytest integration_tests/opensearch integration_tests/triton integration_tests/evaluations integration_tests/observability integration_tests/platform integration_tests/installation
+servers: $(VENV)/.dev ## fetch the servers that the integration tests run (700 MB from Maven and PyPI, once)
+	@$(BIN)/python integration_tests/servers/opensearch/distribution.py integration_tests/servers/opensearch/.cache/plain
+	@$(BIN)/python integration_tests/servers/triton/triton_server.py
+
+integration: integration-servers integration-installation ## run scaar on real servers, and an installation of processes
+
+integration-servers: $(VENV)/.dev ## run scaar on real servers: OpenSearch, Triton, Redis, RabbitMQ, PostgreSQL, Prometheus, and the lab's TGI (Java 17, Maven, apt)
+	@$(BIN)/python -m pytest integration_tests/opensearch integration_tests/triton integration_tests/evaluations integration_tests/observability integration_tests/platform
 
 integration-opensearch: $(VENV)/.dev ## run the retriever on a real OpenSearch node (needs Java 17 and Maven)
 	@$(BIN)/python -m pytest integration_tests/opensearch
 
-integration-triton: $(VENV)/.dev ## hold the scorer to the real Triton server (500 MB from PyPI; 5 minutes)
+integration-triton: $(VENV)/.dev ## run the scorer on a real Triton server (500 MB from PyPI; 5 minutes)
 	@$(BIN)/python -m pytest integration_tests/triton
 
 integration-evaluations: $(VENV)/.dev ## run evaluations on a real Redis, RabbitMQ and PostgreSQL (30 MB from PyPI, 33 MB from Debian)
 	@$(BIN)/python -m pytest integration_tests/evaluations
 
-integration-observability: $(VENV)/.dev ## have a real Prometheus read the services, and ask it for all that the board asks (19 MB from Debian)
+integration-observability: $(VENV)/.dev ## scrape the services with a real Prometheus and run every query of the board (19 MB from Debian)
 	@$(BIN)/python -m pytest integration_tests/observability
 
-integration-installation: $(VENV)/.dev ## run an installation of processes, replace and kill replicas of it under load (SCAAR_TARGET=host:port: test one of yours)
+integration-installation: $(VENV)/.dev ## test an installation of processes, replace and kill its replicas under load (SCAAR_TARGET=host:port: test yours)
 	@$(BIN)/python -m pytest integration_tests/installation
 
-integration-images: $(VENV)/.dev ## the same on containers of the images, and what these contain (after make images; needs a Docker engine)
+integration-upgrades: $(VENV)/.dev ## replace every process of an installation under load: the part of integration-installation that containers do not run
+	@$(BIN)/python -m pytest integration_tests/installation/test_upgrade.py
+
+integration-images: $(VENV)/.dev ## test containers of the images in the same way, and the content of the images (after make images; needs a Docker engine)
 	@SCAAR_INSTALLATION=images SCAAR_IMAGES=$(PREFIX) $(BIN)/python -m pytest integration_tests/images integration_tests/installation
 
-integration-k8s: $(VENV)/.dev ## the same on releases of the chart, and what only Kubernetes does (KUBECONFIG=FILE, of a cluster that has the images; needs Go or HELM, and kubectl)
+integration-k8s: $(VENV)/.dev ## test releases of the chart in the same way, and behaviour specific to Kubernetes (KUBECONFIG=FILE of a cluster with the images; needs Go or HELM, and kubectl)
 	@SCAAR_INSTALLATION=kubernetes SCAAR_IMAGES=$(PREFIX) KUBECONFIG=$(KUBECONFIG) $(BIN)/python -m pytest integration_tests/installation integration_tests/kubernetes
 
-chaos: $(VENV)/.dev ## disturb an installation of processes under load, and check what must hold (SECONDS=60, SEED=7, ONLY=kill,upgrade; needs a C compiler)
+chaos: $(VENV)/.dev ## inject faults into an installation of processes under load and check invariants (SECONDS=60, SEED=7, ONLY=kill,upgrade; needs a C compiler)
 	@$(BIN)/python -m pytest -q integration_tests/chaos
 	@GRPC_VERBOSITY=ERROR $(BIN)/python -m integration_tests.chaos --seconds $(SECONDS) $(SEED:%=--seed %) $(ONLY:%=--only %)
 
-bench: $(VENV)/.dev ## what answers cost: over plain generation, and policies at equal retrievals; goodput under overload (about 8 minutes)
+bench: $(VENV)/.dev ## measure the cost of answers over plain generation, policies at equal retrievals, goodput under overload (about 8 minutes)
 	@PYTHONPATH=services $(BIN)/python -m bench $(BENCH)
 
-bench-evals: $(VENV)/.dev ## what evaluations cost as a service, and with 1, 2 and 4 workers (real Redis and PostgreSQL)
+bench-evals: $(VENV)/.dev ## measure evaluations as a service, with 1, 2 and 4 workers (real Redis and PostgreSQL)
 	@$(BIN)/python -m integration_tests.evaluations.measure
 
-bench-backends: $(VENV)/.dev ## what a call adds to the raw clients of TGI, OpenAI, Triton, OpenSearch
+bench-backends: $(VENV)/.dev ## measure the overhead of a call over the raw clients of TGI, OpenAI, Triton, OpenSearch
 	@$(BIN)/python -m integration_tests.generator.overhead
 	@$(BIN)/python integration_tests/triton/overhead.py
 	@$(BIN)/python -m integration_tests.opensearch.measure 20000
 
-results: $(VENV)/.dev ## docs/results.md, from evaluations that go on where they stopped (about 45 minutes; LIMIT=40 for a try)
+results: $(VENV)/.dev ## write docs/results.md from resumable evaluations (about 45 minutes; LIMIT=40 for a trial run)
 	@PYTHONPATH=services $(BIN)/python -m record run --out $(RESULTS) $(LIMIT:%=--limit %)
 	@PYTHONPATH=services $(BIN)/python -m record page $(RESULTS) --docs $(if $(LIMIT),$(RESULTS)/docs,docs)
 
-longtail: $(TRANSFORMERS)/.test ## docs/longtail.md, in the same way (6 GB to install, then about 10 minutes; LIMIT=100 for a try)
+longtail: $(TRANSFORMERS)/.test ## write docs/longtail.md in the same way (6 GB to install, then about 10 minutes; LIMIT=100 for a trial run)
 	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record run --record longtail --out $(LONGTAIL) $(LIMIT:%=--limit %)
 	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record page --record longtail $(LONGTAIL) --docs $(if $(LIMIT),$(LONGTAIL)/docs,docs)
 
-images: ## build the images, one a service, and scaar-lab (needs a Docker engine; BASE, PREFIX)
+images: ## build the images, one per service, and scaar-lab (needs a Docker engine; BASE, PREFIX)
 	@for name in $(IMAGES); do \
 	  DOCKER_BUILDKIT=1 $(DOCKER) build --quiet --file deploy/Dockerfile --target $$name \
 	    --tag $(PREFIX)$$name:$(VERSION) --build-arg BASE=$(BASE) --build-arg VERSION=$(VERSION) \
@@ -109,11 +133,20 @@ images: ## build the images, one a service, and scaar-lab (needs a Docker engine
 	  $(DOCKER) image ls --format '{{.Repository}}:{{.Tag}}  {{.Size}}' $(PREFIX)$$name:$(VERSION); \
 	done
 
-check: $(VENV)/.dev ## format, lint, types, import contracts, the contract, the lock, the pages made of code
+docs: $(DOCS)/.site ## build the documentation site into .site/html and check its links
+	@PYTHONPATH=services $(DOCS)/bin/python -m reference.site stage --repository '$(DOCS_REPOSITORY)'
+	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --strict
+	@PYTHONPATH=services $(DOCS)/bin/python -m reference.site check
+	@echo 'The site is in .site/html'
+
+check: $(VENV)/.dev ## check format, lint, types, import rules, the contract, the lock, and generated code and pages
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/codespell --dictionary=- $$(git ls-files)
+	$(BIN)/codespell --dictionary=services/language/words.txt $$(git ls-files | grep -vE '^(docs/glossary\.md|services/(language|scaar/v1|scaar/lab|tests/unit/language)/)')
+	@PYTHONPATH=services $(BIN)/python -m language
 	$(BIN)/python deploy/locked.py --check
-	$(BIN)/mypy --strict services/scaar services/bench services/record services/reference deploy
+	$(BIN)/mypy --strict services/scaar services/bench services/record services/reference services/language deploy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/buf lint proto
 	proto/generate.sh --check $(BIN)
@@ -123,20 +156,21 @@ proto: $(VENV)/.dev ## generate services/scaar/v1 and the tables of docs/
 	@proto/generate.sh $(BIN)
 	@$(BIN)/python -m reference
 
-contract-breaks: $(VENV)/.dev ## refuse a contract that breaks the clients of another commit (AGAINST=main)
+contract-breaks: $(VENV)/.dev ## fail if the contract breaks the clients of another commit (AGAINST=main)
 	@$(BIN)/buf breaking proto --against '.git#ref=$(AGAINST),subdir=proto'
 
-dist: $(VENV)/.dev ## what is published beside the images: the Python package, and the contract for other languages
+dist: $(VENV)/.dev ## build the Python packages scaar and scaar-lab, and an archive of the contract for other languages
 	@rm -rf dist
 	@$(BIN)/python -m build --no-isolation --outdir dist . >/dev/null
+	@$(BIN)/python deploy/lab_distribution.py dist >/dev/null
 	@tar --create --gzip --file dist/scaar-proto-$(VERSION).tar.gz --sort=name --owner=0 --group=0 --numeric-owner \
 	  --mtime=@$$(git log -1 --format=%ct) --transform 's,^,scaar-proto-$(VERSION)/,' LICENSE proto/buf.yaml proto/scaar
 	@ls -1 dist
 
-version: ## print the version of what stands here
+version: ## print the version of this checkout
 	@echo $(VERSION)
 
-chart: $(VENV)/.chart ## hold the Helm chart to the schemas of Kubernetes and to what it promises (needs Go and its module proxy)
+chart: $(VENV)/.chart ## test the Helm chart and validate it against the schemas of Kubernetes (needs Go and its module proxy)
 	@$(BIN)/python -m pytest integration_tests/chart
 
 workflows: ## check the workflows of .github with actionlint (needs Go and its module proxy)
@@ -151,22 +185,22 @@ chart-package: ## package the chart into DIST as the release of REPOSITORY, an o
 	@$(HELM) package $(DIST)/scaar --destination $(DIST) --version $(VERSION) --app-version $(VERSION)
 	@rm -r $(DIST)/scaar
 
-lock: $(VENV)/.lock ## lock the versions and hashes of every package that pyproject.toml needs (UPGRADE=NAME or UPGRADE=all)
+lock: $(VENV)/.lock ## lock the versions and hashes of every package in pyproject.toml (UPGRADE=NAME or UPGRADE=all)
 	@$(BIN)/uv pip compile --quiet --python $(BIN)/python --universal --all-extras --group build --generate-hashes \
 	  --annotation-style line --custom-compile-command 'make lock' --output-file deploy/requirements.txt \
 	  $(if $(UPGRADE),$(if $(filter all,$(UPGRADE)),--upgrade,--upgrade-package $(UPGRADE))) pyproject.toml
 	@$(BIN)/python deploy/locked.py --check
 
-audit: $(VENV)/.lock ## look every locked package up among the known vulnerabilities (AUDIT: more arguments of pip-audit)
+audit: $(VENV)/.lock ## look up known vulnerabilities of every locked package (AUDIT: more arguments of pip-audit)
 	@$(BIN)/pip-audit --strict --disable-pip --require-hashes --requirement deploy/requirements.txt $(AUDIT) || { \
-	  echo 'make audit: failed. A table above lists the vulnerable packages. Without one the service of known' >&2; \
-	  echo 'vulnerabilities did not answer for every package, and the lock was NOT audited.' >&2; exit 1; }
+	  echo 'make audit: failed. A table above lists the vulnerable packages. Without a table, the vulnerability' >&2; \
+	  echo 'service did not answer for every package, and the lock was NOT audited.' >&2; exit 1; }
 
-lab-models: $(VENV)/.train ## train the lab models again from nothing (an hour on two cores)
+lab-models: $(VENV)/.train ## train the lab models from scratch (an hour on two cores)
 	@$(BIN)/python -m scaar.lab.training
 
-clean: ## remove the environments and every cache
-	rm -rf $(VENV) $(TRANSFORMERS) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist
+clean: ## remove the environments and caches
+	rm -rf $(VENV) $(TRANSFORMERS) $(DOCS) $(EMBEDDED) .site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist
 	find services proto -name __pycache__ -type d -prune -exec rm -rf {} +
 
 %/.made:
@@ -188,7 +222,7 @@ $(VENV)/.train: $(VENV)/.made $(PINS)
 	$(call install,all train)
 	@touch $@
 
-# The tests hold the exported models against the training code, so they need both.
+# The tests compare the exported models with the training code, so they need both.
 $(VENV)/.dev: $(VENV)/.made $(PINS)
 	@echo 'Installing scaar, the training libraries and the development tools into $(VENV)'
 	$(call install,all train dev)
@@ -200,11 +234,21 @@ $(VENV)/.chart: $(VENV)/.dev
 	@touch $@
 
 $(VENV)/.lock: $(VENV)/.dev
-	@echo 'Installing what writes and audits the lock into $(VENV)'
+	@echo 'Installing the tools of make lock and make audit into $(VENV)'
 	$(call install,lock)
 	@touch $@
 
 $(TRANSFORMERS)/.test: $(TRANSFORMERS)/.made $(PINS)
 	@echo 'Installing scaar, transformers and PyTorch into $(TRANSFORMERS)'
 	$(call install,all train transformers english-encoder test)
+	@touch $@
+
+$(DOCS)/.site: $(DOCS)/.made $(PINS)
+	@echo 'Installing MkDocs into $(DOCS)'
+	$(call install,docs)
+	@touch $@
+
+$(EMBEDDED)/.test: $(EMBEDDED)/.made $(PINS)
+	@echo 'Installing the client and the embedded engines into $(EMBEDDED)'
+	$(call install,client generator scorer query-builder retriever orchestrator lab cli test)
 	@touch $@

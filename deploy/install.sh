@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts the packages that some extras of scaar need into /opt/venv, from the lock, by hash. What is
-# published as source only is built with the packages of /opt/build.
+# Installs the packages of some extras of scaar into /opt/venv, from the lock, by hash. Packages that are
+# published as source only are built with those of /opt/build.
 #
 #     install.sh EXTRA...
 set -eu

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Makes the secrets of deploy/compose.yaml's production in a folder: an authority, a certificate for
-# every service, passwords, and who may call.
+# Creates the secrets of deploy/compose.yaml's production in a folder: an authority, a certificate for
+# every service, passwords, and the identities of callers.
 #
 #     deploy/secrets.sh FOLDER
 #
-# What is there stays, but certificates that end within 30 days, which are made again by the same
-# authority. A certificate has the names of a line each in NAME.names besides its own (DNS:api.example.org).
-# The files can be read by the users of the containers; the folder is for yours alone.
+# Existing files stay, except certificates that expire within 30 days, which the same authority renews.
+# The file NAME.names adds names to a certificate, one per line (DNS:api.example.org).
+# The users of the containers can read the files; only you can read the folder.
 set -eu
 days=90
 renewed_s=$((30 * 24 * 60 * 60))
@@ -22,7 +22,7 @@ cd "$1"
 
 key() { openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$1" 2>/dev/null; }
 missing() { [ ! -s "$1" ]; }
-# What comes in becomes the file: whole, or not at all.
+# Writes standard input to the file: completely, or not at all.
 keep() { cat > "$1.part" && mv "$1.part" "$1"; }
 
 if missing ca.pem; then
@@ -30,8 +30,8 @@ if missing ca.pem; then
   openssl req -x509 -new -key authority.key -days 3650 -subj "/CN=scaar authority" | keep ca.pem
 fi
 
-# A key stays when its certificate is renewed, and files are written in place: those that a container
-# has are the same ones.
+# A renewed certificate keeps its key, and files are overwritten in place, so that running containers see
+# the new content.
 certificate() {
   openssl x509 -in "$1.pem" -checkend "$renewed_s" >/dev/null 2>&1 && return
   if missing "$1.key"; then key "$1.key"; chmod 644 "$1.key"; fi

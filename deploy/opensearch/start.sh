@@ -1,6 +1,6 @@
 #!/bin/bash
-# Starts OpenSearch in its image with TLS, and with the user `scaar` alone, whose password is a secret.
-# Its configuration is put together where it can be written: the container's root is read-only.
+# Starts OpenSearch in its image with TLS and the single user `scaar`, whose password is a secret.
+# Its configuration is assembled in a writable folder, because the container's root is read-only.
 set -euo pipefail
 home=/usr/share/opensearch
 given=/etc/scaar

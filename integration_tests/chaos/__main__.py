@@ -1,4 +1,4 @@
-"""Disturb an installation under load, and check what must hold whatever happens."""
+"""Inject faults into an installation under load, and check its invariants."""
 
 import argparse
 import secrets
@@ -21,18 +21,18 @@ def main() -> int:
     given = parser.parse_args()
     chosen = given.only.replace(",", " ").split() or list(INJECTIONS)
     if unknown := sorted(set(chosen) - INJECTIONS.keys()):
-        parser.error(f"--only: {unknown[0]!r} is none of {names}")
+        parser.error(f"--only: unknown injection {unknown[0]!r}; known: {names}")
     if given.seconds <= 0:
-        parser.error(f"--seconds must be more than 0, not {given.seconds:g}")
+        parser.error(f"--seconds must be greater than 0, not {given.seconds:g}")
     seed = secrets.randbelow(1_000_000) if given.seed is None else given.seed
     folder = given.keep or Path(tempfile.mkdtemp(prefix="chaos-"))
-    # PostgreSQL runs as another user than root.
+    # PostgreSQL does not run as root.
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o755)
-    held = run(Options(given.seconds, seed, chosen, folder))
-    if held and not given.keep:
+    passed = run(Options(given.seconds, seed, chosen, folder))
+    if passed and not given.keep:
         shutil.rmtree(folder)
-    return 0 if held else 1
+    return 0 if passed else 1
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
-"""What must hold whatever is injected; each function returns what is wrong.
+"""Invariants under every injection; each function returns the violations.
 
 1. Every call ends exactly once, within its deadline and a margin, with an answer or with a status
-   that says that another try may succeed.
-2. An answer is that of the undisturbed run, up to the sentence that says that it was degraded.
-3. An accepted evaluation succeeds with every row exactly once, equal to the undisturbed run's.
-4. A search of an index that is being replaced finds one whole generation, no older than the last
-   one whose building succeeded.
-5. At the end nothing is under way, every part serves, and no log has an error nobody foresaw.
+   that permits a retry.
+2. An answer equals that of the undisturbed run, up to the first sentence marked as degraded.
+3. An accepted evaluation succeeds with every row exactly once, equal to that of the undisturbed
+   run.
+4. A search of an index that is being replaced finds one complete generation, at least as new as
+   the last one that was built successfully.
+5. At the end no call is in progress, every part is serving, and no log has an unexpected error.
 """
 
 from collections import Counter
@@ -17,20 +18,20 @@ from itertools import takewhile
 from .records import Call, Row, Search, Text
 
 MARGIN_S = 5.0
-"""How much later than its deadline a call may end, on a machine that is busy."""
+"""Seconds that a call may exceed its deadline on a busy machine."""
 TRANSIENT = frozenset({"UNAVAILABLE", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED", "ABORTED"})
-"""What a legal request may meet: statuses that say that another try may succeed.
+"""Statuses that a valid request may get, since they permit a retry.
 
-INTERNAL and UNKNOWN are nobody's condition, and every other one says that the request was wrong.
+INTERNAL and UNKNOWN are faults, and all others mean that the request was invalid.
 """
 
 _OWN = "/services/scaar/"
-"""In the path of a file of scaar's; the project's own folder may be called scaar too."""
+"""Part of the paths of scaar's files; the checkout's folder may be named scaar too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A broken invariant: which, when, and by what."""
+    """A violated invariant, with time and description."""
 
     rule: str
     at: float
@@ -38,14 +39,14 @@ class Violation:
 
 
 def check_call(
-    call: Call, expected: Mapping[tuple[str, str], Text], *, held_s: float = 0.0
+    call: Call, expected: Mapping[tuple[str, str], Text], *, paused_s: float = 0.0
 ) -> list[Violation]:
-    """What is wrong with a call.
+    """Return the violations of a call.
 
     Args:
-        call: The call, which has ended.
+        call: The finished call.
         expected: The undisturbed answers by question and policy.
-        held_s: For how long the server that had to end it was itself held up meanwhile.
+        paused_s: Time in which the server that had to end the call was paused or cut off.
     """
     found: list[Violation] = []
 
@@ -58,9 +59,9 @@ def check_call(
         wrong("ends once", f"{len(call.answers)} answers in one call")
     if not call.succeeded and call.code not in TRANSIENT:
         wrong("mapped status", f"{call.code} {call.reason}: {call.details}")
-    took_s, most_s = call.ended - call.began, call.deadline_s + MARGIN_S + held_s
-    if call.deadline_s and took_s > most_s:
-        wrong("deadline", f"took {took_s:.1f} s of {most_s:.1f} s, then {call.code}")
+    took_s, limit_s = call.ended - call.began, call.deadline_s + MARGIN_S + paused_s
+    if call.deadline_s and took_s > limit_s:
+        wrong("deadline", f"took {took_s:.1f} s, limit {limit_s:.1f} s, ended with {call.code}")
     for answer in call.answers:
         if text := _difference(answer, expected[call.question], may_degrade=call.may_degrade):
             wrong("right answer", text)
@@ -70,7 +71,7 @@ def check_call(
 def check_evaluation(
     name: str, at: float, *, rows: Sequence[Row], expected: Mapping[tuple[str, str], Row]
 ) -> list[Violation]:
-    """What is wrong with the rows of an evaluation that has ended."""
+    """Return the violations of the rows of a finished evaluation."""
     found: list[Violation] = []
 
     def wrong(rule: str, text: str) -> None:
@@ -81,7 +82,7 @@ def check_evaluation(
         if count > 1:
             wrong("rows once", f"{key} has {count} rows")
         if key not in expected:
-            wrong("rows once", f"{key} was not asked for")
+            wrong("rows once", f"{key} was not requested")
     for key in expected.keys() - counts.keys():
         wrong("rows once", f"{key} has no row")
     for row in rows:
@@ -93,21 +94,21 @@ def check_evaluation(
 
 
 def check_search(search: Search) -> list[Violation]:
-    """What is wrong with what a search found."""
+    """Return the violations of a search."""
     generations = Counter(search.found)
-    strange = generations.keys() - search.possible
+    unexpected = generations.keys() - search.possible
     text = ""
-    if strange:
-        text = f"generation {sorted(strange)} where only {sorted(search.possible)} may be"
+    if unexpected:
+        text = f"found generation {sorted(unexpected)}, expected one of {sorted(search.possible)}"
     elif len(generations) != 1 or len(search.found) != search.passages:
-        text = f"{dict(generations)} where {search.passages} of one generation are"
+        text = f"found {dict(generations)}, expected {search.passages} of one generation"
     return [Violation("right search", search.ended, text)] if text else []
 
 
 def check_logs(logs: Iterable[tuple[str, str]], at: float) -> list[Violation]:
-    """What processes wrote of errors that passed through scaar's own code and that nobody foresaw.
+    """Return a violation for every traceback in the logs that passes through scaar's code.
 
-    Libraries log tracebacks of connections that they lose and make again; those do not count.
+    Tracebacks of libraries that reconnect are not counted.
     """
     return [
         Violation("no fault", at, f"{name}: {text}")
@@ -117,24 +118,24 @@ def check_logs(logs: Iterable[tuple[str, str]], at: float) -> list[Violation]:
     ]
 
 
-def check_still(
-    under_way: Mapping[str, float], unready: Collection[str], at: float
+def check_idle(
+    running: Mapping[str, float], unready: Collection[str], at: float
 ) -> list[Violation]:
-    """What is wrong with parts that nobody calls any more: work that goes on, or no readiness."""
-    still = [
-        Violation("at rest", at, f"{name} has {count:g} calls under way that nobody waits for")
-        for name, count in under_way.items()
+    """Return the violations of parts without callers: calls in progress, or not serving."""
+    abandoned = [
+        Violation("at rest", at, f"{name} has {count:g} calls in progress without a caller")
+        for name, count in running.items()
         if count
     ]
-    return [*still, *(Violation("at rest", at, f"{name} does not serve") for name in unready)]
+    return [*abandoned, *(Violation("at rest", at, f"{name} is not serving") for name in unready)]
 
 
 def _difference(answer: Text, expected: Text, *, may_degrade: bool) -> str:
-    """What is wrong with an answer; empty where nothing is."""
+    """Return how an answer differs from the expected one; empty if it does not."""
     if answer.degraded is None:
         return "" if answer == expected else f"{answer} is not {expected}"
     if not may_degrade:
-        return f"degraded at sentence {answer.degraded}, which was not asked for"
+        return f"degraded at sentence {answer.degraded}, which was not permitted"
     before = slice(0, answer.degraded)
     if answer.sentences[before] != expected.sentences[before]:
         return f"{answer} differs from {expected} before it was degraded"
@@ -142,10 +143,10 @@ def _difference(answer: Text, expected: Text, *, may_degrade: bool) -> str:
 
 
 def _tracebacks(log: str) -> Iterator[str]:
-    """Every traceback of a log, its last frames and the error that it ends with, in one line."""
+    """Yield every traceback of a log, with its last frames, in one line."""
     lines = iter(log.splitlines())
     for line in lines:
         if line.startswith("Traceback (most recent call last)"):
             frames = list(takewhile(lambda each: each.startswith(" "), lines))
-            # takewhile has taken the line of the error too, which the log may withhold.
+            # takewhile also consumes the line of the error, whose text the log may withhold.
             yield " / ".join(each.strip() for each in frames[-6:])

@@ -1,4 +1,4 @@
-"""A TCP proxy in front of one server, whose link can be slowed, interrupted and cut."""
+"""TCP proxy in front of one server, whose link can be slowed, blocked and reset."""
 
 import asyncio
 from contextlib import suppress
@@ -10,11 +10,11 @@ _CHUNK = 65_536
 
 
 class Proxy:
-    """Forwards connections to a port of loopback; ``port`` is where it listens itself.
+    """Forwards connections from ``port`` to another port on loopback.
 
-    While the link is partitioned nothing passes in either direction: new connections get no answer,
-    and neither side learns that the other has closed. What was sent meanwhile arrives when the
-    partition ends, as TCP would send it again.
+    During a partition nothing passes in either direction: new connections get no answer, and
+    neither side learns that the other has closed. Data sent meanwhile arrives when the partition
+    ends, as with TCP retransmission.
     """
 
     def __init__(self, upstream: int, port: int = 0) -> None:
@@ -45,7 +45,7 @@ class Proxy:
         self._passing.set()
 
     def cut(self) -> int:
-        """Reset all connections; return how many there were."""
+        """Reset all connections and return their number."""
         writers = list(self._writers)
         for writer in writers:
             writer.transport.abort()
@@ -61,9 +61,9 @@ class Proxy:
             with suppress(OSError):
                 await self._forward(reader, writer)
         except asyncio.CancelledError:
-            pass  # the proxy stops; a task of a stream server that ends as cancelled is logged
+            pass  # the proxy stops; a cancelled task of a stream server would be logged
         finally:
-            # A server that is not there resets the connection, as it would without a proxy.
+            # If the server is down the connection is reset, as without a proxy.
             writer.transport.abort()
             self._writers.discard(writer)
             self._connections.discard(task)
@@ -91,5 +91,5 @@ class Proxy:
             if writer.can_write_eof():
                 writer.write_eof()
             return
-        # One direction broke off: so does the other.
+        # If one direction fails, both are closed.
         writer.transport.abort()

@@ -1,4 +1,4 @@
-"""What became of every call, evaluation and search, as their callers saw it."""
+"""Records of calls, evaluations and searches, as their callers saw them."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -9,14 +9,14 @@ from scaar.v1.evaluator_pb2 import EvaluationPrediction
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What an answer says, and from what: equal whenever the same question is answered as well."""
+    """Text and passages of an answer, which are equal whenever the same question is answered."""
 
     answer: str
     sentences: tuple[tuple[str, tuple[str, ...]], ...]
-    """Each with the ids of the passages that it was written from."""
+    """Each sentence with the ids of the passages in its prompt."""
     retrievals: int
     degraded: int | None = None
-    """The first sentence that stands as drafted because something failed."""
+    """Index of the first sentence that was accepted as drafted because a service failed."""
 
     @classmethod
     def of(cls, answer: Answer) -> Self:
@@ -31,21 +31,21 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that was made of the installation, with the way in which it ended."""
+    """A finished call to the installation."""
 
     method: str
     began: float
     ended: float
     code: str = "OK"
     reason: str = ""
-    """Of scaar's error; empty where gRPC itself, or nobody, made the status."""
+    """Reason of scaar's error; empty for OK and for statuses of gRPC itself."""
     details: str = ""
     deadline_s: float = 0.0
-    """Within which the service has to end it, as it was told."""
+    """Time limit in the request, within which the service must end the call."""
     answers: tuple[Text, ...] = ()
-    """The answers that it brought: exactly one where it succeeded."""
+    """Returned answers: exactly one if the call succeeded."""
     question: tuple[str, str] = ("", "")
-    """The question and the policy of an answer."""
+    """Question and policy of an answer."""
     may_degrade: bool = False
 
     @property
@@ -83,12 +83,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A search of an index that is replaced again and again, each time by another generation."""
+    """A search of an index that is repeatedly replaced by its next generation."""
 
     ended: float
     found: tuple[int, ...]
-    """The generation of every passage that was found."""
+    """Generation of every passage that was found."""
     possible: frozenset[int]
-    """The last generation whose building succeeded, and those since whose building may have."""
+    """The last generation that was built successfully, and later ones that may have been."""
     passages: int
-    """How many there are to be found."""
+    """Number of passages in the index."""

@@ -1,4 +1,4 @@
-"""What a run says: a line an injection while it runs, a table of them at its end."""
+"""Output of a run: a line per injection, and a table at the end."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ from .records import Call
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """An injection and the time until the next one, with the calls for answers that ended in it."""
+    """An injection and the time until the next one, with the answers that ended in it."""
 
     name: str
     target: str
     text: str
     began: float
-    """When the injection began, by the clock of the calls."""
+    """Start of the injection, on the clock of the calls."""
     disturbed_s: float
-    """How long something was disturbed."""
+    """Duration of the disturbance, in seconds."""
     ended: float
     calls: Sequence[Call] = field(repr=False)
     violations: Sequence[Violation] = ()
@@ -34,7 +34,7 @@ class Window:
 
     @property
     def recovery_s(self) -> float:
-        """The longest time without an answer."""
+        """Longest time without an answer, in seconds."""
         succeeded = sorted(call.ended for call in self.calls if call.succeeded)
         return max(
             after - before for before, after in pairwise((self.began, *succeeded, self.ended))
@@ -42,23 +42,23 @@ class Window:
 
     @property
     def last_failure_s(self) -> float | None:
-        """When the last call failed, from the beginning of the injection."""
+        """Time of the last failed call, in seconds from the start of the injection."""
         failed = [call.ended for call in self.calls if not call.succeeded]
         return max(failed) - self.began if failed else None
 
 
 def line(window: Window, at: float) -> str:
-    """One line of a window that is over; ``at`` is when the run began."""
-    said = f"{len(window.calls)} answers, {_failed(window.failures)}"
+    """Return one line for a finished window; ``at`` is the start of the run."""
+    counts = f"{len(window.calls)} answers, {_failed(window.failures)}"
     wrong = f"  {len(window.violations)} VIOLATIONS" if window.violations else ""
     return (
         f"{window.began - at:6.1f} s  {window.name:<11}{window.target:<17}{window.text:<40}"
-        f"{said}; longest gap {window.recovery_s:.1f} s{wrong}"
+        f"{counts}; longest gap {window.recovery_s:.1f} s{wrong}"
     )
 
 
 def print_violations(violations: Sequence[Violation], at: float) -> None:
-    """Print each, with the time since the run began."""
+    """Print each violation, with the time since the start of the run."""
     for each in violations:
         print(f"{each.at - at:6.1f} s  VIOLATION  {each.rule}: {each.text}", flush=True)
 
@@ -70,7 +70,7 @@ _HEAD = (
 
 
 def table(windows: Sequence[Window]) -> str:
-    """The windows by injection, as a table of Markdown."""
+    """Return a Markdown table of the windows by injection."""
     rows = [_HEAD]
     for name in dict.fromkeys(window.name for window in windows):
         of_it = [window for window in windows if window.name == name]
@@ -86,7 +86,7 @@ def table(windows: Sequence[Window]) -> str:
                 str(sum(window.degraded for window in of_it)),
                 f"{max(window.recovery_s for window in of_it):.1f}",
                 f"{max(last):.1f}" if last else "",
-                f"{wrong} violations" if wrong else "held",
+                f"{wrong} violations" if wrong else "passed",
             )
         )
     widths = [max(len(row[at]) for row in rows) for at in range(len(_HEAD))]

@@ -1,8 +1,7 @@
-"""The installation under test: every service twice, workers, PostgreSQL and Redis, as processes.
+"""The installation under test: two replicas of every service, workers, PostgreSQL and Redis.
 
-Each server is behind a proxy of its own, which is all that its callers know. A service is found at
-the addresses of its proxies, one more than there are replicas: an upgrade starts a replica at the
-spare one before it stops another.
+Callers reach each server through its own proxy. A service has the addresses of its proxies, one
+more than replicas, since an upgrade starts a replica at the spare address before it stops another.
 """
 
 import asyncio
@@ -17,9 +16,9 @@ from pathlib import Path
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from ..installation.ours.configured import variable
 from ..installation.ours.installation import BACK_ENDS, SERVICES, full_name
 from ..installation.ours.places import free_places
+from ..installation.ours.settings import variable
 from ..servers.postgresql.postgresql_server import PostgresqlServer, running_postgresql
 from ..servers.redis.redis_server import RedisServer, running_redis
 from ..servers.scaar_process import ENVIRONMENT, scaar
@@ -31,14 +30,14 @@ WORKERS = 2
 WORKER = "worker"
 DATABASE = "evaluations"
 PACE_MS = 15
-"""What a token of the lab's model takes: an answer is under way for about a second."""
+"""Milliseconds per token of the lab's model, so that an answer takes about a second."""
 _SETTLE_S = 1.5
-"""Clients try an address where nothing listened again within a second."""
+"""Clients reconnect to an address within a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """Where a replica may listen."""
+    """Ports and proxy of a replica."""
 
     port: int
     metrics_port: int
@@ -47,14 +46,14 @@ class Seat:
 
 @dataclass(slots=True)
 class Part:
-    """A process of scaar's, and how it is started again as it was."""
+    """A process of scaar that can be restarted."""
 
     name: str
     service: str
     process: DisturbedProcess
     begin: Callable[[], None] = field(repr=False)
     seat: Seat | None = None
-    """None for a worker, which nobody calls."""
+    """None for a worker, which is not called."""
 
     def kill(self) -> None:
         self.process.kill_with_children()
@@ -65,15 +64,15 @@ class Part:
 
 
 @dataclass(slots=True)
-class Hold:
-    """An orchestrator held up from outside: a caller's deadline may pass meanwhile unnoticed."""
+class Pause:
+    """Time in which an orchestrator was paused or cut off, and may miss deadlines."""
 
     began: float
     ended: float = float("inf")
 
 
 class System:
-    """The processes and their proxies; what has been started is in ``parts``."""
+    """The processes and their proxies; ``parts`` are the processes of scaar that were started."""
 
     def __init__(
         self,
@@ -95,39 +94,39 @@ class System:
             for service in SERVICES
         }
         self.parts: list[Part] = []
-        self.holds: list[Hold] = []
+        self.pauses: list[Pause] = []
         self._numbers = itertools.count(1)
 
     def target(self, service: str) -> str:
-        """Where the service is found, whichever of its seats are taken."""
+        """Return the target of the service, with the addresses of all its seats."""
         addresses = (f"{HOST}:{seat.proxy.port}" for seat in self.seats[service])
         return f"ipv4:{','.join(addresses)}"
 
     def of(self, *services: str) -> list[Part]:
-        """The parts that run one of the services."""
+        """Return the parts of these services."""
         return [part for part in self.parts if part.service in services]
 
     def links(self) -> list[tuple[str, Proxy]]:
-        """Every link between a server and its callers, by the server's name."""
+        """Return every link between a server and its callers, by the server's name."""
         taken = [(part.name, part.seat.proxy) for part in self.parts if part.seat]
         return [*taken, ("postgresql", self.database_link), ("redis", self.broker_link)]
 
     @asynccontextmanager
-    async def holding(self, service: str) -> AsyncIterator[None]:
-        """Excuse, until the block ends, deadlines that an orchestrator cannot keep."""
-        hold = Hold(time.monotonic())
+    async def pausing(self, service: str) -> AsyncIterator[None]:
+        """Record that the service is paused during the block, which extends deadlines."""
+        pause = Pause(time.monotonic())
         if service == "orchestrator":
-            self.holds.append(hold)
+            self.pauses.append(pause)
         try:
             yield
         finally:
-            hold.ended = time.monotonic()
+            pause.ended = time.monotonic()
 
     async def start(self) -> None:
-        """Start everything; return when every part is ready."""
+        """Start all processes, and wait until every part is ready."""
         for proxy in self._proxies():
             await proxy.start()
-        # The first retriever builds the lab's index, and the tables are made once.
+        # The first retriever builds the lab's index, and the tables are created once.
         await asyncio.to_thread(self._make_tables)
         await self._begin(("retriever",))
         for more in (("generator", "scorer", "query-builder"), ("orchestrator",), ("evaluator",)):
@@ -136,7 +135,7 @@ class System:
         await self._begin([WORKER] * WORKERS)
 
     async def stop(self) -> None:
-        """End everything, however it is."""
+        """Kill all processes."""
         async with asyncio.TaskGroup() as tasks:
             for part in self.parts:
                 tasks.create_task(asyncio.to_thread(part.kill))
@@ -144,11 +143,11 @@ class System:
             await proxy.stop()
 
     async def restart(self, part: Part) -> None:
-        """Start a part that has ended in its old place; return when it is ready."""
+        """Start a part again at its address, and wait until it is ready."""
         await asyncio.to_thread(part.begin)
 
     async def replace(self, part: Part) -> Part:
-        """Start a new replica, then stop the old one in order; return the new one."""
+        """Start a new replica, stop the old one gracefully, and return the new one."""
         new = await self._start(part.service)
         await asyncio.sleep(_SETTLE_S)
         await asyncio.to_thread(part.process.stop)
@@ -156,7 +155,7 @@ class System:
         return new
 
     async def unready(self) -> list[str]:
-        """The names of the parts that do not serve now."""
+        """Return the names of the parts that are not serving."""
         served = [part for part in self.parts if part.seat]
         found = await asyncio.gather(
             *(asyncio.to_thread(_serves, part.service, part.seat) for part in served if part.seat)
@@ -164,7 +163,7 @@ class System:
         return [part.name for part, ready in zip(served, found, strict=True) if not ready]
 
     def logs(self) -> Iterable[tuple[str, str]]:
-        """What each process of scaar's has written, by the name of its file."""
+        """Yield name and content of the log of each process of scaar."""
         for log in sorted(self._folder.glob("*.log")):
             yield log.stem, log.read_text(errors="replace")
 
@@ -190,12 +189,14 @@ class System:
     def _run(self, service: str, process: DisturbedProcess, seat: Seat | None) -> None:
         home = {"SCAAR_HOME": str(self._folder / "home")}
         if seat is None:
-            # A worker says on its log when it takes shards; of a restarted one, once more.
+            # A worker logs when it is ready, and again after each restart.
             before = process.log.read_text(errors="replace") if process.log.exists() else ""
-            told = before.count(_TAKES_SHARDS)
+            starts = before.count(_TAKES_SHARDS)
             process.start(
-                scaar("evals", "worker"),
-                answers=lambda: process.log.read_text(errors="replace").count(_TAKES_SHARDS) > told,
+                scaar("eval", "worker"),
+                answers=lambda: (
+                    process.log.read_text(errors="replace").count(_TAKES_SHARDS) > starts
+                ),
                 environment={**ENVIRONMENT, **home, **self._settings("evaluator")},
             )
             return
@@ -206,7 +207,7 @@ class System:
         )
 
     def _settings(self, service: str, seat: Seat | None = None) -> dict[str, str]:
-        """As users run it, but for what makes an evaluation short."""
+        """Return the settings of a service: production-like, with short evaluations."""
         settings: dict[str, object] = {"drain_s": 2, "stop_grace_s": 15}
         if seat:
             settings["metrics_address"] = f"{HOST}:{seat.metrics_port}"
@@ -230,7 +231,7 @@ class System:
         return {variable(service, name): str(value) for name, value in settings.items()}
 
     def _make_tables(self) -> None:
-        self.postgresql.asked(f"CREATE DATABASE {DATABASE}")
+        self.postgresql.execute(f"CREATE DATABASE {DATABASE}")
         process = DisturbedProcess(self._folder / "tables.log", self._library)
         process.start(
             scaar("db", "upgrade"),
@@ -247,7 +248,7 @@ class System:
 
 @asynccontextmanager
 async def running_system(folder: Path) -> AsyncIterator[System]:
-    """The installation until the block ends; its logs and data stay in the folder."""
+    """Run the installation until the block ends; logs and data stay in the folder."""
     with ExitStack() as servers:
         switches = folder / "switches"
         logs = folder / "processes"
@@ -269,17 +270,17 @@ async def running_system(folder: Path) -> AsyncIterator[System]:
 
 def _serves(service: str, seat: Seat) -> bool:
     with socket.socket() as probe:
-        # Cheaper than a channel where nothing listens yet, and asked often.
+        # Cheaper than a channel, since it is called often before the server starts.
         if probe.connect_ex((HOST, seat.port)):
             return False
     options = [("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1)]
     with grpc.insecure_channel(f"ipv4:{HOST}:{seat.port}", options) as channel:
-        asked = health_pb2.HealthCheckRequest(service=full_name(service))
+        request = health_pb2.HealthCheckRequest(service=full_name(service))
         try:
-            told = health_pb2_grpc.HealthStub(channel).Check(asked, timeout=1)
+            response = health_pb2_grpc.HealthStub(channel).Check(request, timeout=1)
         except grpc.RpcError:
             return False
-    return bool(told.status == health_pb2.HealthCheckResponse.SERVING)
+    return bool(response.status == health_pb2.HealthCheckResponse.SERVING)
 
 
 _TAKES_SHARDS = "worker takes shards"

@@ -10,7 +10,7 @@ import pytest
 from .disturbance import DisturbedProcess, Library
 from .proxy import HOST, Proxy
 
-# Says what becomes of one round of work each time that it is asked, by a file, for another.
+# Prints the results of one round of work for each file that requests one.
 _PROGRAM = """
 import os, sys, time
 folder, at = sys.argv[1], 0
@@ -56,7 +56,7 @@ class Worker:
             time.sleep(0.01)
 
 
-def test_a_disk_is_full_slow_and_as_before_and_a_clock_jumps_there_and_back(
+def test_a_disk_becomes_full_and_slow_and_a_clock_jumps_until_the_fault_is_removed(
     tmp_path: Path,
 ) -> None:
     worker = Worker(tmp_path)
@@ -77,7 +77,7 @@ def test_a_disk_is_full_slow_and_as_before_and_a_clock_jumps_there_and_back(
         worker.process.kill()
 
 
-async def test_a_proxy_passes_holds_back_what_is_sent_and_cuts() -> None:
+async def test_a_proxy_forwards_blocks_and_resets() -> None:
     async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(100):
             writer.write(data)

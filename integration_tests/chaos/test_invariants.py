@@ -1,4 +1,4 @@
-"""The checker finds what is planted, and nothing where nothing is wrong."""
+"""Tests of the checks: planted violations are found, and correct records pass."""
 
 from dataclasses import replace
 
@@ -8,9 +8,9 @@ from .invariants import (
     MARGIN_S,
     check_call,
     check_evaluation,
+    check_idle,
     check_logs,
     check_search,
-    check_still,
 )
 from .records import Call, Row, Search, Text
 
@@ -27,30 +27,30 @@ KEYED = {row.key: row for row in ROWS}
 SEARCH = Search(1.0, found=(7,) * 5, possible=frozenset({7, 8}), passages=5)
 
 
-def rules(call: Call, held_s: float = 0.0) -> list[str]:
-    return [each.rule for each in check_call(call, EXPECTED, held_s=held_s)]
+def rules(call: Call, paused_s: float = 0.0) -> list[str]:
+    return [each.rule for each in check_call(call, EXPECTED, paused_s=paused_s)]
 
 
 def failed(code: str) -> Call:
     return replace(CALL, code=code, answers=())
 
 
-def test_nothing_is_wrong_with_a_right_answer_and_a_mapped_failure() -> None:
+def test_a_right_answer_and_a_mapped_failure_pass() -> None:
     assert rules(CALL) == []
     for code in ("UNAVAILABLE", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED", "ABORTED"):
         assert rules(failed(code)) == []
 
 
 @pytest.mark.parametrize("code", ["INTERNAL", "UNKNOWN", "DATA_LOSS", "NOT_FOUND", "CANCELLED"])
-def test_a_status_that_a_legal_request_must_not_meet_is_found(code: str) -> None:
+def test_a_status_that_a_valid_request_must_not_get_is_found(code: str) -> None:
     assert rules(failed(code)) == ["mapped status"]
 
 
-def test_a_call_over_its_deadline_is_found_unless_its_server_was_held_up() -> None:
+def test_a_call_over_its_deadline_is_found_unless_its_server_was_paused() -> None:
     late = replace(CALL, ended=CALL.began + CALL.deadline_s + MARGIN_S + 1)
     assert rules(late) == ["deadline"]
     assert rules(replace(late, code="DEADLINE_EXCEEDED", answers=())) == ["deadline"]
-    assert rules(late, held_s=2.0) == []
+    assert rules(late, paused_s=2.0) == []
 
 
 def test_an_answer_that_is_missing_or_comes_twice_is_found() -> None:
@@ -72,7 +72,7 @@ def test_a_wrong_answer_is_found(wrong: Text) -> None:
     assert rules(replace(CALL, answers=(wrong,), may_degrade=True)) == ["right answer"]
 
 
-def test_a_degraded_answer_may_differ_from_there_on_where_that_was_asked_for() -> None:
+def test_a_degraded_answer_may_differ_after_the_marked_sentence_if_permitted() -> None:
     degraded = Text("", (RIGHT.sentences[0], ("So: Bob.", ())), retrievals=1, degraded=1)
     assert rules(replace(CALL, answers=(degraded,), may_degrade=True)) == []
     assert rules(replace(CALL, answers=(degraded,))) == ["right answer"]
@@ -80,7 +80,7 @@ def test_a_degraded_answer_may_differ_from_there_on_where_that_was_asked_for() -
     assert rules(replace(CALL, answers=(before,), may_degrade=True)) == ["right answer"]
 
 
-def test_an_evaluation_with_every_row_once_is_whole() -> None:
+def test_an_evaluation_with_every_row_once_passes() -> None:
     assert check_evaluation("one", 0.0, rows=ROWS, expected=KEYED) == []
 
 
@@ -109,13 +109,13 @@ def test_a_search_finds_all_of_one_possible_generation() -> None:
         ]
 
 
-def test_work_that_nobody_waits_for_and_parts_that_do_not_serve_are_found() -> None:
-    assert check_still({"scorer-1": 0.0}, [], 0.0) == []
-    found = check_still({"scorer-1": 2.0}, ["retriever-2"], 0.0)
+def test_abandoned_calls_and_parts_that_are_not_serving_are_found() -> None:
+    assert check_idle({"scorer-1": 0.0}, [], 0.0) == []
+    found = check_idle({"scorer-1": 2.0}, ["retriever-2"], 0.0)
     assert [each.text.split()[0] for each in found] == ["scorer-1", "retriever-2"]
 
 
-def test_an_error_that_nobody_foresaw_is_found_in_a_log() -> None:
+def test_an_unexpected_error_is_found_in_a_log() -> None:
     assert check_logs([("scorer-1", "scorer serving on 127.0.0.1:1\n")], 0.0) == []
     text = (
         'Traceback (most recent call last):\n  File "/scaar/{}/a.py", line 1, in f\nKeyError: 1\n'

@@ -1,7 +1,7 @@
-"""The load: questions, evaluations and an index that is replaced, until they are told to end.
+"""Load on the system: questions, evaluations, and an index that is repeatedly replaced.
 
-Callers use the contract's stubs, over a channel each. Nothing is retried out of sight, so that
-every failure is counted.
+Each caller uses the contract's stubs over its own channel, without retries, so that every failure
+is counted.
 """
 
 import asyncio
@@ -45,25 +45,25 @@ from scaar.v1.retriever_pb2 import (
 from scaar.v1.retriever_pb2_grpc import RetrieverServiceStub
 
 from ..installation.access import channel_options
-from ..installation.asking import policy_of, streamed
+from ..installation.client import policy_of, stream_request
 from ..installation.load import QUESTIONS
 from ..installation.ours.installation import full_name
 from .invariants import Violation, check_call, check_evaluation, check_search
 from .records import Call, Row, Search, Text
 from .system import System
 
-ASKERS = 4
+CALLERS = 4
 POLICIES = ("scaar", "flare", "single_round", "no_retrieval")
-EVALUATED = ("scaar", "single_round")
-EVALUATED_TIMES = 3
+EVALUATED_POLICIES = ("scaar", "single_round")
+EVALUATED_REPEATS = 3
 DEADLINE_S = 15.0
-"""The time that the service is given for an answer, or for any other call."""
+"""Time limit of a call, in seconds."""
 _REHEARSAL_S = 60.0
-"""The same while nothing is disturbed: the first call of a service takes longer."""
+"""Time limit of a call before the first injection, since first calls take longer."""
 _GUARD_S = 15.0
-"""How much later the caller itself gives up, so that it is seen who kept the deadline."""
+"""Additional time of the caller's own deadline, so that the service's deadline passes first."""
 _PAUSE_S = 0.2
-"""What a caller waits after a failure."""
+"""Delay after a failed call, in seconds."""
 _EVALUATION_S = 120.0
 INDEX = "chaos"
 PASSAGES = 20
@@ -73,8 +73,8 @@ _T = TypeVar("_T")
 
 
 @dataclass(slots=True)
-class Seen:
-    """What callers have seen so far."""
+class TrafficRecord:
+    """Calls and violations so far."""
 
     calls: list[Call] = field(default_factory=list)
     violations: list[Violation] = field(default_factory=list)
@@ -84,7 +84,7 @@ class Seen:
     generations: int = 0
 
     def summary(self) -> str:
-        """How much there was, and what failed besides answers."""
+        """Return the number of calls, and the failures other than answers."""
         other = [call for call in self.calls if not call.question[0] and not call.succeeded]
         counts = Counter(f"{call.method} {call.code}" for call in other)
         failed = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
@@ -92,37 +92,37 @@ class Seen:
             f"{len(self.calls)} calls, {len(self.answers(0))} for answers; "
             f"{self.evaluations} evaluations with {self.rows} rows; "
             f"{self.generations} generations of an index and {self.searches} searches of it; "
-            f"other calls that failed: {failed or 'none'}"
+            f"other failed calls: {failed or 'none'}"
         )
 
     def answers(self, since: float, until: float = float("inf")) -> list[Call]:
-        """The calls for answers that ended then."""
+        """Return the answer calls that ended in this time."""
         return [each for each in self.calls if each.question[0] and since <= each.ended < until]
 
 
 class Traffic:
-    """Callers of one installation, and what an undisturbed run gave."""
+    """Callers of one installation, and the expected results of an undisturbed run."""
 
     def __init__(self, system: System) -> None:
         self._system = system
-        self.seen = Seen()
+        self.seen = TrafficRecord()
         self.expected: dict[Key, Text] = {}
         self.expected_rows: dict[Key, Row] = {}
         self._deadline_s = _REHEARSAL_S
-        self._ending = asyncio.Event()
+        self._stopping = asyncio.Event()
 
     async def rehearse(self) -> None:
-        """Ask everything while nothing is disturbed, twice; that is how it has to be.
+        """Record the expected results: answer every question twice without faults.
 
         Raises:
-            RuntimeError: it differs from one time to the other, or fails.
+            RuntimeError: a call failed, or the two answers differ.
         """
-        asked = [(question, policy) for question in QUESTIONS for policy in POLICIES]
+        questions = [(question, policy) for question in QUESTIONS for policy in POLICIES]
         async with self._channel("orchestrator") as channel:
             for method in ("Answer", "StreamAnswer"):
-                for call in await self._ask_all(channel, asked, method):
+                for call in await self._ask_all(channel, questions, method):
                     if not call.succeeded:
-                        raise RuntimeError(f"{call} where nothing was disturbed")
+                        raise RuntimeError(f"{call} failed without a fault")
                     (answer,) = call.answers
                     if self.expected.setdefault(call.question, answer) != answer:
                         known = self.expected[call.question]
@@ -131,55 +131,55 @@ class Traffic:
             rows = await self._evaluate(EvaluatorServiceStub(channel), "rehearsal")
         self.expected_rows = {row.key: row for row in rows}
         if len(rows) != len(self.expected_rows) or any(row.failure for row in rows):
-            raise RuntimeError(f"an evaluation came to {rows} where nothing was disturbed")
+            raise RuntimeError(f"an evaluation without a fault has invalid rows: {rows}")
         async with self._channel("retriever") as channel:
             await self._replace(RetrieverServiceStub(channel), 0)
-        self.seen, self._deadline_s = Seen(), DEADLINE_S
+        self.seen, self._deadline_s = TrafficRecord(), DEADLINE_S
 
     @asynccontextmanager
-    async def flowing(self) -> AsyncIterator[Seen]:
-        """All callers at work until the block ends; then what they began is waited for."""
+    async def flowing(self) -> AsyncIterator[TrafficRecord]:
+        """Run all callers until the block ends, then wait for their last calls."""
         async with asyncio.TaskGroup() as tasks:
-            for number in range(ASKERS):
+            for number in range(CALLERS):
                 tasks.create_task(self._ask_on(number))
             tasks.create_task(self._evaluate_on())
             tasks.create_task(self._search_on())
             try:
                 yield self.seen
             finally:
-                self._ending.set()
+                self._stopping.set()
 
     async def _ask_on(self, number: int) -> None:
-        """Asks one question after the other: whole, and in steps."""
-        asked = itertools.cycle((each, how) for each in POLICIES for how in range(4))
+        """Ask one question after another, alternating between unary and streaming calls."""
+        variants = itertools.cycle((each, number) for each in POLICIES for number in range(4))
         questions = itertools.cycle(QUESTIONS[number % len(QUESTIONS) :] + QUESTIONS[:number])
         async with self._channel("orchestrator") as channel:
-            while not self._ending.is_set():
-                policy, how = next(asked)
-                method = "StreamAnswer" if how % 2 else "Answer"
-                call = await self._ask(channel, (next(questions), policy), method, how >= 2)
+            while not self._stopping.is_set():
+                policy, variant = next(variants)
+                method = "StreamAnswer" if variant % 2 else "Answer"
+                call = await self._ask(channel, (next(questions), policy), method, variant >= 2)
                 if not call.succeeded:
                     await asyncio.sleep(_PAUSE_S)
 
     async def _ask_all(
         self, channel: grpc.aio.Channel, questions: Sequence[Key], method: str
     ) -> list[Call]:
-        left, made = iter(questions), list[Call]()
+        remaining, made = iter(questions), list[Call]()
 
-        async def asker() -> None:
-            for question in left:
+        async def caller() -> None:
+            for question in remaining:
                 made.append(await self._ask(channel, question, method, False))
 
         async with asyncio.TaskGroup() as tasks:
-            for _ in range(ASKERS):
-                tasks.create_task(asker())
+            for _ in range(CALLERS):
+                tasks.create_task(caller())
         return made
 
     async def _ask(
         self, channel: grpc.aio.Channel, question: Key, method: str, may_degrade: bool
     ) -> Call:
         stub = OrchestratorServiceStub(channel)
-        asked = AnswerRequest(
+        request = AnswerRequest(
             question=question[0],
             policy=policy_of(question[1]),
             index="lab",
@@ -190,9 +190,9 @@ class Traffic:
 
         async def ask(timeout_s: float) -> None:
             if method == "Answer":
-                answers.append(Text.of((await stub.Answer(asked, timeout=timeout_s)).answer))
+                answers.append(Text.of((await stub.Answer(request, timeout=timeout_s)).answer))
                 return
-            async for each in stub.StreamAnswer(streamed(asked), timeout=timeout_s):
+            async for each in stub.StreamAnswer(stream_request(request), timeout=timeout_s):
                 if each.event.HasField("finished"):
                     answers.append(Text.of(each.event.finished.answer))
 
@@ -204,7 +204,7 @@ class Traffic:
         async with self._channel("evaluator") as channel:
             stub = EvaluatorServiceStub(channel)
             for number in itertools.count():
-                if self._ending.is_set():
+                if self._stopping.is_set():
                     return
                 rows = await self._evaluate(stub, f"evaluation-{number}")
                 at = time.monotonic()
@@ -215,12 +215,12 @@ class Traffic:
                 self.seen.rows += len(rows)
 
     async def _evaluate(self, stub: EvaluatorServiceStub, name: str) -> list[Row]:
-        """The rows of an evaluation that is created, followed to its end and read."""
+        """Create an evaluation, wait for its end, and return its rows."""
         evaluation = await self._until_done(partial(self._create, stub, name))
         until = time.monotonic() + _EVALUATION_S
         while evaluation.state not in _ENDED:
             if time.monotonic() > until:
-                text = f"{name} goes on after {_EVALUATION_S:g} s: {evaluation}"
+                text = f"{name} is still running after {_EVALUATION_S:g} s: {evaluation}"
                 self._wrong("evaluation ends", " ".join(text.split()))
                 return []
             await asyncio.sleep(_PAUSE_S)
@@ -230,11 +230,11 @@ class Traffic:
         return await self._until_done(partial(self._rows, stub, evaluation.id))
 
     async def _create(self, stub: EvaluatorServiceStub, name: str) -> Evaluation | None:
-        policies = [policy_of(each) for each in EVALUATED]
+        policies = [policy_of(each) for each in EVALUATED_POLICIES]
 
         async def messages() -> AsyncIterator[CreateEvaluationRequest]:
-            yield CreateEvaluationRequest(request_id=name, policies=policies, index="lab")
-            for number in range(EVALUATED_TIMES):
+            yield CreateEvaluationRequest(request_id=name, policies=policies, indexes=["lab"])
+            for number in range(EVALUATED_REPEATS):
                 questions = [
                     EvaluationQuestion(id=f"{at}-{number}", question=each, answers=["Ada"])
                     for at, each in enumerate(QUESTIONS)
@@ -251,10 +251,10 @@ class Traffic:
         return created[0] if created else None
 
     async def _get(self, stub: EvaluatorServiceStub, evaluation: str) -> Evaluation | None:
-        asked, found = GetEvaluationRequest(evaluation_id=evaluation), []
+        request, found = GetEvaluationRequest(evaluation_id=evaluation), []
 
         async def get(timeout_s: float) -> None:
-            found.append((await stub.GetEvaluation(asked, timeout=timeout_s)).evaluation)
+            found.append((await stub.GetEvaluation(request, timeout=timeout_s)).evaluation)
 
         await self._call("GetEvaluation", get)
         return found[0] if found else None
@@ -265,10 +265,10 @@ class Traffic:
         async def pages(timeout_s: float) -> None:
             token = ""
             while True:
-                asked = ListPredictionsRequest(
+                request = ListPredictionsRequest(
                     evaluation_id=evaluation, page_size=7, page_token=token
                 )
-                page = await stub.ListPredictions(asked, timeout=timeout_s)
+                page = await stub.ListPredictions(request, timeout=timeout_s)
                 found.extend(Row.of(each) for each in page.predictions)
                 if not (token := page.next_page_token):
                     return
@@ -277,21 +277,21 @@ class Traffic:
         return found if call.succeeded else None
 
     async def _search_on(self) -> None:
-        """Replaces an index by its next generation, and searches it, in turn."""
-        last, unsure = 0, set[int]()
+        """Alternately replace an index by its next generation and search it."""
+        last, uncertain = 0, set[int]()
         async with self._channel("retriever") as channel:
             stub = RetrieverServiceStub(channel)
             for generation in itertools.count(1):
-                if self._ending.is_set():
+                if self._stopping.is_set():
                     return
-                unsure.add(generation)
+                uncertain.add(generation)
                 if (await self._replace(stub, generation)).succeeded:
-                    # What failed before may still be going on, and come after it.
-                    unsure.remove(generation)
+                    # An earlier replacement that failed may still complete later.
+                    uncertain.remove(generation)
                     last = generation
                     self.seen.generations += 1
                 for _ in range(4):
-                    await self._search(stub, frozenset({last, *unsure}))
+                    await self._search(stub, frozenset({last, *uncertain}))
                     await asyncio.sleep(_PAUSE_S)
 
     async def _replace(self, stub: RetrieverServiceStub, generation: int) -> Call:
@@ -309,16 +309,16 @@ class Traffic:
         return await self._call("IndexPassages", replace)
 
     async def _search(self, stub: RetrieverServiceStub, possible: frozenset[int]) -> None:
-        asked = RetrieveRequest(queries=["passage"], top_k=PASSAGES, index=INDEX)
+        request = RetrieveRequest(queries=["passage"], top_k=PASSAGES, index=INDEX)
 
-        async def search(timeout_s: float) -> None:
-            (found,) = (await stub.Retrieve(asked, timeout=timeout_s)).results
+        async def retrieve(timeout_s: float) -> None:
+            (found,) = (await stub.Retrieve(request, timeout=timeout_s)).results
             generations = [int(each.text.split()[-1].strip(".")) for each in found.passages]
-            seen = Search(time.monotonic(), tuple(generations), possible, PASSAGES)
-            self.seen.violations += check_search(seen)
+            search = Search(time.monotonic(), tuple(generations), possible, PASSAGES)
+            self.seen.violations += check_search(search)
             self.seen.searches += 1
 
-        await self._call("Retrieve", search)
+        await self._call("Retrieve", retrieve)
 
     async def _call(
         self,
@@ -329,8 +329,8 @@ class Traffic:
         question: Key = ("", ""),
         may_degrade: bool = False,
     ) -> Call:
-        """Makes a call, keeps what became of it, and checks that."""
-        # Only the time of an answer is known to the service apart from the caller's own patience.
+        """Make a call, record its result, and check the invariants."""
+        # Only answers have a time limit in the request besides the caller's deadline.
         timeout_s = self._deadline_s + (_GUARD_S if question[0] else 0.0)
         code, reason, details = "OK", "", ""
         began = time.monotonic()
@@ -352,11 +352,11 @@ class Traffic:
         )
         self.seen.calls.append(call)
         if self.expected_rows:
-            held_s = sum(
-                max(0.0, min(hold.ended, call.ended) - max(hold.began, call.began))
-                for hold in self._system.holds
+            paused_s = sum(
+                max(0.0, min(pause.ended, call.ended) - max(pause.began, call.began))
+                for pause in self._system.pauses
             )
-            self.seen.violations += check_call(call, self.expected, held_s=held_s)
+            self.seen.violations += check_call(call, self.expected, paused_s=paused_s)
         return call
 
     async def _until_done(self, call: Callable[[], Awaitable[_T | None]]) -> _T:
@@ -379,7 +379,7 @@ _ENDED = (EVALUATION_STATE_SUCCEEDED, EVALUATION_STATE_FAILED, EVALUATION_STATE_
 
 
 def _reason(error: grpc.aio.AioRpcError) -> str:
-    """That of scaar's error; empty of a status that gRPC made."""
+    """Return the reason of scaar's error; empty for a status of gRPC itself."""
     given = dict(error.trailing_metadata() or ()).get("grpc-status-details-bin", b"")
     info = ErrorInfo()
     for detail in Status.FromString(given).details:

@@ -1,9 +1,9 @@
-"""What compose and the chart may set differently, each with its reason; all else is the same."""
+"""Settings that may differ between compose and the chart, with reasons."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scaar.cli.services import ServiceName
+from scaar.cli.serve.services import ServiceName
 
 SERVICES = tuple(map(str, ServiceName))
 SERVED = ("address", "tls_cert_file", "tls_key_file", "tls_client_ca_file", "identities_file")
@@ -17,12 +17,12 @@ FILES = {
     "/etc/scaar/database/url": "/run/secrets/evaluations-database",
     "/etc/scaar/broker/url": "/run/secrets/evaluations-broker",
 }
-"""Where a secret stands in a pod, and where the same one stands in a container of compose's."""
+"""Path of a secret in a pod, and of the same secret in a container of compose."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Settings that differ in every one of these parts."""
+    """Settings that differ in each of these parts."""
 
     profile: str
     parts: tuple[str, ...]
@@ -30,7 +30,7 @@ class Difference:
     why: str
 
     def each(self) -> Iterator[tuple[str, str]]:
-        """Every part with every setting."""
+        """Yield every part with every setting."""
         return ((part, setting) for part in self.parts for setting in self.settings)
 
 
@@ -68,7 +68,7 @@ DIFFERENCES = (
         "production",
         ("retriever",),
         ("opensearch_urls",),
-        "compose brings an OpenSearch, the chart is told of one that is there",
+        "compose runs an OpenSearch, the chart uses an existing one",
     ),
     Difference(
         "production",

@@ -1,4 +1,4 @@
-"""The chart as helm renders it."""
+"""Rendering of the chart by helm."""
 
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ RELEASE, NAMESPACE = "films", "questions"
 
 
 class RefusedValues(Exception):
-    """What helm said of values that it did not take."""
+    """Error of helm about invalid values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Rendered:
         return [each for each in self.objects if each["kind"] == kind]
 
     def one(self, kind: str, name: str) -> Object:
-        """The object of that kind whose name ends so, after the release's."""
+        """Return the object of a kind by its name without the prefix of the release."""
         (found,) = [each for each in self.of(kind) if each["metadata"]["name"] == full(name)]
         return found
 
@@ -39,7 +39,7 @@ class Rendered:
         return {each["metadata"]["name"].removeprefix(f"{full()}-") for each in self.of(kind)}
 
     def pods(self) -> Iterator[tuple[Object, Object]]:
-        """Every object that has pods, and what its pods are: their metadata and their spec."""
+        """Yield every object with pods, and the template of its pods."""
         for each in self.objects:
             match each["kind"]:
                 case "Deployment" | "Job":
@@ -52,20 +52,20 @@ class Rendered:
         return found
 
     def environment(self, name: str) -> dict[str, str]:
-        """The variables of the main container of a part."""
+        """Return the variables of the main container of a part."""
         container = self.pod(name)["spec"]["containers"][0]
         return {each["name"]: each["value"] for each in container["env"] if "value" in each}
 
 
 def full(name: str = "") -> str:
-    """What an object of the release is called."""
+    """Return the name of an object of the release."""
     return "-".join(filter(None, (f"{RELEASE}-scaar", name)))
 
 
 def render(
     values: Mapping[str, object] | None = None, *, preset: str = "", chart: Path = CHART
 ) -> Rendered:
-    """The release of these values, over those of a preset.
+    """Render a release with these values, which override those of a preset.
 
     Raises:
         RefusedValues: by the schema, or since they do not go together.
@@ -88,6 +88,6 @@ def _render(values: str, preset: str, chart: Path) -> Rendered:
 
 
 def run_helm(arguments: Sequence[str], values: str) -> subprocess.CompletedProcess[str]:
-    """helm as it ran, with values at its standard input."""
+    """Run helm with values on its standard input."""
     command = [str(helm()), *arguments, "--kube-version", KUBERNETES]
     return subprocess.run(command, input=values, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""Releases that every promise is held against: the presets, and the switches one by one."""
+"""Releases that all tests of the chart run on: the presets, and each option separately."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +18,7 @@ GPU_NODES = {
 
 @dataclass(frozen=True)
 class Scenario:
-    """Values over those of a preset."""
+    """Values that override those of a preset."""
 
     values: dict[str, Any] = field(default_factory=dict)
     preset: str = ""
@@ -28,7 +28,7 @@ class Scenario:
 
 
 def each_by(how: dict[str, Any], parts: tuple[str, ...] = SERVICES) -> dict[str, Any]:
-    """The same autoscaling for each of these parts."""
+    """Return the same autoscaling for each of these parts."""
     return {part: {"autoscaling": how} for part in parts}
 
 
@@ -37,6 +37,9 @@ SCENARIOS = {
     "lab": Scenario(preset="lab"),
     "production": Scenario(preset="production"),
     "query builder embedded": Scenario({"queryBuilder": {"enabled": False}}, "lab"),
+    "workers without a broker": Scenario(
+        {"worker": {"enabled": True}, "evaluations": DATABASE}, "lab"
+    ),
     "no evaluator": Scenario({"evaluator": {"enabled": False}}, "lab"),
     "never pulled": Scenario({"image": {"pullPolicy": "Never"}}, "lab"),
     "images of one's own": Scenario(

@@ -1,4 +1,4 @@
-"""The schemas of Kubernetes' objects and of the operators', strict: no field that is not there."""
+"""Strict schemas of the objects of Kubernetes and the operators: no unknown fields."""
 
 import json
 from functools import cache
@@ -15,7 +15,7 @@ _STRICT = f"kubernetes-json-schema/v{KUBERNETES}-local-strict"
 
 
 def faults(of: Object) -> list[str]:
-    """What is wrong with an object, each with its place."""
+    """Return the errors of an object, each with its path."""
     found = _validator(of["apiVersion"], of["kind"]).iter_errors(of)
     return [f"{'.'.join(map(str, each.path))}: {each.message}" for each in found]
 
@@ -38,13 +38,13 @@ def _custom(version: str, kind: str) -> dict[str, Any]:
     served = [each for each in spec["versions"] if f"{spec['group']}/{each['name']}" == version]
     (schema,) = [each["schema"]["openAPIV3Schema"] for each in served]
     assert isinstance(schema, dict)
-    # Whose fields are Kubernetes' own.
+    # Their fields are those of Kubernetes.
     schema["properties"]["metadata"]["x-kubernetes-preserve-unknown-fields"] = True
     return schema
 
 
 def _strict(node: Any) -> Any:
-    """The schema with what Kubernetes drops in silence refused, and its own words understood."""
+    """Return the schema without unknown fields, which Kubernetes would drop silently."""
     if isinstance(node, list):
         return [_strict(each) for each in node]
     if not isinstance(node, dict):

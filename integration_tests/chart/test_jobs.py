@@ -36,7 +36,7 @@ def test_migrations_run_before_the_pods_that_need_them() -> None:
     assert container["image"].startswith("scaar/evaluator:")
 
 
-def test_migrations_can_be_left_to_somebody_else() -> None:
+def test_migrations_can_be_disabled() -> None:
     database = {"existingSecret": "database", "migrate": False}
     assert not Scenario({"evaluations": {"database": database}}).rendered().of("Job")
 
@@ -50,7 +50,7 @@ def test_tables_of_sqlite_are_made_in_the_pod_that_has_the_file() -> None:
     assert "initContainers" not in SCENARIOS["production"].rendered().pod("evaluator")["spec"]
 
 
-RETRIEVER = "--target=dns:///films-scaar-retriever.questions.svc.cluster.local:50055"
+RETRIEVER = "--address=dns:///films-scaar-retriever.questions.svc.cluster.local:50055"
 
 
 def test_the_labs_passages_come_from_the_labs_image() -> None:
@@ -77,10 +77,10 @@ def test_the_command_line_takes_the_arguments_of_a_job(tmp_path: Path) -> None:
     """Up to the file: there is no corpus here."""
     job = load_of(SCENARIOS["passages of a volume"].rendered())
     (container,) = job["spec"]["template"]["spec"]["containers"]
-    arguments = [each for each in container["args"] if not each.startswith(("--wait", "--target"))]
+    arguments = [each for each in container["args"] if not each.startswith(("--wait", "--address"))]
     with running_service("retriever", tmp_path / "home") as retriever:
         ran = subprocess.run(
-            [sys.executable, "-m", "scaar.cli", *arguments, "--target", retriever.target],
+            [sys.executable, "-m", "scaar.cli", *arguments, "--address", retriever.target],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             capture_output=True,
             text=True,
@@ -103,7 +103,7 @@ def test_another_index_is_another_job_and_the_same_one_the_same() -> None:
     assert name("lab") != name("lab", jobs=PLACED)
 
 
-def test_jobs_and_the_test_run_where_the_values_say() -> None:
+def test_jobs_and_the_test_are_scheduled_according_to_the_values() -> None:
     lab, production = (render({"jobs": PLACED}, preset=each) for each in ("lab", "production"))
     specs = [pod["spec"] for owner, pod in (*lab.pods(), *production.pods()) if is_job(owner)]
     assert len(specs) == 4
@@ -137,5 +137,5 @@ def test_helm_test_asks_a_question() -> None:
         "--policy=flare",
         "--index=films",
         "--timeout=60",
-        "--target=dns:///films-scaar-orchestrator.questions.svc.cluster.local:50051",
+        "--address=dns:///films-scaar-orchestrator.questions.svc.cluster.local:50051",
     ]

@@ -18,7 +18,7 @@ def container(release: Rendered, name: str) -> Object:
     return found
 
 
-def test_without_values_no_part_needs_a_gpu_or_anything_from_outside() -> None:
+def test_the_default_values_need_no_gpu_and_no_external_service() -> None:
     for name in ("as it comes", "lab"):
         release = SCENARIOS[name].rendered()
         assert "nvidia.com/gpu" not in str(release.objects)
@@ -63,7 +63,7 @@ def test_a_language_model_on_gpus(scenario: str, name: str, flag: str, engine: s
     assert f"films-scaar-{name}." in generator["SCAAR_GENERATOR_URL"]
 
 
-def test_a_gpu_is_not_asked_for_twice_while_pods_are_replaced() -> None:
+def test_a_gpu_is_not_requested_twice_while_pods_are_replaced() -> None:
     for scenario, name in (("TGI", "tgi"), ("vLLM", "vllm"), ("Triton", "triton")):
         release = SCENARIOS[scenario].rendered()
         update = release.one("Deployment", name)["spec"]["strategy"]["rollingUpdate"]
@@ -82,7 +82,7 @@ def test_a_model_of_a_volume_is_not_looked_for_outside() -> None:
     assert release.pod("tgi")["spec"]["runtimeClassName"] == "nvidia"
 
 
-def test_caches_are_kept_unless_they_are_not() -> None:
+def test_model_caches_are_on_volumes_unless_disabled() -> None:
     assert "tgi" in SCENARIOS["TGI"].rendered().names("PersistentVolumeClaim")
     release = SCENARIOS["vLLM"].rendered()
     assert not release.of("PersistentVolumeClaim")
@@ -90,11 +90,11 @@ def test_caches_are_kept_unless_they_are_not() -> None:
     assert volumes["cache"]["emptyDir"] == {}
 
 
-def test_servers_that_are_there_are_called_as_they_want_it() -> None:
+def test_existing_servers_are_called_with_their_keys_and_certificates() -> None:
     release = SCENARIOS["servers that are there"].rendered()
     deployed = release.names("Deployment")
     assert not {"tgi", "vllm", "lab-model", "triton"} & deployed
-    wanted: dict[str, dict[str, Any]] = {
+    expected: dict[str, dict[str, Any]] = {
         "generator": {
             "SCAAR_GENERATOR_ENGINE": "openai",
             "SCAAR_GENERATOR_URL": "https://models.example/v1",
@@ -122,8 +122,16 @@ def test_servers_that_are_there_are_called_as_they_want_it() -> None:
             "SCAAR_EVALUATOR_BROKER_FILE": "/etc/scaar/broker/url",
         },
     }
-    for name, variables in wanted.items():
+    for name, variables in expected.items():
         assert variables.items() <= release.environment(name).items()
+
+
+def test_workers_without_a_broker_find_shards_in_the_database() -> None:
+    release = SCENARIOS["workers without a broker"].rendered()
+    for name in ("evaluator", "worker"):
+        environment = release.environment(name)
+        assert environment["SCAAR_EVALUATOR_EXECUTOR"] == "poll"
+        assert "SCAAR_EVALUATOR_BROKER_FILE" not in environment
 
 
 def test_triton_is_reached_by_dns_and_its_engine_built_by_its_own_image() -> None:
@@ -165,12 +173,12 @@ def test_a_model_is_mounted_where_it_is_read_and_not_written() -> None:
         assert volumes["models"]["persistentVolumeClaim"] == claim
 
 
-def test_no_number_of_gpus_asks_for_none() -> None:
+def test_zero_gpus_request_none() -> None:
     values = {"languageModel": {"server": "vllm"}, "vllm": {"model": "m", "gpu": {"count": 0}}}
     assert "nvidia.com/gpu" not in str(Scenario(values).rendered().objects)
 
 
-def test_what_an_engine_is_built_of_is_written_by_the_pods_own_script(tmp_path: Path) -> None:
+def test_the_pods_script_writes_the_files_of_the_engine_build(tmp_path: Path) -> None:
     """The script as it is, but for its folder; then the builder, with Python and nothing else."""
     repository, engine = SCENARIOS["Triton"].rendered().pod("triton")["spec"]["initContainers"]
     script, *given = repository["args"]

@@ -56,12 +56,12 @@ def outside(release: Rendered, name: str) -> set[int]:
 
 
 def needed(release: Rendered, pod: Object) -> set[tuple[str, int]]:
-    """What the containers of a pod are told to call."""
+    """Return the services that the containers of a pod are configured to call."""
     said = str(pod["spec"]["containers"])
     return {(name, int(port)) for name, port in INSIDE.findall(said)}
 
 
-def test_nothing_goes_in_or_out_that_no_policy_lets_through(release: Rendered) -> None:
+def test_no_traffic_passes_without_a_policy(release: Rendered) -> None:
     if release is WITHOUT.rendered():
         assert not release.of("NetworkPolicy")
         return
@@ -72,7 +72,7 @@ def test_nothing_goes_in_or_out_that_no_policy_lets_through(release: Rendered) -
         assert denied["podSelector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
 
 
-def test_every_pod_has_a_policy_of_its_own(release: Rendered) -> None:
+def test_every_pod_has_its_own_policy(release: Rendered) -> None:
     if release is WITHOUT.rendered():
         return
     components = {
@@ -81,7 +81,7 @@ def test_every_pod_has_a_policy_of_its_own(release: Rendered) -> None:
     assert release.names("NetworkPolicy") == components | {"default-deny"}
 
 
-def test_what_migrations_call_is_let_through_before_they_run_and_no_longer() -> None:
+def test_migrations_have_network_access_only_before_and_while_they_run() -> None:
     release = SCENARIOS["production"].rendered()
     found = release.one("NetworkPolicy", "migrations")["metadata"]["annotations"]
     job = release.one("Job", "migrations")["metadata"]["annotations"]
@@ -98,21 +98,23 @@ def test_what_migrations_call_is_let_through_before_they_run_and_no_longer() -> 
 def test_calls_within_the_release_are_let_out_and_in_and_no_others(release: Rendered) -> None:
     if release is WITHOUT.rendered():
         return
-    wanted: dict[str, set[tuple[str, int]]] = {}
+    expected: dict[str, set[tuple[str, int]]] = {}
     for _, pod in release.pods():
         component = pod["metadata"]["labels"]["app.kubernetes.io/component"]
-        wanted[component] = needed(release, pod)
-        assert called(release, component) == wanted[component]
-    for component, calls in wanted.items():
+        expected[component] = needed(release, pod)
+        assert called(release, component) == expected[component]
+    for component, calls in expected.items():
         for name, port in calls:
             assert component in callers(release, name, port)
-    for name in wanted:
+    for name in expected:
         for service in release.of("Service"):
             if service["metadata"]["name"] != full(name):
                 continue
             for port in service["spec"]["ports"]:
-                there = callers(release, name, port["port"]) & set(wanted)
-                assert there == {each for each in wanted if (name, port["port"]) in wanted[each]}
+                there = callers(release, name, port["port"]) & set(expected)
+                assert there == {
+                    each for each in expected if (name, port["port"]) in expected[each]
+                }
 
 
 def test_names_can_be_looked_up(release: Rendered) -> None:
@@ -147,7 +149,7 @@ def test_servers_outside_are_called_at_their_ports_alone() -> None:
         ({"kind": "rabbitmq", "port": 5673}, 5673),
     ],
 )
-def test_a_broker_is_called_at_its_kinds_port_unless_another_is_given(
+def test_a_broker_is_called_at_its_default_port_unless_another_is_given(
     broker: dict[str, object], port: int
 ) -> None:
     evaluations = {**DATABASE, "broker": {**BROKER["broker"], **broker}}
@@ -175,7 +177,7 @@ def test_a_model_is_fetched_only_where_it_may_be() -> None:
     assert outside(SCENARIOS["TGI of a volume"].rendered(), "tgi") == set()
 
 
-def test_traces_go_out_where_they_are_set() -> None:
+def test_traces_leave_the_namespace_only_if_enabled() -> None:
     release = SCENARIOS["watched"].rendered()
     for name in ("orchestrator", "scorer", "query-builder"):
         assert outside(release, name) == {4317}
@@ -227,26 +229,26 @@ def readers(release: Rendered, name: str, port: int) -> list[Object]:
     ]
 
 
-def test_a_models_api_is_open_to_prometheus_only_where_it_is_asked_to_read_its_metrics() -> None:
+def test_prometheus_reaches_the_models_api_only_if_its_metrics_are_enabled() -> None:
     everybody = [{"namespaceSelector": {}}]
     for scenario, name in (("lab", "lab-model"), ("TGI", "tgi"), ("vLLM", "vllm")):
         values, preset = SCENARIOS[scenario].values, SCENARIOS[scenario].preset
         assert readers(render(values, preset=preset), name, 8080) == []
-        for asked in (
+        for requested in (
             {"telemetry": {"serviceMonitor": {"enabled": True}}},
             {"networkPolicy": {"modelMetrics": True}},
         ):
-            assert readers(render({**values, **asked}, preset=preset), name, 8080) == everybody
+            assert readers(render({**values, **requested}, preset=preset), name, 8080) == everybody
     assert readers(SCENARIOS["lab"].rendered(), "generator", 9464) == everybody
 
 
-def test_prometheus_reads_the_load_that_keda_asks_it_for() -> None:
+def test_prometheus_has_the_metrics_that_keda_queries() -> None:
     everybody = [{"namespaceSelector": {}}]
     assert readers(SCENARIOS["scaled by KEDA"].rendered(), "tgi", 8080) == everybody
     by_kubernetes = SCENARIOS["scaled by Kubernetes"].rendered()
     assert readers(by_kubernetes, "tgi", 8080) == []
 
 
-def test_a_release_that_is_asked_from_outside_has_the_labs_metrics_read() -> None:
+def test_the_labs_metrics_are_read_in_a_release_with_external_callers() -> None:
     found = readers(render(exposed(), preset="lab"), "lab-model", 8080)
     assert {"ipBlock": {"cidr": "0.0.0.0/0"}} in found

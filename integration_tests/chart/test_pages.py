@@ -19,13 +19,13 @@ def commands(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_command_says_its_namespace(page: Path) -> None:
+def test_every_command_names_its_namespace(page: Path) -> None:
     found = commands(page.read_text())
     assert found
     assert [each for each in found if "--namespace scaar" not in each] == []
 
 
-def test_what_is_paused_for_an_upgrade_goes_on_after_it() -> None:
+def test_autoscaling_paused_for_an_upgrade_resumes_after_it() -> None:
     (page,) = (each for each in PAGES if each.name == "operations.md")
     annotated = [each for each in commands(page.read_text()) if "paused-replicas" in each]
     assert len([each for each in annotated if "paused-replicas=0 " in each]) == 1

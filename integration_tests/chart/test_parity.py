@@ -6,8 +6,15 @@ from collections.abc import Mapping
 
 import pytest
 
+from .containers import (
+    NAMES,
+    ContainerSpec,
+    chart_containers,
+    compose_containers,
+    effective,
+    known_variables,
+)
 from .differences import DIFFERENCES, FILES
-from .installing import NAMES, Installed, charted, composed, effective, known_variables
 from .rendering import NAMESPACE, RELEASE, render
 from .scenarios import SCENARIOS
 
@@ -16,9 +23,9 @@ HOST = re.compile(rf"{RELEASE}-scaar-([a-z-]+)\.{NAMESPACE}\.svc\.cluster\.local
 READ_BY_MIGRATIONS = {"database", "database_file"}
 
 
-def in_both(profile: str) -> dict[str, tuple[Installed, Installed]]:
+def in_both(profile: str) -> dict[str, tuple[ContainerSpec, ContainerSpec]]:
     """The containers that read settings, of compose and of the chart."""
-    ours, theirs = composed(profile), charted(SCENARIOS[profile].rendered())
+    ours, theirs = compose_containers(profile), chart_containers(SCENARIOS[profile].rendered())
     return {name: (each, theirs[name]) for name, each in ours.items() if settable(name)}
 
 
@@ -26,7 +33,7 @@ def settable(name: str) -> bool:
     return name not in ("tgi-lab", "index-lab")
 
 
-def settings(name: str, installed: Installed) -> dict[str, str]:
+def settings(name: str, installed: ContainerSpec) -> dict[str, str]:
     """The settings that the process goes by, in JSON."""
     found = {
         setting: json.dumps(value, sort_keys=True) for setting, value in effective(name, installed)
@@ -42,7 +49,9 @@ def meant(value: str) -> str:
     return re.sub(r"/etc/scaar/[a-z/.-]+", lambda file: FILES.get(file[0], file[0]), value)
 
 
-def differing(containers: Mapping[str, tuple[Installed, Installed]]) -> dict[str, tuple[str, str]]:
+def differing(
+    containers: Mapping[str, tuple[ContainerSpec, ContainerSpec]],
+) -> dict[str, tuple[str, str]]:
     """The settings that do not mean the same, by part and setting: compose's and the chart's."""
     found = {}
     for name, (ours, theirs) in containers.items():
@@ -64,7 +73,7 @@ def declared(profile: str) -> list[str]:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_both_start_the_same_services_of_the_same_images(profile: str) -> None:
-    ours, theirs = composed(profile), charted(SCENARIOS[profile].rendered())
+    ours, theirs = compose_containers(profile), chart_containers(SCENARIOS[profile].rendered())
     assert {name: each.image for name, each in ours.items()} == {
         name: each.image for name, each in theirs.items()
     }
@@ -73,13 +82,13 @@ def test_both_start_the_same_services_of_the_same_images(profile: str) -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_settings_mean_the_same_but_for_those_that_have_a_reason(profile: str) -> None:
+def test_settings_are_equal_except_for_listed_differences(profile: str) -> None:
     found = differing(in_both(profile))
     assert {each: found[each] for each in found.keys() - declared(profile)} == {}
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_every_difference_that_has_a_reason_is_there(profile: str) -> None:
+def test_every_listed_difference_exists(profile: str) -> None:
     stated = declared(profile)
     assert len(stated) == len(set(stated))
     assert set(stated) - differing(in_both(profile)).keys() == set()
@@ -96,22 +105,22 @@ def test_every_file_is_one_that_both_are_given() -> None:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_variable_is_one_that_its_service_knows(profile: str) -> None:
-    for installed in (composed(profile), charted(SCENARIOS[profile].rendered())):
+    for installed in (compose_containers(profile), chart_containers(SCENARIOS[profile].rendered())):
         for name, each in installed.items():
             given = {variable for variable in each.environment if variable.startswith("SCAAR_")}
             assert given - known_variables(name) == set(), name
 
 
-def test_a_setting_of_one_alone_is_told_of_every_process_that_has_it() -> None:
+def test_a_setting_of_only_one_is_listed_for_every_process_that_has_it() -> None:
     values = {
         "evaluator": {"settings": {"concurrency": 9}},
         "scorer": {"settings": {"cache_entries": 7}},
         "log": {"level": "error"},
     }
-    theirs = charted(render(values, preset="production"))
+    theirs = chart_containers(render(values, preset="production"))
     changed = {name: (ours, theirs[name]) for name, (ours, _) in in_both("production").items()}
-    told = differing(changed).keys() - declared("production")
-    assert told == {
+    reported = differing(changed).keys() - declared("production")
+    assert reported == {
         "evaluator: concurrency",
         "worker: concurrency",
         "scorer: cache_entries",

@@ -32,7 +32,7 @@ def test_the_icon_is_the_projects() -> None:
     assert base64.b64decode(packed) == (ROOT / "docs" / "icon.svg").read_bytes()
 
 
-def test_the_package_says_where_it_is_published(tmp_path: Path) -> None:
+def test_the_package_names_its_repository(tmp_path: Path) -> None:
     ran = subprocess.run(
         ["make", "chart-package", f"HELM={helm()}", f"DIST={tmp_path}", "REPOSITORY=films/scaar"],
         cwd=ROOT,

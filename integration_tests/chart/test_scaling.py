@@ -1,4 +1,4 @@
-"""Every part scales by itself, by what tells of its load."""
+"""Every part scales separately, by metrics of its load."""
 
 from promql_parser import parse
 
@@ -11,7 +11,7 @@ def scaled(name: str, part: str) -> Object:
 
 
 def query_of(name: str, part: str) -> tuple[str, str, str]:
-    """The query of a part's only trigger, its threshold, and what it is held against."""
+    """Return query, threshold and metric type of a part's only trigger."""
     (trigger,) = scaled(name, part)["triggers"]
     assert trigger["type"] == "prometheus"
     assert trigger["metadata"]["serverAddress"] == "http://prometheus:9090"
@@ -20,7 +20,7 @@ def query_of(name: str, part: str) -> tuple[str, str, str]:
     return query, trigger["metadata"]["threshold"], trigger["metricType"]
 
 
-def test_a_part_that_something_scales_says_no_number_itself(release: Rendered) -> None:
+def test_an_autoscaled_part_has_no_replicas_field(release: Rendered) -> None:
     by = {
         each["spec"]["scaleTargetRef"]["name"]
         for each in release.of("HorizontalPodAutoscaler") + release.of("ScaledObject")
@@ -70,15 +70,15 @@ def test_triton_scales_by_the_ratio_of_queue_and_computing() -> None:
     assert (threshold, held) == ("1", "Value")
 
 
-def test_services_scale_by_calls_under_way() -> None:
+def test_services_scale_by_calls_in_progress() -> None:
     query, threshold, held = query_of("scaled by KEDA", "query-builder")
     assert query == (
-        'sum(scaar_rpc_under_way{namespace="questions",service="scaar.v1.QueryBuilderService"})'
+        'sum(scaar_rpc_in_progress{namespace="questions",service="scaar.v1.QueryBuilderService"})'
     )
     assert (threshold, held) == ("32", "AverageValue")
 
 
-def test_workers_scale_by_what_waits_in_redis_and_what_is_not_acknowledged() -> None:
+def test_workers_scale_by_waiting_and_unacknowledged_tasks_in_redis() -> None:
     release = SCENARIOS["scaled by KEDA"].rendered()
     spec = release.one("ScaledObject", "worker")["spec"]
     assert (spec["minReplicaCount"], spec["maxReplicaCount"]) == (0, 4)
@@ -106,9 +106,9 @@ def test_workers_scale_by_the_length_of_rabbitmqs_queue_by_http() -> None:
     }
 
 
-def test_triggers_of_ones_own_stand_alone() -> None:
+def test_custom_triggers_replace_the_defaults() -> None:
     spec = scaled("triggers of one's own", "orchestrator")
     (trigger,) = spec["triggers"]
     assert trigger["type"] == "cron"
-    # They may tell of load where there is no pod.
+    # These metrics exist without pods.
     assert spec["minReplicaCount"] == 0

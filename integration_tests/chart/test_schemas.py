@@ -15,13 +15,13 @@ def test_helm_finds_no_fault_with_the_chart(preset: str) -> None:
     assert "[WARNING]" not in ran.stdout
 
 
-def test_every_object_is_as_its_schema_says(release: Rendered) -> None:
-    told = {
+def test_every_object_matches_its_schema(release: Rendered) -> None:
+    reported = {
         f"{each['kind']} {each['metadata']['name']}": found
         for each in release.objects
         if (found := faults(each))
     }
-    assert told == {}
+    assert reported == {}
 
 
 def test_the_schemas_are_strict() -> None:

@@ -1,4 +1,4 @@
-"""Every pod keeps to Pod Security's level `restricted`, and beyond; no secret is told in plain."""
+"""Every pod meets more than the Pod Security level `restricted`; no secret is in plain text."""
 
 from collections.abc import Iterator
 
@@ -58,7 +58,7 @@ def test_pods_do_not_talk_to_kubernetes(release: Rendered) -> None:
     assert not release.of("Role") + release.of("ClusterRole")
 
 
-def test_every_container_says_what_it_takes(release: Rendered) -> None:
+def test_every_container_has_resource_requests(release: Rendered) -> None:
     for _, pod in release.pods():
         for container in containers(pod):
             resources = container["resources"]
@@ -132,13 +132,13 @@ def test_a_part_has_the_secrets_that_it_needs_and_no_others() -> None:
     }
 
 
-def test_images_are_pulled_as_the_values_say() -> None:
+def test_images_are_pulled_according_to_the_values() -> None:
     for name, policy in (("lab", "IfNotPresent"), ("never pulled", "Never")):
         for _, pod in SCENARIOS[name].rendered().pods():
             assert {each["imagePullPolicy"] for each in containers(pod)} == {policy}
 
 
-def test_images_of_ones_own_are_taken() -> None:
+def test_custom_images_are_used() -> None:
     release = SCENARIOS["images of one's own"].rendered()
     images = {
         owner["metadata"]["name"]: pod["spec"]["containers"][0]["image"]

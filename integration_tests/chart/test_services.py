@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from scaar import __version__
-from scaar.cli.services import ServiceName, default_address, full_name
+from scaar.cli.serve.services import ServiceName, default_address, full_name
 from scaar.cli.settings import settings_class
 from scaar.runtime.channel_security import ChannelSecurity
 
@@ -47,7 +47,7 @@ def test_selectors_choose_the_pods_of_one_part(release: Rendered) -> None:
         assert len(chosen) == len(set(chosen))
 
 
-def test_targets_are_of_services_that_are_there(release: Rendered) -> None:
+def test_targets_are_existing_services(release: Rendered) -> None:
     ports = {
         each["metadata"]["name"]: {port["port"] for port in each["spec"]["ports"]}
         for each in release.of("Service")
@@ -64,7 +64,7 @@ def test_targets_are_of_services_that_are_there(release: Rendered) -> None:
                 assert NAMESPACE not in value
 
 
-def test_an_orchestrator_asks_by_grpc_and_by_dns() -> None:
+def test_an_orchestrator_calls_services_by_grpc_and_dns() -> None:
     found = SCENARIOS["lab"].rendered().environment("orchestrator")
     here = f"{NAMESPACE}.svc.cluster.local"
     assert {key: value for key, value in found.items() if key.endswith("_TARGET")} == {
@@ -143,7 +143,7 @@ def test_only_the_worker_which_serves_nothing_has_no_probes(release: Rendered) -
         assert probes & set(container) == (set() if container["name"] == "worker" else probes)
 
 
-def test_pods_are_given_the_longest_answer_to_end() -> None:
+def test_pods_get_enough_time_for_the_longest_answer() -> None:
     release = Scenario(
         {
             "drainSeconds": 7,
@@ -166,7 +166,7 @@ def test_pods_are_given_the_longest_answer_to_end() -> None:
             assert container["lifecycle"]["preStop"]["sleep"]["seconds"] == 307
 
 
-def test_a_pod_that_is_not_to_drain_is_told_at_once() -> None:
+def test_a_pod_without_a_drain_time_stops_immediately() -> None:
     release = Scenario({"drainSeconds": 0, "languageModel": {"server": "lab"}}).rendered()
     (container,) = release.pod("lab-model")["spec"]["containers"]
     # Kubernetes before 1.33 refuses to sleep for no time.
@@ -212,7 +212,7 @@ def test_objects_are_named_after_the_release_with_scaar_once(release: str, name:
     assert {each for each in found if not each.startswith(name)} <= {name.removesuffix("-")}
 
 
-def test_a_part_is_placed_as_the_values_say() -> None:
+def test_a_part_is_scheduled_according_to_the_values() -> None:
     release = SCENARIOS["everything of a part"].rendered()
     deployment = release.one("Deployment", "generator")["spec"]
     assert deployment["strategy"] == {"type": "Recreate"}
@@ -229,7 +229,7 @@ def test_a_part_is_placed_as_the_values_say() -> None:
     assert container["env"][-1]["valueFrom"] == {"secretKeyRef": {"name": "key", "key": "key"}}
 
 
-def test_what_is_exposed_is_a_service_besides() -> None:
+def test_an_exposed_service_is_an_additional_service() -> None:
     release = SCENARIOS["reached from outside"].rendered()
     found = release.one("Service", "orchestrator-exposed")
     assert found["spec"]["type"] == "LoadBalancer"
@@ -238,7 +238,7 @@ def test_what_is_exposed_is_a_service_besides() -> None:
     assert release.one("Service", "orchestrator")["spec"]["clusterIP"] == "None"
 
 
-def test_an_old_pod_stays_until_whoever_calls_has_found_the_new_one(release: Rendered) -> None:
+def test_an_old_pod_stays_until_clients_have_found_the_new_one(release: Rendered) -> None:
     for service in served(release):
         ready_s = release.one("Deployment", service)["spec"]["minReadySeconds"]
         found = release.one("Service", service)["spec"]

@@ -11,7 +11,7 @@ OBSERVABILITY = Path(__file__).parents[2] / "deploy" / "observability"
 SERVICES = {"orchestrator", "generator", "scorer", "query-builder", "retriever", "evaluator"}
 
 
-def test_services_are_read_as_the_job_that_board_and_alerts_go_by() -> None:
+def test_services_are_scraped_as_the_job_of_board_and_alerts() -> None:
     release = SCENARIOS["watched"].rendered()
     (monitor,) = release.of("ServiceMonitor")
     assert monitor["metadata"]["labels"]["release"] == "prometheus"
@@ -26,7 +26,7 @@ def test_services_are_read_as_the_job_that_board_and_alerts_go_by() -> None:
         assert {"name": "metrics", "port": 9464, "targetPort": "metrics"} in ports
 
 
-def test_workers_are_read_and_found_too() -> None:
+def test_workers_are_scraped_too() -> None:
     release = SCENARIOS["production"].rendered()
     service = release.one("Service", "worker")["spec"]
     assert service["ports"] == [{"name": "metrics", "port": 9464, "targetPort": "metrics"}]
@@ -35,7 +35,7 @@ def test_workers_are_read_and_found_too() -> None:
     assert set(services["values"]) == SERVICES | {"worker"}
 
 
-def test_servers_of_models_are_read_where_they_tell() -> None:
+def test_model_servers_with_metrics_are_scraped() -> None:
     release = SCENARIOS["production"].rendered()
     ports = {
         name: release.one("ServiceMonitor", name)["spec"]["endpoints"][0]["port"]
@@ -54,13 +54,13 @@ def test_alerts_and_board_are_those_of_the_project() -> None:
     assert json.loads(board["data"]["scaar.json"]) == json.loads(project.read_text())
 
 
-def test_nothing_is_told_where_nothing_is_asked() -> None:
+def test_without_telemetry_values_no_metrics_are_configured() -> None:
     release = SCENARIOS["not watched"].rendered()
     assert "9464" not in str(release.objects)
     assert "METRICS" not in str(release.objects)
 
 
-def test_logs_and_traces_go_where_the_values_say() -> None:
+def test_logs_and_traces_are_configured_by_the_values() -> None:
     found = SCENARIOS["watched"].rendered().environment("scorer")
     assert found["SCAAR_SCORER_OTLP_ENDPOINT"] == "http://collector.telemetry:4317"
     assert found["SCAAR_SCORER_LOG_FORMAT"] == "json"

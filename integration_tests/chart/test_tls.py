@@ -33,7 +33,7 @@ def test_the_test_and_the_load_of_indexes_call_by_tls_too() -> None:
         assert secret_of(release, name) == "certificate"
 
 
-def test_clients_show_no_certificate_where_none_is_asked_for() -> None:
+def test_clients_present_no_certificate_unless_required() -> None:
     release = SCENARIOS["TLS without clients' certificates"].rendered()
     found = release.environment("orchestrator")
     assert "SCAAR_ORCHESTRATOR_TLS_CLIENT_CA_FILE" not in found
@@ -41,7 +41,7 @@ def test_clients_show_no_certificate_where_none_is_asked_for() -> None:
     assert found["SCAAR_CHANNEL_CA_FILE"] == "/etc/scaar/tls/ca.crt"
 
 
-def test_without_tls_nothing_speaks_of_it() -> None:
+def test_without_tls_no_object_mentions_it() -> None:
     release = SCENARIOS["lab"].rendered()
     for _, pod in release.pods():
         assert "TLS" not in str(pod)
@@ -85,7 +85,7 @@ def test_a_certificate_has_the_names_by_which_callers_outside_find_a_service() -
     assert "ipAddresses" not in evaluator
 
 
-def test_every_pod_has_a_certificate_of_its_own_from_cert_manager() -> None:
+def test_every_pod_has_its_own_certificate_from_cert_manager() -> None:
     for name in ("certificates of cert-manager", "production"):
         release = SCENARIOS[name].rendered()
         made = {each["spec"]["secretName"] for each in release.of("Certificate")}

@@ -53,7 +53,7 @@ WRONG: dict[str, dict[str, Any]] = {
 }
 APART: dict[str, dict[str, Any]] = {
     "languageModel.url: must be set": {"languageModel": {"server": "external"}},
-    "languageModel.caSecret: is for a server at https://": {
+    "languageModel.caSecret: applies only to a languageModel.url that starts with https://": {
         "languageModel": {"server": "external", "url": "http://models:80", "caSecret": "ca"}
     },
     "tgi.model: must be set": {"languageModel": {"server": "tgi"}},
@@ -63,8 +63,8 @@ APART: dict[str, dict[str, Any]] = {
     "passages.opensearch.user: must be set": {
         "passages": {"opensearch": {"existingSecret": "password"}}
     },
-    "orchestrator.replicas: must be 1 at least": {"orchestrator": {"replicas": 0}},
-    "labModel.replicas: must be 1 at least": {
+    "orchestrator.replicas: must be at least 1": {"orchestrator": {"replicas": 0}},
+    "labModel.replicas: must be at least 1": {
         "languageModel": {"server": "lab"},
         "labModel": {"replicas": 0},
     },
@@ -75,32 +75,31 @@ APART: dict[str, dict[str, Any]] = {
         "worker": {"enabled": True},
         "evaluations": {**DATABASE, **BROKER},
     },
-    "evaluations.broker.existingSecret: must be set": {
-        "worker": {"enabled": True},
-        "evaluations": DATABASE,
+    "evaluations.database.existingSecret: must be set where worker.enabled is true": {
+        "worker": {"enabled": True}
     },
-    "evaluations.database.existingSecret: must be set": {"evaluations": BROKER},
+    "evaluations.database.existingSecret: must be set with": {"evaluations": BROKER},
     "tls.existingSecret: must be set": {"tls": {"enabled": True}},
     "tls.certManager.issuer.name: must be set": {
         "tls": {"enabled": True, "certManager": {"enabled": True}}
     },
     "identities.tokenSecret: needs tls.enabled": {"identities": {"tokenSecret": "token"}},
-    "identities.tokenSecret: must be set beside": {"identities": {"existingSecret": "identities"}},
+    "identities.tokenSecret: must be set with": {"identities": {"existingSecret": "identities"}},
     "indexLoad: needs existingClaim and file, or lab": {"indexLoad": {"enabled": True}},
     "telemetry.metrics: must be true": {
         "telemetry": {"metrics": False, "serviceMonitor": {"enabled": True}}
     },
-    "scorer.autoscaling.minReplicas: must be 4 at most": each_by(
+    "scorer.autoscaling.minReplicas: must be at most 4": each_by(
         {"by": "hpa", "minReplicas": 5}, ("scorer",)
     ),
-    "scorer.autoscaling.minReplicas: must be 1 at least": each_by(
+    "scorer.autoscaling.minReplicas: must be at least 1": each_by(
         {"by": "hpa", "minReplicas": 0}, ("scorer",)
     ),
-    "generator.autoscaling.minReplicas: must be 1 at least where autoscaling.by is keda": {
+    "generator.autoscaling.minReplicas: must be at least 1 where autoscaling.by is keda": {
         "telemetry": {"prometheusUrl": "http://prometheus:9090"},
         **each_by({"by": "keda", "minReplicas": 0}, ("generator",)),
     },
-    "tgi.autoscaling.minReplicas: must be 1 at least where autoscaling.by is keda": {
+    "tgi.autoscaling.minReplicas: must be at least 1 where autoscaling.by is keda": {
         "telemetry": {"prometheusUrl": "http://prometheus:9090"},
         "languageModel": {"server": "tgi"},
         "tgi": {"model": "m", "autoscaling": {"by": "keda", "minReplicas": 0}},
@@ -119,30 +118,30 @@ APART: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("told", list(WRONG))
-def test_the_schema_refuses(told: str) -> None:
+@pytest.mark.parametrize("message", list(WRONG))
+def test_the_schema_refuses(message: str) -> None:
     with pytest.raises(RefusedValues) as caught:
-        render(WRONG[told])
+        render(WRONG[message])
     # The library says of a place `at '/image'`.
     said = str(caught.value).replace("at '", "").replace("':", ":")
-    assert told in said
+    assert message in said
 
 
-@pytest.mark.parametrize("told", list(APART))
-def test_values_that_do_not_go_together_are_refused(told: str) -> None:
+@pytest.mark.parametrize("message", list(APART))
+def test_incompatible_values_are_rejected(message: str) -> None:
     with pytest.raises(RefusedValues) as caught:
-        render(APART[told])
-    assert f"\n  {told}" in str(caught.value)
+        render(APART[message])
+    assert f"\n  {message}" in str(caught.value)
 
 
-def test_all_that_is_wrong_is_told_at_once() -> None:
+def test_all_errors_are_reported_together() -> None:
     with pytest.raises(RefusedValues) as caught:
         render({"retriever": {"replicas": 2}, "languageModel": {"server": "tgi"}})
     assert "tgi.model: " in str(caught.value)
     assert "retriever: " in str(caught.value)
 
 
-def test_a_chart_around_this_one_may_have_values_for_all() -> None:
+def test_a_parent_chart_may_have_global_values() -> None:
     assert render({"global": {"region": "north"}}).objects == render().objects
 
 
@@ -162,7 +161,7 @@ def notes_of(chart: Path, found: Scenario) -> str:
     return str(said["said"])
 
 
-def test_notes_say_how_many_gpus_are_needed_and_what_to_do_next(tmp_path: Path) -> None:
+def test_notes_state_the_gpus_needed_and_the_next_steps(tmp_path: Path) -> None:
     assert "GPU slots needed: none." in notes(tmp_path, "lab")
     assert "GPU slots needed: 2 of nvidia.com/gpu" in notes(tmp_path, "TGI")
     said = notes(tmp_path, "production")
@@ -171,7 +170,7 @@ def test_notes_say_how_many_gpus_are_needed_and_what_to_do_next(tmp_path: Path) 
     assert "plaintext" not in said
 
 
-def test_notes_say_what_is_open_and_what_is_not_kept(tmp_path: Path) -> None:
+def test_notes_warn_of_open_services_and_of_data_without_volumes(tmp_path: Path) -> None:
     said = notes(tmp_path, "lab")
     assert "Calls are in plaintext" in said
     assert "evaluator.persistence.enabled" in said
@@ -188,7 +187,7 @@ def test_notes_warn_of_replicas_of_a_part_that_is_not_enabled(tmp_path: Path) ->
         assert "WARNING" not in notes(tmp_path, scenario)
 
 
-def test_notes_say_that_prometheus_may_select_what_it_reads(tmp_path: Path) -> None:
+def test_notes_mention_the_labels_that_prometheus_selects(tmp_path: Path) -> None:
     assert "telemetry.serviceMonitor.labels" in notes(tmp_path, "production")
     for scenario in ("lab", "watched"):
         assert "telemetry.serviceMonitor.labels" not in notes(tmp_path, scenario)

@@ -1,6 +1,6 @@
-"""What the chart is checked with: helm, and the schemas of the operators' objects; fetched once.
+"""Tools of the chart's tests: helm and the schemas of the operators' objects, cached.
 
-Both come by Go's module proxy, at the versions that stand here. `HELM` names another helm.
+Both are downloaded through Go's module proxy at fixed versions. `HELM` names another helm.
 """
 
 import json
@@ -40,7 +40,7 @@ CUSTOM_KINDS = {
 
 
 def helm() -> Path:
-    """The program, built where it is not there yet (two minutes)."""
+    """Return the path of helm; build it first if necessary (two minutes)."""
     if given := os.environ.get("HELM"):
         return Path(given)
     folder = CACHE / HELM.rsplit("@", 1)[1]
@@ -51,14 +51,14 @@ def helm() -> Path:
 
 
 def custom_kind(kind: str) -> dict[str, Any]:
-    """The definition of an operator's kind of object, as its project publishes it."""
+    """Return the published definition of an operator's kind of object."""
     module, path = CUSTOM_KINDS[kind]
     copy = CACHE / module.replace("/", "_") / Path(path).name
     if not copy.is_file():
-        told = json.loads(_go(["mod", "download", "-json", module]))
+        reported = json.loads(_go(["mod", "download", "-json", module]))
         copy.parent.mkdir(parents=True, exist_ok=True)
         half = copy.with_suffix(".half")
-        shutil.copyfile(Path(told["Dir"]) / path, half)
+        shutil.copyfile(Path(reported["Dir"]) / path, half)
         half.rename(copy)
     definition: dict[str, Any] = yaml.safe_load(copy.read_text())
     return definition

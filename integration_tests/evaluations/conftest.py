@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -11,10 +11,10 @@ import pytest
 
 from scaar.compose import open_answerer
 from scaar.core.ports import Evaluator
-from scaar.evaluator.service.opening import open_evaluator
+from scaar.evaluator.service.setup import open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
-from scaar.evaluator.store.database.migrating import upgrade
-from scaar.evaluator.store.database.opening import open_database
+from scaar.evaluator.store.database.database import open_database
+from scaar.evaluator.store.database.migration import upgrade
 from scaar.testing.sockets import serving
 from scaar.wire.orchestrator import OrchestratorServicer, RemoteAnswerer
 
@@ -36,7 +36,9 @@ _SHORT = {
 }
 
 
-_BROKERS: dict[str, Callable[[], AbstractContextManager[Broker]]] = {
+_BROKERS: dict[str, Callable[[], AbstractContextManager[Broker | None]]] = {
+    # Workers that find shards in the database.
+    "none": nullcontext,
     "redis": running_redis,
     "durable_redis": partial(running_redis, durable=True),
     "rabbitmq": running_rabbitmq,
@@ -57,7 +59,7 @@ def broker_kind() -> str:
 
 
 @pytest.fixture
-def broker(broker_kind: str) -> Iterator[Broker]:
+def broker(broker_kind: str) -> Iterator[Broker | None]:
     """A broker of the test's own."""
     with _BROKERS[broker_kind]() as server:
         yield server
@@ -85,7 +87,7 @@ def orchestrator(tmp_path: Path, most_calls: int) -> Iterator[Orchestrator]:
 async def database(postgresql: PostgresqlServer) -> str:
     """The name of a database of the test's own, with its tables."""
     name = f"evaluations_{next(_NUMBERS)}"
-    postgresql.asked(f"CREATE DATABASE {name}")
+    postgresql.execute(f"CREATE DATABASE {name}")
     async with open_database(postgresql.url(name)) as opened:
         await upgrade(opened)
     return name
@@ -93,15 +95,18 @@ async def database(postgresql: PostgresqlServer) -> str:
 
 @pytest.fixture
 def settings(
-    postgresql: PostgresqlServer, broker: Broker, orchestrator: Orchestrator, database: str
+    postgresql: PostgresqlServer,
+    broker: Broker | None,
+    orchestrator: Orchestrator,
+    database: str,
 ) -> dict[str, object]:
     """Those of an evaluator on all of these whose shards workers ask."""
+    queued = {"executor": "celery", "broker": broker.url} if broker else {"executor": "poll"}
     return {
         **_SHORT,
-        "executor": "celery",
+        **queued,
         "orchestrator_target": orchestrator.target,
         "database": postgresql.url(database),
-        "broker": broker.url,
     }
 
 
@@ -109,7 +114,8 @@ def settings(
 async def evaluator(settings: dict[str, object]) -> AsyncIterator[Evaluator]:
     """The evaluator, in this process."""
     read = EvaluatorSettings.model_validate(settings)
-    urls = {"database_url": str(settings["database"]), "broker_url": str(settings["broker"])}
+    broker_url = str(settings.get("broker", ""))
+    urls = {"database_url": str(settings["database"]), "broker_url": broker_url}
     async with (
         open_answerer(read.orchestrator_target) as answerer,
         open_evaluator(read, answerer, **urls, lab_index=lambda _: "lab") as opened,
@@ -121,7 +127,7 @@ async def evaluator(settings: dict[str, object]) -> AsyncIterator[Evaluator]:
 def scene(
     tmp_path: Path,
     postgresql: PostgresqlServer,
-    broker: Broker,
+    broker: Broker | None,
     orchestrator: Orchestrator,
     settings: dict[str, object],
     evaluator: Evaluator,

@@ -1,10 +1,11 @@
-"""What evaluations cost as a service, and with more workers; printed, held to nothing.
+"""The cost of evaluations as a service, and with more workers: a benchmark without assertions.
 
     python -m integration_tests.evaluations.measure [QUESTIONS] [ROUNDS]
 
-The lab's questions, asked of one orchestrator with the lab's models in a process of its own: by
-`scaar eval run`, by a service that asks itself, and by 1, 2 and 4 workers of a service, by turns.
-The command is timed with the start of its process, a service from the request to the report.
+The lab's questions are sent to one orchestrator with the lab's models in its own process: by
+`scaar eval run`, by a service without workers, and by a service with 1, 2 and 4 workers, in turn.
+The time of the command includes the start of its process; that of a service is from the request to
+the report.
 """
 
 import asyncio
@@ -16,13 +17,13 @@ import time
 from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 
-from scaar.compose import ensure_lab_index, lab_index_name, open_answerer, open_retriever
+from scaar.compose import ensure_lab_index, lab_index_name, open_answerer
 from scaar.core.evaluations import EvaluationRequest, EvaluationState, no_questions
 from scaar.core.types import PolicyRequest
-from scaar.evaluator.service.opening import open_evaluator
+from scaar.evaluator.service.setup import open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
-from scaar.evaluator.store.database.migrating import upgrade
-from scaar.evaluator.store.database.opening import open_database
+from scaar.evaluator.store.database.database import open_database
+from scaar.evaluator.store.database.migration import upgrade
 from scaar.testing.commands import run_scaar
 from scaar.testing.processes import running_service
 
@@ -34,20 +35,19 @@ POLICIES = ("no_retrieval", "flare", "scaar")
 CONCURRENCY = 4
 WORKERS = (1, 2, 4)
 SHARDS = 16
-"""In so many an evaluation is cut for workers, so that four end at about the same time."""
+"""Number of shards of an evaluation, so that four workers end at about the same time."""
 
 
 async def make_index() -> None:
     """The index of the lab's passages, where the orchestrator looks for it."""
-    async with open_retriever() as retriever:
-        await ensure_lab_index(retriever)
+    await ensure_lab_index()
 
 
 def by_command(folder: Path, target: str, questions: int) -> float:
     """Seconds of an evaluation in a folder."""
     began = time.perf_counter()
     ran = run_scaar(
-        *("eval", "run", "--dataset", "lab", "--limit", str(questions), "--target", target),
+        *("eval", "run", "--dataset", "lab", "--limit", str(questions), "--address", target),
         *("--policies", ",".join(POLICIES), "--concurrency", str(CONCURRENCY)),
         *("--out", str(folder)),
     )
@@ -71,7 +71,7 @@ async def by_service(
     time.
     """
     name = folder.name.replace("-", "_")
-    postgresql.asked(f"CREATE DATABASE {name}")
+    postgresql.execute(f"CREATE DATABASE {name}")
     url = postgresql.url(name)
     given: dict[str, object] = {
         "orchestrator_target": target,
@@ -129,9 +129,9 @@ def measure(questions: int, rounds: int) -> None:
             found = {"scaar eval run": by_command(home / f"run-{at}", target, questions)}
             for workers in (0, *WORKERS):
                 folder = home / f"service-{at}-{workers}"
-                asked = by_service(folder, target, questions, workers=workers, **servers)
+                requested = by_service(folder, target, questions, workers=workers, **servers)
                 name = f"service, {workers} workers" if workers else "service, in its process"
-                found[name] = asyncio.run(asked)
+                found[name] = asyncio.run(requested)
             for name, seconds in found.items():
                 taken.setdefault(name, []).append(seconds)
     predictions = questions * len(POLICIES)
@@ -143,8 +143,8 @@ def measure(questions: int, rounds: int) -> None:
     for name, seconds in taken.items():
         rate = predictions / statistics.median(seconds)
         over = [each / base for each, base in zip(seconds, first, strict=True)]
-        rounds_told = ", ".join(f"{each:.2f}" for each in over)
-        print(f"| {name} | {rate:.1f} | {statistics.median(over):.2f} | {rounds_told} |")
+        rounds_text = ", ".join(f"{each:.2f}" for each in over)
+        print(f"| {name} | {rate:.1f} | {statistics.median(over):.2f} | {rounds_text} |")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent
 
 
 class Orchestrator:
-    """An orchestrator of steady answers; one that was ended starts again at the same port."""
+    """An orchestrator with constant answers; after its end, it starts again at the same port."""
 
     def __init__(self, folder: Path, *, most_calls: int = 64) -> None:
         self._folder, self._most_calls = folder, most_calls
@@ -24,14 +24,14 @@ class Orchestrator:
         return f"dns:///127.0.0.1:{self._port}"
 
     @property
-    def asked(self) -> list[str]:
-        """What it was asked for beyond its opening, in order."""
-        file = self._folder / "asked"
+    def requests(self) -> list[str]:
+        """The requests whose answers were awaited after their first event, in order."""
+        file = self._folder / "requested"
         return file.read_text().splitlines() if file.exists() else []
 
     @property
     def held(self) -> int:
-        """How many answers it waits with."""
+        """Number of answers that wait."""
         return int((self._folder / "held").read_text())
 
     def start(self) -> None:
@@ -44,11 +44,11 @@ class Orchestrator:
         )
 
     def hold(self) -> None:
-        """Has it wait with its answers from now on."""
+        """Make its answers wait from now on."""
         (self._folder / "hold").touch()
 
     def let_go(self) -> None:
-        """Has it answer."""
+        """Let its answers continue."""
         (self._folder / "hold").unlink(missing_ok=True)
 
     def _answers(self) -> bool:
@@ -57,7 +57,7 @@ class Orchestrator:
 
 
 class Worker:
-    """``scaar evals worker`` with settings of an evaluator."""
+    """``scaar eval worker`` with settings of an evaluator."""
 
     def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
         self._environment = _environment_of(settings)
@@ -66,7 +66,7 @@ class Worker:
 
     def start(self, *, ahead_s: float = 0.0) -> None:
         """Starts it, its clock so far ahead, and returns once it takes shards."""
-        command = scaar("evals", "worker")
+        command = scaar("eval", "worker")
         if ahead_s:
             moved = f"import time; real = time.time; time.time = lambda: real() + {ahead_s}"
             run = "import runpy; runpy.run_module('scaar.cli', run_name='__main__')"

@@ -13,7 +13,7 @@ from scaar.core.evaluations import (
     EvaluationQuestion,
     EvaluationRequest,
     EvaluationState,
-    ReportForm,
+    ReportFormat,
 )
 from scaar.core.ports import Evaluator
 from scaar.core.types import PolicyRequest
@@ -29,7 +29,7 @@ PATIENCE_S = 540.0
 COUNT = 12
 POLICIES = ("no_retrieval", "flare")
 REQUEST = EvaluationRequest(
-    policies=tuple(PolicyRequest(name) for name in POLICIES), index="lab", request_id="one"
+    policies=tuple(PolicyRequest(name) for name in POLICIES), indexes=("lab",), request_id="one"
 )
 
 
@@ -42,7 +42,7 @@ async def questions(*, poison: bool = False) -> AsyncIterator[EvaluationQuestion
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an evaluation came to, apart from when it was begun."""
+    """The result of an evaluation without its start time."""
 
     predictions: tuple[EvaluationPrediction, ...]
     report: object
@@ -50,7 +50,7 @@ class Outcome:
 
 async def outcome_of(evaluator: Evaluator, evaluation: EvaluationDescription) -> Outcome:
     page = await evaluator.list_predictions(evaluation.id, page_size=1_000)
-    report = await evaluator.report(evaluation.id, ReportForm.JSON)
+    report = await evaluator.report(evaluation.id, ReportFormat.JSON)
     return Outcome(page.predictions, json.loads(report.replace(evaluation.created, "")))
 
 
@@ -60,7 +60,7 @@ class Scene:
 
     folder: Path
     postgresql: PostgresqlServer
-    broker: Broker
+    broker: Broker | None
     orchestrator: Orchestrator
     settings: dict[str, object]
     evaluator: Evaluator
@@ -83,21 +83,21 @@ class Scene:
         """An evaluation of which two questions wait for the orchestrator, which holds."""
         self.orchestrator.hold()
         evaluation = await self.begin()
-        await self.under_way(2)
+        await self.until_in_flight(2)
         return evaluation
 
-    async def under_way(self, count: int = 1) -> None:
-        """Returns when workers have so many questions under way, of an orchestrator that holds."""
+    async def until_in_flight(self, count: int = 1) -> None:
+        """Return when workers have this many questions in flight at the held orchestrator."""
         await until(lambda: bool(self.asking()) and self.orchestrator.held >= count)
 
     def asking(self) -> list[int]:
         """The ids of the processes that hold shards."""
-        held = self.told("SELECT DISTINCT holder FROM shards WHERE holder IS NOT NULL")
+        held = self.reported("SELECT DISTINCT holder FROM shards WHERE holder IS NOT NULL")
         return [int(line.split()[-1]) for line in held.splitlines()]
 
-    def told(self, statement: str) -> str:
+    def reported(self, statement: str) -> str:
         """What the database says to a statement."""
-        return self.postgresql.asked(statement, database=self.database)
+        return self.postgresql.execute(statement, database=self.database)
 
     async def ended(self, evaluation: EvaluationDescription) -> EvaluationDescription:
         """The evaluation when it has ended, whatever is away meanwhile."""
@@ -115,7 +115,7 @@ class Scene:
         last = await self.ended(evaluation)
         assert last.state is EvaluationState.SUCCEEDED, last.error
         unfinished = "SELECT count(*) FROM evaluations WHERE state IN ('queued', 'running')"
-        assert self.told(unfinished) == "0"
+        assert self.reported(unfinished) == "0"
         return await outcome_of(self.evaluator, last)
 
 

@@ -1,10 +1,10 @@
-"""An orchestrator of steady answers that can be held up, and tells what it is asked.
+"""An orchestrator with constant answers that can be made to wait, and that records its requests.
 
     python steady_orchestrator.py FOLDER HOST:PORT [MOST_CALLS]
 
-It writes what it is asked for, a line each, into ``asked`` of the folder, and waits with its answer
-for as long as there is a file ``hold``; ``held`` says how many wait. A question that holds the word
-poison cannot be answered.
+It appends each request as a line to the file ``requested`` in the folder, and waits with the answer
+while the file ``hold`` exists; ``held`` contains the number of waiting answers. A question that
+contains the word poison cannot be answered.
 """
 
 import asyncio
@@ -23,13 +23,13 @@ from scaar.wire.status import status_of
 
 
 class HeldAnswerer(SteadyAnswerer):
-    """Steady answers, held up by a file."""
+    """Constant answers that wait while a file exists."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self._folder = folder
         self._held = 0
-        self._tell(0)
+        self._count(0)
 
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
         async for event in super().stream_answer(request):
@@ -37,20 +37,20 @@ class HeldAnswerer(SteadyAnswerer):
             if isinstance(event, AnswerStarted):
                 await self._hold(f"{request.policy.name}: {request.question}\n")
                 if "poison" in request.question:
-                    raise ScaarError("nothing can be said of it")
+                    raise ScaarError("there is no answer")
 
     async def _hold(self, line: str) -> None:
-        with (self._folder / "asked").open("a") as asked:
-            asked.write(line)
-        self._tell(1)
+        with (self._folder / "requested").open("a") as requested:
+            requested.write(line)
+        self._count(1)
         try:
-            # Another process holds it.
+            # Another process creates and removes the file.
             while (self._folder / "hold").exists():  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         finally:
-            self._tell(-1)
+            self._count(-1)
 
-    def _tell(self, more: int) -> None:
+    def _count(self, more: int) -> None:
         self._held += more
         file = self._folder / "held.new"
         file.write_text(str(self._held))

@@ -14,14 +14,14 @@ from alembic.runtime.migration import MigrationContext
 
 from scaar.core.errors import BackendUnavailable, NotFound, ScaarError
 from scaar.core.ports import Evaluator
-from scaar.evaluator.asked import Asked
 from scaar.evaluator.datasets.lab import LAB
 from scaar.evaluator.records import Question
-from scaar.evaluator.service.opening import open_evaluator
+from scaar.evaluator.service.setup import open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
+from scaar.evaluator.specification import EvaluationSpec
+from scaar.evaluator.store.database.database import Database, open_database
 from scaar.evaluator.store.database.evaluations import NewEvaluation, add_evaluation
-from scaar.evaluator.store.database.migrating import check, newest
-from scaar.evaluator.store.database.opening import Database, open_database
+from scaar.evaluator.store.database.migration import check, newest
 from scaar.evaluator.store.database.predictions import ShardPredictions, every_prediction
 from scaar.evaluator.store.database.tables import METADATA, PREDICTIONS
 from scaar.testing import evaluations
@@ -37,7 +37,7 @@ SETTINGS = EvaluatorSettings(
     patience_s=0.0,
     attempt_pause_s=0.01,
     shard_predictions=6,
-    shards_at_once=3,
+    concurrent_shards=3,
     max_unfinished=3,
     max_questions=40,
 )
@@ -50,7 +50,7 @@ NUMBERS = itertools.count()
 def database_url(postgresql: PostgresqlServer) -> str:
     """An empty database of the test's own."""
     name = f"kept_{next(NUMBERS)}"
-    postgresql.asked(f"CREATE DATABASE {name}")
+    postgresql.execute(f"CREATE DATABASE {name}")
     return postgresql.url(name)
 
 
@@ -82,11 +82,11 @@ async def test_the_steps_make_the_tables_that_the_code_reads(migrated_url: str) 
             assert await connection.run_sync(differences) == []
 
 
-async def test_a_database_without_tables_keeps_the_service_from_starting(
+async def test_a_database_without_tables_prevents_the_start(
     database_url: str,
 ) -> None:
     opened = open_evaluator(SETTINGS, SteadyAnswerer(), database_url=database_url, lab_index=str)
-    with pytest.raises(NotFound, match="make them with scaar db upgrade"):
+    with pytest.raises(NotFound, match="create them with scaar db upgrade"):
         async with opened:
             pass
 
@@ -96,10 +96,10 @@ class RolledBack(Exception):
 
 
 def store_row(evaluation: int, *, question: int) -> sa.Insert:
-    """A row that whoever keeps the same prediction waits for."""
+    """Return a statement that blocks every other writer of the same prediction."""
     row = {"evaluation": evaluation, "question": question, "setting": 0, "settled": False}
-    told = {"failed": False, "attempts": 1, "score": 0.0, "retrievals": 0, "record": ""}
-    return sa.insert(PREDICTIONS).values(row | told)
+    reported = {"failed": False, "attempts": 1, "score": 0.0, "retrievals": 0, "record": ""}
+    return sa.insert(PREDICTIONS).values(row | reported)
 
 
 async def waiting_for_locks(database: Database) -> int:
@@ -109,13 +109,15 @@ async def waiting_for_locks(database: Database) -> int:
         return int(await connection.scalar(counted) or 0)
 
 
-async def test_two_who_keep_the_same_predictions_wait_for_one_another(migrated_url: str) -> None:
+async def test_concurrent_writers_of_the_same_predictions_wait_for_each_other(
+    migrated_url: str,
+) -> None:
     questions = tuple(Question(f"q{at}", f"Who is {at}?", ("Ada",), "Ada") for at in range(40))
-    asked = Asked(evaluations.EVALUATION.dataset, evaluations.SETTINGS, "lab", 60.0)
+    requested = EvaluationSpec(evaluations.EVALUATION.dataset, evaluations.SETTINGS, "lab", 60.0)
     made = [evaluations.prediction(evaluations.LABELS[0], each.id) for each in questions]
     async with open_database(migrated_url) as database:
-        new = NewEvaluation("a", "default", "a", asked, questions)
-        stored = await add_evaluation(database, new, now=1.0, most_unfinished=8)
+        new = NewEvaluation("a", "default", "a", requested, questions, len(evaluations.SETTINGS))
+        stored = await add_evaluation(database, new, now=1.0, max_unfinished=8)
         store = ShardPredictions(
             database,
             stored.number,
@@ -139,7 +141,7 @@ async def test_two_who_keep_the_same_predictions_wait_for_one_another(migrated_u
     assert kept == made
 
 
-async def test_a_transaction_that_is_given_up_for_another_may_be_tried_again(
+async def test_a_transaction_aborted_for_another_may_be_retried(
     migrated_url: str,
 ) -> None:
     async def locks(database: Database, one: asyncio.Event, other: asyncio.Event, at: int) -> None:
@@ -181,13 +183,13 @@ async def test_a_database_that_is_read_only_or_hangs_cannot_be_written(
     migrated_url: str, postgresql: PostgresqlServer
 ) -> None:
     name = migrated_url.rpartition("/")[2]
-    postgresql.asked(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    postgresql.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
     async with open_database(migrated_url) as database:
         with pytest.raises(ScaarError) as caught:
             await database.check_writable()
         assert "127.0.0.1" not in caught.value.message
         assert "read-only" in caught.value.detail
-    postgresql.asked(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+    postgresql.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
     async with open_database(migrated_url) as database:
         await database.check_writable()
     async with open_database(migrated_url) as database, open_database(migrated_url) as other:

@@ -17,11 +17,12 @@ from ..servers.server_process import has_ended
 from .processes import Orchestrator
 from .scene import COUNT, POLICIES, Broker, Outcome, Scene, until
 
-BROKERS = pytest.mark.parametrize("broker_kind", ["redis", "rabbitmq"])
+BROKERS = pytest.mark.parametrize("broker_kind", ["none", "redis", "rabbitmq"])
+WITH_AND_WITHOUT_BROKER = pytest.mark.parametrize("broker_kind", ["none", "redis"])
 
 
 @BROKERS
-async def test_a_process_that_is_killed_in_mid_question_takes_nothing_with_it(
+async def test_killing_a_process_during_a_question_loses_nothing(
     scene: Scene, undisturbed: Outcome
 ) -> None:
     await scene.start_worker()
@@ -31,6 +32,7 @@ async def test_a_process_that_is_killed_in_mid_question_takes_nothing_with_it(
     assert await scene.succeeded(evaluation) == undisturbed
 
 
+@WITH_AND_WITHOUT_BROKER
 async def test_when_all_workers_are_killed_another_finishes(
     scene: Scene, undisturbed: Outcome
 ) -> None:
@@ -42,6 +44,7 @@ async def test_when_all_workers_are_killed_another_finishes(
     assert await scene.succeeded(evaluation) == undisturbed
 
 
+@WITH_AND_WITHOUT_BROKER
 async def test_the_processes_of_a_worker_that_is_killed_end_with_it(
     scene: Scene, undisturbed: Outcome
 ) -> None:
@@ -61,11 +64,13 @@ async def test_the_processes_of_a_worker_that_is_killed_end_with_it(
         ("broker", "redis"),
         ("broker", "durable_redis"),
         ("broker", "rabbitmq"),
+        ("postgresql", "none"),
         ("postgresql", "redis"),
+        ("orchestrator", "none"),
         ("orchestrator", "redis"),
     ],
 )
-async def test_a_server_that_is_killed_in_mid_question_and_comes_back_is_gone_on_with(
+async def test_evaluation_continues_when_a_server_killed_during_a_question_restarts(
     scene: Scene, undisturbed: Outcome, server: str
 ) -> None:
     killed: Broker | PostgresqlServer | Orchestrator = getattr(scene, server)
@@ -86,17 +91,18 @@ async def test_a_broker_without_room_on_disk_holds_up_and_loses_nothing(
     await scene.start_worker()
     redis.fill_disk()
     for _ in range(2):
-        redis.asked("SET", "filler", "x")
-    assert "MISCONF" in redis.asked("SET", "filler", "x")
+        redis.execute("SET", "filler", "x")
+    assert "MISCONF" in redis.execute("SET", "filler", "x")
     evaluation = await scene.begin()
     running = "SELECT count(*) FROM shards"
-    await until(lambda: scene.told(running) != "0")
+    await until(lambda: scene.reported(running) != "0")
     assert scene.asking() == []
     redis.free_disk()
     assert await scene.succeeded(evaluation) == undisturbed
 
 
-async def test_a_worker_that_slept_past_its_lease_finds_its_shard_taken(
+@WITH_AND_WITHOUT_BROKER
+async def test_a_worker_paused_past_its_lease_loses_its_shard(
     scene: Scene, undisturbed: Outcome
 ) -> None:
     sleeping = await scene.start_worker(worker_processes=1)
@@ -107,43 +113,55 @@ async def test_a_worker_that_slept_past_its_lease_finds_its_shard_taken(
     scene.orchestrator.let_go()
     await scene.start_worker(worker_processes=1)
     taken = "SELECT count(*) FROM shards WHERE attempt > 1"
-    await until(lambda: scene.told(taken) != "0")
+    await until(lambda: scene.reported(taken) != "0")
     os.kill(asking, signal.SIGCONT)
-    sleeping.process.go_on()
+    sleeping.process.resume()
     assert await scene.succeeded(evaluation) == undisturbed
 
 
-async def test_a_worker_whose_clock_is_an_hour_ahead_neither_steals_nor_keeps(
+@WITH_AND_WITHOUT_BROKER
+async def test_a_worker_with_a_wrong_clock_neither_steals_nor_keeps_shards(
     scene: Scene, undisturbed: Outcome
 ) -> None:
     await scene.start_worker(ahead_s=3_600.0, worker_processes=1)
     evaluation = await scene.begin_held()
     await scene.start_worker(worker_processes=1)
-    await scene.under_way(4)
+    await scene.until_in_flight(4)
     scene.workers[0].process.kill_with_children()
     scene.orchestrator.let_go()
     assert await scene.succeeded(evaluation) == undisturbed
-    assert scene.told("SELECT max(attempt) FROM shards") == "2"
+    assert scene.reported("SELECT max(attempt) FROM shards") == "2"
 
 
-async def test_of_workers_with_the_same_shard_one_asks_it(
-    scene: Scene, undisturbed: Outcome
-) -> None:
+async def test_of_several_workers_one_leases_a_shard(scene: Scene, undisturbed: Outcome) -> None:
     for _ in range(2):
         await scene.start_worker()
     evaluation = await scene.begin_held()
+    assert scene.broker is not None
     queue = ShardQueue(build_application(scene.broker.url))
-    number = int(scene.told("SELECT max(number) FROM evaluations"))
+    number = int(scene.reported("SELECT max(number) FROM evaluations"))
     for at in range(4):
         for _ in range(3):
             await queue.put(ShardKey(number, at))
     queue.close()
     scene.orchestrator.let_go()
     assert await scene.succeeded(evaluation) == undisturbed
-    # What answers is asked by the first question, before all of them are.
-    asked = Counter(each for each in scene.orchestrator.asked if "number 0?" not in each)
-    assert len(asked) == (COUNT - 1) * len(POLICIES)
-    assert set(asked.values()) == {1}
+    # The first question is asked before the others, to learn the provenance.
+    requested = Counter(each for each in scene.orchestrator.requests if "number 0?" not in each)
+    assert len(requested) == (COUNT - 1) * len(POLICIES)
+    assert set(requested.values()) == {1}
+
+
+@pytest.mark.parametrize("broker_kind", ["none"])
+async def test_workers_without_a_broker_answer_every_question_once(
+    scene: Scene, undisturbed: Outcome
+) -> None:
+    for _ in range(2):
+        await scene.start_worker()
+    assert await scene.succeeded(await scene.begin()) == undisturbed
+    requested = Counter(each for each in scene.orchestrator.requests if "number 0?" not in each)
+    assert set(requested.values()) == {1}
+    assert scene.reported("SELECT max(attempt), max(faults) FROM shards") == "1|0"
 
 
 async def test_a_question_that_cannot_be_answered_fails_after_three_tries_and_the_rest_go_on(
@@ -156,12 +174,12 @@ async def test_a_question_that_cannot_be_answered_fails_after_three_tries_and_th
     assert {(each.question_id, each.answer) for each in failed} == {("q4", "")}
     assert len(failed) == len(POLICIES)
     assert all(value == 0.0 for each in failed for _, value in each.scores)
-    tries = Counter(each for each in scene.orchestrator.asked if "poison" in each)
+    tries = Counter(each for each in scene.orchestrator.requests if "poison" in each)
     assert set(tries.values()) == {3}
 
 
 @pytest.mark.parametrize("most_calls", [1])
-async def test_an_orchestrator_that_sheds_load_is_left_alone_and_asked_again(
+async def test_questions_wait_for_an_orchestrator_that_sheds_load(
     scene: Scene, undisturbed: Outcome
 ) -> None:
     await scene.start_worker()
@@ -169,9 +187,7 @@ async def test_an_orchestrator_that_sheds_load_is_left_alone_and_asked_again(
 
 
 @BROKERS
-async def test_a_worker_that_is_told_to_stop_gives_its_shards_back(
-    scene: Scene, undisturbed: Outcome
-) -> None:
+async def test_a_stopping_worker_releases_its_shards(scene: Scene, undisturbed: Outcome) -> None:
     stopped = await scene.start_worker()
     evaluation = await scene.begin_held()
     os.kill(stopped.process.pid, signal.SIGTERM)
@@ -180,4 +196,4 @@ async def test_a_worker_that_is_told_to_stop_gives_its_shards_back(
     scene.orchestrator.let_go()
     await scene.start_worker()
     assert await scene.succeeded(evaluation) == undisturbed
-    assert scene.told("SELECT max(faults) FROM shards") == "0"
+    assert scene.reported("SELECT max(faults) FROM shards") == "0"

@@ -1,4 +1,4 @@
-"""An evaluator that is killed: what it queued goes on, by whoever asks, and it is whole again."""
+"""A killed evaluator: workers continue what it queued, and it resumes after its restart."""
 
 import asyncio
 import os
@@ -43,7 +43,7 @@ async def evaluator(service: Service) -> AsyncIterator[Evaluator]:
 
 
 @pytest.mark.parametrize("executor", ["in_process", "celery"])
-async def test_one_that_is_killed_in_mid_question_goes_on_when_it_is_back(
+async def test_evaluation_continues_after_a_restart_during_a_question(
     scene: Scene, service: Service, undisturbed: Outcome, executor: str
 ) -> None:
     if executor == "celery":
@@ -55,12 +55,12 @@ async def test_one_that_is_killed_in_mid_question_goes_on_when_it_is_back(
     assert await scene.succeeded(evaluation) == undisturbed
 
 
-async def test_who_watches_on_the_command_line_is_told_to_the_end(
+async def test_watching_on_the_command_line_lasts_until_the_end(
     scene: Scene, service: Service
 ) -> None:
     evaluation = await scene.begin_held()
     watching = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "scaar.cli", "evals", "watch", evaluation.id),
+        *(sys.executable, "-m", "scaar.cli", "eval", "watch", evaluation.id),
         *("--target", service.target),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

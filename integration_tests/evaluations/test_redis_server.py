@@ -5,50 +5,50 @@ import pytest
 from ..servers.redis.redis_server import running_redis
 
 
-def test_a_durable_redis_that_is_killed_has_what_it_was_told_when_it_starts_again() -> None:
+def test_a_durable_redis_keeps_its_data_when_killed() -> None:
     with running_redis(durable=True) as redis:
-        assert redis.asked("SET", "colour", "blue") == "OK"
+        assert redis.execute("SET", "colour", "blue") == "OK"
         before = redis.process.pid
         redis.process.kill()
-        assert redis.asked("GET", "colour") == ""
+        assert redis.execute("GET", "colour") == ""
         redis.start()
         assert redis.process.pid != before
-        assert redis.asked("GET", "colour") == "blue"
+        assert redis.execute("GET", "colour") == "blue"
 
 
 def test_a_redis_that_keeps_all_in_memory_starts_again_empty() -> None:
     with running_redis() as redis:
-        redis.asked("SET", "colour", "blue")
+        redis.execute("SET", "colour", "blue")
         address = redis.url
         redis.process.kill()
         redis.start()
-        assert redis.asked("EXISTS", "colour") == "0"
+        assert redis.execute("EXISTS", "colour") == "0"
         assert redis.url == address
 
 
 def test_a_redis_without_room_on_disk_refuses_to_write_until_there_is_some() -> None:
     with running_redis(durable=True) as redis:
-        redis.asked("SET", "colour", "blue")
+        redis.execute("SET", "colour", "blue")
         redis.fill_disk()
         # What it finds the disk full with, it has answered.
-        redis.asked("SET", "colour", "green")
-        assert "MISCONF" in redis.asked("SET", "colour", "red")
+        redis.execute("SET", "colour", "green")
+        assert "MISCONF" in redis.execute("SET", "colour", "red")
         redis.free_disk()
-        assert redis.asked("GET", "colour") == "green"
+        assert redis.execute("GET", "colour") == "green"
 
 
-def test_two_servers_are_strangers_and_listen_on_loopback_only() -> None:
+def test_two_servers_are_separate_and_listen_on_loopback_only() -> None:
     with running_redis() as one, running_redis() as other:
-        one.asked("SET", "colour", "blue")
-        assert other.asked("EXISTS", "colour") == "0"
-        assert one.asked("CONFIG", "GET", "bind").split()[1:] == ["127.0.0.1"]
+        one.execute("SET", "colour", "blue")
+        assert other.execute("EXISTS", "colour") == "0"
+        assert one.execute("CONFIG", "GET", "bind").split()[1:] == ["127.0.0.1"]
 
 
-def test_a_server_that_does_not_come_up_is_told_with_what_it_said() -> None:
+def test_a_server_that_does_not_start_is_reported_with_its_output() -> None:
     with running_redis() as redis:
         redis.process.kill()
         with running_redis() as taken:
             redis.port = taken.port
             redis.folder.joinpath("redis.log").unlink()
-            with pytest.raises(RuntimeError, match="redis-server did not come up"):
+            with pytest.raises(RuntimeError, match="redis-server did not start"):
                 redis.start()

@@ -1,4 +1,4 @@
-"""What workers tell of themselves, read over HTTP, in their log and by a collector of traces."""
+"""Telemetry of workers: metrics over HTTP, their log, and traces at a collector."""
 
 import asyncio
 import json
@@ -16,15 +16,15 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from prometheus_client.parser import text_string_to_metric_families
 
 from scaar.core.evaluations import EvaluationState
-from scaar.core.loop import Ports
+from scaar.core.loop.loop import Ports
 from scaar.core.ports import Answerer, Evaluator
 from scaar.core.types import GenerateRequest, Passage, PolicyRequest
-from scaar.evaluator.service.opening import open_evaluator
-from scaar.evaluator.service.watching import EvaluationWatch
+from scaar.evaluator.service.observers import EvaluationHooks
+from scaar.evaluator.service.setup import open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.runtime.settings import ServiceSettings
-from scaar.telemetry.opening import open_telemetry
+from scaar.telemetry.setup import open_telemetry
 from scaar.testing.collector import attributes, running_collector
 from scaar.testing.fakes import InMemoryRetriever, Piece, ScriptedGenerator, ScriptedScorer
 from scaar.testing.watched_services import watched_services
@@ -35,7 +35,7 @@ from .processes import Worker
 from .scene import COUNT, PATIENCE_S, POLICIES, REQUEST, Broker, Scene, questions, until
 
 EVERY = COUNT * len(POLICIES)
-WAITING, HELD = ("scaar_shards", "waiting"), ("scaar_shards", "held")
+WAITING, LEASED = ("scaar_shards", "waiting"), ("scaar_shards", "leased")
 Samples = dict[tuple[str, ...], float]
 
 
@@ -53,15 +53,15 @@ def total(found: Samples, name: str) -> float:
     return sum(value for key, value in found.items() if key[0] == name)
 
 
-async def test_what_the_processes_of_a_worker_ask_is_read_together(scene: Scene) -> None:
+async def test_the_metrics_of_a_workers_processes_are_served_together(scene: Scene) -> None:
     address = f"127.0.0.1:{free_port()}"
     await scene.start_worker(metrics_address=address, attempts=2)
     before = read(address)
     await scene.succeeded(await scene.begin(poison=True))
     await until(lambda: total(read(address), "scaar_shards_ended_total") == 4)
     found = read(address)
-    assert before["scaar_shards_taken_total",] == 0
-    assert found["scaar_shards_taken_total",] == found["scaar_shard_duration_seconds_count",] == 4
+    assert before["scaar_shards_leased_total",] == 0
+    assert found["scaar_shards_leased_total",] == found["scaar_shard_duration_seconds_count",] == 4
     # The last answer ends the evaluation, which its shard may learn first.
     ends = {key[1] for key in found if key[0] == "scaar_shards_ended_total"}
     assert ends <= {"finished", "dropped"}
@@ -72,7 +72,7 @@ async def test_what_the_processes_of_a_worker_ask_is_read_together(scene: Scene)
     assert [(key[1], found[key]) for key in named] == [("worker", 1.0)]
 
 
-async def test_what_a_process_counted_that_was_killed_still_counts(scene: Scene) -> None:
+async def test_counts_of_a_killed_process_still_count(scene: Scene) -> None:
     address = f"127.0.0.1:{free_port()}"
     worker = await scene.start_worker(metrics_address=address, worker_processes=1)
     evaluation = await scene.begin()
@@ -99,39 +99,41 @@ async def test_the_port_is_free_for_the_next_worker_as_soon_as_one_is_killed(
 
 
 @pytest.mark.parametrize("most_calls", [1])
-async def test_what_questions_waited_for_an_orchestrator_without_room_is_counted(
+async def test_the_waiting_time_of_questions_for_an_overloaded_orchestrator_is_counted(
     scene: Scene,
 ) -> None:
     address = f"127.0.0.1:{free_port()}"
     await scene.start_worker(metrics_address=address)
     await scene.succeeded(await scene.begin())
     found = read(address)
-    assert found["scaar_questions_held_back_seconds_total", "overloaded"] > 0
+    assert found["scaar_questions_waiting_seconds_total", "overloaded"] > 0
     assert found["scaar_questions_total", "answered"] == EVERY
 
 
-async def test_a_line_for_every_shard_says_whose_it_is_and_how_it_ended(scene: Scene) -> None:
+async def test_a_log_record_for_every_shard_has_its_evaluation_and_end(scene: Scene) -> None:
     worker = await scene.start_worker(log_format="json", log_level="info")
     evaluation = await scene.begin()
     await scene.succeeded(evaluation)
     worker.process.stop()
     lines = [json.loads(line) for line in logged(scene).splitlines() if line.startswith("{")]
-    told = [line for line in lines if line["logger"] == "scaar.shards"]
-    assert {line["request_id"] for line in told} == {"one"}
-    assert {line["service"] for line in told} == {"worker"}
-    ends = Counter(line["message"].partition(": ")[2].split()[0].strip(",") for line in told)
-    assert ends.pop("taken") == ends["finished"] + ends["dropped"] == ends.total() == 4
-    assert all(f" of evaluation {evaluation.id}: " in line["message"] for line in told)
+    logged_lines = [line for line in lines if line["logger"] == "scaar.shards"]
+    assert {line["request_id"] for line in logged_lines} == {"one"}
+    assert {line["service"] for line in logged_lines} == {"worker"}
+    ends = Counter(
+        line["message"].partition(": ")[2].split()[0].strip(",") for line in logged_lines
+    )
+    assert ends.pop("leased") == ends["finished"] + ends["dropped"] == ends.total() == 4
+    assert all(f" of evaluation {evaluation.id}: " in line["message"] for line in logged_lines)
     assert not [line for line in lines if line["logger"].startswith("celery")]
 
 
-async def test_a_worker_that_is_told_to_stop_says_that_it_gave_its_shards_back(
+async def test_a_stopping_worker_logs_that_it_released_its_shards(
     scene: Scene,
 ) -> None:
     worker = await scene.start_worker(log_level="info")
     await scene.begin_held()
     worker.process.stop()
-    assert logged(scene).count(": given_back after ") == 2
+    assert logged(scene).count(": released after ") == 2
 
 
 def logged(scene: Scene) -> str:
@@ -161,8 +163,8 @@ async def test_a_question_is_one_trace_from_worker_to_scorer_and_the_evaluator_c
 ) -> None:
     request = replace(REQUEST, policies=(PolicyRequest("scaar"),))
     with running_collector() as collector:
-        told = {"otlp_endpoint": collector.endpoint, "stop_grace_s": 0.0}
-        async with watched_services(ports(), ServiceSettings.model_validate(told)) as services:
+        reported = {"otlp_endpoint": collector.endpoint, "stop_grace_s": 0.0}
+        async with watched_services(ports(), ServiceSettings.model_validate(reported)) as services:
             shared = {
                 "executor": "celery",
                 "orchestrator_target": services.target,
@@ -171,16 +173,20 @@ async def test_a_question_is_one_trace_from_worker_to_scorer_and_the_evaluator_c
                 "shard_predictions": 6,
                 "worker_processes": 2,
             }
-            worker = Worker(tmp_path, {**shared, **told})
+            worker = Worker(tmp_path, {**shared, **reported})
             async with evaluating(shared, services.answerer) as (evaluator, address):
                 created = await evaluator.create_evaluation(request, questions())
-                await told_by(address, {("scaar_evaluations", "running"): 1, WAITING: 2, HELD: 0})
+                await until_reported(
+                    address, {("scaar_evaluations", "running"): 1, WAITING: 2, LEASED: 0}
+                )
                 # What the evaluator asks to open it is no question of the worker's.
                 collector.spans.clear()
                 await asyncio.to_thread(worker.start)
                 async for each in evaluator.watch_evaluation(created.id):
                     last = each.evaluation
-                await told_by(address, {("scaar_evaluations", "succeeded"): 1, WAITING: 0, HELD: 0})
+                await until_reported(
+                    address, {("scaar_evaluations", "succeeded"): 1, WAITING: 0, LEASED: 0}
+                )
             worker.process.stop()
     assert (last.state, last.failed) == (EvaluationState.SUCCEEDED, 0)
     roots = collector.named("question")
@@ -191,12 +197,12 @@ async def test_a_question_is_one_trace_from_worker_to_scorer_and_the_evaluator_c
         by_id = {span.span_id: (name, span) for name, span in spans}
         assert {attributes(span)["scaar.request_id"] for _, span in spans} == {"one"}
         (scoring,) = [span for name, span in spans if name == "scaar-scorer" and is_scoring(span)]
-        name, asked = by_id[scoring.parent_span_id]
-        assert (name, asked.name) == (
+        name, requested = by_id[scoring.parent_span_id]
+        assert (name, requested.name) == (
             "scaar-orchestrator",
             "scaar.v1.OrchestratorService/StreamAnswer",
         )
-        assert by_id[asked.parent_span_id] == ("scaar-worker", root)
+        assert by_id[requested.parent_span_id] == ("scaar-worker", root)
         assert root.parent_span_id == b""
 
 
@@ -212,16 +218,16 @@ async def evaluating(
     settings = EvaluatorSettings.model_validate({**shared, "metrics_address": "127.0.0.1:0"})
     urls = {"database_url": str(shared["database"]), "broker_url": str(shared["broker"])}
     async with open_telemetry(settings, service="evaluator") as telemetry:
-        watch = EvaluationWatch(telemetry.evaluations, telemetry.traced)
+        hooks = EvaluationHooks(telemetry.evaluations, telemetry.traced)
         async with open_evaluator(
-            settings, answerer, **urls, lab_index=str, watch=watch
+            settings, answerer, **urls, lab_index=str, hooks=hooks
         ) as evaluator:
             yield evaluator, telemetry.metrics_address
 
 
-async def told_by(address: str, expected: Samples) -> None:
+async def until_reported(address: str, expected: Samples) -> None:
     """Returns when the metrics say it."""
     async with asyncio.timeout(PATIENCE_S):
-        # It counts anew every few seconds.
+        # The count is refreshed every few seconds.
         while not expected.items() <= (await asyncio.to_thread(read, address)).items():  # noqa: ASYNC110
             await asyncio.sleep(0.1)

@@ -24,9 +24,9 @@ async def run_go_example(folder: Path, target: str) -> list[str]:
         env=os.environ | {"GOBIN": str(folder / "bin"), "PATH": os.pathsep.join(path)},
         stdout=asyncio.subprocess.PIPE,
     )
-    told, _ = await asyncio.wait_for(running.communicate(), _PATIENCE_S)
+    reported, _ = await asyncio.wait_for(running.communicate(), _PATIENCE_S)
     assert running.returncode == 0
-    return told.decode().splitlines()
+    return reported.decode().splitlines()
 
 
 def _block(language: str) -> str:

@@ -11,14 +11,12 @@ from scaar.core.types import (
     AnswerRequest,
     AnswerStarted,
     EffectivePolicy,
-    Formulation,
+    Moment,
     PassagesRetrieved,
     Provenance,
     QuerySettings,
     RetrievedPassage,
-    Trigger,
     Usage,
-    When,
 )
 from scaar.testing.fakes import ScriptedAnswerer
 from scaar.testing.sockets import serving
@@ -28,8 +26,8 @@ from .clients_page import run_go_example
 
 
 def script(request: AnswerRequest) -> list[AnswerEvent]:
-    query = QuerySettings(Formulation.PFQ, include_question=True)
-    policy = EffectivePolicy("scaar", When.UNCERTAIN_DRAFT, 0.25, 1.0, query, 3, Trigger.FLARE)
+    query = QuerySettings("pfq", include_question=True)
+    policy = EffectivePolicy("scaar", (Moment.UNCERTAIN_DRAFT,), 0.25, 1.0, query, 3, "flare")
     provenance = Provenance("r", "lm", "1", "fake", "", "", "lab", "v1", "lab", policy)
     sentences = (AcceptedSentence("So the answer is London."),)
     usage = Usage(7, 1, 2, 3, 4.0)
@@ -45,6 +43,6 @@ def script(request: AnswerRequest) -> list[AnswerEvent]:
 async def test_the_go_example_compiles_and_answers(tmp_path: Path) -> None:
     answerer = ScriptedAnswerer(script)
     async with serving(OrchestratorServicer(answerer)) as (_, target):
-        told = await run_go_example(tmp_path, f"dns:///{target}")
-    assert told == ["A title", "London 7"]
+        reported = await run_go_example(tmp_path, f"dns:///{target}")
+    assert reported == ["A title", "London 7"]
     assert answerer.requests[0].policy.overrides.theta == 0.25

@@ -121,7 +121,7 @@ def test_the_evaluators_image_brings_tables_to_this_version() -> None:
         docker("volume", "rm", "--force", volume)
 
 
-def test_a_service_is_healthy_by_its_images_own_check() -> None:
+def test_the_health_check_of_an_image_reports_a_healthy_service() -> None:
     name = f"scaar-tests-{uuid4().hex[:8]}"
     quick = ("--health-interval", "1s", "--detach", "--name", name)
     docker("run", *quick, *HARDENED, f"{PREFIX}query-builder:{VERSION}")

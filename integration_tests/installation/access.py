@@ -1,4 +1,4 @@
-"""How an installation is reached: by targets, certificates, a token and its metrics."""
+"""Access to an installation: targets, certificates, token and metrics."""
 
 import json
 import os
@@ -20,7 +20,7 @@ QUESTION = "Who is the father of the director of the film The Haunted Fountain?"
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a client of an installation is told."""
+    """Addresses and credentials for a client of an installation."""
 
     target: str
     """Of the orchestrator."""
@@ -30,7 +30,7 @@ class Access:
     key: Path | None = None
     token: str = ""
     metrics: Callable[[], tuple[str, ...]] = tuple
-    """The URLs of what there is to be read of metrics now."""
+    """Returns the current URLs of metrics."""
     index: str = INDEX
     question: str = QUESTION
 
@@ -69,7 +69,7 @@ class Access:
         )
 
     def credentials(self) -> grpc.ChannelCredentials | None:
-        """What its channels are opened with; None for plaintext."""
+        """Return the channel credentials; None for plaintext."""
         if self.ca is None:
             return None
         shown = self.cert and self.key
@@ -115,7 +115,7 @@ class Access:
 
 
 def channel_options(service: str) -> tuple[tuple[str, object], ...]:
-    """As docs/clients.md has them, but that nothing is tried again: what fails is to be seen."""
+    """Return the options of docs/clients.md, without retries, so that failures are visible."""
     config = {
         "loadBalancingConfig": [{"round_robin": {}}],
         "healthCheckConfig": {"serviceName": service},

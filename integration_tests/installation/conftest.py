@@ -13,13 +13,13 @@ import pytest
 
 from ..kubernetes.cluster import Cluster
 from .access import Access
-from .needs import Need, lacking, leave_out, tell_left_out
+from .needs import Need, deselect, lacking, report_deselected
 from .ours.collector import Collector, collecting
 from .ours.containers import containers
 from .ours.installation import Installation
 from .ours.processes import Processes
-from .ours.released import hosts, released
-from .ours.replicated import Asked, running
+from .ours.release_installation import hosts, release_installation
+from .ours.replicated_installation import InstallationOptions, running
 from .ours.runner import Runner
 from .ours.security import Security, make_security
 
@@ -27,14 +27,14 @@ _HERE = Path(__file__).parent
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuses variables that are wrong, rather than test something else."""
+    """Reject invalid variables instead of testing something else."""
     config.addinivalue_line("markers", "needs(*needs): deselected, and counted, without them")
     Access.read(os.environ)
     runs_on()
 
 
 def runs_on() -> str:
-    """What an installation of the tests' own runs on: processes, images or kubernetes.
+    """Return what the tests' own installation runs on: processes, images or kubernetes.
 
     Raises:
         UsageError: the environment says none of them, or not which Kubernetes.
@@ -49,24 +49,28 @@ def runs_on() -> str:
     return found
 
 
-def started(on: Runner | Cluster, asked: Asked) -> AbstractContextManager[Installation]:
-    """The installation that is asked for, until the block ends."""
-    return released(on, asked) if isinstance(on, Cluster) else running(on, asked)
+def started(
+    on: Runner | Cluster, requested: InstallationOptions
+) -> AbstractContextManager[Installation]:
+    """Run the requested installation for the duration of the block."""
+    return (
+        release_installation(on, requested) if isinstance(on, Cluster) else running(on, requested)
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselects, and counts, the tests of what the installation does not give."""
+    """Deselect and count the tests whose requirements the installation does not meet."""
     access = Access.read(os.environ)
     also = {Need.PROCESSES: runs_on() == "processes"}
     wants = {item: lacking(item, access, also) for item in items if _HERE in item.path.parents}
-    leave_out(config, items, wants)
+    deselect(config, items, wants)
 
 
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Says how many tests were left out, and what would bring them in."""
-    tell_left_out(terminalreporter, config)
+    """Report how many tests were deselected and what they require."""
+    report_deselected(terminalreporter, config)
 
 
 @pytest.fixture(scope="session")
@@ -77,7 +81,7 @@ def cluster() -> Cluster | None:
 
 @pytest.fixture(scope="session")
 def security(tmp_path_factory: pytest.TempPathFactory, cluster: Cluster | None) -> Security:
-    """What the secured installation's services and clients show one another."""
+    """Certificates and token of the secured installation."""
     return make_security(tmp_path_factory.mktemp("security"), *(hosts(cluster) if cluster else ()))
 
 
@@ -85,7 +89,7 @@ def security(tmp_path_factory: pytest.TempPathFactory, cluster: Cluster | None) 
 def runners(
     tmp_path_factory: pytest.TempPathFactory, security: Security, cluster: Cluster | None
 ) -> Iterator[tuple[Runner | Cluster, Runner | Cluster]]:
-    """What the two installations of the tests' own run on."""
+    """Runner of the tests' own installations."""
     files = security.ca.parent
     with ExitStack() as stack:
         if cluster:
@@ -100,7 +104,7 @@ def runners(
 
 @pytest.fixture(scope="session")
 def collector(runners: tuple[Runner | Cluster, Runner | Cluster]) -> Iterator[Collector]:
-    """What the installation of the tests' own sends its traces to."""
+    """Collector of the traces of the tests' own installation."""
     with collecting(runners[0].host) as found:
         yield found
 
@@ -110,7 +114,7 @@ def installation(
     runners: tuple[Runner | Cluster, Runner | Cluster], collector: Collector
 ) -> Iterator[Installation]:
     """One of the tests' own, two replicas a service, its model the lab's behind TGI's interface."""
-    with started(runners[0], Asked(otlp_endpoint=collector.endpoint)) as found:
+    with started(runners[0], InstallationOptions(otlp_endpoint=collector.endpoint)) as found:
         yield found
 
 
@@ -119,13 +123,13 @@ def secured_installation(
     runners: tuple[Runner | Cluster, Runner | Cluster], security: Security
 ) -> Iterator[Installation]:
     """One by TLS, for known callers, whose generator runs the lab's model itself."""
-    with started(runners[1], Asked(replicas=1, security=security)) as found:
+    with started(runners[1], InstallationOptions(replicas=1, security=security)) as found:
         yield found
 
 
 @pytest.fixture(scope="session")
 def access(request: pytest.FixtureRequest) -> Access:
-    """How the installation is reached that the tests ask."""
+    """Access to the installation under test."""
     if (named := Access.read(os.environ)) is not None:
         return named
     found: Installation = request.getfixturevalue("installation")
@@ -134,7 +138,7 @@ def access(request: pytest.FixtureRequest) -> Access:
 
 @pytest.fixture(scope="session")
 def secured(request: pytest.FixtureRequest) -> Access:
-    """How one is reached that has TLS and known callers."""
+    """Access to an installation with TLS and identities."""
     if (named := Access.read(os.environ)) is not None:
         return named
     found: Installation = request.getfixturevalue("secured_installation")

@@ -1,4 +1,4 @@
-"""Load: clients that each ask again as soon as they were answered, or calls at a fixed rate."""
+"""Load: closed-loop clients, or calls at a fixed rate."""
 
 import asyncio
 import time
@@ -14,7 +14,7 @@ from scaar.v1.evaluator_pb2_grpc import EvaluatorServiceStub
 from scaar.v1.orchestrator_pb2_grpc import OrchestratorServiceStub
 
 from .access import Access
-from .asking import PATIENCE_S, events, request, streamed
+from .client import PATIENCE_S, events, request, stream_request
 
 QUESTIONS = (
     "Who directed the film The Glass Ladder?",
@@ -30,25 +30,25 @@ Ask = Callable[[int], Awaitable[int]]
 
 @dataclass(slots=True)
 class Load:
-    """What became of the calls so far."""
+    """Results of the calls so far."""
 
     answered: int = 0
     retrievals: int = 0
     failed: list[grpc.aio.AioRpcError] = field(default_factory=list)
     recovered: int = 0
-    """How many of those that failed were answered when they were asked once more."""
+    """Number of failed calls that succeeded when repeated once."""
 
     async def goes_on(self, calls: int) -> None:
-        """Returns when so many calls more have been answered."""
-        wanted = self.answered + calls
+        """Wait until this number of further calls has been answered."""
+        expected = self.answered + calls
         async with asyncio.timeout(PATIENCE_S):
-            while self.answered < wanted:  # noqa: ASYNC110
+            while self.answered < expected:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
 
 
 @asynccontextmanager
 async def steady(ask: Ask, *, clients: int = CLIENTS) -> AsyncIterator[Load]:
-    """Load until the block ends; then the calls under way are waited for."""
+    """Generate load until the block ends, then wait for the running calls."""
     load, ending = Load(), asyncio.Event()
 
     async def client(number: int) -> None:
@@ -79,9 +79,9 @@ async def answers(access: Access, *, clients: int = CLIENTS) -> AsyncIterator[Lo
     async with access.channel() as channel:
 
         async def ask(number: int) -> int:
-            asked = request(access)
-            asked.question = QUESTIONS[number % len(QUESTIONS)]
-            *_, last = await events(channel, asked)
+            requested = request(access)
+            requested.question = QUESTIONS[number % len(QUESTIONS)]
+            *_, last = await events(channel, requested)
             return last.event.finished.answer.usage.retrievals
 
         async with steady(ask, clients=clients) as load:
@@ -90,14 +90,14 @@ async def answers(access: Access, *, clients: int = CLIENTS) -> AsyncIterator[Lo
 
 @asynccontextmanager
 async def looks(access: Access, evaluation: str, *, clients: int = CLIENTS) -> AsyncIterator[Load]:
-    """Looks at an evaluation, over one channel."""
+    """Read an evaluation repeatedly over one channel."""
     async with access.evaluator_channel() as channel:
         stub = EvaluatorServiceStub(channel)
-        asked = GetEvaluationRequest(evaluation_id=evaluation)
+        requested = GetEvaluationRequest(evaluation_id=evaluation)
 
         async def ask(_: int) -> int:
             await asyncio.sleep(0.02)
-            await stub.GetEvaluation(asked, timeout=PATIENCE_S, wait_for_ready=True)
+            await stub.GetEvaluation(requested, timeout=PATIENCE_S, wait_for_ready=True)
             return 0
 
         async with steady(ask, clients=clients) as load:
@@ -106,7 +106,7 @@ async def looks(access: Access, evaluation: str, *, clients: int = CLIENTS) -> A
 
 @dataclass(frozen=True, slots=True)
 class FailedCall:
-    """A call that failed, with the times of its begin and end on the monotonic clock."""
+    """A failed call, with its start and end on the monotonic clock."""
 
     client: str
     began: float
@@ -117,7 +117,7 @@ class FailedCall:
 
 @dataclass(slots=True)
 class PacedLoad:
-    """What became of calls at a fixed rate."""
+    """Results of calls at a fixed rate."""
 
     answered: int = 0
     slowest_s: float = 0.0
@@ -146,7 +146,7 @@ async def undisturbed_rate(access: Access, *, seconds: float, clients: int = 4) 
 
 @asynccontextmanager
 async def paced(access: Access, per_s: float) -> AsyncIterator[PacedLoad]:
-    """Begin calls at a fixed rate until the block ends, whatever becomes of those before.
+    """Start calls at a fixed rate until the block ends, independently of earlier calls.
 
     Two clients make them in turn, neither of which repeats a call: one that checks health and
     waits for a ready server, as docs/clients.md recommends, and one that does neither.
@@ -158,11 +158,13 @@ async def paced(access: Access, per_s: float) -> AsyncIterator[PacedLoad]:
         async def ask(number: int) -> None:
             name = list(clients)[number % len(clients)]
             channel, waits = clients[name]
-            asked = request(access)
-            asked.question = QUESTIONS[number // len(clients) % len(QUESTIONS)]
+            requested = request(access)
+            requested.question = QUESTIONS[number // len(clients) % len(QUESTIONS)]
             began = time.monotonic()
             stub = OrchestratorServiceStub(channel)
-            call = stub.StreamAnswer(streamed(asked), timeout=PATIENCE_S, wait_for_ready=waits)
+            call = stub.StreamAnswer(
+                stream_request(requested), timeout=PATIENCE_S, wait_for_ready=waits
+            )
             try:
                 async for _ in call:
                     pass

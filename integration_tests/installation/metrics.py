@@ -1,4 +1,4 @@
-"""What an installation's metrics say, summed over all that there is to be read."""
+"""Metrics of an installation, summed over all processes."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,17 +8,17 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from .access import Access
-from .asking import PATIENCE_S
+from .client import PATIENCE_S
 
 
 class Metrics:
-    """The samples of all URLs when they were read, but of those where nobody answers."""
+    """Samples of all reachable URLs."""
 
     def __init__(self, samples: list[Sample]) -> None:
         self._samples = samples
 
     def total(self, name: str, **labels: str) -> float:
-        """The sum of the samples of this name that have all these labels."""
+        """Return the sum of the samples with this name and these labels."""
         return sum(
             each.value
             for each in self._samples
@@ -26,21 +26,21 @@ class Metrics:
         )
 
     def names(self) -> set[str]:
-        """The names of all samples."""
+        """Return the names of all samples."""
         return {each.name for each in self._samples}
 
     def services(self) -> set[str]:
-        """The services that tell of themselves, as the command line names them."""
+        """Return the names of the services with metrics, as on the command line."""
         return {e.labels["service"] for e in self._samples if e.name == "scaar_service_info"}
 
 
 async def read(access: Access) -> Metrics:
-    """The metrics as they are now."""
+    """Read the current metrics."""
     return Metrics(await asyncio.to_thread(_samples, access.metrics()))
 
 
 async def until(access: Access, true: Callable[[Metrics], bool]) -> Metrics:
-    """Returns as soon as it is true of the metrics, which are brought by whom they tell of."""
+    """Wait until a condition on the metrics holds."""
     async with asyncio.timeout(PATIENCE_S):
         while not true(found := await read(access)):  # noqa: ASYNC110
             await asyncio.sleep(0.1)

@@ -1,4 +1,4 @@
-"""What tests need of an installation beyond its orchestrator, and what is left out without."""
+"""Requirements of tests beyond an orchestrator, and deselection of tests without them."""
 
 import enum
 import shutil
@@ -11,7 +11,7 @@ from .access import Access
 
 
 class Need(enum.StrEnum):
-    """What not every installation gives; the value says what would."""
+    """An optional capability of an installation; the value says how to provide it."""
 
     CONTROL = "an installation of the tests' own (SCAAR_TARGET unset)"
     PROCESSES = "an installation of processes (SCAAR_INSTALLATION and SCAAR_TARGET unset)"
@@ -28,18 +28,18 @@ class Need(enum.StrEnum):
     POLICIES = "SCAAR_NETWORK_POLICIES=enforced, of a cluster whose network enforces them"
 
 
-_LEFT_OUT = pytest.StashKey[list[Need]]()
+_DESELECTED = pytest.StashKey[list[Need]]()
 
 
 def needs(*all_of: Need) -> pytest.MarkDecorator:
-    """Marks a test that needs all of these."""
+    """Mark a test that requires all of these."""
     return pytest.mark.needs(*all_of)
 
 
 def lacking(
     item: pytest.Item, access: Access | None, also: Mapping[Need, bool] | None = None
 ) -> list[Need]:
-    """What the test needs and is not there; an installation of the tests' own gives all of its."""
+    """Return the missing requirements of a test; the tests' own installation meets all."""
     given = {Need.GO: shutil.which("go") is not None, **(also or {})}
     if access is not None:
         given |= {
@@ -51,30 +51,30 @@ def lacking(
             Need.CERTIFICATE: access.cert is not None,
             Need.TOKEN: bool(access.token),
         }
-    wanted = [Need(each) for mark in item.iter_markers("needs") for each in mark.args]
-    return [each for each in wanted if not given.get(each, True)]
+    expected = [Need(each) for mark in item.iter_markers("needs") for each in mark.args]
+    return [each for each in expected if not given.get(each, True)]
 
 
-def leave_out(
+def deselect(
     config: pytest.Config, items: list[pytest.Item], wants: Mapping[pytest.Item, list[Need]]
 ) -> None:
-    """Deselects the tests that want something, and keeps in mind what."""
-    left_out = {item: needed[0] for item, needed in wants.items() if needed}
-    if left_out:
-        config.stash.setdefault(_LEFT_OUT, []).extend(left_out.values())
-        config.hook.pytest_deselected(items=list(left_out))
-        items[:] = [item for item in items if item not in left_out]
+    """Deselect the tests with missing requirements, and remember these."""
+    deselected = {item: needed[0] for item, needed in wants.items() if needed}
+    if deselected:
+        config.stash.setdefault(_DESELECTED, []).extend(deselected.values())
+        config.hook.pytest_deselected(items=list(deselected))
+        items[:] = [item for item in items if item not in deselected]
 
 
-def tell_left_out(reporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Says once how many tests were left out, and what would bring them in."""
-    if left_out := config.stash.get(_LEFT_OUT, []):
-        reporter.write_line(left_out_line(left_out), yellow=True)
-        left_out.clear()
+def report_deselected(reporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Report once how many tests were deselected and what they require."""
+    if deselected := config.stash.get(_DESELECTED, []):
+        reporter.write_line(deselected_line(deselected), yellow=True)
+        deselected.clear()
 
 
-def left_out_line(left_out: Iterable[Need]) -> str:
-    """One line: how many tests were left out, and what each of them needs."""
-    counts = Counter(left_out)
+def deselected_line(deselected: Iterable[Need]) -> str:
+    """Return one line with the number of deselected tests and their requirements."""
+    counts = Counter(deselected)
     parts = ", ".join(f"{count} need {need}" for need, count in counts.items())
-    return f"{counts.total()} tests of an installation left out: {parts}"
+    return f"{counts.total()} installation tests deselected: {parts}"

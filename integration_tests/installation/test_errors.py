@@ -9,16 +9,16 @@ from scaar.v1.orchestrator_pb2 import AnswerRequest, Budget
 from scaar.v1.orchestrator_pb2_grpc import OrchestratorServiceStub
 
 from .access import Access
-from .asking import PATIENCE_S, Told, policy_of, request, told
+from .client import PATIENCE_S, ErrorDetails, error_details, policy_of, request
 
 
-async def refused(channel: grpc.aio.Channel, asked: AnswerRequest) -> Told:
+async def refused(channel: grpc.aio.Channel, requested: AnswerRequest) -> ErrorDetails:
     """What the call's error tells."""
     with pytest.raises(grpc.aio.AioRpcError) as raised:
         await OrchestratorServiceStub(channel).Answer(
-            asked, timeout=PATIENCE_S, wait_for_ready=True
+            requested, timeout=PATIENCE_S, wait_for_ready=True
         )
-    return told(raised.value)
+    return error_details(raised.value)
 
 
 async def test_every_wrong_field_is_named_with_its_limit(channel: grpc.aio.Channel) -> None:
@@ -32,12 +32,10 @@ async def test_every_wrong_field_is_named_with_its_limit(channel: grpc.aio.Chann
     assert [field for field in said.fields if field.startswith("policy")]
 
 
-async def test_an_index_that_is_not_there_is_named(
-    access: Access, channel: grpc.aio.Channel
-) -> None:
-    asked = request(access, "single_round")
-    asked.index = "no-such-index"
-    said = await refused(channel, asked)
+async def test_a_missing_index_is_named(access: Access, channel: grpc.aio.Channel) -> None:
+    requested = request(access, "single_round")
+    requested.index = "no-such-index"
+    said = await refused(channel, requested)
     assert (said.code, said.reason) == (grpc.StatusCode.NOT_FOUND, "NOT_FOUND")
     assert said.metadata["index"] == "no-such-index"
 
@@ -45,14 +43,14 @@ async def test_an_index_that_is_not_there_is_named(
 async def test_a_question_that_is_too_long_is_refused_before_any_work(
     access: Access, channel: grpc.aio.Channel
 ) -> None:
-    asked = request(access)
-    asked.question = "who " * 501
-    said = await refused(channel, asked)
+    requested = request(access)
+    requested.question = "who " * 501
+    said = await refused(channel, requested)
     assert (said.code, list(said.fields)) == (grpc.StatusCode.INVALID_ARGUMENT, ["question"])
     assert "500" in said.fields["question"]
 
 
-async def test_a_call_that_is_none_of_the_contract_is_unimplemented(
+async def test_a_call_outside_the_contract_is_unimplemented(
     channel: grpc.aio.Channel,
 ) -> None:
     guess: Any = channel.unary_unary("/scaar.v1.OrchestratorService/Guess")

@@ -10,9 +10,9 @@ import pytest
 from scaar.v1.evaluator_pb2 import (
     EVALUATION_STATE_CANCELLED,
     EVALUATION_STATE_SUCCEEDED,
-    REPORT_FORM_HTML,
-    REPORT_FORM_JSON,
-    REPORT_FORM_MARKDOWN,
+    REPORT_FORMAT_HTML,
+    REPORT_FORMAT_JSON,
+    REPORT_FORMAT_MARKDOWN,
     CancelEvaluationRequest,
     GetEvaluationRequest,
     GetReportRequest,
@@ -21,8 +21,8 @@ from scaar.v1.evaluator_pb2 import (
 from scaar.v1.evaluator_pb2_grpc import EvaluatorServiceStub
 
 from .access import Access
-from .asking import PATIENCE_S, told
-from .evaluating import QUESTIONS, created, ended, predictions
+from .client import PATIENCE_S, error_details
+from .evaluations import QUESTIONS, create_evaluation, predictions, wait_for_evaluation
 from .needs import Need, needs
 
 pytestmark = needs(Need.EVALUATOR)
@@ -37,20 +37,20 @@ async def evaluator(access: Access) -> AsyncIterator[EvaluatorServiceStub]:
 async def test_an_evaluation_is_watched_to_its_end_and_reported(
     access: Access, evaluator: EvaluatorServiceStub
 ) -> None:
-    evaluation = await created(evaluator, access)
-    assert (evaluation.questions, evaluation.wanted) == (3, 6)
-    last = await ended(evaluator, evaluation)
+    evaluation = await create_evaluation(evaluator, access)
+    assert (evaluation.questions, evaluation.total) == (3, 6)
+    last = await wait_for_evaluation(evaluator, evaluation)
     assert last.state == EVALUATION_STATE_SUCCEEDED, last.error
     assert (last.done, last.failed) == (6, 0)
     found = await predictions(evaluator, last, 4)
-    asked = {(each.question_id, each.setting) for each in found}
+    requested = {(each.question_id, each.setting) for each in found}
     ids = [f"{name}-0" for name, _, _ in QUESTIONS]
-    assert asked == {(name, setting) for name in ids for setting in last.settings}
+    assert requested == {(name, setting) for name in ids for setting in last.settings}
     assert len(found) == 6
     assert all(each.answer and each.scores for each in found)
     assert {each.usage.retrievals for each in found} == {0, 1}
-    for form in (REPORT_FORM_MARKDOWN, REPORT_FORM_HTML, REPORT_FORM_JSON):
-        request = GetReportRequest(evaluation_id=last.id, form=form)
+    for report_format in (REPORT_FORMAT_MARKDOWN, REPORT_FORMAT_HTML, REPORT_FORMAT_JSON):
+        request = GetReportRequest(evaluation_id=last.id, format=report_format)
         content = (await evaluator.GetReport(request, timeout=PATIENCE_S)).content
         assert all(setting in content for setting in last.settings)
     assert json.loads(content)
@@ -58,36 +58,36 @@ async def test_an_evaluation_is_watched_to_its_end_and_reported(
     assert last.id in [each.id for each in listed.evaluations]
 
 
-async def test_asked_again_with_its_request_id_it_is_the_same_evaluation(
+async def test_the_same_request_id_returns_the_same_evaluation(
     access: Access, evaluator: EvaluatorServiceStub
 ) -> None:
     name = f"outside-{uuid4().hex}"
-    first = await created(evaluator, access, request_id=name)
-    again = await created(evaluator, access, request_id=name)
+    first = await create_evaluation(evaluator, access, request_id=name)
+    again = await create_evaluation(evaluator, access, request_id=name)
     assert again.id == first.id
     with pytest.raises(grpc.aio.AioRpcError) as raised:
-        await created(evaluator, access, request_id=name, times=2)
-    assert told(raised.value).reason == "ALREADY_EXISTS"
-    await ended(evaluator, first)
+        await create_evaluation(evaluator, access, request_id=name, times=2)
+    assert error_details(raised.value).reason == "ALREADY_EXISTS"
+    await wait_for_evaluation(evaluator, first)
 
 
-async def test_one_that_is_cancelled_stays_so_and_has_no_report(
+async def test_a_cancelled_evaluation_stays_cancelled_and_has_no_report(
     access: Access, evaluator: EvaluatorServiceStub
 ) -> None:
-    evaluation = await created(evaluator, access, times=100)
+    evaluation = await create_evaluation(evaluator, access, times=100)
     cancel = CancelEvaluationRequest(evaluation_id=evaluation.id)
     await evaluator.CancelEvaluation(cancel, timeout=PATIENCE_S)
-    assert (await ended(evaluator, evaluation)).state == EVALUATION_STATE_CANCELLED
-    report = GetReportRequest(evaluation_id=evaluation.id, form=REPORT_FORM_JSON)
+    assert (await wait_for_evaluation(evaluator, evaluation)).state == EVALUATION_STATE_CANCELLED
+    report = GetReportRequest(evaluation_id=evaluation.id, format=REPORT_FORMAT_JSON)
     with pytest.raises(grpc.aio.AioRpcError) as raised:
         await evaluator.GetReport(report, timeout=PATIENCE_S)
-    said = told(raised.value)
+    said = error_details(raised.value)
     assert (said.code, said.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "WRONG_STATE")
 
 
-async def test_one_that_is_not_there_is_not_found(evaluator: EvaluatorServiceStub) -> None:
+async def test_a_missing_evaluation_is_not_found(evaluator: EvaluatorServiceStub) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as raised:
         await evaluator.GetEvaluation(
             GetEvaluationRequest(evaluation_id=uuid4().hex), timeout=PATIENCE_S
         )
-    assert told(raised.value).reason == "NOT_FOUND"
+    assert error_details(raised.value).reason == "NOT_FOUND"

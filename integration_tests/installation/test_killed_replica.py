@@ -1,4 +1,4 @@
-"""A replica that dies under load: no more fails than was under way on it."""
+"""A replica killed under load: only its calls in progress fail."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -14,25 +14,25 @@ from scaar.v1.orchestrator_pb2_grpc import OrchestratorServiceStub
 
 from . import load
 from .access import Access
-from .asking import PATIENCE_S, answer, request, streamed, told
+from .client import PATIENCE_S, answer, error_details, request, stream_request
+from .evaluations import create_evaluation, wait_for_evaluation
 from .needs import Need, needs
 from .ours.installation import Installation
-from .test_evaluations import created, ended
 
 pytestmark = needs(Need.CONTROL)
 CALLS = 4
 UNAVAILABLE = grpc.StatusCode.UNAVAILABLE
 
 
-async def begun(
+async def started(
     channel: grpc.aio.Channel, access: Access
 ) -> list[AsyncIterator[StreamAnswerResponse]]:
-    """Streams of answers, each of which has been told its first token."""
+    """Return streams of answers that have received their first token."""
     stub = OrchestratorServiceStub(channel)
 
     async def one() -> AsyncIterator[StreamAnswerResponse]:
-        asked = streamed(request(access))
-        call = aiter(stub.StreamAnswer(asked, timeout=PATIENCE_S, wait_for_ready=True))
+        requested = stream_request(request(access))
+        call = aiter(stub.StreamAnswer(requested, timeout=PATIENCE_S, wait_for_ready=True))
         async for each in call:
             if each.event.HasField("token_drafted"):
                 break
@@ -57,7 +57,7 @@ async def test_calls_on_a_killed_orchestrator_fail_and_no_others(
         replace(access, target=target) for target in installation.replicas("orchestrator")
     )
     async with killed.channel() as dying, other.channel() as living, access.channel() as both:
-        on_dying, on_living = await asyncio.gather(begun(dying, killed), begun(living, other))
+        on_dying, on_living = await asyncio.gather(started(dying, killed), started(living, other))
         killing = asyncio.create_task(asyncio.to_thread(installation.kill, "orchestrator"))
         assert [await outcome(call) for call in on_dying] == ["UNAVAILABLE"] * CALLS
         assert [await outcome(call) for call in on_living] == ["finished"] * CALLS
@@ -67,7 +67,7 @@ async def test_calls_on_a_killed_orchestrator_fail_and_no_others(
 
 
 @pytest.mark.parametrize("service", ["scorer", "query-builder", "retriever"])
-async def test_what_is_asked_of_a_killed_replica_is_asked_of_another(
+async def test_calls_of_a_killed_replica_are_retried_on_another(
     installation: Installation, service: str
 ) -> None:
     async with load.answers(installation.access) as answers:
@@ -75,12 +75,12 @@ async def test_what_is_asked_of_a_killed_replica_is_asked_of_another(
     assert answers.failed == []
 
 
-async def test_answers_that_a_killed_generator_was_writing_fail_and_may_be_asked_again(
+async def test_answers_of_a_killed_generator_fail_and_may_be_retried(
     installation: Installation,
 ) -> None:
     async with load.answers(installation.access, clients=CALLS) as answers:
         await asyncio.to_thread(installation.kill, "generator")
-    said = [told(error) for error in answers.failed]
+    said = [error_details(error) for error in answers.failed]
     assert [(each.code, each.reason) for each in said] == [
         (UNAVAILABLE, "BACKEND_UNAVAILABLE")
     ] * len(said)
@@ -88,17 +88,17 @@ async def test_answers_that_a_killed_generator_was_writing_fail_and_may_be_asked
     assert answers.recovered == len(said)
 
 
-async def test_an_evaluation_goes_on_though_an_evaluator_is_killed(
+async def test_an_evaluation_continues_when_an_evaluator_is_killed(
     installation: Installation,
 ) -> None:
     access = installation.access
     async with access.evaluator_channel() as channel:
         evaluator = EvaluatorServiceStub(channel)
-        evaluation = await created(evaluator, access, times=10)
+        evaluation = await create_evaluation(evaluator, access, times=10)
         async with load.looks(access, evaluation.id) as looks:
             await asyncio.to_thread(installation.kill, "evaluator")
         assert {error.code() for error in looks.failed} <= {UNAVAILABLE}
         assert looks.recovered == len(looks.failed)
-        last = await ended(evaluator, evaluation)
+        last = await wait_for_evaluation(evaluator, evaluation)
     assert last.state == EVALUATION_STATE_SUCCEEDED
-    assert (last.done, last.failed) == (last.wanted, 0)
+    assert (last.done, last.failed) == (last.total, 0)

@@ -8,10 +8,10 @@ import grpc
 from scaar.v1.orchestrator_pb2_grpc import OrchestratorServiceStub
 
 from .access import Access
-from .asking import PATIENCE_S, answer, request, streamed, told
+from .client import PATIENCE_S, answer, error_details, request, stream_request
 from .needs import Need, needs
-from .ours.configured import TENANT_CALLS
 from .ours.installation import Installation
+from .ours.settings import TENANT_CALLS
 
 MORE = 3
 TENANTS = 10
@@ -19,7 +19,7 @@ TENANTS = 10
 
 
 @needs(Need.CONTROL)
-async def test_one_call_too_many_is_told_when_to_come_again(installation: Installation) -> None:
+async def test_a_call_above_the_limit_gets_a_retry_delay(installation: Installation) -> None:
     access = replace(installation.access, target=installation.replicas("orchestrator")[0])
     crowd = (("x-scaar-tenant", "crowd"),)
     async with access.channel() as channel:
@@ -30,7 +30,7 @@ async def test_one_call_too_many_is_told_when_to_come_again(installation: Instal
             for _ in range(TENANT_CALLS + MORE)
         ]
         results = await asyncio.gather(*calls, return_exceptions=True)
-    refused = [told(each) for each in results if isinstance(each, grpc.aio.AioRpcError)]
+    refused = [error_details(each) for each in results if isinstance(each, grpc.aio.AioRpcError)]
     assert len(refused) == MORE
     for each in refused:
         assert (each.code, each.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "OVERLOADED")
@@ -39,7 +39,7 @@ async def test_one_call_too_many_is_told_when_to_come_again(installation: Instal
 
 
 @needs(Need.CONTROL)
-async def test_more_answers_than_are_served_are_refused_before_a_model_call(
+async def test_answers_above_the_capacity_are_rejected_before_a_model_call(
     installation: Installation,
 ) -> None:
     access = replace(installation.access, target=installation.replicas("orchestrator")[0])
@@ -59,7 +59,7 @@ async def test_more_answers_than_are_served_are_refused_before_a_model_call(
             (grpc.StatusCode.RESOURCE_EXHAUSTED, set()),
             (grpc.StatusCode.RESOURCE_EXHAUSTED, {"started"}),
         )
-        assert told(error).retry_after_s
+        assert error_details(error).retry_after_s
     assert all("finished" in kinds for kinds, error in outcomes if error is None)
 
 
@@ -69,7 +69,7 @@ async def _outcome(
     """The kinds of events that came, and the error that followed, if any."""
     stub, kinds = OrchestratorServiceStub(channel), set[str]()
     metadata = (("x-scaar-tenant", tenant),)
-    call = stub.StreamAnswer(streamed(request(access)), metadata=metadata, timeout=PATIENCE_S)
+    call = stub.StreamAnswer(stream_request(request(access)), metadata=metadata, timeout=PATIENCE_S)
     try:
         async for each in call:
             kinds.add(str(each.event.WhichOneof("event")))

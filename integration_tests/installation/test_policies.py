@@ -7,18 +7,19 @@ import pytest
 
 from scaar.v1.answer_pb2 import ANSWER_END_UNSPECIFIED, Answer
 from scaar.v1.generator_pb2 import CONTINUATION_KIND_UNSPECIFIED
-from scaar.v1.policy_pb2 import When
+from scaar.v1.policy_pb2 import Moment
 
 from .access import Access
-from .asking import POLICIES, answer, events, request, told
+from .client import POLICIES, answer, error_details, events, request
 
 WHITE_BOX = {
     "mean_entropy": {"entropy"},
     "etc": {"attention", "entropy"},
+    "etc_reference": {"attention", "entropy"},
     "dragin": {"attention", "entropy"},
     "dragin_reference": {"attention", "entropy"},
 }
-"""What a policy needs of a model beyond log-probabilities."""
+"""The capabilities that a policy needs of a model beyond log-probabilities."""
 
 
 @pytest.fixture(params=["access"] if os.environ.get("SCAAR_TARGET") else ["access", "secured"])
@@ -28,14 +29,14 @@ def either(request: pytest.FixtureRequest) -> Access:
     return found
 
 
-def check(answered: Answer, asked: str) -> None:
-    """What holds of every answer, whatever the model wrote."""
+def check(answered: Answer, requested: str) -> None:
+    """Check what holds of every answer, whatever the model wrote."""
     made, usage = answered.provenance, answered.usage
     assert answered.answer
     assert answered.end != ANSWER_END_UNSPECIFIED
     assert answered.sentences
     assert not any(each.HasField("degraded") for each in answered.sentences)
-    assert made.policy.name == asked
+    assert made.policy.name == requested
     assert all((made.request_id, made.model, made.engine, made.prompt_profile))
     assert made.continuation != CONTINUATION_KIND_UNSPECIFIED
     assert usage.llm_calls >= 1
@@ -50,15 +51,16 @@ async def test_a_policy_that_any_model_serves_is_answered(either: Access, policy
         answered = (await answer(channel, request(either, policy))).answer
     check(answered, policy)
     retrievals = answered.usage.retrievals
-    match answered.provenance.policy.when:
-        case When.WHEN_NEVER:
+    match list(answered.provenance.policy.moments):
+        case []:
             assert (policy, retrievals) == ("no_retrieval", 0)
-        case When.WHEN_ONCE:
+        case [Moment.MOMENT_BEFORE_ANSWER]:
             assert (policy, retrievals) == ("single_round", 1)
-        case When.WHEN_EVERY_SENTENCE | When.WHEN_EVERY_WINDOW:
+        case [Moment.MOMENT_BEFORE_SENTENCE] | [Moment.MOMENT_BEFORE_WINDOW]:
             assert policy in ("fixed_length", "fixed_sentence", "ircot")
             assert retrievals >= 1
-        case When.WHEN_UNCERTAIN_DRAFT:
+        case moments:
+            assert moments == [Moment.MOMENT_UNCERTAIN_DRAFT]
             assert policy in ("flare", "perplexity", "scaar")
     found = [each for one in answered.sentences for each in one.passage_ids]
     assert bool(found) <= bool(retrievals)
@@ -78,7 +80,7 @@ async def test_a_policy_of_white_boxes_is_answered_or_refused_for_what_is_missin
             check((await answer(channel, request(either, policy))).answer, policy)
             missing: set[str] = set()
         except grpc.aio.AioRpcError as error:
-            said = told(error)
+            said = error_details(error)
             assert said.code is grpc.StatusCode.FAILED_PRECONDITION
             assert (said.reason, said.metadata["policy"]) == ("CAPABILITY_MISSING", policy)
             missing = set(said.metadata["missing"].split(", "))

@@ -13,10 +13,10 @@ from scaar.v1.evaluator_pb2_grpc import EvaluatorServiceStub
 
 from . import load
 from .access import channel_options
-from .asking import PATIENCE_S
+from .client import PATIENCE_S
+from .evaluations import create_evaluation, wait_for_evaluation
 from .needs import Need, needs
 from .ours.installation import BACK_ENDS, Installation, full_name
-from .test_evaluations import created, ended
 
 pytestmark = needs(Need.CONTROL)
 SAID_BY_ONE_THAT_STOPS = [
@@ -40,19 +40,19 @@ async def heard(watch: AsyncIterator[health_pb2.HealthCheckResponse]) -> list[in
 async def replaced(installation: Installation, service: str) -> None:
     """Replaces the replicas; each of them must say that it stops before it does."""
     before = installation.replicas(service)
-    asked = health_pb2.HealthCheckRequest(service=full_name(service))
+    requested = health_pb2.HealthCheckRequest(service=full_name(service))
     async with AsyncExitStack() as stack:
         watches = []
         for target in before:
             opened = grpc.aio.insecure_channel(target, channel_options(""))
             watch = health_pb2_grpc.HealthStub(await stack.enter_async_context(opened)).Watch
-            watches.append(aiter(watch(asked, timeout=10 * PATIENCE_S, wait_for_ready=True)))
+            watches.append(aiter(watch(requested, timeout=10 * PATIENCE_S, wait_for_ready=True)))
         said = [[(await anext(watch)).status] for watch in watches]
         # What has come and is not taken is lost where a connection breaks off.
         hearing = [asyncio.create_task(heard(watch)) for watch in watches]
         await asyncio.to_thread(installation.replace, service)
-        for told, rest in zip(said, hearing, strict=True):
-            told += await rest
+        for reported, rest in zip(said, hearing, strict=True):
+            reported += await rest
     assert said == [SAID_BY_ONE_THAT_STOPS] * len(before)
     # What a replica left, another may have taken; the last one left its place for nobody.
     after = installation.replicas(service)
@@ -76,13 +76,13 @@ async def test_neither_answer_nor_evaluation_suffers_while_a_service_is_replaced
     access = installation.access
     async with access.evaluator_channel() as channel:
         evaluator = EvaluatorServiceStub(channel)
-        evaluation = await created(evaluator, access, times=5)
+        evaluation = await create_evaluation(evaluator, access, times=5)
         async with (
             load.answers(access, clients=2) as answers,
             load.looks(access, evaluation.id, clients=2) as looks,
         ):
             await replaced(installation, service)
         assert answers.failed + looks.failed == []
-        last = await ended(evaluator, evaluation)
+        last = await wait_for_evaluation(evaluator, evaluation)
     assert last.state == EVALUATION_STATE_SUCCEEDED
-    assert (last.done, last.failed) == (last.wanted, 0)
+    assert (last.done, last.failed) == (last.total, 0)

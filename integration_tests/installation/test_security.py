@@ -1,4 +1,4 @@
-"""TLS and tokens: who is let in, and what the others are told."""
+"""TLS and tokens: accepted callers, and errors of others."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from scaar.v1.orchestrator_pb2_grpc import OrchestratorServiceStub
 
 from .access import ORCHESTRATOR, Access
-from .asking import PATIENCE_S, answer, request, told
+from .client import PATIENCE_S, answer, error_details, request
 from .needs import Need, needs
 from .ours.security import Security, make_security
 from .test_health import SERVING, health_of
@@ -22,7 +22,7 @@ def stranger(tmp_path: Path) -> Security:
 
 
 async def refused(access: Access) -> grpc.aio.AioRpcError:
-    """What a call that does not wait is told."""
+    """Return the error of a call that does not wait for readiness."""
     async with access.channel() as channel:
         stub = OrchestratorServiceStub(channel)
         with pytest.raises(grpc.aio.AioRpcError) as raised:
@@ -31,7 +31,7 @@ async def refused(access: Access) -> grpc.aio.AioRpcError:
 
 
 @needs(Need.TLS)
-async def test_whoever_shows_all_that_is_asked_for_is_answered(secured: Access) -> None:
+async def test_a_client_with_all_required_credentials_is_answered(secured: Access) -> None:
     async with secured.channel() as channel:
         answered = await answer(channel, request(secured, "single_round"))
     assert answered.answer.answer
@@ -62,10 +62,10 @@ async def test_a_client_without_a_certificate_or_with_another_authoritys_is_refu
 
 @needs(Need.TLS, Need.TOKEN)
 @pytest.mark.parametrize("token", ["", "another"])
-async def test_a_caller_without_a_token_or_with_another_is_not_known(
+async def test_a_caller_without_a_valid_token_is_unauthenticated(
     secured: Access, token: str
 ) -> None:
-    said = told(await refused(replace(secured, token=token)))
+    said = error_details(await refused(replace(secured, token=token)))
     assert (said.code, said.reason) == (grpc.StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED")
 
 
@@ -80,7 +80,7 @@ async def test_a_known_caller_speaks_for_no_other_tenant(secured: Access) -> Non
                 timeout=PATIENCE_S,
                 wait_for_ready=True,
             )
-    said = told(raised.value)
+    said = error_details(raised.value)
     assert (said.code, said.reason) == (grpc.StatusCode.PERMISSION_DENIED, "PERMISSION_DENIED")
 
 

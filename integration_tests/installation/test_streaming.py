@@ -9,7 +9,7 @@ from scaar.v1.answer_pb2 import AnswerEvent
 from scaar.v1.orchestrator_pb2_grpc import OrchestratorServiceStub
 
 from .access import Access
-from .asking import PATIENCE_S, events, request, streamed
+from .client import PATIENCE_S, events, request, stream_request
 
 FOLLOWS = {
     "started": {"token_drafted", "query_built"},
@@ -23,23 +23,27 @@ FOLLOWS = {
 """What may come after what."""
 
 
-def kinds(told: list[AnswerEvent]) -> list[str]:
-    return [str(each.WhichOneof("event")) for each in told]
+def kinds(reported: list[AnswerEvent]) -> list[str]:
+    return [str(each.WhichOneof("event")) for each in reported]
 
 
 @pytest.mark.parametrize("policy", ["scaar", "flare", "single_round", "ircot", "no_retrieval"])
-async def test_every_decision_is_told_in_its_order(
+async def test_every_decision_is_an_event_in_order(
     access: Access, channel: grpc.aio.Channel, policy: str
 ) -> None:
     seen = [each.event for each in await events(channel, request(access, policy))]
-    told = kinds(seen)
-    assert (told[0], told[-1], told.count("finished")) == ("started", "finished", 1)
-    assert [pair for pair in pairwise(told) if pair[1] not in FOLLOWS[pair[0]]] == []
+    reported = kinds(seen)
+    assert (reported[0], reported[-1], reported.count("finished")) == ("started", "finished", 1)
+    assert [pair for pair in pairwise(reported) if pair[1] not in FOLLOWS[pair[0]]] == []
     answer = seen[-1].finished.answer
     accepted = [each.sentence_accepted for each in seen if each.HasField("sentence_accepted")]
     assert [each.sentence for each in accepted] == list(range(len(accepted)))
     assert [each.accepted for each in accepted] == list(answer.sentences)
-    assert told.count("query_built") == told.count("passages_retrieved") == answer.usage.retrievals
+    assert (
+        reported.count("query_built")
+        == reported.count("passages_retrieved")
+        == answer.usage.retrievals
+    )
     assert seen[0].started.provenance == answer.provenance
     retrieved = [each.passages_retrieved for each in seen if each.HasField("passages_retrieved")]
     for found in retrieved:
@@ -72,9 +76,9 @@ async def test_a_sentence_is_retrieved_for_where_a_word_is_below_its_threshold(
 async def test_the_request_id_comes_back_in_the_metadata_and_in_the_answer(
     access: Access, channel: grpc.aio.Channel
 ) -> None:
-    asked = streamed(request(access, "no_retrieval"))
-    asked.request_id = "outside-1"
-    call = OrchestratorServiceStub(channel).StreamAnswer(asked, timeout=PATIENCE_S)
+    requested = stream_request(request(access, "no_retrieval"))
+    requested.request_id = "outside-1"
+    call = OrchestratorServiceStub(channel).StreamAnswer(requested, timeout=PATIENCE_S)
     first = await anext(aiter(call))
     assert first.event.started.provenance.request_id == "outside-1"
     assert dict(await call.initial_metadata())["x-request-id"] == "outside-1"

@@ -1,4 +1,4 @@
-"""What an installation tells of itself: metrics of every service, and a trace over all of them."""
+"""Telemetry of an installation: metrics of every service, and a trace over all of them."""
 
 import asyncio
 import secrets
@@ -8,7 +8,7 @@ import grpc
 from scaar.v1.orchestrator_pb2_grpc import OrchestratorServiceStub
 
 from .access import Access
-from .asking import PATIENCE_S, answer, request
+from .client import PATIENCE_S, answer, request
 from .metrics import read, until
 from .needs import Need, needs
 from .ours.collector import Collector
@@ -47,7 +47,7 @@ async def test_an_answer_is_counted_where_it_was_made(
 
 
 @needs(Need.CONTROL)
-async def test_every_service_tells_its_metrics(access: Access, channel: grpc.aio.Channel) -> None:
+async def test_every_service_serves_its_metrics(access: Access, channel: grpc.aio.Channel) -> None:
     await answer(channel, request(access))
     found = await read(access)
     assert found.services() == set(SERVICES)
@@ -67,10 +67,10 @@ async def test_an_answer_is_one_trace_over_all_services(
         wait_for_ready=True,
     )
     answered = (await call).answer
-    wanted = set(CALLS.items())
+    expected = set(CALLS.items())
     assert answered.usage.retrievals
     async with asyncio.timeout(PATIENCE_S):
-        while not wanted <= collector.spans.get(trace, set()):  # noqa: ASYNC110
+        while not expected <= collector.spans.get(trace, set()):  # noqa: ASYNC110
             await asyncio.sleep(0.1)
     steps = {name for service, name in collector.spans[trace] if service == "scaar-orchestrator"}
     assert {"draft", "judge", "query", "retrieve", "regenerate"} <= steps

@@ -10,7 +10,7 @@ import pytest
 from scaar.v1.orchestrator_pb2_grpc import OrchestratorServiceStub
 
 from .access import Access
-from .asking import PATIENCE_S, answer, events, request, streamed, told
+from .client import PATIENCE_S, answer, error_details, events, request, stream_request
 from .metrics import Metrics, until
 from .needs import Need, needs
 
@@ -21,9 +21,9 @@ TRIES = 20
 
 
 def at_rest(found: Metrics) -> bool:
-    """Whether no generation is under way, in the generator and on its server of models."""
-    under_way = found.total("scaar_rpc_under_way", **GENERATIONS)
-    return not under_way + found.total("tgi_batch_current_size")
+    """Return whether no generation is in progress, in the generator and on its model server."""
+    running = found.total("scaar_rpc_in_progress", **GENERATIONS)
+    return not running + found.total("tgi_batch_current_size")
 
 
 def left(found: Metrics) -> float:
@@ -37,10 +37,10 @@ def unfinished(found: Metrics) -> float:
 
 
 async def stopped_by(access: Access, end_early: Callable[[float], Awaitable[None]]) -> Metrics:
-    """The metrics from before calls that are ended early, after which no generation goes on.
+    """Return the metrics before calls that are ended early, and assert that no generation remains.
 
     Where a TGI counts, the last of them must have ended a generation before its end. Each call is
-    ended after another share of its time: a quick model has written all before it is told.
+    ended after another share of its time, since a fast model may finish before it is cancelled.
     """
     before = await until(access, at_rest)
     for number in range(TRIES):
@@ -52,14 +52,14 @@ async def stopped_by(access: Access, end_early: Callable[[float], Awaitable[None
     pytest.fail("no generation was ended before its end")
 
 
-async def test_an_answer_out_of_its_own_time_says_at_which_stage(
+async def test_an_answer_that_times_out_names_the_stage(
     access: Access, channel: grpc.aio.Channel
 ) -> None:
-    asked = request(access, timeout_s=0.001)
-    for asking in (answer(channel, asked), events(channel, asked)):
+    requested = request(access, timeout_s=0.001)
+    for asking in (answer(channel, requested), events(channel, requested)):
         with pytest.raises(grpc.aio.AioRpcError) as raised:
             await asking
-        said = told(raised.value)
+        said = error_details(raised.value)
         assert (said.code, said.reason) == (grpc.StatusCode.DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED")
         assert said.metadata["stage"]
 
@@ -76,11 +76,11 @@ async def test_a_call_ends_by_its_deadline(access: Access, channel: grpc.aio.Cha
 async def test_at_the_deadline_the_work_stops_downstream(
     access: Access, channel: grpc.aio.Channel
 ) -> None:
-    asked = request(access, "no_retrieval")
-    await answer(channel, asked)
+    requested = request(access, "no_retrieval")
+    await answer(channel, requested)
     first = await until(access, at_rest)
     began = time.monotonic()
-    await answer(channel, asked)
+    await answer(channel, requested)
     took_s = time.monotonic() - began
     # Of an answer that nobody ends, the generation comes to its end.
     assert unfinished(await until(access, at_rest)) == unfinished(first)
@@ -88,7 +88,7 @@ async def test_at_the_deadline_the_work_stops_downstream(
     async def run_out(share: float) -> None:
         stub = OrchestratorServiceStub(channel)
         try:
-            await stub.Answer(asked, timeout=share * took_s + MARGIN_S, wait_for_ready=True)
+            await stub.Answer(requested, timeout=share * took_s + MARGIN_S, wait_for_ready=True)
         except grpc.aio.AioRpcError as error:
             if error.code() is not grpc.StatusCode.DEADLINE_EXCEEDED:
                 raise
@@ -97,12 +97,14 @@ async def test_at_the_deadline_the_work_stops_downstream(
 
 
 @needs(Need.METRICS)
-async def test_when_a_client_leaves_the_work_stops_downstream(
+async def test_a_disconnected_client_stops_the_work_downstream(
     access: Access, channel: grpc.aio.Channel
 ) -> None:
     async def leave(_: float) -> None:
         stub = OrchestratorServiceStub(channel)
-        call = stub.StreamAnswer(streamed(request(access, "no_retrieval")), timeout=PATIENCE_S)
+        call = stub.StreamAnswer(
+            stream_request(request(access, "no_retrieval")), timeout=PATIENCE_S
+        )
         async for each in call:
             if each.event.HasField("token_drafted"):
                 break

@@ -1,4 +1,4 @@
-"""Upgrades of every service at once, under load: no call fails.
+"""Concurrent upgrades of every service, under load: no call fails.
 
 Replicas are found by name, and a new one serves before an old one goes, as in a release of the
 chart. On Kubernetes the same is tested by integration_tests/kubernetes/test_upgrade.py.
@@ -12,7 +12,7 @@ import pytest
 
 from . import load
 from .needs import Need, needs
-from .ours.upgradable import Upgradable, upgradable
+from .ours.upgradable_installation import UpgradableInstallation, upgradable
 
 pytestmark = needs(Need.PROCESSES)
 OLD, NEW = ({"SCAAR_TEST_VERSION": version} for version in ("1", "2"))
@@ -21,20 +21,20 @@ FOUND_S = 3.0
 
 
 @pytest.fixture(scope="module")
-def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upgradable]:
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UpgradableInstallation]:
     """One replica of every service, and places for two."""
     with upgradable(tmp_path_factory.mktemp("upgradable"), replicas=2) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
-def half_rate(installation: Upgradable) -> float:
+def half_rate(installation: UpgradableInstallation) -> float:
     """Half of the answers a second that one replica of each service gives undisturbed."""
     return asyncio.run(load.undisturbed_rate(installation.access, seconds=3)) / 2
 
 
 async def test_no_call_fails_while_single_replicas_are_upgraded(
-    installation: Upgradable, half_rate: float
+    installation: UpgradableInstallation, half_rate: float
 ) -> None:
     async with load.paced(installation.access, half_rate) as calls:
         await asyncio.to_thread(installation.upgrade, NEW)
@@ -42,8 +42,8 @@ async def test_no_call_fails_while_single_replicas_are_upgraded(
     assert calls.answered
 
 
-async def test_calls_fail_only_while_a_service_is_away_that_can_only_be_one(
-    installation: Upgradable, half_rate: float
+async def test_calls_fail_only_while_the_only_replica_is_down(
+    installation: UpgradableInstallation, half_rate: float
 ) -> None:
     async with load.paced(installation.access, half_rate) as calls:
         left = time.monotonic()
@@ -56,7 +56,7 @@ async def test_calls_fail_only_while_a_service_is_away_that_can_only_be_one(
 
 
 async def test_no_call_fails_while_two_replicas_are_upgraded_and_rolled_back(
-    installation: Upgradable, half_rate: float
+    installation: UpgradableInstallation, half_rate: float
 ) -> None:
     await asyncio.to_thread(installation.scale, 2)
     async with load.paced(installation.access, half_rate) as calls:

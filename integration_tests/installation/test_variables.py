@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from .access import Access
-from .needs import Need, left_out_line
+from .needs import Need, deselected_line
 
 TARGET = {"SCAAR_TARGET": "scaar.example.com:443"}
 
@@ -44,8 +44,8 @@ def test_a_variable_that_is_wrong_is_refused_by_its_name(
         Access.read(variables)
 
 
-def test_what_is_left_out_is_told_in_one_line() -> None:
-    line = left_out_line([Need.TOKEN, Need.METRICS, Need.TOKEN])
+def test_skipped_tests_are_reported_in_one_line() -> None:
+    line = deselected_line([Need.TOKEN, Need.METRICS, Need.TOKEN])
     assert line == (
-        "3 tests of an installation left out: 2 need SCAAR_TOKEN, 1 need SCAAR_METRICS_URLS"
+        "3 installation tests deselected: 2 need SCAAR_TOKEN, 1 need SCAAR_METRICS_URLS"
     )

@@ -18,11 +18,11 @@ _PATIENCE_S = 600
 
 
 class Failed(RuntimeError):
-    """What a command said that failed."""
+    """Output of a failed command."""
 
 
 def run(command: list[str], given: str = "") -> str:
-    """What the command prints.
+    """Run a command and return its output.
 
     Raises:
         Failed: it failed, or did not end in time.
@@ -39,7 +39,7 @@ def run(command: list[str], given: str = "") -> str:
 
 
 class Cluster:
-    """What the cluster has, and is told to have; ``name`` begins the names of all that is made."""
+    """Access to the cluster by kubectl; ``name`` is the prefix of the names of all objects."""
 
     def __init__(self) -> None:
         self.config = os.environ["KUBECONFIG"]
@@ -47,22 +47,22 @@ class Cluster:
         node = next(each for each in self.objects("nodes") if _takes_pods(each))
         self.node: str = node["metadata"]["name"]
         self.hostname: str = node["metadata"]["labels"]["kubernetes.io/hostname"]
-        # Of a node with two families the first address is of the cluster's own.
+        # The first address of a dual-stack node is that of the cluster's IP family.
         self.address: str = next(
             each["address"] for each in node["status"]["addresses"] if each["type"] == "InternalIP"
         )
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
-            # Sends nothing: the way to the node says from where.
+            # Sends nothing: connecting selects the local address of the route to the node.
             asking.connect((self.address, 9))
             self.host: str = asking.getsockname()[0]
 
     def command(self, *arguments: str, namespace: str = "") -> list[str]:
-        """kubectl with these arguments."""
+        """Run kubectl with these arguments and return its output."""
         within = ["--namespace", namespace] if namespace else []
         return ["kubectl", "--kubeconfig", self.config, *within, *arguments]
 
     def kubectl(self, *arguments: str, namespace: str = "", given: str = "") -> str:
-        """What kubectl prints, told this at its standard input.
+        """Run kubectl with this standard input and return its output.
 
         Raises:
             Failed: it failed.
@@ -70,26 +70,26 @@ class Cluster:
         return run(self.command(*arguments, namespace=namespace), given)
 
     def objects(self, kind: str, *, namespace: str = "", labels: str = "") -> list[Object]:
-        """Those of the kind that have the labels, the oldest first."""
+        """Return the objects of a kind with these labels, oldest first."""
         chosen = ["--selector", labels] if labels else []
-        told = self.kubectl("get", kind, *chosen, "--output", "json", namespace=namespace)
-        found: list[Object] = json.loads(told)["items"]
+        reported = self.kubectl("get", kind, *chosen, "--output", "json", namespace=namespace)
+        found: list[Object] = json.loads(reported)["items"]
         return sorted(found, key=lambda each: (_made(each), each["metadata"]["name"]))
 
     def one(self, kind: str, name: str, *, namespace: str = "") -> Object:
-        """The object of this name."""
-        told = self.kubectl("get", kind, name, "--output", "json", namespace=namespace)
-        found: Object = json.loads(told)
+        """Return the object with this name."""
+        reported = self.kubectl("get", kind, name, "--output", "json", namespace=namespace)
+        found: Object = json.loads(reported)
         return found
 
     def apply(self, *objects: Object, namespace: str = "") -> None:
-        """Has the objects made, or changed."""
+        """Create or change objects."""
         given = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)})
         self.kubectl("apply", "--filename", "-", namespace=namespace, given=given)
 
     @contextmanager
     def namespace(self, name: str, *, enforced: str = "restricted") -> Iterator[str]:
-        """A namespace that enforces a level of Pod Security; all in it goes with the block."""
+        """Create a namespace that enforces a Pod Security level; delete it after the block."""
         labels = {"pod-security.kubernetes.io/enforce": enforced}
         metadata = {"name": name, "labels": labels}
         self.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
@@ -100,13 +100,13 @@ class Cluster:
 
 
 def serves(api: str) -> bool:
-    """Whether the cluster has an API that not every cluster has, and something answers for it."""
+    """Return whether the cluster serves an optional API."""
     asking = ["kubectl", "--kubeconfig", os.environ["KUBECONFIG"], "get", "--raw", f"/apis/{api}"]
     try:
-        told = json.loads(run(asking))
+        reported = json.loads(run(asking))
     except Failed:
         return False
-    return bool(told.get("items") or told.get("resources"))
+    return bool(reported.get("items") or reported.get("resources"))
 
 
 def _takes_pods(node: Object) -> bool:

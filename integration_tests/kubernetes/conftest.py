@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from ..installation.access import Access
-from ..installation.needs import Need, lacking, leave_out, tell_left_out
+from ..installation.needs import Need, deselect, lacking, report_deselected
 from .cluster import Cluster, serves
+from .pod_access import PodAccess, pod_access
 from .release import Release, Values, installed
-from .ways import Ways, ways
 
 _HERE = Path(__file__).parent
 _APIS = {
@@ -22,25 +22,25 @@ _APIS = {
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuses to take whatever cluster kubectl would take."""
+    """Require KUBECONFIG, so that no other cluster is used by accident."""
     config.addinivalue_line("markers", "needs(*needs): deselected, and counted, without them")
     if not os.environ.get("KUBECONFIG"):
         raise pytest.UsageError("these tests need KUBECONFIG, of a cluster")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselects, and counts, the tests of what neither the cluster nor this machine has."""
+    """Deselect and count the tests whose requirements are not met."""
     here = [item for item in items if _HERE in item.path.parents]
     also = {each: bool(here) and serves(api) for each, api in _APIS.items()}
     also[Need.POLICIES] = os.environ.get("SCAAR_NETWORK_POLICIES") == "enforced"
-    leave_out(config, items, {item: lacking(item, None, also) for item in here})
+    deselect(config, items, {item: lacking(item, None, also) for item in here})
 
 
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Says how many tests were left out, and what would bring them in."""
-    tell_left_out(terminalreporter, config)
+    """Report how many tests were deselected and what they require."""
+    report_deselected(terminalreporter, config)
 
 
 @pytest.fixture(scope="session")
@@ -59,20 +59,24 @@ def namespace(cluster: Cluster) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def release(cluster: Cluster, namespace: str) -> Iterator[Release]:
     """The lab's release, one replica of every service, reached at a port of the nodes."""
-    # A model that takes its time, so that there is always something under way.
-    values: Values = {"labModel": {"args": ["--pace-ms=30"]}}
+    values: Values = {
+        # Clients outside reach one pod per connection: new pods get calls when connections end.
+        "orchestrator": {"settings": {"max_connection_age_s": 5}},
+        # A model that takes its time, so that a call is always in progress.
+        "labModel": {"args": ["--pace-ms=30"]},
+    }
     with installed(Release(cluster, namespace, "lab", values)) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
-def to_pods(release: Release) -> Iterator[Ways]:
-    """Ways to its pods, one by one."""
-    with ways(release.cluster, release.namespace) as found:
+def to_pods(release: Release) -> Iterator[PodAccess]:
+    """Access to its single pods."""
+    with pod_access(release.cluster, release.namespace) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def access(release: Release) -> Access:
-    """How its orchestrators are asked from outside."""
+    """Access to its orchestrators from outside the cluster."""
     return Access(f"ipv4:{release.node_port('orchestrator')}")

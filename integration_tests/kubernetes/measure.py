@@ -1,9 +1,9 @@
-"""What answers take of each part of a release, and with more pods; printed, held to nothing.
+"""CPU time of answers by part of a release, with one and with more pods; printed, not asserted.
 
     KUBECONFIG=FILE python -m integration_tests.kubernetes.measure [SECONDS] [ROUNDS]
 
 The lab's questions under scaar, asked of the lab's release by eight clients, each by a connection
-of its own: with one pod a part, with two orchestrators, with two generators, by turns.
+of its own: with one pod per part, with two orchestrators, with two generators, alternately.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from ..installation import load
 from ..installation.access import Access
-from ..installation.asking import events, request
+from ..installation.client import events, request
 from .cluster import Cluster
 from .release import Release, Values, installed
 
@@ -57,10 +57,10 @@ async def taken(release: Release) -> dict[str, Taken]:
     after = time.time()
     async with asyncio.timeout(_SEEN_S):
         while True:
-            told = await asyncio.to_thread(release.cluster.kubectl, "get", "--raw", path)
+            reported = await asyncio.to_thread(release.cluster.kubectl, "get", "--raw", path)
             found: dict[str, dict[str, float]] = {_CPU: {}, _MEMORY: {}}
             seen = []
-            for family in text_string_to_metric_families(told):
+            for family in text_string_to_metric_families(reported):
                 for each in family.samples:
                     if each.labels.get("namespace") == release.namespace and each.name in found:
                         part, totals = each.labels["container"], found[each.name]
@@ -77,25 +77,27 @@ async def measured(release: Release, access: Access, seconds: float) -> Measured
         channels = [await stack.enter_async_context(access.channel()) for _ in range(CLIENTS)]
 
         async def ask(number: int) -> int:
-            asked = request(access)
-            asked.question = load.QUESTIONS[number % len(load.QUESTIONS)]
-            *_, last = await events(channels[number], asked)
+            requested = request(access)
+            requested.question = load.QUESTIONS[number % len(load.QUESTIONS)]
+            *_, last = await events(channels[number], requested)
             return last.event.finished.answer.usage.retrievals
 
         async with load.steady(ask, clients=CLIENTS) as warm:
             await warm.goes_on(4 * CLIENTS)
         before = await taken(release)
         began = time.perf_counter()
-        async with load.steady(ask, clients=CLIENTS) as asked:
+        async with load.steady(ask, clients=CLIENTS) as requested:
             await asyncio.sleep(seconds)
         took_s = time.perf_counter() - began
         after = await taken(release)
-    if asked.failed:
-        raise SystemExit(f"{len(asked.failed)} calls failed, the first by {asked.failed[0]}")
+    if requested.failed:
+        raise SystemExit(
+            f"{len(requested.failed)} calls failed, the first by {requested.failed[0]}"
+        )
     cpu = {part: after[part].cpu_s - was.cpu_s for part, was in before.items() if part in after}
     return Measured(
-        asked.answered / took_s,
-        {part: 1000 * each / asked.answered for part, each in cpu.items()},
+        requested.answered / took_s,
+        {part: 1000 * each / requested.answered for part, each in cpu.items()},
         {part: each.memory for part, each in after.items()},
     )
 

@@ -1,4 +1,4 @@
-"""A release of the chart in a namespace of its own, by helm."""
+"""Release of the chart in its own namespace."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ _SCALED_S = 600.0
 
 
 class Release:
-    """One that is installed in the namespace, with values over those of a preset."""
+    """A release in a namespace, with values that override those of a preset."""
 
     def __init__(self, cluster: Cluster, namespace: str, preset: str, values: Values) -> None:
         self.cluster, self.namespace = cluster, namespace
@@ -31,11 +31,11 @@ class Release:
         self._values = merged(merged(images(), exposed()), values)
 
     def install(self) -> None:
-        """Installs it, and returns when all of it is ready and its Jobs have completed."""
+        """Install the release, and wait until its pods are ready and its Jobs complete."""
         self._with_values("install", {}, _PATIENCE)
 
     def upgrade(self, changed: Values, *, timeout: str = _PATIENCE) -> None:
-        """Changes values of it, and returns when all of it is ready.
+        """Change values of the release, and wait until it is ready.
 
         Raises:
             Failed: it was not by then; or helm refused the values.
@@ -43,33 +43,33 @@ class Release:
         self._with_values("upgrade", changed, timeout)
 
     def rollback(self) -> None:
-        """Brings back the values before the last change, and returns when all of it is ready."""
+        """Roll back the last change, and wait until the release is ready."""
         self.helm("rollback", RELEASE, *_WAIT, _PATIENCE)
 
     def uninstall(self) -> None:
-        """Takes it away, and returns when its objects are gone, and all that they made."""
+        """Uninstall the release, and wait until its objects and their dependents are gone."""
         self.helm("uninstall", RELEASE, "--wait", "--cascade=foreground", "--timeout", "10m")
 
     def helm(self, *arguments: str, given: str = "") -> str:
-        """What helm prints of the release's namespace."""
+        """Run helm in the release's namespace and return its output."""
         where = ["--kubeconfig", self.cluster.config, "--namespace", self.namespace]
         return run([str(helm()), *arguments, *where], given)
 
     def pods(self, component: str) -> list[Object]:
-        """Those of a part that are ready and do not end, the oldest first."""
+        """Return the ready, non-terminating pods of a part, oldest first."""
         found = self.cluster.objects(
             "pods", namespace=self.namespace, labels=f"app.kubernetes.io/component={component}"
         )
         return [each for each in found if _serves(each)]
 
     def rollout(self, component: str) -> None:
-        """Returns when a part is as it was asked for, and what it was before is gone."""
+        """Wait until a part has its requested state and its old pods are gone."""
         self.kubectl("rollout", "status", f"deployment/{full(component)}", "--timeout=10m")
-        wanted = self.cluster.one("deployment", full(component), namespace=self.namespace)
+        expected = self.cluster.one("deployment", full(component), namespace=self.namespace)
         selector = f"app.kubernetes.io/component={component}"
         while True:
             there = self.cluster.objects("pods", namespace=self.namespace, labels=selector)
-            if len(there) == wanted["spec"]["replicas"]:
+            if len(there) == expected["spec"]["replicas"]:
                 return
             ending = [each for each in there if "deletionTimestamp" in each["metadata"]]
             for each in ending:
@@ -77,32 +77,32 @@ class Release:
                 self.kubectl("wait", "--for=delete", f"pod/{name}", "--timeout=5m")
 
     def scale(self, component: str, replicas: int) -> None:
-        """Has so many pods of a part, and returns when they are ready and the others gone."""
+        """Scale a part, and wait until its pods are ready and the others are gone."""
         self.kubectl("scale", f"deployment/{full(component)}", f"--replicas={replicas}")
         self.rollout(component)
 
     def restart(self, component: str) -> None:
-        """Replaces the pods of a part one after the other."""
+        """Replace the pods of a part one after another."""
         self.kubectl("rollout", "restart", f"deployment/{full(component)}")
         self.rollout(component)
 
     def kill(self, component: str) -> None:
-        """Ends a part's oldest pod as a loss of power would; returns when another is ready."""
+        """Kill the oldest pod of a part, and wait until another is ready."""
         name = self.pods(component)[0]["metadata"]["name"]
         self.kubectl("exec", name, "--container", component, "--", "python", "-c", _KILL)
         self.kubectl("delete", "pod", name, "--grace-period=0", "--force")
         self.rollout(component)
 
     def kubectl(self, *arguments: str, given: str = "") -> str:
-        """What kubectl prints of the release's namespace."""
+        """Run kubectl in the release's namespace and return its output."""
         return self.cluster.kubectl(*arguments, namespace=self.namespace, given=given)
 
     def target(self, component: str, port: int) -> str:
-        """Where clients in the cluster find every pod of a part."""
+        """Return the target of all pods of a part for clients in the cluster."""
         return f"dns:///{full(component)}.{self.namespace}.svc.cluster.local:{port}"
 
     def node_port(self, component: str) -> str:
-        """Where clients outside of the cluster find a part that is exposed."""
+        """Return the address of an exposed part for clients outside the cluster."""
         service = self.cluster.one(
             "service", f"{full(component)}-exposed", namespace=self.namespace
         )
@@ -116,7 +116,7 @@ class Release:
 
 @contextmanager
 def installed(release: Release) -> Iterator[Release]:
-    """The release until the block ends."""
+    """Install the release for the duration of the block."""
     release.install()
     try:
         yield release
@@ -125,7 +125,7 @@ def installed(release: Release) -> Iterator[Release]:
 
 
 async def scaled_to(release: Release, component: str, pods: int) -> None:
-    """Returns when a part has so many pods that serve.
+    """Wait until a part has this number of serving pods.
 
     Raises:
         TimeoutError: it had not within ten minutes.
@@ -136,7 +136,7 @@ async def scaled_to(release: Release, component: str, pods: int) -> None:
 
 
 def full(component: str) -> str:
-    """What the objects of a part are called."""
+    """Return the name of the objects of a part."""
     return f"{RELEASE}-scaar-{component}"
 
 
@@ -152,7 +152,7 @@ def images() -> Values:
 
 
 def exposed() -> Values:
-    """The values of a release that is asked from outside of the cluster, at ports of its nodes."""
+    """Return the values of a release with node ports for callers outside the cluster."""
     # Not every network counts pods among the addresses of a block.
     everybody = [{"ipBlock": {"cidr": "0.0.0.0/0"}}, {"namespaceSelector": {}}]
     at_node = {"expose": {"enabled": True, "type": "NodePort"}}
@@ -164,7 +164,7 @@ def exposed() -> Values:
 
 
 def merged(values: Mapping[str, Any], over: Mapping[str, Any]) -> Values:
-    """The values with those others over them, as helm lays one over the other."""
+    """Merge values as helm does."""
     found = dict(values)
     for key, value in over.items():
         here = found.get(key)

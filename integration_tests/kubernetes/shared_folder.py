@@ -1,4 +1,4 @@
-"""A volume that several pods may write: a folder of the cluster's first node."""
+"""Volume that several pods can write: a folder on the cluster's first node."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ def shared_folder(cluster: Cluster, namespace: str, claim: str) -> Iterator[None
             cluster.apply(_claim(claim, namespace), namespace=namespace)
             yield
         finally:
-            # The volume goes with its claim, at the latest with the namespace.
+            # The volume is deleted with its claim, at the latest with the namespace.
             gone = ("--ignore-not-found", "--wait=false")
             cluster.kubectl("delete", "pvc", claim, *gone, namespace=namespace)
             cluster.kubectl("delete", "pv", namespace, *gone)

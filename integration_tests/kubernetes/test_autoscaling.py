@@ -24,7 +24,7 @@ def release(cluster: Cluster, namespace: str) -> Iterator[Release]:
         yield found
 
 
-async def test_orchestrators_are_added_under_load_and_taken_away_after_it_and_no_call_fails(
+async def test_orchestrators_scale_up_under_load_and_down_after_it_without_failed_calls(
     release: Release, access: Access
 ) -> None:
     await scaled_to(release, "orchestrator", 1)

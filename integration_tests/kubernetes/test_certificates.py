@@ -13,10 +13,10 @@ from scaar.v1.orchestrator_pb2_grpc import OrchestratorServiceStub
 
 from ..installation import load
 from ..installation.access import Access
-from ..installation.asking import request
+from ..installation.client import request
 from ..installation.needs import Need, needs
+from .certificates import AUTHORITY, ClientFiles, NamespaceCertificates
 from .cluster import Cluster
-from .issued import AUTHORITY, Issued, Shown
 from .release import RELEASE, Release, installed
 
 pytestmark = needs(Need.CERT_MANAGER)
@@ -26,14 +26,14 @@ SERVICES = ("orchestrator", "generator", "scorer", "query-builder", "retriever",
 
 
 @pytest.fixture(scope="module")
-def issued(cluster: Cluster, namespace: str) -> Issued:
-    found = Issued(cluster, namespace)
+def issued(cluster: Cluster, namespace: str) -> NamespaceCertificates:
+    found = NamespaceCertificates(cluster, namespace)
     found.begin()
     return found
 
 
 @pytest.fixture(scope="module")
-def release(cluster: Cluster, namespace: str, issued: Issued) -> Iterator[Release]:
+def release(cluster: Cluster, namespace: str, issued: NamespaceCertificates) -> Iterator[Release]:
     """The lab's release, all calls in it and to it by certificates of both sides."""
     outside = {"expose": {"names": [cluster.address]}}
     manager = {"enabled": True, "issuer": {"name": AUTHORITY}}
@@ -50,13 +50,13 @@ def release(cluster: Cluster, namespace: str, issued: Issued) -> Iterator[Releas
         yield found
 
 
-def access(release: Release, shown: Shown) -> Access:
+def access(release: Release, shown: ClientFiles) -> Access:
     return Access(
         f"ipv4:{release.node_port('orchestrator')}", ca=shown.ca, cert=shown.cert, key=shown.key
     )
 
 
-def serves_by(release: Release, shown: Shown) -> bytes:
+def serves_by(release: Release, shown: ClientFiles) -> bytes:
     """The certificate that the orchestrator shows; nothing where it does not take the caller's."""
     context = ssl.create_default_context(cafile=shown.ca)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -80,19 +80,19 @@ def started(release: Release) -> list[str]:
     ]
 
 
-async def answered(release: Release, shown: Shown) -> bool:
+async def answered_calls(release: Release, shown: ClientFiles) -> bool:
     """Whether a question is, by what the caller trusts and shows."""
-    asked = access(release, shown)
-    async with asked.channel() as channel:
+    requested = access(release, shown)
+    async with requested.channel() as channel:
         try:
-            await OrchestratorServiceStub(channel).Answer(request(asked), timeout=10)
+            await OrchestratorServiceStub(channel).Answer(request(requested), timeout=10)
         except grpc.aio.AioRpcError:
             return False
     return True
 
 
 async def test_helm_test_and_a_caller_outside_are_answered(
-    release: Release, issued: Issued, tmp_path: Path
+    release: Release, issued: NamespaceCertificates, tmp_path: Path
 ) -> None:
     assert "Phase:          Succeeded" in release.helm("test", RELEASE, "--timeout", "5m")
     async with load.answers(access(release, issued.shown(tmp_path / "shown"))) as answers:
@@ -101,7 +101,7 @@ async def test_helm_test_and_a_caller_outside_are_answered(
 
 
 async def test_no_call_fails_while_certificates_are_renewed(
-    release: Release, issued: Issued, tmp_path: Path
+    release: Release, issued: NamespaceCertificates, tmp_path: Path
 ) -> None:
     shown = issued.shown(tmp_path / "shown")
     before, since = serves_by(release, shown), started(release)
@@ -115,8 +115,8 @@ async def test_no_call_fails_while_certificates_are_renewed(
     assert started(release) == since
 
 
-async def test_services_find_one_another_again_when_their_authority_is_another(
-    release: Release, issued: Issued, tmp_path: Path
+async def test_services_reconnect_when_their_authority_changes(
+    release: Release, issued: NamespaceCertificates, tmp_path: Path
 ) -> None:
     since = started(release)
     await asyncio.to_thread(issued.renew, AUTHORITY)
@@ -124,7 +124,7 @@ async def test_services_find_one_another_again_when_their_authority_is_another(
     shown = issued.shown(tmp_path / "shown")
     # Until all of them have both, they do not know one another.
     async with asyncio.timeout(PATIENCE_S):
-        while not await answered(release, shown):  # noqa: ASYNC110
+        while not await answered_calls(release, shown):  # noqa: ASYNC110
             await asyncio.sleep(2)
     async with load.answers(access(release, shown)) as answers:
         await answers.goes_on(20)

@@ -2,29 +2,31 @@
 
 import asyncio
 
-from ..installation.asking import PATIENCE_S
+from ..installation.client import PATIENCE_S
 from ..installation.load import QUESTIONS
-from .asker import asking
-from .counting import answered
+from .call_counts import answered_calls
+from .client_pod import client_pod
+from .pod_access import PodAccess
 from .release import Release
-from .ways import Ways
 
 TIMES = 4
 PORTS = {"orchestrator": 9464, "generator": 9464, "scorer": 9464, "query-builder": 9464}
 PORTS |= {"retriever": 9464, "evaluator": 9464, "lab-model": 8080}
 
 
-async def test_calls_of_a_pod_go_round_the_replicas(release: Release, to_pods: Ways) -> None:
+async def test_the_calls_of_a_pod_are_balanced_over_the_replicas(
+    release: Release, to_pods: PodAccess
+) -> None:
     parts = ("orchestrator", "scorer")
     for each in parts:
         release.scale(each, 2)
-    before = {each: await answered(release, to_pods, each) for each in parts}
+    before = {each: await answered_calls(release, to_pods, each) for each in parts}
 
     async def counted(part: str) -> list[float]:
-        after = await answered(release, to_pods, part)
+        after = await answered_calls(release, to_pods, part)
         return [after[name] - was for name, was in before[part].items()]
 
-    with asking(release) as asker:
+    with client_pod(release) as asker:
         answers = asker.answers(QUESTIONS * TIMES, release.target("orchestrator", 50_051))
     assert len(answers) == len(QUESTIONS) * TIMES
     assert all(answers)
@@ -51,6 +53,6 @@ async def test_the_tests_of_an_installation_pass_in_a_pod(release: Release) -> N
         "SCAAR_EVALUATOR_TARGET": release.target("evaluator", 50_056),
         "SCAAR_METRICS_URLS": " ".join(urls),
     }
-    with asking(release) as asker:
+    with client_pod(release) as asker:
         said = await asyncio.to_thread(asker.tests, variables)
     assert " passed" in said

@@ -1,4 +1,4 @@
-"""Pods that KEDA adds, and takes away: workers by their queue, generators by calls under way."""
+"""Scaling by KEDA: workers by their queue, generators by calls in progress."""
 
 from collections.abc import AsyncIterator, Iterator
 
@@ -7,11 +7,11 @@ import pytest
 from scaar.v1.evaluator_pb2_grpc import EvaluatorServiceStub
 
 from ..installation import load
-from ..installation.evaluating import created
+from ..installation.evaluations import create_evaluation
 from ..installation.needs import Need, needs
 from ..servers.prometheus.prometheus_server import PrometheusServer
 from .cluster import Cluster
-from .reading import reading
+from .pod_prometheus import pod_prometheus
 from .release import Values, scaled_to
 from .workers import Working, is_whole, working
 
@@ -24,7 +24,7 @@ _AT_ONCE = {"scaleDown": {"stabilizationWindowSeconds": 0}}
 def prometheus(
     cluster: Cluster, namespace: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[PrometheusServer]:
-    with reading(cluster, namespace, tmp_path_factory.mktemp("prometheus")) as found:
+    with pod_prometheus(cluster, namespace, tmp_path_factory.mktemp("prometheus")) as found:
         yield found
 
 
@@ -36,7 +36,7 @@ def scaled(cluster: Cluster, namespace: str, prometheus: PrometheusServer) -> It
         "generator": {
             "autoscaling": {**_SOON, "maxReplicas": 2, "target": 2, "behavior": _AT_ONCE}
         },
-        # A model that takes its time, so that there are calls under way.
+        # A slow model, so that there are calls in progress.
         "labModel": {"args": ["--pace-ms=30"]},
         "telemetry": {"prometheusUrl": f"http://{prometheus.address}"},
     }
@@ -50,7 +50,7 @@ async def evaluator(scaled: Working) -> AsyncIterator[EvaluatorServiceStub]:
         yield EvaluatorServiceStub(channel)
 
 
-def test_what_scales_is_ready(scaled: Working) -> None:
+def test_every_autoscaler_is_ready(scaled: Working) -> None:
     objects = scaled.release.cluster.objects("scaledobjects", namespace=scaled.release.namespace)
     assert len(objects) == 2
     for each in objects:
@@ -58,18 +58,18 @@ def test_what_scales_is_ready(scaled: Working) -> None:
         assert ready["status"] == "True", ready["message"]
 
 
-async def test_workers_come_with_an_evaluation_and_go_after_it(
+async def test_workers_scale_up_for_an_evaluation_and_down_after_it(
     scaled: Working, evaluator: EvaluatorServiceStub
 ) -> None:
     await scaled_to(scaled.release, "worker", 0)
-    evaluation = await created(evaluator, scaled.access(), times=60)
+    evaluation = await create_evaluation(evaluator, scaled.access(), times=60)
     await scaled_to(scaled.release, "worker", 2)
     await is_whole(evaluator, evaluation)
     await scaled_to(scaled.release, "worker", 0)
     assert scaled.messages() == 0
 
 
-async def test_generators_are_added_under_load_and_taken_away_after_it_and_no_call_fails(
+async def test_generators_scale_up_under_load_and_down_after_it_without_failed_calls(
     scaled: Working,
 ) -> None:
     await scaled_to(scaled.release, "generator", 1)

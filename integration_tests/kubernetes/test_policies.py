@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from ..installation.needs import Need, needs
-from .asker import standing
+from .client_pod import running_client_pod
 from .cluster import Cluster
 from .release import RELEASE, Release, full, installed
 
@@ -50,7 +50,7 @@ def monitoring(cluster: Cluster) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def release(cluster: Cluster, namespace: str, monitoring: str) -> Iterator[Release]:
-    """The lab's release as it is without being told who asks from outside."""
+    """The lab's release without configured external callers."""
     prometheus = [
         {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": monitoring}}}
     ]
@@ -72,8 +72,8 @@ def reached(release: Release, pod: str, namespace: str) -> Reached:
     tried = [(part, f"{full(part)}.{domain}", port) for part, port in ports]
     tried.append(("API server", "kubernetes.default.svc.cluster.local", 443))
     command = ("exec", pod, "--", "python", "-c", _TRY, json.dumps(tried))
-    told = json.loads(release.cluster.kubectl(*command, namespace=namespace))
-    return {(name, port) for name, port in told}
+    reported = json.loads(release.cluster.kubectl(*command, namespace=namespace))
+    return {(name, port) for name, port in reported}
 
 
 def test_a_question_is_answered(release: Release) -> None:
@@ -81,22 +81,22 @@ def test_a_question_is_answered(release: Release) -> None:
 
 
 def test_a_client_reaches_orchestrator_and_evaluator_alone(release: Release) -> None:
-    with standing(release.cluster, release.namespace) as pod:
+    with running_client_pod(release.cluster, release.namespace) as pod:
         # It has no policy of its own, and so may go anywhere.
         found = reached(release, pod, release.namespace) - {("API server", 443)}
     assert found == calls("orchestrator", "evaluator")
 
 
-def test_who_is_not_named_reaches_nothing_and_prometheus_the_metrics_alone(
+def test_other_clients_reach_nothing_and_prometheus_only_the_metrics(
     cluster: Cluster, release: Release, monitoring: str
 ) -> None:
     with (
         cluster.namespace(f"{cluster.name}-stranger") as namespace,
-        standing(cluster, namespace) as pod,
+        running_client_pod(cluster, namespace) as pod,
     ):
         found = reached(release, pod, namespace)
     assert found - {("API server", 443)} == set()
-    with standing(cluster, monitoring) as pod:
+    with running_client_pod(cluster, monitoring) as pod:
         found = reached(release, pod, monitoring)
     assert found - {("API server", 443)} == set(METRICS.items())
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from ..installation.access import Access
-from ..installation.asking import answer, request
+from ..installation.client import answer, request
 from .cluster import Cluster
 from .release import Release, installed
 
@@ -18,7 +18,7 @@ def release(cluster: Cluster, namespace: str) -> Iterator[Release]:
         yield found
 
 
-async def test_without_a_query_builder_of_its_own_it_looks_things_up(
+async def test_without_a_query_builder_service_the_orchestrator_builds_queries(
     release: Release, access: Access
 ) -> None:
     assert release.pods("query-builder") == []

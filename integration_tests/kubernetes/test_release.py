@@ -12,7 +12,7 @@ from scaar.v1.policy_pb2 import Policy, ScaarPolicy
 from ..go.clients_page import run_go_example
 from ..installation import load
 from ..installation.access import Access
-from ..installation.asking import events
+from ..installation.client import events
 from ..installation.needs import Need, needs
 from .cluster import Cluster, Failed
 from .release import RELEASE, Release, full
@@ -31,8 +31,10 @@ def age(release: Release) -> str:
 
 def newest(release: Release) -> dict[str, object]:
     """The newest of its revisions."""
-    told: list[dict[str, object]] = json.loads(release.helm("history", RELEASE, "--output", "json"))
-    return told[-1]
+    reported: list[dict[str, object]] = json.loads(
+        release.helm("history", RELEASE, "--output", "json")
+    )
+    return reported[-1]
 
 
 def test_the_index_is_built_by_a_job_that_completes(release: Release) -> None:
@@ -55,21 +57,21 @@ def test_helm_test_asks_a_question(release: Release) -> None:
 
 
 @needs(Need.GO)
-async def test_the_go_client_of_the_page_hears_what_any_client_does(
+async def test_the_go_client_of_the_page_gets_the_same_answer(
     release: Release, access: Access, tmp_path: Path
 ) -> None:
-    told = await run_go_example(tmp_path, f"dns:///{release.node_port('orchestrator')}")
+    reported = await run_go_example(tmp_path, f"dns:///{release.node_port('orchestrator')}")
     policy = Policy(scaar=ScaarPolicy(theta=0.25))
-    asked = AnswerRequest(question="Who directed the film The Haunted Fountain?", policy=policy)
+    request = AnswerRequest(question="Who directed the film The Haunted Fountain?", policy=policy)
     async with access.channel() as channel:
-        heard = [each.event for each in await events(channel, asked)]
+        heard = [each.event for each in await events(channel, request)]
     found = [found.title for each in heard for found in each.passages_retrieved.passages]
     answer = heard[-1].finished.answer
     assert answer.answer
-    assert told == [*found, f"{answer.answer} {answer.usage.retrievals}"]
+    assert reported == [*found, f"{answer.answer} {answer.usage.retrievals}"]
 
 
-async def test_no_call_fails_while_a_value_is_changed_and_brought_back(
+async def test_no_call_fails_while_a_value_is_changed_and_restored(
     release: Release, access: Access
 ) -> None:
     assert age(release) == "10"

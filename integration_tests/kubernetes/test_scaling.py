@@ -7,10 +7,10 @@ import pytest
 
 from ..installation import load
 from ..installation.access import Access
-from ..installation.asking import PATIENCE_S
-from .counting import answered
+from ..installation.client import PATIENCE_S
+from .call_counts import answered_calls
+from .pod_access import PodAccess
 from .release import Release
-from .ways import Ways
 
 # A retriever's index is in its pod here, and goes with it.
 PARTS = ("orchestrator", "generator", "scorer", "query-builder")
@@ -18,12 +18,12 @@ PARTS = ("orchestrator", "generator", "scorer", "query-builder")
 
 @pytest.mark.parametrize("component", ["orchestrator", "scorer"])
 async def test_scaled_from_one_to_three_and_back_every_pod_answers_and_no_call_fails(
-    release: Release, to_pods: Ways, access: Access, component: str
+    release: Release, to_pods: PodAccess, access: Access, component: str
 ) -> None:
     async with load.answers(access, clients=6) as answers:
         await asyncio.to_thread(release.scale, component, 3)
         async with asyncio.timeout(2 * PATIENCE_S):
-            while not all((found := await answered(release, to_pods, component)).values()):  # noqa: ASYNC110
+            while not all((found := await answered_calls(release, to_pods, component)).values()):  # noqa: ASYNC110
                 await asyncio.sleep(0.5)
         await asyncio.to_thread(release.scale, component, 1)
     assert len(found) == 3
@@ -42,7 +42,7 @@ async def test_no_call_fails_while_the_only_pod_of_a_service_is_replaced(
     assert answers.failed == []
 
 
-async def test_calls_on_a_pod_that_is_killed_are_told_to_ask_again_and_no_others_fail(
+async def test_calls_on_a_killed_pod_may_be_retried_and_no_others_fail(
     release: Release, access: Access
 ) -> None:
     clients = 4

@@ -11,8 +11,8 @@ def left(cluster: Cluster, namespace: str) -> list[str]:
     """What there is in a namespace that Kubernetes did not put there by itself."""
     kinds = cluster.kubectl("api-resources", "--namespaced", "--verbs=list", "--output=name")
     counted = ",".join(each for each in kinds.split() if not each.startswith("events"))
-    told = cluster.kubectl("get", counted, "--output=name", namespace=namespace)
-    return [each for each in told.split() if each not in ITS_OWN]
+    reported = cluster.kubectl("get", counted, "--output=name", namespace=namespace)
+    return [each for each in reported.split() if each not in ITS_OWN]
 
 
 def everywhere(cluster: Cluster) -> list[Object]:

@@ -1,4 +1,4 @@
-"""Upgrades that change every part at once, under load from outside of the cluster."""
+"""Concurrent upgrades of every part, under load from outside the cluster."""
 
 import asyncio
 import os
@@ -46,7 +46,7 @@ def upgradable(cluster: Cluster, replicas: int, volume: str) -> Iterator[Release
             "nodeSelector": {"kubernetes.io/hostname": cluster.hostname},
             "persistence": {"existingClaim": "indexes", "accessModes": [MODES[volume]]},
         }
-        # Answers take about a second, so that some are always under way.
+        # Answers take about a second, so that some are always in progress.
         values["labModel"] = {"args": ["--pace-ms=30"]}
         release = Release(cluster, namespace, "lab", values)
         yield stack.enter_context(installed(release))
@@ -82,7 +82,7 @@ async def test_no_call_fails_while_every_part_is_upgraded_and_rolled_back(
     assert answers.answered
 
 
-async def test_calls_fail_only_while_a_retriever_is_away_that_can_only_be_one(
+async def test_calls_fail_only_while_the_only_retriever_is_down(
     cluster: Cluster,
 ) -> None:
     with upgradable(cluster, 1, "own") as release, absences(release, "retriever") as away:
@@ -100,7 +100,7 @@ class Absences:
     back: list[float] = field(default_factory=list)
 
     def explain(self, call: load.FailedCall) -> bool:
-        """Return whether a call that failed was under way in such a time."""
+        """Return whether a failed call was in progress during an absence."""
         return any(
             left < call.ended and call.began < back + FOUND_S
             for left, back in zip(self.left, self.back, strict=True)
@@ -124,7 +124,7 @@ _POD = (
 
 @contextmanager
 def absences(release: Release, component: str) -> Iterator[Absences]:
-    """Absences of a part while the block goes on."""
+    """Record the absences of a part during the block."""
     found = Absences()
     selector = f"--selector=app.kubernetes.io/component={component}"
     command = ("get", "pods", selector, "--watch", f"--output=jsonpath={_POD}{{'\\n'}}")

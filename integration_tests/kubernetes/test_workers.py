@@ -8,8 +8,8 @@ import pytest
 from scaar.v1.evaluator_pb2 import Evaluation, WatchEvaluationRequest
 from scaar.v1.evaluator_pb2_grpc import EvaluatorServiceStub
 
-from ..installation.asking import PATIENCE_S
-from ..installation.evaluating import created
+from ..installation.client import PATIENCE_S
+from ..installation.evaluations import create_evaluation
 from .cluster import Cluster
 from .release import Release
 from .workers import Working, is_whole, working
@@ -31,30 +31,30 @@ async def evaluator(workers: Working) -> AsyncIterator[EvaluatorServiceStub]:
         yield EvaluatorServiceStub(channel)
 
 
-async def begun(evaluator: EvaluatorServiceStub, workers: Working) -> Evaluation:
+async def started(evaluator: EvaluatorServiceStub, workers: Working) -> Evaluation:
     """An evaluation of which some is done and most is not."""
-    evaluation = await created(evaluator, workers.access(), times=TIMES)
-    asked = WatchEvaluationRequest(evaluation_id=evaluation.id)
-    async for each in evaluator.WatchEvaluation(asked, timeout=PATIENCE_S):
+    evaluation = await create_evaluation(evaluator, workers.access(), times=TIMES)
+    request = WatchEvaluationRequest(evaluation_id=evaluation.id)
+    async for each in evaluator.WatchEvaluation(request, timeout=PATIENCE_S):
         evaluation = each.evaluation
         if evaluation.done:
             break
-    assert evaluation.done < evaluation.wanted / 2
+    assert evaluation.done < evaluation.total / 2
     return evaluation
 
 
 def test_the_tables_are_made_before_the_pods_by_a_job_that_goes_when_it_is_done(
     workers: Working,
 ) -> None:
-    assert workers.database.asked("SELECT count(*) FROM alembic_version") == "1"
+    assert workers.database.execute("SELECT count(*) FROM alembic_version") == "1"
     jobs = workers.release.cluster.objects("jobs", namespace=workers.release.namespace)
     assert not [each for each in jobs if "migrations" in each["metadata"]["name"]]
 
 
-async def test_workers_ask_an_evaluation_to_its_end(
+async def test_workers_run_an_evaluation_to_its_end(
     workers: Working, evaluator: EvaluatorServiceStub
 ) -> None:
-    await is_whole(evaluator, await begun(evaluator, workers))
+    await is_whole(evaluator, await started(evaluator, workers))
 
 
 @pytest.mark.parametrize(
@@ -62,12 +62,12 @@ async def test_workers_ask_an_evaluation_to_its_end(
     [(Release.kill, "worker"), (Release.restart, "worker"), (Release.restart, "evaluator")],
     ids=["worker-killed", "workers-replaced", "evaluator-replaced"],
 )
-async def test_nothing_is_lost_and_nothing_asked_twice(
+async def test_no_question_is_lost_or_answered_twice(
     workers: Working,
     evaluator: EvaluatorServiceStub,
     disturb: Callable[[Release, str], None],
     part: str,
 ) -> None:
-    evaluation = await begun(evaluator, workers)
+    evaluation = await started(evaluator, workers)
     await asyncio.to_thread(disturb, workers.release, part)
     await is_whole(evaluator, evaluation)

@@ -1,4 +1,4 @@
-"""A release whose evaluations workers ask, with a PostgreSQL and a Redis beside the tests."""
+"""Release with evaluation workers, over a PostgreSQL and a Redis on the test machine."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,8 +8,8 @@ from scaar.v1.evaluator_pb2 import EVALUATION_STATE_SUCCEEDED, Evaluation
 from scaar.v1.evaluator_pb2_grpc import EvaluatorServiceStub
 
 from ..installation.access import Access
-from ..installation.evaluating import ended, predictions
-from ..installation.ours.released_values import make_secret
+from ..installation.evaluations import predictions, wait_for_evaluation
+from ..installation.ours.release_values import make_secret
 from ..servers.postgresql.postgresql_server import PostgresqlServer, running_postgresql
 from ..servers.redis.redis_server import RedisServer, running_redis
 from .cluster import Cluster
@@ -17,34 +17,34 @@ from .release import Release, Values, installed, merged
 
 LEASE_S = 5
 _SETTINGS = {"lease_s": LEASE_S, "shard_predictions": 20}
-"""Short leases, as tests wait for those of the dead, and many shards."""
+"""Short leases, since tests wait for those of killed workers to expire, and many shards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Working:
-    """A release whose evaluations are asked by workers, and what keeps them."""
+    """A release with workers, with its database and broker."""
 
     release: Release
     database: PostgresqlServer
     broker: RedisServer
 
     def access(self) -> Access:
-        """How it is asked from outside."""
+        """Access from outside the cluster."""
         orchestrator, evaluator = map(self.release.node_port, ("orchestrator", "evaluator"))
         return Access(f"ipv4:{orchestrator}", f"ipv4:{evaluator}")
 
     def messages(self) -> int:
-        """Those in the queue, and those that a worker holds."""
+        """Return the number of queued and of leased shards."""
         counted = (
-            self.broker.asked("LLEN", "scaar.evaluations"),
-            self.broker.asked("HLEN", "unacked"),
+            self.broker.execute("LLEN", "scaar.evaluations"),
+            self.broker.execute("HLEN", "unacked"),
         )
         return sum(map(int, counted))
 
 
 @contextmanager
 def working(cluster: Cluster, namespace: str, values: Values) -> Iterator[Working]:
-    """The lab's release with a part of workers, with values over its own."""
+    """Install the lab's release with workers, with values that override its own."""
     with (
         running_postgresql(also_at=cluster.host) as database,
         running_redis(also_at=cluster.host) as broker,
@@ -71,10 +71,10 @@ def working(cluster: Cluster, namespace: str, values: Values) -> Iterator[Workin
 
 
 async def is_whole(evaluator: EvaluatorServiceStub, evaluation: Evaluation) -> None:
-    """Waits for its end, and holds it to have asked every question once under every setting."""
-    last = await ended(evaluator, evaluation)
+    """Wait for the end, and assert that every question has one prediction per policy variant."""
+    last = await wait_for_evaluation(evaluator, evaluation)
     assert last.state == EVALUATION_STATE_SUCCEEDED, last.error
-    assert (last.done, last.failed) == (last.wanted, 0)
+    assert (last.done, last.failed) == (last.total, 0)
     found = await predictions(evaluator, last, 100)
-    asked = {(each.question_id, each.setting) for each in found}
-    assert len(found) == len(asked) == last.wanted
+    requested = {(each.question_id, each.setting) for each in found}
+    assert len(found) == len(requested) == last.total

@@ -5,6 +5,7 @@ services are, and how often they are read.
 """
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from scaar.cli.services import ServiceName
+from scaar.cli.serve.services import ServiceName
 from scaar.client import OnFailure, ScaarError, open_sync_client
 from scaar.testing.commands import run_scaar
 from scaar.testing.processes import RunningService, running_service
@@ -32,7 +33,7 @@ EXPRESSIONS = {
     for panel in PANELS
     for target in panel.get("targets", ())
 }
-OF_FAILURES = {each for each in EXPRESSIONS if "fail" in each or "degraded" in each}
+OF_FAILURES = {each for each in EXPRESSIONS if re.search("fail|degraded", each, re.IGNORECASE)}
 OF_WAITING = {each for each in EXPRESSIONS if "wait for an orchestrator" in each}
 QUESTION = "Who is the spouse of the director of the film The Haunted Fountain?"
 POLICIES = ("scaar", "flare", "single_round", "no_retrieval")
@@ -47,8 +48,8 @@ class Watched:
     prometheus: PrometheusServer
 
     def found(self, expression: str) -> list[Any]:
-        asked = expression.replace("$__rate_interval", "30s")
-        result: list[Any] = self.prometheus.asked("query", query=asked)["result"]
+        requested = expression.replace("$__rate_interval", "30s")
+        result: list[Any] = self.prometheus.api("query", query=requested)["result"]
         return result
 
     def ask(self) -> None:
@@ -64,9 +65,9 @@ class Watched:
 
     def evaluate(self) -> None:
         """Begins an evaluation that takes longer than the test."""
-        asked = ("--dataset", "lab", "--limit", "2000", "--policies", "no_retrieval,scaar")
+        requested = ("--dataset", "lab", "--limit", "2000", "--policies", "no_retrieval,scaar")
         target = self.services["evaluator"].target
-        assert run_scaar("evals", "create", *asked, "--target", target).status == 0
+        assert run_scaar("eval", "run", *requested, "--detach", "--target", target).status == 0
 
 
 @pytest.fixture
@@ -98,11 +99,15 @@ def watched(tmp_path: Path) -> Iterator[Watched]:
         yield Watched(services, prometheus)
 
 
-def until(there: Callable[[], bool], meanwhile: Callable[[], None]) -> None:
-    """Does something again and again until something is there."""
+def until(
+    there: Callable[[], bool],
+    meanwhile: Callable[[], None],
+    missing: Callable[[], object] = lambda: "",
+) -> None:
+    """Repeat an action until a condition holds; fail with what is missing after 5 minutes."""
     limit = time.monotonic() + PATIENCE_S
     while not there():
-        assert time.monotonic() < limit
+        assert time.monotonic() < limit, missing()
         meanwhile()
 
 
@@ -117,13 +122,13 @@ def test_promtool_finds_nothing_wrong() -> None:
         assert "FAILED" not in said, said
 
 
-def test_every_service_is_read_and_every_panel_has_data_when_some_have_died(
+def test_every_service_is_scraped_and_every_panel_has_data_after_failures(
     watched: Watched,
 ) -> None:
     empty = set(EXPRESSIONS)
 
     def are_up() -> bool:
-        targets = watched.prometheus.asked("targets")["activeTargets"]
+        targets = watched.prometheus.api("targets")["activeTargets"]
         return [each["health"] for each in targets] == ["up"] * len(ServiceName)
 
     def are_empty(expected: set[str]) -> bool:
@@ -132,16 +137,16 @@ def test_every_service_is_read_and_every_panel_has_data_when_some_have_died(
 
     watched.evaluate()
     until(are_up, meanwhile=watched.ask)
-    until(lambda: are_empty(OF_FAILURES | OF_WAITING), meanwhile=watched.ask)
+    until(lambda: are_empty(OF_FAILURES | OF_WAITING), watched.ask, lambda: empty)
     watched.services["scorer"].process.kill()
-    until(lambda: are_empty(OF_WAITING), meanwhile=watched.ask)
+    until(lambda: are_empty(OF_WAITING), watched.ask, lambda: empty)
     watched.services["orchestrator"].process.kill()
-    until(lambda: are_empty(set()), meanwhile=pause)
+    until(lambda: are_empty(set()), pause, lambda: empty)
 
 
-def test_every_rule_is_worked_out_and_a_service_that_died_is_seen(watched: Watched) -> None:
+def test_every_rule_is_evaluated_and_a_dead_service_is_detected(watched: Watched) -> None:
     def rules() -> dict[str, dict[str, Any]]:
-        groups = watched.prometheus.asked("rules")["groups"]
+        groups = watched.prometheus.api("rules")["groups"]
         return {rule["name"]: rule for group in groups for rule in group["rules"]}
 
     until(lambda: {each["health"] for each in rules().values()} == {"ok"}, meanwhile=watched.ask)

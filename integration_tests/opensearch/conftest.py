@@ -1,4 +1,4 @@
-"""What the tests on a real OpenSearch node share: the node, and a retriever on it."""
+"""Fixtures of the tests on a real OpenSearch node: the node, and a retriever on it."""
 
 import os
 from collections.abc import AsyncIterator, Iterable, Iterator
@@ -10,7 +10,7 @@ from opensearchpy import AsyncOpenSearch
 
 from scaar.core.types import Passage
 from scaar.retriever.factory import open_retriever
-from scaar.retriever.opensearch_engine import OpenSearchRetriever
+from scaar.retriever.opensearch.engine import OpenSearchRetriever
 from scaar.retriever.settings import RetrieverSettings
 
 from ..servers.opensearch.distribution import make
@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture
 def real_data() -> Path:
-    """The folder of the real data sets."""
+    """Folder of the real data sets."""
     return Path(os.environ["SCAAR_TEST_DATA"])
 
 
@@ -38,27 +38,27 @@ async def stream(passages: Iterable[Passage]) -> AsyncIterator[Passage]:
 
 @pytest.fixture(scope="session")
 def home() -> Path:
-    """The distribution, made the first time."""
+    """The distribution, which is built on first use."""
     make(CACHE / "plain")
     return CACHE / "plain"
 
 
 @pytest.fixture(scope="session")
 def shared_node(home: Path) -> Iterator[Node]:
-    """A node for the tests that leave it as it is."""
+    """A node for tests that do not change it."""
     with running_node(home=home) as node:
         yield node
 
 
 @pytest.fixture
 def node(home: Path) -> Iterator[Node]:
-    """A node of the test's own, to be ended or made read-only."""
+    """A node of one test, which may stop it or make it read-only."""
     with running_node(home=home) as node:
         yield node
 
 
 def settings_for(node: Node, **settings: object) -> RetrieverSettings:
-    """Settings of a retriever on the node, whose indexes are nobody else's."""
+    """Return settings of a retriever on the node, with a prefix of its own."""
     own = {
         "engine": "opensearch",
         "opensearch_urls": (f"http://{node.address}",),
@@ -70,7 +70,7 @@ def settings_for(node: Node, **settings: object) -> RetrieverSettings:
 
 @pytest.fixture
 async def raw(shared_node: Node) -> AsyncIterator[AsyncOpenSearch]:
-    """The shared node, asked without scaar."""
+    """A client of the shared node, without scaar."""
     async with AsyncOpenSearch(f"http://{shared_node.address}") as client:
         yield client
 
@@ -83,7 +83,7 @@ async def retriever(shared_node: Node) -> AsyncIterator[OpenSearchRetriever]:
 
 
 def passages(count: int, *, title: str = "T", first: int = 0) -> list[Passage]:
-    """Different passages; every one has the word "volcano"."""
+    """Return different passages, all with the word "volcano"."""
     return [
         Passage(f"p{number:05}", title, f"volcano word{number} {'lava ' * 20}")
         for number in range(first, first + count)

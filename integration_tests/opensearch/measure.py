@@ -1,4 +1,4 @@
-"""What the retriever adds to raw opensearch-py, and how fast it loads; printed, held to nothing.
+"""Measures the overhead of the retriever over opensearch-py, and the speed of builds.
 
 python -m integration_tests.opensearch.measure [PASSAGES]
 """
@@ -26,22 +26,22 @@ QUERIES, WORDS = 300, 30_000
 
 
 def text(chance: random.Random, words: int) -> str:
-    """Words by Zipf's law, as in a language."""
+    """Return words distributed by Zipf's law, as in a language."""
     return " ".join(f"w{int(WORDS ** chance.random())}" for _ in range(words))
 
 
 async def generated(count: int) -> AsyncIterator[Passage]:
-    """Passages of 100 words."""
+    """Yield passages of 100 words."""
     chance = random.Random(1)
     for number in range(count):
         yield Passage(f"p{number}", text(chance, 3), text(chance, 100))
 
 
-async def medians_ms(asked: Sequence[Ask], queries: list[str]) -> list[float]:
-    """The median time of each way to ask; they take turns, so that the machine is the same."""
-    taken: list[list[float]] = [[] for _ in asked]
+async def medians_ms(requested: Sequence[Ask], queries: list[str]) -> list[float]:
+    """Return the median time of each call. Calls alternate, to run under the same conditions."""
+    taken: list[list[float]] = [[] for _ in requested]
     for query in queries:
-        for ask, times in zip(asked, taken, strict=True):
+        for ask, times in zip(requested, taken, strict=True):
             began = time.perf_counter()
             await ask(query)
             times.append((time.perf_counter() - began) * 1000)

@@ -1,4 +1,4 @@
-"""An index on OpenSearch that is dropped and built again while it is read: whole, or not there."""
+"""An index on OpenSearch that is dropped and rebuilt during reads is complete or missing."""
 
 import asyncio
 from collections import Counter
@@ -16,9 +16,11 @@ PASSAGES = tuple(Passage(f"p{each}", "Etna", f"volcano number {each}") for each 
 ROUNDS = 6
 
 
-async def test_an_index_that_goes_and_comes_is_whole_or_not_there(shared_node: Node) -> None:
+async def test_an_index_that_is_deleted_and_rebuilt_is_complete_or_absent(
+    shared_node: Node,
+) -> None:
     settings = settings_for(shared_node)
-    told: Counter[str] = Counter()
+    reported: Counter[str] = Counter()
     ended = asyncio.Event()
 
     async with open_retriever(settings) as builder, open_retriever(settings) as reader:
@@ -34,22 +36,22 @@ async def test_an_index_that_goes_and_comes_is_whole_or_not_there(shared_node: N
         async def describe() -> str:
             return f"of {(await reader.describe_index('geo')).passages}"
 
-        async def ask(asking: Callable[[], Awaitable[str]]) -> None:
+        async def call(asking: Callable[[], Awaitable[str]]) -> None:
             while not ended.is_set():
                 try:
-                    told[await asking()] += 1
+                    reported[await asking()] += 1
                 except NotFound:
-                    told["not there"] += 1
+                    reported["not there"] += 1
                 except ScaarError as error:
-                    told[f"{type(error).__name__}: {error}"] += 1
+                    reported[f"{type(error).__name__}: {error}"] += 1
 
         async with asyncio.TaskGroup() as group:
             for asking in (search, search, search, list_, describe):
-                group.create_task(ask(asking))
+                group.create_task(call(asking))
             for _ in range(ROUNDS):
                 with suppress(NotFound):
                     await builder.drop_index("geo")
                 await builder.index_passages("geo", stream(PASSAGES))
                 await builder.index_passages("geo", stream(PASSAGES), mode=IndexMode.REPLACE)
             ended.set()
-    assert set(told) == {"not there", "found 20", "whole", "of 20"}
+    assert set(reported) == {"not there", "found 20", "whole", "of 20"}

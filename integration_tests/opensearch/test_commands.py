@@ -10,7 +10,7 @@ import pytest
 from opensearchpy import OpenSearch
 from typer.testing import CliRunner
 
-from scaar.cli.index import app as index_app
+from scaar.cli.index.commands import app as index_app
 from scaar.cli.main import app as main_app
 from scaar.core.errors import AlreadyExists, NotFound
 from scaar.testing.commands import run_scaar
@@ -25,7 +25,7 @@ PASSAGES = [
 
 @pytest.fixture
 def run(shared_node: Node, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """Runs a command whose retriever is on the shared node."""
+    """Run a command whose retriever uses the shared node."""
     settings = {
         "ENGINE": "opensearch",
         "OPENSEARCH_URLS": f'["http://{shared_node.address}"]',
@@ -57,12 +57,12 @@ def test_an_index_is_built_searched_changed_and_dropped(
         run(*build)
     run(*build, "--replace")
     assert "(0 added, 2 replaced)" in run(*build, "--upsert")
-    (listed,) = run("index", "list", "--json").splitlines()
+    (listed,) = run("index", "list", "--format", "json").splitlines()
     assert json.loads(listed)["engine"] == "opensearch"
-    (found,) = run("search", "Japan", "--index", "geo", "--json").splitlines()
+    (found,) = run("search", "Japan", "--index", "geo", "--format", "json").splitlines()
     assert json.loads(found)["id"] == "b"
     assert run("index", "delete", "geo", "b") == "geo: 1 of 1 passages deleted\n"
-    assert run("search", "Japan", "--index", "geo", "--json") == ""
+    assert run("search", "Japan", "--index", "geo", "--format", "json") == ""
     run("index", "drop", "geo")
     with pytest.raises(NotFound, match="scaar index build"):
         run("index", "describe", "geo")
@@ -76,15 +76,15 @@ def test_a_server_is_a_target_by_its_address(
     monkeypatch.delenv("SCAAR_RETRIEVER_OPENSEARCH_URLS")
     corpus = tmp_path / "passages.jsonl"
     corpus.write_text("\n".join(map(json.dumps, PASSAGES)))
-    target = ("--target", f"http://{shared_node.address}")
+    target = ("--address", f"http://{shared_node.address}")
     run("index", "build", "geo", "--corpus", str(corpus), *target)
-    (found,) = run("search", "Japan", "--index", "geo", "--json", *target).splitlines()
+    (found,) = run("search", "Japan", "--index", "geo", "--format", "json", *target).splitlines()
     assert json.loads(found)["id"] == "b"
-    assert run("index", "list", "--json") == "", "this machine has none"
+    assert run("index", "list", "--format", "json") == "", "this machine has none"
     run("index", "drop", "geo", *target)
 
 
-def test_metadata_is_declared_filtered_by_and_verified(
+def test_metadata_is_declared_filtered_and_verified(
     run: Callable[..., str], tmp_path: Path
 ) -> None:
     corpus = tmp_path / "passages.jsonl"
@@ -95,12 +95,12 @@ def test_metadata_is_declared_filtered_by_and_verified(
     corpus.write_text("\n".join(map(json.dumps, records)))
     run("index", "build", "geo", "--corpus", str(corpus), "--metadata", "tenant,lang")
     assert "(0 added, 2 replaced)" in run("index", "add", "geo", "--corpus", str(corpus))
-    by_filter = ("--filter", "tenant=acme", "--json")
+    by_filter = ("--filter", "tenant=acme", "--format", "json")
     (found,) = run("search", "volcano", "--index", "geo", *by_filter).splitlines()
     assert json.loads(found)["id"] == "a"
     assert json.loads(found)["metadata"] == {"tenant": ["acme"]}
-    assert "geo: whole, version " in run("index", "verify", "geo")
-    (listed,) = run("index", "list", "--json").splitlines()
+    assert "FAILED" not in run("index", "verify", "geo")
+    (listed,) = run("index", "list", "--format", "json").splitlines()
     assert json.loads(listed)["metadata_fields"] == ["lang", "tenant"]
     run("index", "drop", "geo")
 
@@ -112,16 +112,16 @@ def test_a_question_is_answered_from_an_index_on_the_server(
     unasked = run_scaar("ask", question)
     assert unasked.status == 1
     assert "no index 'lab'" in unasked.err
-    assert run("index", "list", "--json") == ""
+    assert run("index", "list", "--format", "json") == ""
     corpus = tmp_path / "lab.jsonl"
     corpus.write_text(run("lab", "passages", "--seed", "2000"))
     run("index", "build", "--corpus", str(corpus), "--index", "lab")
     last = json.loads(run("ask", question, "--json").splitlines()[-1])
     assert last["retrievals"] > 0
-    assert json.loads(run("index", "describe", "lab", "--json"))["engine"] == "opensearch"
+    assert json.loads(run("index", "describe", "lab", "--format", "json"))["engine"] == "opensearch"
 
 
-def test_a_damaged_index_on_the_server_is_told_by_the_doctor(
+def test_the_doctor_reports_a_damaged_index_on_the_server(
     run: Callable[..., str], shared_node: Node, tmp_path: Path
 ) -> None:
     corpus = tmp_path / "passages.jsonl"
@@ -132,9 +132,9 @@ def test_a_damaged_index_on_the_server_is_told_by_the_doctor(
         alias = f"{os.environ['SCAAR_RETRIEVER_OPENSEARCH_PREFIX']}geo"
         raw.indices.put_settings(index=alias, body={"index.blocks.write": False})
         raw.delete(index=alias, id="a", refresh=True)
-    told = run_scaar("doctor")
-    assert told.status == 1
-    assert "has 1 passages, not 2" in " ".join(told.out.split())
-    listed = run("index", "list", "--json")
+    reported = run_scaar("doctor")
+    assert reported.status == 1
+    assert "has 1 passages, not 2" in " ".join(reported.out.split())
+    listed = run("index", "list", "--format", "json")
     assert json.loads(listed)["damage"].endswith("has 1 passages, not 2")
     run("index", "drop", "geo")

@@ -1,4 +1,4 @@
-"""What happens to searches and loads when the server does not do what it should."""
+"""Searches and builds when the server fails."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 import pytest
 from opensearchpy import AsyncOpenSearch
 
-from scaar.core.budget import deadline_in
 from scaar.core.errors import (
     AlreadyExists,
     BackendUnavailable,
@@ -15,9 +14,10 @@ from scaar.core.errors import (
     DeadlineExceeded,
     InvalidRequest,
 )
+from scaar.core.loop.budget import deadline_in
 from scaar.core.types import IndexMode, IndexResult, Passage, RetrieveRequest
 from scaar.retriever.factory import open_retriever
-from scaar.retriever.opensearch_engine import OpenSearchRetriever
+from scaar.retriever.opensearch.engine import OpenSearchRetriever
 
 from ..servers.opensearch.node import Node, running_node
 from .conftest import passages, settings_for, stream
@@ -25,7 +25,7 @@ from .conftest import passages, settings_for, stream
 VOLCANO = RetrieveRequest(("volcano",), 10, "geo")
 
 
-async def test_a_node_that_goes_in_mid_search_is_told_and_found_again(node: Node) -> None:
+async def test_a_node_lost_during_a_search_is_reported_and_found_again(node: Node) -> None:
     port = node.address.rpartition(":")[2]
     async with open_retriever(settings_for(node)) as retriever:
         await retriever.index_passages("geo", stream(passages(100)))
@@ -34,24 +34,24 @@ async def test_a_node_that_goes_in_mid_search_is_told_and_found_again(node: Node
         asking = asyncio.create_task(retriever.retrieve(VOLCANO))
         await asyncio.sleep(0.1)
         node.kill()
-        with pytest.raises(BackendUnavailable, match="OpenSearch does not answer"):
+        with pytest.raises(BackendUnavailable, match="OpenSearch does not respond"):
             await asking
         node.start(f"http.port={port}")
         assert await retriever.retrieve(VOLCANO) == before
 
 
-async def test_a_node_that_hangs_costs_no_more_than_the_time_there_is(node: Node) -> None:
+async def test_a_hanging_node_costs_at_most_the_deadline(node: Node) -> None:
     async with open_retriever(settings_for(node)) as retriever:
         await retriever.index_passages("geo", stream(passages(10)))
         before = await retriever.retrieve(VOLCANO)
         node.pause()
         with deadline_in(0.3), pytest.raises(DeadlineExceeded, match="search the index 'geo'"):
             await retriever.retrieve(VOLCANO)
-        node.go_on()
+        node.resume()
         assert await retriever.retrieve(VOLCANO) == before
 
 
-async def test_a_server_without_room_takes_the_whole_load_in_the_end(home: object) -> None:
+async def test_a_load_completes_on_a_temporarily_overloaded_server(home: object) -> None:
     with running_node("thread_pool.write.size=1", "thread_pool.write.queue_size=1") as node:
         settings = settings_for(node, opensearch_bulk_mb=0.02, opensearch_bulk_workers=16)
         async with (
@@ -61,11 +61,11 @@ async def test_a_server_without_room_takes_the_whole_load_in_the_end(home: objec
             built = await retriever.index_passages("geo", stream(passages(10_000)))
             assert built.index.passages == 10_000
             stats = await raw.nodes.stats(metric="thread_pool")
-            ((_, told),) = stats["nodes"].items()
-            assert told["thread_pool"]["write"]["rejected"] > 0
+            ((_, reported),) = stats["nodes"].items()
+            assert reported["thread_pool"]["write"]["rejected"] > 0
 
 
-async def test_a_server_that_turns_read_only_is_told_and_the_load_goes_on_after(
+async def test_a_read_only_server_is_reported_and_the_load_resumes_later(
     node: Node,
 ) -> None:
     async def blocked() -> AsyncIterator[Passage]:
@@ -106,7 +106,7 @@ async def lose_a_passage(retriever: OpenSearchRetriever, raw: AsyncOpenSearch, a
     ((index, _),) = (await raw.indices.get_alias(name=alias)).items()
     await raw.indices.put_settings(index=index, body={"index.blocks.write": False})
     await raw.delete(index=index, id="p00003", params={"refresh": "true"})
-    with pytest.raises(DataCorrupt, match="has 9 passages, not 10; build it again"):
+    with pytest.raises(DataCorrupt, match="has 9 passages, not 10; rebuild it"):
         await retriever.describe_index("geo")
     with pytest.raises(DataCorrupt):
         await retriever.retrieve(VOLCANO)
@@ -118,7 +118,7 @@ async def lose_a_passage(retriever: OpenSearchRetriever, raw: AsyncOpenSearch, a
     await retriever.drop_index("whole")
 
 
-async def test_of_two_that_build_one_name_one_is_refused(
+async def test_of_two_builds_of_one_name_one_is_rejected(
     retriever: OpenSearchRetriever,
 ) -> None:
     built = await asyncio.gather(
@@ -159,7 +159,7 @@ async def test_searches_see_one_version_or_the_other_while_an_index_is_replaced(
     assert seen == {"a", "b"}
 
 
-async def test_a_query_of_more_words_than_the_server_takes_is_refused(
+async def test_a_query_with_more_words_than_the_server_allows_is_refused(
     retriever: OpenSearchRetriever,
 ) -> None:
     await retriever.index_passages("geo", stream(passages(10)))
@@ -184,7 +184,7 @@ async def test_scores_are_the_same_with_more_shards(shared_node: Node) -> None:
     ]
 
 
-async def test_an_index_with_a_shard_that_is_away_is_not_taken_for_a_damaged_one(
+async def test_an_index_with_an_unavailable_shard_is_not_reported_as_damaged(
     node: Node,
 ) -> None:
     port = f"http.port={node.address.rpartition(':')[2]}"
@@ -205,14 +205,14 @@ async def test_an_index_with_a_shard_that_is_away_is_not_taken_for_a_damaged_one
         for shard in shards:
             shard.rename(shard.with_name("away"))
         node.start(port)
-        for asked in (
+        for requested in (
             retriever.describe_index("geo"),
             retriever.retrieve(VOLCANO),
             retriever.index_passages("geo", stream(passages(10)), mode=IndexMode.UPSERT),
             retriever.index_passages("cut", stream(passages(2_000))),
         ):
             with pytest.raises(BackendUnavailable):
-                await asked
+                await requested
         assert await retriever.check_indexes() == {"geo": False}
         node.stop()
         for shard in shards:

@@ -1,4 +1,4 @@
-"""Filtered searches: the same as leaving out what does not fit, and as the other engine finds."""
+"""Filtered searches, compared with filtered results and with the other engine."""
 
 import asyncio
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from scaar.core.types import (
     RetrieveRequest,
 )
 from scaar.retriever.factory import open_retriever
-from scaar.retriever.opensearch_engine import OpenSearchRetriever
+from scaar.retriever.opensearch.engine import OpenSearchRetriever
 from scaar.retriever.settings import RetrieverSettings
 
 from ..servers.opensearch.node import Node
@@ -45,7 +45,7 @@ filters = st.lists(
 
 
 def carrying(count: int) -> list[Passage]:
-    """Passages of a few words, all of different lengths so that few scores are near each other."""
+    """Return passages of different lengths, so that few scores are similar."""
     chance = Random(7)
     found = []
     for number in range(count):
@@ -60,13 +60,13 @@ def carrying(count: int) -> list[Passage]:
 
 
 async def wanted_of(
-    retriever: Retriever, wanted: tuple[Filter, ...], top_k: int
+    retriever: Retriever, expected: tuple[Filter, ...], top_k: int
 ) -> Sequence[Sequence[str]]:
-    """The ids found for every query, once they are what leaving out from everything gives."""
+    """Return the ids for every query, after comparing them with a filtered complete search."""
     everything = await retriever.retrieve(RetrieveRequest(QUERIES, 100, "geo"))
-    found = await retriever.retrieve(RetrieveRequest(QUERIES, top_k, "geo", wanted))
+    found = await retriever.retrieve(RetrieveRequest(QUERIES, top_k, "geo", expected))
     for passages_, all_passages in zip(found.results, everything.results, strict=True):
-        left = [each for each in all_passages if fits(each.metadata, wanted)][:top_k]
+        left = [each for each in all_passages if fits(each.metadata, expected)][:top_k]
         assert list(passages_) == [
             replace(each, rank=rank) for rank, each in enumerate(left, start=1)
         ]
@@ -78,7 +78,7 @@ async def wanted_of(
 def test_both_engines_find_the_same_by_filters(
     shared_node: Node,
     tmp_path_factory: pytest.TempPathFactory,
-    asked: list[tuple[tuple[Filter, ...], int]],
+    requested: list[tuple[tuple[Filter, ...], int]],
 ) -> None:
     async def compared(root: Path) -> None:
         async with (
@@ -87,9 +87,9 @@ def test_both_engines_find_the_same_by_filters(
         ):
             for retriever in (server, embedded):
                 await retriever.index_passages("geo", stream(carrying(90)), metadata_fields=FIELDS)
-            for wanted, top_k in asked:
-                of_server = await wanted_of(server, wanted, top_k)
-                of_embedded = await wanted_of(embedded, wanted, top_k)
+            for expected, top_k in requested:
+                of_server = await wanted_of(server, expected, top_k)
+                of_embedded = await wanted_of(embedded, expected, top_k)
                 # Lucene rounds the lengths of passages, so only the sets are comparable, and they
                 # where top_k cuts nothing off.
                 for one, other in zip(of_server, of_embedded, strict=True):
@@ -108,11 +108,11 @@ async def test_filters_find_the_same_on_several_shards(shared_node: Node) -> Non
     ):
         for retriever in (one, three):
             await retriever.index_passages("geo", stream(carrying(90)), metadata_fields=FIELDS)
-        for wanted in ((Filter("tenant", ("a", "b")),), (Filter("lang", ("ä",)),)):
-            assert await wanted_of(one, wanted, 5) == await wanted_of(three, wanted, 5)
+        for expected in ((Filter("tenant", ("a", "b")),), (Filter("lang", ("ä",)),)):
+            assert await wanted_of(one, expected, 5) == await wanted_of(three, expected, 5)
 
 
-async def test_a_field_that_is_not_declared_is_in_no_document(
+async def test_an_undeclared_field_is_in_no_document(
     retriever: OpenSearchRetriever, raw: AsyncOpenSearch
 ) -> None:
     await retriever.index_passages("geo", stream(carrying(5)), metadata_fields=FIELDS)
@@ -126,7 +126,7 @@ async def test_a_field_that_is_not_declared_is_in_no_document(
     }
 
 
-async def test_a_load_that_was_cut_off_is_not_gone_on_with_by_other_fields(
+async def test_an_interrupted_load_is_not_resumed_with_other_fields(
     retriever: OpenSearchRetriever,
 ) -> None:
     async def cut_off() -> object:
@@ -141,7 +141,7 @@ async def test_a_load_that_was_cut_off_is_not_gone_on_with_by_other_fields(
     assert (await retriever.verify_index("geo")).is_whole
 
 
-async def test_a_filter_is_held_against_the_fields_of_the_index_that_came_after(
+async def test_a_filter_is_validated_against_the_fields_of_the_new_index(
     shared_node: Node,
 ) -> None:
     settings_ = settings_for(shared_node)

@@ -1,4 +1,4 @@
-"""The engine on real collections, held against published figures."""
+"""The engine on real collections, compared with published figures."""
 
 import csv
 import json
@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from scaar.core.types import IndexDescription, RetrievedPassage, RetrieveRequest
-from scaar.retriever.corpus import CorpusFile
-from scaar.retriever.opensearch_engine import OpenSearchRetriever
+from scaar.retriever.corpus.corpus import CorpusFile
+from scaar.retriever.opensearch.engine import OpenSearchRetriever
 
 from .conftest import stream
 
@@ -39,7 +39,7 @@ def json_lines(path: Path) -> list[dict[str, Any]]:
 
 
 def ndcg(found: tuple[RetrievedPassage, ...], relevant: dict[str, int]) -> float:
-    """nDCG at 10, linear gain, as trec_eval has it."""
+    """Return nDCG at 10 with linear gain, as in trec_eval."""
     gains = sorted(relevant.values(), reverse=True)[:10]
     ideal = sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
     got = sum(relevant.get(each.id, 0) / math.log2(each.rank + 1) for each in found[:10])
@@ -59,17 +59,17 @@ async def test_nfcorpus_is_ranked_as_published(
     queries = [each for each in json_lines(folder / "queries.jsonl") if each["_id"] in relevant]
     found = await find(retriever, [query["text"] for query in queries], 100)
     judged = [relevant[query["_id"]] for query in queries]
-    scores = [ndcg(each, wanted) for each, wanted in zip(found, judged, strict=True)]
+    scores = [ndcg(each, expected) for each, expected in zip(found, judged, strict=True)]
     assert sum(scores) / 323 == pytest.approx(PUBLISHED_NDCG_10, abs=0.002)
     recalls = [
-        len({passage.id for passage in each} & wanted.keys()) / len(wanted)
-        for each, wanted in zip(found, judged, strict=True)
+        len({passage.id for passage in each} & expected.keys()) / len(expected)
+        for each, expected in zip(found, judged, strict=True)
     ]
     assert sum(recalls) / 323 == pytest.approx(PUBLISHED_RECALL_100, abs=0.002)
     print(f"nDCG@10 {sum(scores) / 323:.4f}, recall@100 {sum(recalls) / 323:.4f}")
 
 
-async def test_hotpotqa_finds_its_gold(retriever: OpenSearchRetriever, real_data: Path) -> None:
+async def test_hotpotqa_finds_its_supports(retriever: OpenSearchRetriever, real_data: Path) -> None:
     folder = real_data / "hotpotqa"
     built = await index(retriever, folder / "hotpotqa_500.corpus.jsonl.gz")
     assert built.passages == 4_937
@@ -77,8 +77,8 @@ async def test_hotpotqa_finds_its_gold(retriever: OpenSearchRetriever, real_data
     found = await find(retriever, [each["question"] for each in questions], 10)
     gold = [set(each["gold_ids"]) for each in questions]
     hits = sum(
-        len({passage.id for passage in each} & wanted)
-        for each, wanted in zip(found, gold, strict=True)
+        len({passage.id for passage in each} & expected)
+        for each, expected in zip(found, gold, strict=True)
     )
     # A plain BM25Okapi on lower-cased words finds 0.7346 of them.
     assert hits / sum(map(len, gold)) > 0.85

@@ -1,4 +1,4 @@
-"""A load that is cut off goes on where it was, and nothing is searched before it is whole."""
+"""An interrupted build is resumed, and an index is searched only when complete."""
 
 import asyncio
 import os
@@ -13,9 +13,9 @@ from opensearchpy import AsyncOpenSearch
 
 from scaar.core.errors import BackendUnavailable, NotFound, Overloaded
 from scaar.core.types import IndexMode, IndexResult, Passage, RetrieveRequest
-from scaar.retriever import opensearch_drafts
 from scaar.retriever.factory import open_retriever
-from scaar.retriever.opensearch_engine import OpenSearchRetriever
+from scaar.retriever.opensearch import pending
+from scaar.retriever.opensearch.engine import OpenSearchRetriever
 from scaar.testing.sockets import TRANSPORTS, retriever_by
 
 from ..servers.opensearch.node import Node
@@ -47,19 +47,19 @@ KILLED = textwrap.dedent(
 
 
 async def indexes_of(client: AsyncOpenSearch, prefix: str) -> dict[str, list[str]]:
-    """The indexes on the server, and the aliases of each."""
+    """Return the indexes on the server, and the aliases of each."""
     found = await client.indices.get_alias(index=f"{prefix}*")
     return {index: list(each["aliases"]) for index, each in found.items()}
 
 
 async def sent_to(client: AsyncOpenSearch, index: str) -> int:
-    """How many passages the server was told to put into an index."""
+    """Return the number of indexing operations on an index."""
     stats = await client.indices.stats(index=index, metric="indexing")
     return int(stats["_all"]["primaries"]["indexing"]["index_total"])
 
 
 async def until(condition: Callable[[], Awaitable[object]]) -> None:
-    """Waits for what must come about."""
+    """Wait until a condition is true."""
     for _ in range(1_000):
         if await condition():
             return
@@ -68,7 +68,7 @@ async def until(condition: Callable[[], Awaitable[object]]) -> None:
 
 
 async def nobody_builds(retriever: OpenSearchRetriever) -> bool:
-    return not retriever._drafts._held
+    return not retriever._pending._active_tokens
 
 
 async def cut_after(count: int, whole: Sequence[Passage]) -> AsyncIterator[Passage]:
@@ -78,12 +78,12 @@ async def cut_after(count: int, whole: Sequence[Passage]) -> AsyncIterator[Passa
 
 
 async def version_of(retriever: OpenSearchRetriever, whole: Sequence[Passage]) -> str:
-    """The version of an index that is loaded in one go."""
+    """Return the version of an index that is built without interruption."""
     built = await retriever.index_passages("other", stream(whole))
     return built.index.version
 
 
-async def test_a_load_whose_builder_was_killed_goes_on(
+async def test_a_load_resumes_after_its_builder_was_killed(
     shared_node: Node, raw: AsyncOpenSearch
 ) -> None:
     settings = settings_for(shared_node, **SMALL)
@@ -114,7 +114,7 @@ async def test_a_load_whose_builder_was_killed_goes_on(
         assert built.index.version == await version_of(retriever, passages(3_000))
 
 
-async def test_a_load_whose_server_was_killed_goes_on(node: Node) -> None:
+async def test_a_load_resumes_after_its_server_was_killed(node: Node) -> None:
     async def with_kill(whole: Sequence[Passage]) -> AsyncIterator[Passage]:
         for number, passage in enumerate(whole):
             if number == 2_048:
@@ -124,7 +124,7 @@ async def test_a_load_whose_server_was_killed_goes_on(node: Node) -> None:
     port = node.address.rpartition(":")[2]
     settings = settings_for(node, **SMALL)
     async with open_retriever(settings) as retriever:
-        with pytest.raises(BackendUnavailable, match="OpenSearch does not answer"):
+        with pytest.raises(BackendUnavailable, match="OpenSearch does not respond"):
             await retriever.index_passages("geo", with_kill(passages(3_000)))
         node.start(f"http.port={port}")
         async with AsyncOpenSearch(f"http://{node.address}") as raw:
@@ -141,7 +141,7 @@ async def test_a_load_whose_server_was_killed_goes_on(node: Node) -> None:
         assert built.index.version == await version_of(retriever, passages(3_000))
 
 
-async def test_a_load_of_other_passages_leaves_nothing_of_the_one_before(
+async def test_a_build_of_other_passages_leaves_nothing_of_the_interrupted_one(
     retriever: OpenSearchRetriever,
 ) -> None:
     with pytest.raises(BackendUnavailable, match="the source is gone"):
@@ -156,7 +156,7 @@ async def test_a_load_of_other_passages_leaves_nothing_of_the_one_before(
     assert (kept.id, kept.title) == ("p00400", "new")
 
 
-async def test_a_load_that_was_cut_off_is_dropped_by_name(
+async def test_an_interrupted_load_can_be_deleted_by_name(
     retriever: OpenSearchRetriever, raw: AsyncOpenSearch
 ) -> None:
     with pytest.raises(BackendUnavailable):
@@ -167,7 +167,7 @@ async def test_a_load_that_was_cut_off_is_dropped_by_name(
 
 
 @pytest.mark.parametrize("mode", [IndexMode.UPSERT, IndexMode.REPLACE])
-async def test_a_change_that_is_cut_off_leaves_the_index_that_there_was(
+async def test_an_interrupted_change_leaves_the_index_unchanged(
     retriever: OpenSearchRetriever, mode: IndexMode
 ) -> None:
     built = await retriever.index_passages("geo", stream(passages(20)))
@@ -178,7 +178,9 @@ async def test_a_change_that_is_cut_off_leaves_the_index_that_there_was(
     assert {each.title for each in found.results[0]} == {"T"}
 
 
-async def test_a_load_whose_caller_went_goes_on(shared_node: Node, raw: AsyncOpenSearch) -> None:
+async def test_a_load_resumes_after_its_caller_disconnected(
+    shared_node: Node, raw: AsyncOpenSearch
+) -> None:
     arrived = asyncio.Event()
 
     async def endless() -> AsyncIterator[Passage]:
@@ -191,8 +193,8 @@ async def test_a_load_whose_caller_went_goes_on(shared_node: Node, raw: AsyncOpe
     async with open_retriever(settings) as retriever:
         for transport in TRANSPORTS:
             arrived.clear()
-            async with retriever_by(transport, retriever) as asked:
-                loading = asyncio.create_task(asked.index_passages("geo", endless()))
+            async with retriever_by(transport, retriever) as requested:
+                loading = asyncio.create_task(requested.index_passages("geo", endless()))
                 await arrived.wait()
                 await until(partial(indexes_of, raw, settings.opensearch_prefix))
                 loading.cancel()
@@ -205,10 +207,10 @@ async def test_a_load_whose_caller_went_goes_on(shared_node: Node, raw: AsyncOpe
         assert list(await indexes_of(raw, settings.opensearch_prefix)) == [left]
 
 
-async def test_a_builder_says_that_it_lives_and_has_the_last_word(
+async def test_a_builder_sends_heartbeats_and_the_final_result(
     retriever: OpenSearchRetriever, raw: AsyncOpenSearch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opensearch_drafts, "_RENEWED_EVERY_S", 0.01)
+    monkeypatch.setattr(pending, "_RENEWAL_INTERVAL_S", 0.01)
 
     async def seen() -> set[float]:
         found = await raw.indices.get_mapping(index="test-*~*")
@@ -225,7 +227,7 @@ async def test_a_builder_says_that_it_lives_and_has_the_last_word(
     assert await retriever.describe_index("renewed") == built.index
 
 
-async def test_a_draft_that_another_has_taken_gets_no_name(
+async def test_a_pending_index_that_another_builder_took_over_is_not_published(
     shared_node: Node, raw: AsyncOpenSearch
 ) -> None:
     settings = settings_for(shared_node)
@@ -240,12 +242,12 @@ async def test_a_draft_that_another_has_taken_gets_no_name(
         await raw.indices.put_mapping(index=index, body={"_meta": meta})
 
     async with open_retriever(settings) as retriever:
-        with pytest.raises(Overloaded, match="was changed meanwhile by another"):
+        with pytest.raises(Overloaded, match="was changed by another process"):
             await retriever.index_passages("geo", taken())
         assert await retriever.list_indexes() == ()
 
 
-async def test_changes_by_several_processes_leave_one_that_is_whole(shared_node: Node) -> None:
+async def test_concurrent_changes_by_processes_leave_one_complete_index(shared_node: Node) -> None:
     settings = settings_for(shared_node)
     async with open_retriever(settings) as one, open_retriever(settings) as other:
         await one.index_passages("geo", stream(passages(10)))
@@ -264,7 +266,7 @@ async def test_changes_by_several_processes_leave_one_that_is_whole(shared_node:
         assert await other.check_indexes() == {"geo": True}
 
 
-async def test_indexes_of_a_longer_prefix_are_somebody_elses(shared_node: Node) -> None:
+async def test_indexes_with_a_longer_prefix_are_ignored(shared_node: Node) -> None:
     settings = settings_for(shared_node)
     longer = settings.model_copy(update={"opensearch_prefix": f"{settings.opensearch_prefix}b-"})
     async with open_retriever(settings) as ours, open_retriever(longer) as theirs:

@@ -1,4 +1,4 @@
-"""A server that asks who one is: users with the roles of docs/retriever.md, and strangers."""
+"""A server with security: users with the roles of docs/retriever.md, and unknown users."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -40,7 +40,7 @@ def settings_as(node: Node, user: str, password: str, **given: object) -> Retrie
     return RetrieverSettings.model_validate({**own, **given})
 
 
-async def test_a_builder_builds_and_a_reader_reads_and_no_more(secured: Node) -> None:
+async def test_a_builder_may_build_and_a_reader_may_only_read(secured: Node) -> None:
     builder = settings_as(secured, "builder", PASSWORDS["builder"])
     reader = settings_as(secured, "reader", PASSWORDS["reader"])
     async with open_retriever(builder) as building, open_retriever(reader) as reading:
@@ -53,22 +53,26 @@ async def test_a_builder_builds_and_a_reader_reads_and_no_more(secured: Node) ->
         assert await reading.check_indexes() == {"geo": True}
         assert (await reading.verify_index("geo")).is_whole
         assert len((await reading.retrieve(VOLCANO)).results[0]) == 3
-        with pytest.raises(CapabilityMissing, match="OpenSearch does not let this user make"):
+        with pytest.raises(
+            CapabilityMissing, match="OpenSearch does not allow this user to create"
+        ):
             await reading.index_passages("other", stream(passages(5)))
-        with pytest.raises(CapabilityMissing, match="OpenSearch does not let this user delete"):
+        with pytest.raises(
+            CapabilityMissing, match="OpenSearch does not allow this user to delete"
+        ):
             await reading.drop_index("geo")
         await building.drop_index("geo")
         assert await building.list_indexes() == ()
 
 
-async def test_a_wrong_password_is_told_and_not_shown(secured: Node) -> None:
+async def test_a_wrong_password_is_reported_and_not_quoted(secured: Node) -> None:
     async with open_retriever(settings_as(secured, "reader", "wrong-secret")) as retriever:
-        with pytest.raises(CapabilityMissing, match="does not know this user") as caught:
+        with pytest.raises(CapabilityMissing, match="rejects the user or the password") as caught:
             await retriever.retrieve(VOLCANO)
     assert "secret" not in caught.value.message
 
 
-async def test_a_server_whose_certificate_is_not_trusted_is_not_asked(secured: Node) -> None:
+async def test_a_server_with_an_untrusted_certificate_is_not_called(secured: Node) -> None:
     settings = settings_as(secured, "reader", PASSWORDS["reader"], opensearch_ca_file=None)
     async with open_retriever(settings) as retriever:
         with pytest.raises(BackendUnavailable, match="certificate"):

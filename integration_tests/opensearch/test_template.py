@@ -1,4 +1,4 @@
-"""The index template that operators may put their own settings into."""
+"""The index template, which operators may extend with their own settings."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from .conftest import passages, settings_for, stream
 TEMPLATE = Path(__file__).parents[2] / "deploy" / "opensearch" / "index-template.json"
 
 
-async def test_an_index_made_with_the_template_is_laid_out_as_one_without(
+async def test_an_index_created_with_the_template_has_the_layout_of_one_without(
     shared_node: Node, raw: AsyncOpenSearch
 ) -> None:
     layouts = []

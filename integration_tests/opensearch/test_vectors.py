@@ -1,4 +1,4 @@
-"""Indexes of vectors on a real node with the k-NN plugin.
+"""Vector indexes on a real node with the k-NN plugin.
 
 An exact search by one metric and a graph by the other keep to the retriever's suite: what it holds
 them to beside scores is no metric's. Scores are held to those of indexes in files by every search.
@@ -27,8 +27,8 @@ from scaar.core.types import (
 from scaar.encoders.sentence_encoder import SentenceEncoder
 from scaar.retriever.dense import Encoder, Vectors
 from scaar.retriever.factory import open_retriever
-from scaar.retriever.opensearch_engine import OpenSearchRetriever
-from scaar.retriever.opensearch_server import open_server
+from scaar.retriever.opensearch.engine import OpenSearchRetriever
+from scaar.retriever.opensearch.server import open_server
 from scaar.testing.conformance.retriever import WORDS, RetrieverConformance
 from scaar.testing.dense_indexes import DenseIndexes
 from scaar.testing.word_encoder import write_word_encoder
@@ -84,7 +84,7 @@ CARRYING = [
 async def test_both_engines_find_the_same_with_the_same_scores(
     node_with_vectors: Node, encoder: Path, tmp_path: Path, search: DenseSettings
 ) -> None:
-    asked = RetrieveRequest(("word3 word10", "word6"), 10, "geo", (Filter("part", ("1", "3")),))
+    request = RetrieveRequest(("word3 word10", "word6"), 10, "geo", (Filter("part", ("1", "3")),))
     found = []
     own = settings_for(node_with_vectors, encoder=encoder)
     for settings in (own, own.model_copy(update={"engine": "bm25s", "indexes": tmp_path})):
@@ -92,7 +92,7 @@ async def test_both_engines_find_the_same_with_the_same_scores(
             await retriever.index_passages(
                 "geo", stream(CARRYING), metadata_fields=("part",), dense=search
             )
-            found.append((await retriever.retrieve(asked)).results)
+            found.append((await retriever.retrieve(request)).results)
     for here, there in zip(*found, strict=True):
         assert [each.id for each in here] == [each.id for each in there]
         scores = [each.score for each in there]
@@ -101,7 +101,7 @@ async def test_both_engines_find_the_same_with_the_same_scores(
 
 @dataclass
 class CountingEncoder:
-    """An encoder that keeps how many texts it was given."""
+    """An encoder that counts its texts."""
 
     own: SentenceEncoder
     texts: int = 0
@@ -114,7 +114,7 @@ class CountingEncoder:
         return self.own.encode(texts)
 
 
-async def test_what_is_on_the_server_of_a_load_that_was_cut_off_is_not_encoded_again(
+async def test_loaded_passages_of_an_interrupted_load_are_not_encoded_again(
     node_with_vectors: Node, encoder: Path
 ) -> None:
     many = passages(1_100)
@@ -138,7 +138,7 @@ async def test_what_is_on_the_server_of_a_load_that_was_cut_off_is_not_encoded_a
         retriever.close()
 
 
-async def test_a_retriever_with_another_encoder_is_refused_and_deletes_all_the_same(
+async def test_a_retriever_with_another_encoder_is_rejected_but_may_delete(
     node_with_vectors: Node, encoder: Path, tmp_path: Path
 ) -> None:
     own = settings_for(node_with_vectors, encoder=encoder)
@@ -148,15 +148,15 @@ async def test_a_retriever_with_another_encoder_is_refused_and_deletes_all_the_s
         )
     other = write_word_encoder(tmp_path / "other", ["volcano"])
     async with open_retriever(own.model_copy(update={"encoder": other})) as retriever:
-        with pytest.raises(CapabilityMissing, match=r"takes the encoder words .* has other"):
+        with pytest.raises(CapabilityMissing, match=r"needs the encoder words .* has other"):
             await retriever.retrieve(RetrieveRequest(("word3",), 1, "geo"))
-        with pytest.raises(CapabilityMissing, match="takes the encoder words"):
+        with pytest.raises(CapabilityMissing, match="needs the encoder words"):
             await retriever.index_passages("geo", stream(CARRYING), mode=IndexMode.UPSERT)
         assert await retriever.check_indexes() == {"geo": False}
         assert await retriever.delete_passages("geo", ("p001",)) == 1
 
 
-async def test_vectors_are_no_part_of_what_is_kept_of_a_passage(
+async def test_vectors_are_not_part_of_a_stored_passage(
     node_with_vectors: Node, encoder: Path
 ) -> None:
     settings = settings_for(node_with_vectors, encoder=encoder)

@@ -40,7 +40,7 @@ async def test_the_servers_of_production_give_the_answers_of_the_embedded_engine
         answers = [
             await client.answer(question, policy=policy, **settings) for question in QUESTIONS
         ]
-        asked = answers[0].provenance
+        requested = answers[0].provenance
     for ours, theirs in zip(answers, await embedded(_request(policy, settings)), strict=True):
         assert ours.text == theirs.text
         assert [each.passage_ids for each in ours.sentences] == [
@@ -48,11 +48,11 @@ async def test_the_servers_of_production_give_the_answers_of_the_embedded_engine
         ]
         assert ours.usage.retrievals == theirs.usage.retrievals
         assert not ours.degraded
-    assert (asked.engine, asked.index) == ("tgi", "lab")
-    assert asked.scorer == ("lab-cross-encoder" if policy == "scaar" else "")
+    assert (requested.engine, requested.index) == ("tgi", "lab")
+    assert requested.scorer == ("lab-cross-encoder" if policy == "scaar" else "")
 
 
-async def test_a_killed_scorer_leaves_the_drafts_and_says_so(platform: Platform) -> None:
+async def test_drafts_are_accepted_and_marked_while_the_scorer_is_down(platform: Platform) -> None:
     async with open_client(platform.target) as client:
         platform.services["scorer"].process.kill()
         answer = await client.answer(QUESTIONS[-1], on_failure=OnFailure.ACCEPT_DRAFT, theta=0.25)

@@ -1,4 +1,4 @@
-"""Programs of servers, out of Debian's packages: unpacked and not installed, fetched once."""
+"""Programs of servers from Debian packages, unpacked without installation and cached."""
 
 import shutil
 import subprocess
@@ -7,14 +7,14 @@ from pathlib import Path
 
 
 def unpacked(home: Path, packages: Sequence[str]) -> Path:
-    """The folder with what the packages have, fetched where they are not those of last time.
+    """Return the folder of the unpacked packages; download them if they have changed.
 
     Raises:
         RuntimeError: they cannot be had.
     """
     stamp = home / "fetched.txt"
-    wanted = " ".join(packages)
-    if stamp.is_file() and stamp.read_text() == wanted:
+    expected = " ".join(packages)
+    if stamp.is_file() and stamp.read_text() == expected:
         return home
     shutil.rmtree(home, ignore_errors=True)
     fetched = home / "packages"
@@ -26,7 +26,7 @@ def unpacked(home: Path, packages: Sequence[str]) -> Path:
     for package in sorted(fetched.glob("*.deb")):
         subprocess.run(["dpkg", "-x", str(package), str(home)], check=True)
     shutil.rmtree(fetched)
-    stamp.write_text(wanted)
+    stamp.write_text(expected)
     return home
 
 

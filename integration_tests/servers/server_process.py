@@ -1,4 +1,4 @@
-"""A server's process on loopback: started until it answers, ended by its id."""
+"""Server process on loopback that is started, paused and ended by its process id."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ _ENDED = ("X", "Z")
 
 @contextmanager
 def server_folder(home: Path) -> Iterator[Path]:
-    """A folder for what a server keeps, under the cache of ``home``; it goes with the block."""
+    """A folder for the data of a server, in the cache of ``home``, removed after the block."""
     servers = home / ".cache" / "servers"
     servers.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=servers))
@@ -31,33 +31,37 @@ def server_folder(home: Path) -> Iterator[Path]:
 
 
 def other_than_root(folder: Path) -> int | None:
-    """The user of a server that refuses to run as root and keeps its files in the folder.
+    """Return the user for a server that refuses to run as root and has its files in the folder.
 
-    That is nobody for root, and None, who runs the tests, for anyone else.
+    The user is nobody if the tests run as root, else None, the current user.
 
     Raises:
-        PermissionError: nobody cannot enter a folder on the way to it, which is named.
+        PermissionError: nobody cannot enter the folder or one of its parents, which is named.
     """
     if os.geteuid():
         return None
     for each in reversed(folder.resolve().parents):
         found = each.stat()
         if found.st_uid != NOBODY and not found.st_mode & stat.S_IXOTH:
-            text = f"a server of root's runs as nobody, who cannot enter {each}: chmod o+x {each}"
+            text = f"the server runs as nobody, who cannot enter {each}: run chmod o+x {each}"
             raise PermissionError(text)
     return NOBODY
 
 
 class ServerProcess:
-    """A process that says what it says into ``log``; one that was ended can be started again."""
+    """A process whose output goes to ``log``. It can be started again after its end.
 
-    def __init__(self, log: Path) -> None:
+    ``environment`` is added to the environment of every start.
+    """
+
+    def __init__(self, log: Path, *, environment: Mapping[str, str] | None = None) -> None:
         self._log = log
+        self._environment = environment or {}
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def pid(self) -> int:
-        """The id of the process that runs."""
+        """Id of the running process."""
         assert self._process
         return self._process.pid
 
@@ -69,11 +73,11 @@ class ServerProcess:
         as_nobody: bool = False,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """Starts the command and returns once it answers.
+        """Start the command and wait until it answers.
 
         Raises:
-            RuntimeError: it ended, or does not answer in time.
-            PermissionError: it is to run as nobody, who cannot reach its log.
+            RuntimeError: the process ended, or does not answer in time.
+            PermissionError: the process runs as nobody, who cannot reach its log.
         """
         user = other_than_root(self._log) if as_nobody else None
         self._process = self._run(command, user, environment or {})
@@ -83,45 +87,45 @@ class ServerProcess:
                 return
             time.sleep(0.05)
         self.kill()
-        raise RuntimeError(f"{Path(command[0]).name} did not come up: {self._log.read_text()}")
+        raise RuntimeError(f"{Path(command[0]).name} did not start: {self._log.read_text()}")
 
     def kill(self) -> None:
-        """Ends it as a loss of power would."""
+        """Kill the process, as a loss of power would."""
         self._end(signal.SIGKILL)
 
     def kill_with_children(self) -> None:
-        """Ends it and the processes that it began; none is left when this returns."""
+        """Kill the process and its children, and wait until all have ended."""
         if self._process is None or self._process.poll() is not None:
             return
-        # Stopped, it begins no more of them.
+        # A paused process starts no more children.
         self.pause()
-        began = self.children()
+        children = self.children()
         self.kill()
-        for pid in began:
+        for pid in children:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        while not all(has_ended(pid) for pid in began):
+        while not all(has_ended(pid) for pid in children):
             time.sleep(0.01)
 
     def children(self) -> list[int]:
-        """The ids of the processes that it began."""
+        """Return the ids of its child processes."""
         return [pid for pid in _running() if _state_and_parent(pid)[1] == self.pid]
 
     def wait(self) -> int:
-        """Its status, when it has ended by itself."""
+        """Wait until the process ends by itself, and return its status."""
         assert self._process
         return self._process.wait(timeout=_START_S)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """Ends it in order."""
+        """Stop the process gracefully."""
         self._end(number)
 
     def pause(self) -> None:
-        """Makes it hang: it keeps its connections and answers nothing."""
+        """Suspend the process: it keeps its connections and answers nothing."""
         os.kill(self.pid, signal.SIGSTOP)
 
-    def go_on(self) -> None:
-        """Ends a pause."""
+    def resume(self) -> None:
+        """Resume a paused process."""
         os.kill(self.pid, signal.SIGCONT)
 
     def _end(self, number: signal.Signals) -> None:
@@ -140,9 +144,9 @@ class ServerProcess:
                 stdout=log,
                 stderr=log,
                 cwd=self._log.parent,
-                env={**os.environ, **environment},
+                env={**os.environ, **environment, **self._environment},
                 start_new_session=True,
-                # As this process does: a file over its limit is an error and not the end.
+                # As in this process: writing above the file size limit is an error, not a signal.
                 restore_signals=False,
                 user=user,
                 group=user,
@@ -151,7 +155,7 @@ class ServerProcess:
 
 
 def has_ended(pid: int) -> bool:
-    """Whether there is no such process, or nothing of it but its status."""
+    """Return whether the process has ended, even if its status was not read."""
     return _state_and_parent(pid)[0] in _ENDED
 
 
@@ -160,16 +164,16 @@ def _running() -> Iterator[int]:
 
 
 def _state_and_parent(pid: int) -> tuple[str, int]:
-    """As Linux tells it; ``X`` of a process that is none any more."""
+    """Return state and parent from ``/proc``; ``X`` if the process does not exist."""
     try:
-        told = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return "X", 0
-    return told[0], int(told[1])
+    return fields[0], int(fields[1])
 
 
 def free_port() -> int:
-    """A port of loopback that nothing listens at."""
+    """Return a free port on loopback."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM
 
 from scaar.compose import open_query_builder, open_scorer
 from scaar.core.errors import BackendUnavailable, Overloaded
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.ports import Generator
 from scaar.core.types import (
     Answer,
@@ -73,8 +73,8 @@ async def test_eight_concurrent_questions_are_answered_as_each_alone(
         loop = AdaptiveLoop(Ports(generator, scorer, builder, retriever))
 
         async def answer(question: str) -> Answer:
-            asked = AnswerRequest(question, PolicyRequest(policy))
-            async with aclosing(loop.stream_answer(asked)) as events:
+            requested = AnswerRequest(question, PolicyRequest(policy))
+            async with aclosing(loop.stream_answer(requested)) as events:
                 *_, last = [event async for event in events]
             assert isinstance(last, AnswerFinished)
             return last.answer
@@ -93,7 +93,7 @@ def decoder() -> TorchDecoder:
     return TorchDecoder(model.eval(), gives_attention=True)
 
 
-def test_a_step_that_fails_is_a_condition_and_leaves_the_model_as_it_was(
+def test_a_failed_step_is_an_error_and_leaves_the_model_unchanged(
     decoder: TorchDecoder,
 ) -> None:
     forwards = [module.forward for module in decoder.network.modules()]
@@ -106,14 +106,14 @@ def test_a_step_that_fails_is_a_condition_and_leaves_the_model_as_it_was(
     assert weights.tolist() == expected.tolist()
 
 
-def test_a_device_without_memory_is_told_as_overload(decoder: TorchDecoder) -> None:
+def test_a_device_without_memory_is_reported_as_overload(decoder: TorchDecoder) -> None:
     def exhaust(*_: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     layer = decoder.network.get_output_embeddings()
     hook = layer.register_forward_pre_hook(exhaust)
     try:
-        with pytest.raises(Overloaded, match="no memory left"):
+        with pytest.raises(Overloaded, match="out of memory"):
             decoder.step([5, 6], decoder.begin())
     finally:
         hook.remove()

@@ -11,7 +11,7 @@ from transformers import (
     BertForSequenceClassification,
 )
 
-from scaar.core.contribution import leave_one_out
+from scaar.core.loop.contribution import leave_one_out
 from scaar.lab.models import LAB_CROSS_ENCODER, model_folder
 from scaar.lab.training.pairs import draw_pair
 
@@ -43,20 +43,20 @@ def expected_logits(loaded):
 
 
 def test_every_tensor_is_taken_and_none_is_missing(loaded):
-    model, told = loaded
+    model, reported = loaded
     assert isinstance(model, BertForSequenceClassification)
     assert model.config.num_labels == 1
-    assert not any(told.values())
+    assert not any(reported.values())
 
 
 def test_the_logits_of_200_pairs_agree(expected_logits, cross_encoder):
-    likeness = cross_encoder.likeness(cross_encoder.encode(PAIRS))
-    logits = np.log(likeness / (1 - likeness))
+    similarity = cross_encoder.similarities(cross_encoder.encode(PAIRS))
+    logits = np.log(similarity / (1 - similarity))
     np.testing.assert_allclose(logits, expected_logits(PAIRS), atol=1e-4)
 
 
 def test_a_sentence_without_each_of_its_words_is_as_like(expected_logits, cross_encoder):
     pairs = [(WHOLE, other) for other in ALTERED]
     expected = torch.sigmoid(torch.tensor(expected_logits(pairs)))
-    likeness = cross_encoder.likeness(cross_encoder.encode(pairs))
-    np.testing.assert_allclose(likeness, expected, atol=1e-5)
+    similarity = cross_encoder.similarities(cross_encoder.encode(pairs))
+    np.testing.assert_allclose(similarity, expected, atol=1e-5)

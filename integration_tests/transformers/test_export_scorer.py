@@ -22,7 +22,7 @@ def without_onnx(tmp_path):
     return folder
 
 
-def test_what_is_exported_gives_the_logits_of_the_shipped_model(
+def test_the_exported_model_has_the_logits_of_the_shipped_model(
     without_onnx, cross_encoder, tmp_path
 ):
     folder = export_scorer(without_onnx, tmp_path / "repository", backend=Backend.ONNX)
@@ -56,8 +56,8 @@ def test_a_roberta_is_exported_without_types_of_tokens(without_onnx, tmp_path):
     assert golden.padding == 1
 
 
-def test_a_checkpoint_without_weights_is_told(without_onnx, tmp_path):
+def test_a_checkpoint_without_weights_is_reported(without_onnx, tmp_path):
     (without_onnx / "model.safetensors").unlink()
-    with pytest.raises(DataCorrupt, match="transformers cannot open it"):
+    with pytest.raises(DataCorrupt, match="transformers cannot open"):
         export_scorer(without_onnx, tmp_path / "repository", backend=Backend.ONNX)
     assert not (tmp_path / "repository").exists()

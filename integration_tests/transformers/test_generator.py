@@ -9,7 +9,7 @@ import pytest
 
 from scaar.compose import open_query_builder, open_scorer
 from scaar.core.errors import CapabilityMissing, DataCorrupt, NotFound
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.ports import Generator
 from scaar.core.types import (
     AnswerFinished,
@@ -22,7 +22,7 @@ from scaar.core.types import (
     PolicyRequest,
     Token,
 )
-from scaar.generator.engines.decoding import reading
+from scaar.generator.engines.decoding import prefill
 from scaar.generator.engines.transformers import open_checkpoint
 from scaar.generator.factory import open_generator
 from scaar.generator.settings import GeneratorSettings
@@ -66,9 +66,9 @@ class TestTransformersGenerator(GeneratorConformance):
 
     @pytest.fixture
     async def generator(self, transport: str, prefix_cache_mb: int) -> AsyncIterator[Generator]:
-        asked = settings("transformers", prefix_cache_mb=prefix_cache_mb)
+        request = settings("transformers", prefix_cache_mb=prefix_cache_mb)
         async with (
-            open_generator(asked) as engine,
+            open_generator(request) as engine,
             generator_by(transport, engine) as generator,
         ):
             yield generator
@@ -94,42 +94,42 @@ async def test_every_token_is_that_of_the_onnx_engine_and_its_numbers_to_1e_4(en
 
 async def test_the_attention_is_that_of_the_onnx_engine(engines) -> None:
     ours, theirs = engines
-    asked = AttendRequest(PROMPTS[0], " The film The Haunted Fountain was directed")
-    mine, other = await ours.attend(asked), await theirs.attend(asked)
+    request = AttendRequest(PROMPTS[0], " The film The Haunted Fountain was directed")
+    mine, other = await ours.attend(request), await theirs.attend(request)
     assert mine.tokens == other.tokens
     for one, two in zip(mine.weights, other.weights, strict=True):
         assert one == pytest.approx(two, abs=1e-4)
 
 
-async def test_the_attention_read_in_chunks_is_that_of_one_pass(engines, monkeypatch) -> None:
-    asked = AttendRequest(PROMPTS[0], " The film The Haunted Fountain was directed")
+async def test_attention_in_chunks_equals_attention_in_one_pass(engines, monkeypatch) -> None:
+    request = AttendRequest(PROMPTS[0], " The film The Haunted Fountain was directed")
     for engine in engines:
-        monkeypatch.setattr(reading, "CHUNK_TOKENS", 10_000)
-        whole = await engine.attend(asked)
-        monkeypatch.setattr(reading, "CHUNK_TOKENS", 4)
-        parts = await engine.attend(asked)
+        monkeypatch.setattr(prefill, "CHUNK_TOKENS", 10_000)
+        whole = await engine.attend(request)
+        monkeypatch.setattr(prefill, "CHUNK_TOKENS", 4)
+        parts = await engine.attend(request)
         assert parts.tokens == whole.tokens
         for one, two in zip(parts.weights, whole.weights, strict=True):
             assert one == pytest.approx(two, abs=1e-5)
 
 
-async def test_what_the_engine_is_and_gives(engines) -> None:
-    told = await engines[0].describe_model()
-    assert (told.model, told.engine, told.logprob_kind) == (
+async def test_the_description_of_the_engine(engines) -> None:
+    reported = await engines[0].describe_model()
+    assert (reported.model, reported.engine, reported.logprob_kind) == (
         "lab-lm",
         "transformers",
         LogprobKind.RAW,
     )
-    assert told.capabilities == frozenset(Capability)
-    assert told.prompt_profile == "lab"
-    assert {each.policy for each in told.recommended} >= {"scaar", "flare"}
-    assert told.revision
+    assert reported.capabilities == frozenset(Capability)
+    assert reported.prompt_profile == "lab"
+    assert {each.policy for each in reported.recommended} >= {"scaar", "flare"}
+    assert reported.revision
 
 
 async def test_without_attention_the_model_says_so() -> None:
     async with open_generator(settings("transformers", attention=False)) as generator:
-        told = await generator.describe_model()
-        assert Capability.ATTENTION not in told.capabilities
+        reported = await generator.describe_model()
+        assert Capability.ATTENTION not in reported.capabilities
         with pytest.raises(CapabilityMissing, match="gives no attention"):
             await generator.attend(AttendRequest("a", " b"))
 
@@ -145,8 +145,8 @@ async def test_the_loop_answers_as_with_the_onnx_engine(engines, policy: str) ->
         for generator, texts in zip(engines, answers, strict=True):
             loop = AdaptiveLoop(Ports(generator, scorer, builder, retriever))
             for question in QUESTIONS[:4]:
-                asked = AnswerRequest(question.question, PolicyRequest(policy))
-                async with aclosing(loop.stream_answer(asked)) as events:
+                request = AnswerRequest(question.question, PolicyRequest(policy))
+                async with aclosing(loop.stream_answer(request)) as events:
                     async for event in events:
                         if isinstance(event, AnswerFinished):
                             texts.append(event.answer.text)
@@ -154,14 +154,14 @@ async def test_the_loop_answers_as_with_the_onnx_engine(engines, policy: str) ->
     assert len(answers[0]) == 4
 
 
-async def test_a_model_that_is_not_there_is_told(tmp_path) -> None:
+async def test_a_missing_model_is_reported(tmp_path) -> None:
     missing = GeneratorSettings(engine="transformers", model=str(tmp_path / "none"))
     with pytest.raises(NotFound, match="transformers finds no such model"):
         async with open_generator(missing):
             pass
 
 
-async def test_a_checkpoint_that_is_no_causal_model_is_told(tmp_path) -> None:
+async def test_a_checkpoint_of_another_kind_is_reported(tmp_path) -> None:
     folder = tmp_path / "odd"
     shutil.copytree(model_folder(LAB_LM), folder)
     config = json.loads((folder / "config.json").read_text())
@@ -180,11 +180,11 @@ def chatting(tmp_path, template: str) -> str:
     return str(folder)
 
 
-async def test_a_chat_template_stands_around_the_prompt(engines, tmp_path) -> None:
-    """One that adds what the tokenizer would makes no difference, also where a text goes on."""
+async def test_a_chat_template_surrounds_the_prompt(engines, tmp_path) -> None:
+    """A template that adds the tokenizer's token changes nothing, also when a text continues."""
     folder = chatting(tmp_path, "{{ bos_token }}{% for m in messages %}{{ m.content }}{% endfor %}")
-    asked = GeneratorSettings(engine="transformers", model=folder, chat_template=True)
-    async with open_generator(asked) as generator:
+    request = GeneratorSettings(engine="transformers", model=folder, chat_template=True)
+    async with open_generator(request) as generator:
         for prompt in PROMPTS[:3]:
             mine, raw = await written(generator, prompt), await written(engines[0], prompt)
             assert [each.id for each in mine] == [each.id for each in raw]
@@ -206,7 +206,7 @@ async def test_a_prompt_cannot_end_its_turn(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("template", [None, "{{ 'nothing' }}"])
-async def test_a_model_without_a_usable_chat_template_is_told(tmp_path, template) -> None:
+async def test_a_model_without_a_usable_chat_template_is_reported(tmp_path, template) -> None:
     folder = chatting(tmp_path, template) if template else str(model_folder(LAB_LM))
     with pytest.raises(DataCorrupt, match="chat template"):
         open_checkpoint(GeneratorSettings(engine="transformers", model=folder, chat_template=True))

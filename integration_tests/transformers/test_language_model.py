@@ -64,8 +64,8 @@ def tokenizer():
 
 @pytest.fixture(scope="module", params=prompts())
 def answered(request, model, tokenizer, language_model):
-    asked = GenerateRequest(request.param, max_tokens=MAX_TOKENS)
-    ours = Continuation(language_model, asked, PrefixStore(0))
+    requested = GenerateRequest(request.param, max_tokens=MAX_TOKENS)
+    ours = Continuation(language_model, requested, PrefixStore(0))
     tokens: list[Token] = []
     while ours.finished is None:
         tokens += ours.step()
@@ -84,9 +84,9 @@ def answered(request, model, tokenizer, language_model):
 
 
 def test_every_tensor_is_taken_and_none_is_missing(loaded):
-    model, told = loaded
+    model, reported = loaded
     assert isinstance(model, Qwen2ForCausalLM)
-    assert not any(told.values())
+    assert not any(reported.values())
 
 
 def test_greedy_answers_agree(answered, language_model):

@@ -21,7 +21,7 @@ from scaar.lab.world import build_world
 from scaar.testing.commands import run_scaar
 
 QUESTION = draw_questions(build_world(2000), count=1)[0]
-ASKED = (layout.prompt(QUESTION.question, []), " So the answer is", QUESTION.answers[0])
+REQUEST = (layout.prompt(QUESTION.question, []), " So the answer is", QUESTION.answers[0])
 FOLDER = str(model_folder(LAB_LM))
 
 
@@ -41,7 +41,7 @@ def network(model):
 def test_gradients_are_those_of_a_finite_difference(model, network) -> None:
     network.double()
     gradients = FeedForwardGradients(model, network)
-    found = dict(zip(gradients.weights, gradients.gradient(*ASKED), strict=True))
+    found = dict(zip(gradients.weights, gradients.gradient(*REQUEST), strict=True))
     weights = dict(network.named_parameters())
     chance, step = np.random.default_rng(0), 1e-4
     for name, gradient in found.items():
@@ -54,21 +54,21 @@ def test_gradients_are_those_of_a_finite_difference(model, network) -> None:
                 with torch.no_grad():
                     change = torch.from_numpy(direction.astype(np.float64)) * moved
                     weights[name] += change
-                    losses.append(gradients.loss(*ASKED).item())
+                    losses.append(gradients.loss(*REQUEST).item())
                     weights[name] -= change
             slope = float(np.vdot(gradient, direction))
             assert (losses[0] - losses[1]) / (2 * step) == pytest.approx(slope, abs=1e-3 * norm)
 
 
-def test_the_loss_is_that_of_the_reference_alone_a_token_on_average(model, network) -> None:
+def test_the_loss_is_the_mean_per_token_of_the_reference(model, network) -> None:
     gradients = FeedForwardGradients(model, network)
-    prompt, begun, reference = ASKED
-    before = model.encode(prompt, begun)
-    ids = model.encode(prompt, f"{begun} {reference}")
+    prompt, started, reference = REQUEST
+    before = model.encode(prompt, started)
+    ids = model.encode(prompt, f"{started} {reference}")
     with torch.no_grad():
         likely = network(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
-    wanted = [-float(likely[at - 1, ids[at]]) for at in range(len(before), len(ids))]
-    assert gradients.loss(*ASKED).detach().item() == pytest.approx(np.mean(wanted), rel=1e-5)
+    expected = [-float(likely[at - 1, ids[at]]) for at in range(len(before), len(ids))]
+    assert gradients.loss(*REQUEST).detach().item() == pytest.approx(np.mean(expected), rel=1e-5)
 
 
 def test_the_last_layers_feed_forward_weights_are_taken_and_no_others(model, network) -> None:
@@ -80,10 +80,12 @@ def test_the_last_layers_feed_forward_weights_are_taken_and_no_others(model, net
     assert {name for name, each in network.named_parameters() if each.requires_grad} == set(names)
 
 
-def test_a_text_beyond_the_model_and_a_network_without_layers_are_told(model, network) -> None:
+def test_a_text_beyond_the_context_and_a_network_without_layers_are_reported(
+    model, network
+) -> None:
     short = replace(model, max_total_tokens=4)
-    with pytest.raises(PromptTooLong, match="the model takes 4"):
-        FeedForwardGradients(short, network).gradient(*ASKED)
+    with pytest.raises(PromptTooLong, match="at most 4 tokens"):
+        FeedForwardGradients(short, network).gradient(*REQUEST)
     network.config.num_hidden_layers = 77
     with pytest.raises(DataCorrupt, match="its 77 layers are not found"):
         FeedForwardGradients(model, network)
@@ -91,15 +93,15 @@ def test_a_text_beyond_the_model_and_a_network_without_layers_are_told(model, ne
 
 def test_the_lab_is_labelled_by_one_command_and_again_without_work(tmp_path: Path) -> None:
     out = tmp_path / "labels"
-    asked = ("eval", "longtail", "label", "--dataset", "lab", "--limit", "10")
-    ran = run_scaar(*asked, "--model", FOLDER, "--out", str(out))
+    requested = ("eval", "longtail", "label", "--dataset", "lab", "--limit", "10")
+    ran = run_scaar(*requested, "--model", FOLDER, "--out", str(out))
     assert ran.status == 0, ran.err
     assert "precision at 20%" in ran.out
     assert "2 of them long-tail" in ran.err
     labels = [json.loads(line) for line in (out / "labels.jsonl").read_text().splitlines()]
     assert sorted(each["rank"] for each in labels) == list(range(1, 11))
     assert all(each["parts"]["frequency"] > 0 for each in labels)
-    assert run_scaar(*asked, "--model", FOLDER, "--out", str(out)).out == ran.out
+    assert run_scaar(*requested, "--model", FOLDER, "--out", str(out)).out == ran.out
 
 
 def test_the_record_of_the_long_tail_is_run_and_made_into_its_page(

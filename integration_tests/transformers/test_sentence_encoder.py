@@ -10,7 +10,7 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from scaar.core.contribution import leave_one_out
+from scaar.core.loop.contribution import leave_one_out
 from scaar.core.types import ScoreRequest
 from scaar.encoders.export import export_encoder
 from scaar.encoders.sentence_encoder import SentenceEncoder

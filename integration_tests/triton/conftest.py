@@ -1,4 +1,4 @@
-"""The real Triton server over the lab's cross-encoder, exported as a user exports a model."""
+"""Fixtures of a real Triton server with the lab's cross-encoder, exported with the command."""
 
 import itertools
 import shutil
@@ -32,7 +32,7 @@ def server() -> TritonServer:
 
 @pytest.fixture(scope="session")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The lab's cross-encoder for the Python back end; not to be changed."""
+    """The lab's cross-encoder for the Python back end. Do not change it."""
     repository = tmp_path_factory.mktemp("triton") / "repository"
     ran = run_scaar(
         *("models", "export-scorer", str(FOLDER), "--to", str(repository), "--backend", "python")
@@ -43,14 +43,14 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def triton(server: TritonServer, exported: Path) -> Iterator[RunningTriton]:
-    """A server for all tests that leave it as it is."""
+    """A server for tests that do not change it."""
     with running_triton(server, exported) as running:
         yield running
 
 
 @pytest.fixture
 def copied(exported: Path, tmp_path: Path) -> Callable[..., Path]:
-    """Makes a repository of the test's own, a text of its configuration replaced."""
+    """Return a function that creates a repository with a replaced text in its configuration."""
     numbers = itertools.count()
 
     def copy(old: str = "", new: str = "") -> Path:
@@ -66,13 +66,13 @@ def copied(exported: Path, tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def gate(copied: Callable[..., Path]) -> Gate:
-    """A repository whose model computes when the test lets it."""
+    """A repository whose model waits for the test."""
     return put_gate(copied())
 
 
 @pytest.fixture
 def settings_for() -> Callable[..., ScorerSettings]:
-    """Makes the settings of a scorer on a server, without memory unless it is given one."""
+    """Return settings of a scorer on a server, without a cache by default."""
 
     def make(running: RunningTriton, **given: Any) -> ScorerSettings:
         fixed = {"engine": "triton", "model": FOLDER, "triton_target": running.target}
@@ -83,7 +83,7 @@ def settings_for() -> Callable[..., ScorerSettings]:
 
 @pytest.fixture
 def sentences() -> list[ScoreRequest]:
-    """Sixteen sentences of nine words, each in a request of its own."""
+    """Return sixteen sentences of nine words, each in its own request."""
     question = "Who directed the film The Haunted Fountain?"
     words = "The film was directed by {} in the past."
     return [ScoreRequest(question, tuple(words.format(name).split())) for name in NAMES]

@@ -1,4 +1,4 @@
-"""What a call of the scorer adds to Triton's own client, in one run on the real server.
+"""Measures the overhead of the scorer over Triton's own client, on the real server.
 
     python integration_tests/triton/overhead.py
 
@@ -19,8 +19,8 @@ from tritonclient.grpc import InferInput
 from tritonclient.grpc.aio import InferenceServerClient
 
 from scaar.core.types import ScoreRequest
+from scaar.encoders.checkpoint import read_checkpoint
 from scaar.lab.models import LAB_CROSS_ENCODER, model_folder
-from scaar.runtime.checkpoint import read_checkpoint
 from scaar.scorer.engines.pair_reader import build_pair_reader
 from scaar.scorer.engines.pairs import encode_requests
 from scaar.scorer.engines.tensor_names import OUTPUT
@@ -41,7 +41,7 @@ SENTENCE = ScoreRequest(QUESTION, tuple("The film was directed by Ada in the pas
 
 
 async def measure(running: RunningTriton) -> None:
-    """Prints the milliseconds of both, and their difference."""
+    """Print the milliseconds of both, and their difference."""
     reader = build_pair_reader(read_checkpoint(FOLDER, weights=False))
     pairs = list(dict.fromkeys(encode_requests(reader, [SENTENCE])))
     padded = reader.padded(pairs, width=64)

@@ -1,4 +1,4 @@
-"""The scorer over the real Triton server keeps to the port, embedded and over gRPC."""
+"""The conformance suite of the scorer on a real Triton server, embedded and over gRPC."""
 
 from collections.abc import AsyncIterator, Callable
 

@@ -1,4 +1,4 @@
-"""What becomes of a call when the real Triton server, its queue or its model fails."""
+"""Calls when the real Triton server, its queue or its model fails."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,13 +12,13 @@ from running_triton import PATIENCE_S, RunningTriton, free_port, running_triton
 from triton_counts import counts_of, counts_since, queued
 from triton_server import TritonServer
 
-from scaar.core.budget import deadline_in
 from scaar.core.errors import (
     BackendUnavailable,
     DeadlineExceeded,
     Overloaded,
     ScaarError,
 )
+from scaar.core.loop.budget import deadline_in
 from scaar.core.ports import ContributionScorer
 from scaar.core.types import ScoreRequest
 from scaar.scorer.factory import open_scorer
@@ -29,13 +29,13 @@ SettingsFor = Callable[..., ScorerSettings]
 
 
 def code_of(error: ScaarError) -> grpc.StatusCode:
-    """The status that a call over gRPC ended with."""
+    """Return the status of a call over gRPC."""
     assert isinstance(error.__cause__, grpc.aio.AioRpcError)
     return error.__cause__.code()
 
 
 async def answered(scorer: ContributionScorer, sentence: ScoreRequest) -> tuple[float, ...]:
-    """The contributions, as soon as the server is there again."""
+    """Return the contributions, as soon as the server responds again."""
     async with asyncio.timeout(PATIENCE_S):
         while True:
             with suppress(BackendUnavailable):
@@ -43,7 +43,7 @@ async def answered(scorer: ContributionScorer, sentence: ScoreRequest) -> tuple[
             await asyncio.sleep(0.05)
 
 
-async def test_a_server_killed_in_a_call_is_unavailable_and_found_again(
+async def test_a_server_killed_during_a_call_is_unavailable_and_found_again(
     server: TritonServer, gate: Gate, settings_for: SettingsFor, sentences: list[ScoreRequest]
 ) -> None:
     port = free_port()
@@ -55,7 +55,7 @@ async def test_a_server_killed_in_a_call_is_unavailable_and_found_again(
             (before,) = await scorer.score_contributions(sentences[:1])
             gate.close()
             call = asyncio.create_task(scorer.score_contributions(sentences[1:2]))
-            await gate.asked()
+            await gate.wait_for_requests()
             running.kill()
             with pytest.raises(BackendUnavailable) as gone:
                 await call
@@ -68,7 +68,7 @@ async def test_a_server_killed_in_a_call_is_unavailable_and_found_again(
                 assert (await scorer.describe_model()).engine == "triton"
 
 
-async def test_a_scorer_opens_before_its_server_is_there(
+async def test_a_scorer_opens_before_its_server_is_reachable(
     server: TritonServer, exported: Path, settings_for: SettingsFor, sentences: list[ScoreRequest]
 ) -> None:
     port = free_port()
@@ -86,7 +86,7 @@ def settings_for_port(settings_for: SettingsFor, port: int) -> ScorerSettings:
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-async def test_a_full_queue_is_overload_and_what_waits_is_answered(
+async def test_a_full_queue_is_overload_and_waiting_requests_are_answered(
     server: TritonServer,
     copied: Callable[..., Path],
     settings_for: SettingsFor,
@@ -111,7 +111,7 @@ async def test_a_full_queue_is_overload_and_what_waits_is_answered(
         assert code_of(refused.value) is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
-async def test_what_waits_too_long_in_the_queue_is_overload(
+async def test_a_timeout_in_the_queue_is_overload(
     server: TritonServer,
     copied: Callable[..., Path],
     settings_for: SettingsFor,
@@ -130,7 +130,7 @@ async def test_what_waits_too_long_in_the_queue_is_overload(
             assert [len(row) for row in await asyncio.gather(*calls)] == [9] * 2
 
 
-async def test_a_call_ends_with_its_callers_time(
+async def test_a_call_ends_at_its_callers_deadline(
     server: TritonServer, gate: Gate, settings_for: SettingsFor, sentences: list[ScoreRequest]
 ) -> None:
     with running_triton(server, gate.repository) as running:
@@ -138,13 +138,13 @@ async def test_a_call_ends_with_its_callers_time(
             gate.close()
             with pytest.raises(DeadlineExceeded):
                 await hurried(scorer, sentences[0], 0.3)
-            with pytest.raises(DeadlineExceeded, match="no time is left"):
+            with pytest.raises(DeadlineExceeded, match="no time remains"):
                 await hurried(scorer, sentences[0], 0.0)
             gate.open()
             assert len((await scorer.score_contributions(sentences[:1]))[0]) == 9
         async with open_scorer(settings_for(running, triton_timeout_s=0.3)) as scorer:
             gate.close()
-            with pytest.raises(DeadlineExceeded, match="did not answer in time"):
+            with pytest.raises(DeadlineExceeded, match="did not respond in time"):
                 await scorer.score_contributions(sentences[:1])
             gate.open()
 
@@ -154,7 +154,7 @@ async def hurried(scorer: ContributionScorer, sentence: ScoreRequest, seconds: f
         await scorer.score_contributions([sentence])
 
 
-async def test_what_a_caller_who_left_had_in_the_queue_is_not_computed(
+async def test_queued_work_of_a_cancelled_call_is_not_computed(
     server: TritonServer, gate: Gate, settings_for: SettingsFor, sentences: list[ScoreRequest]
 ) -> None:
     with running_triton(server, gate.repository) as running:

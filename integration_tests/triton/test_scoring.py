@@ -1,4 +1,4 @@
-"""What the real Triton server computes, and how it is asked."""
+"""Results of the real Triton server, and the requests to it."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -37,16 +37,16 @@ async def test_contributions_are_those_of_the_embedded_scorer(
     triton: RunningTriton, settings_for: SettingsFor, sentences: list[ScoreRequest]
 ) -> None:
     long = ScoreRequest("Who " + "of the very old " * 120 + "was it?", sentences[0].words)
-    asked = [*sentences, long, ScoreRequest("Wer schrieb »Faust«?", ("Göthe", "🙂", "es"))]
+    requested = [*sentences, long, ScoreRequest("Wer schrieb »Faust«?", ("Göthe", "🙂", "es"))]
     embedded = ScorerSettings(model=model_folder(LAB_CROSS_ENCODER), cache_entries=0)
     async with open_scorer(settings_for(triton)) as scorer, open_scorer(embedded) as other:
-        found = await scorer.score_contributions(asked)
-        expected = await other.score_contributions(asked)
+        found = await scorer.score_contributions(requested)
+        expected = await other.score_contributions(requested)
     for one, another in zip(found, expected, strict=True):
         assert one == pytest.approx(another, abs=1e-5)
 
 
-async def test_the_model_tells_its_revision(
+async def test_the_model_reports_its_revision(
     triton: RunningTriton, settings_for: SettingsFor
 ) -> None:
     embedded = ScorerSettings(model=model_folder(LAB_CROSS_ENCODER))
@@ -57,7 +57,7 @@ async def test_the_model_tells_its_revision(
     assert found.max_pair_tokens == expected.max_pair_tokens
 
 
-async def test_sixteen_sentences_at_once_are_merged_by_triton(
+async def test_triton_batches_sixteen_concurrent_sentences(
     server: TritonServer, gate: Gate, settings_for: SettingsFor, sentences: list[ScoreRequest]
 ) -> None:
     with running_triton(server, gate.repository) as running:
@@ -75,7 +75,7 @@ async def test_sixteen_sentences_at_once_are_merged_by_triton(
     assert counted.executions == 4
 
 
-async def test_a_sentence_asked_for_again_is_not_asked_of_triton(
+async def test_a_cached_sentence_is_not_sent_to_triton(
     server: TritonServer, exported: Path, settings_for: SettingsFor, sentences: list[ScoreRequest]
 ) -> None:
     with running_triton(server, exported) as running:
@@ -87,7 +87,7 @@ async def test_a_sentence_asked_for_again_is_not_asked_of_triton(
     assert counted.requests == 2
 
 
-async def test_requests_of_several_lengths_are_computed_together_and_apart_alike(
+async def test_requests_of_several_lengths_give_equal_results_together_and_alone(
     triton: RunningTriton,
 ) -> None:
     rows = ([1, 265, 309], [1, 265, 309, 223, 35, 70, 67], [1, 67])
@@ -102,20 +102,20 @@ async def test_requests_of_several_lengths_are_computed_together_and_apart_alike
     assert together == pytest.approx(alone * 8, abs=1e-5)
 
 
-async def test_an_empty_mask_is_refused_and_harms_no_other(triton: RunningTriton) -> None:
+async def test_an_empty_mask_is_rejected_and_affects_no_other_call(triton: RunningTriton) -> None:
     row = [1, 265, 309]
     async with InferenceServerClient(triton.target) as client:
-        asked = [inputs_of([row], [[each] * 3]) for each in (1, 0) * 8]
-        calls = [client.infer(MODEL_NAME, each) for each in asked]
+        requested = [inputs_of([row], [[each] * 3]) for each in (1, 0) * 8]
+        calls = [client.infer(MODEL_NAME, each) for each in requested]
         ended = await asyncio.gather(*calls, return_exceptions=True)
     for good, refused in zip(ended[::2], ended[1::2], strict=True):
         assert np.isfinite(good.as_numpy("logits")).all()
         assert isinstance(refused, InferenceServerException)
         assert refused.status() == "StatusCode.INVALID_ARGUMENT"
-        assert "attention_mask must have a token in every row" in refused.message()
+        assert "attention_mask must have a 1 in every row" in refused.message()
 
 
-async def test_the_golden_pairs_hold_for_what_runs_in_triton(
+async def test_the_model_in_triton_reproduces_the_golden_pairs(
     triton: RunningTriton, exported: Path
 ) -> None:
     golden = read_golden(exported / MODEL_NAME / GOLDEN_FILE)

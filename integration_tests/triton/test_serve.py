@@ -26,7 +26,7 @@ SENTENCE = ScoreRequest("Who?", ("Ada", "did", "it."))
 async def serving(
     triton_target: str, **environment: str
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """The service as a process of its own."""
+    """Run the service as a process."""
     variables = {
         "SCAAR_SCORER_ENGINE": "triton",
         "SCAAR_SCORER_MODEL": str(model_folder(LAB_CROSS_ENCODER)),
@@ -56,11 +56,11 @@ async def address_of(process: asyncio.subprocess.Process) -> str:
 
 
 async def until(channel: grpc.aio.Channel, status: int) -> None:
-    """Returns as soon as the service's readiness is the status."""
+    """Wait until the service's readiness has the status."""
     request = health_pb2.HealthCheckRequest(service=SERVICE_NAME)
     async with asyncio.timeout(PATIENCE_S):
-        async for told in health_pb2_grpc.HealthStub(channel).Watch(request):
-            if told.status == status:
+        async for reported in health_pb2_grpc.HealthStub(channel).Watch(request):
+            if reported.status == status:
                 return
 
 
@@ -90,4 +90,4 @@ async def test_the_service_does_not_start_on_an_unknown_model(triton: RunningTri
     async with serving(triton.target, SCAAR_SCORER_TRITON_MODEL="no_such") as process:
         _, said = await process.communicate()
     assert process.returncode == 1
-    assert b"there is no model 'no_such'" in said
+    assert b"has no model 'no_such'" in said

@@ -1,4 +1,4 @@
-"""The scorer on the real Triton server by TLS."""
+"""The scorer on the real Triton server over TLS."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,7 +23,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 @pytest.fixture(scope="module")
 def stranger(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    """Another authority, whom nobody trusts."""
+    """Another authority, which is not trusted."""
     return Authority(tmp_path_factory.mktemp("stranger"))
 
 
@@ -36,14 +36,14 @@ def client(authority: Authority) -> Issued:
 def closed(
     server: TritonServer, exported: Path, authority: Authority, client: Issued
 ) -> Iterator[RunningTriton]:
-    """A server that wants to know its clients."""
+    """A server that requires client certificates."""
     issued = authority.issue()
     tls = TritonTls(issued.cert, issued.key, authority.ca, authority.ca, client.cert, client.key)
     with running_triton(server, exported, tls=tls) as running:
         yield running
 
 
-async def test_what_it_says_by_tls_is_what_it_says_without(
+async def test_results_with_tls_equal_those_without(
     server: TritonServer,
     exported: Path,
     triton: RunningTriton,
@@ -61,12 +61,12 @@ async def test_what_it_says_by_tls_is_what_it_says_without(
             assert await scorer.score_contributions(sentences) == expected
         for ca in (stranger.ca, None):
             doubting = settings_for(running, triton_tls=True, triton_ca_file=ca)
-            with pytest.raises(CapabilityMissing, match="its TLS does not fit"):
+            with pytest.raises(CapabilityMissing, match="TLS fails; check"):
                 async with open_scorer(doubting):
                     pass
 
 
-async def test_a_client_is_known_by_its_certificate(
+async def test_a_client_is_authenticated_by_its_certificate(
     closed: RunningTriton,
     authority: Authority,
     client: Issued,
@@ -85,7 +85,7 @@ async def test_a_client_is_known_by_its_certificate(
         assert len(row) == 9
 
 
-async def test_one_that_is_not_known_is_not_served(
+async def test_a_client_without_a_trusted_certificate_is_not_served(
     closed: RunningTriton,
     authority: Authority,
     stranger: Authority,
@@ -107,6 +107,6 @@ async def test_a_server_without_tls_ends_the_start(
     triton: RunningTriton, authority: Authority, settings_for: SettingsFor
 ) -> None:
     settings = settings_for(triton, triton_tls=True, triton_ca_file=authority.ca)
-    with pytest.raises(CapabilityMissing, match="its TLS does not fit"):
+    with pytest.raises(CapabilityMissing, match="TLS fails; check"):
         async with open_scorer(settings):
             pass

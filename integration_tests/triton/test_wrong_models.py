@@ -1,4 +1,4 @@
-"""A model of the real Triton server that cannot score is refused, naming what it should be."""
+"""Incompatible models on the real Triton server are refused, naming the requirements."""
 
 import asyncio
 import re
@@ -34,7 +34,7 @@ WRONG = {
         "SHA-256",
     ),
 }
-"""What is changed in the configuration, to what, and what is said of it."""
+"""Replacements in the configuration, and the text that the error must contain."""
 
 _IDLE = """
 class TritonPythonModel:
@@ -44,7 +44,7 @@ class TritonPythonModel:
 
 
 def add_wrong(repository: Path, exported: Path, name: str, model: str) -> None:
-    """The model with one thing wrong; it computes nothing."""
+    """Add an incompatible variant of the model, which computes nothing."""
     old, new, _ = WRONG[name]
     config = (exported / MODEL_NAME / "config.pbtxt").read_text()
     config = re.sub(r"model_warmup \{.*?\n\}\n", "", config, flags=re.DOTALL)
@@ -59,7 +59,7 @@ def add_wrong(repository: Path, exported: Path, name: str, model: str) -> None:
 def wrong(
     server: TritonServer, exported: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningTriton]:
-    """A server with every wrong model."""
+    """A server with every incompatible model."""
     repository = tmp_path_factory.mktemp("wrong")
     for name in WRONG:
         add_wrong(repository, exported, name, f"wrong_{name}")
@@ -68,7 +68,7 @@ def wrong(
 
 
 @pytest.mark.parametrize("name", WRONG)
-async def test_a_model_that_does_not_fit_is_refused_at_the_start(
+async def test_an_incompatible_model_is_rejected_at_the_start(
     wrong: RunningTriton, settings_for: SettingsFor, name: str
 ) -> None:
     with pytest.raises(CapabilityMissing) as refused:
@@ -81,12 +81,12 @@ async def test_a_model_that_does_not_fit_is_refused_at_the_start(
 async def test_an_unknown_model_is_refused_at_the_start(
     wrong: RunningTriton, settings_for: SettingsFor
 ) -> None:
-    with pytest.raises(CapabilityMissing, match="there is no model 'no_such'"):
+    with pytest.raises(CapabilityMissing, match="has no model 'no_such'"):
         async with open_scorer(settings_for(wrong, triton_model="no_such")):
             raise AssertionError("a model that is not there was taken")
 
 
-async def test_a_model_that_comes_to_be_wrong_is_a_failed_precondition(
+async def test_a_model_that_becomes_invalid_is_a_failed_precondition(
     server: TritonServer, exported: Path, tmp_path: Path, settings_for: SettingsFor
 ) -> None:
     sentence, port = ScoreRequest("Who?", ("Ada", "did.")), free_port()
@@ -109,7 +109,7 @@ async def test_a_model_that_comes_to_be_wrong_is_a_failed_precondition(
 
 
 async def asked_until_there(scorer: ContributionScorer, sentence: ScoreRequest) -> None:
-    """Asks until the server is there; what it refuses then is raised."""
+    """Call until the server responds. Raise the error of its first response, if any."""
     async with asyncio.timeout(PATIENCE_S):
         while True:
             with suppress(BackendUnavailable):

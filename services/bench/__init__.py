@@ -1,1 +1,1 @@
-"""What scaar costs: ratios taken side by side in one run. ``make bench`` prints them."""
+"""Benchmarks of scaar: ratios measured alternately in one run, printed by ``make bench``."""

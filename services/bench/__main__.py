@@ -1,4 +1,4 @@
-"""``make bench``: every comparison, or the parts that are named, printed as Markdown."""
+"""``make bench``: print every comparison, or the named parts, as Markdown."""
 
 import argparse
 import asyncio
@@ -12,33 +12,33 @@ from bench.report import PARTS, Sizes, report
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    told = f"what to measure, of {', '.join(PARTS)}; all of it where nothing is named"
-    parser.add_argument("parts", nargs="*", metavar="part", help=told)
+    text = f"parts to measure, of {', '.join(PARTS)} (default: all)"
+    parser.add_argument("parts", nargs="*", metavar="part", help=text)
     for name, default, text in (
-        ("questions", 30, "questions a policy"),
-        ("paced", 10, "questions at 10 ms a token that trigger nothing"),
-        ("equal", 24, "questions at equal retrievals"),
-        ("rounds", 3, "rounds over the questions at equal retrievals"),
-        ("answers", 2000, "answers for the memory"),
-        ("window", 6, "seconds at each load for the overload"),
+        ("questions", 30, "questions per policy"),
+        ("paced", 10, "questions at 10 ms per token that trigger nothing"),
+        ("equal", 24, "questions at a matched retrieval budget"),
+        ("rounds", 3, "rounds at a matched retrieval budget"),
+        ("answers", 2000, "answers for the memory measurement"),
+        ("window", 6, "seconds at each load of the overload measurement"),
     ):
         parser.add_argument(f"--{name}", type=_count, default=default, help=f"{text} ({default})")
-    asked = parser.parse_args()
-    unknown = [part for part in asked.parts if part not in PARTS]
+    arguments = parser.parse_args()
+    unknown = [part for part in arguments.parts if part not in PARTS]
     if unknown:
         parser.error(f"there is no part {unknown[0]!r}; the parts are {', '.join(PARTS)}")
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
     with tempfile.TemporaryDirectory(prefix="scaar-bench-") as folder:
         os.environ["SCAAR_HOME"] = folder
         sizes = Sizes(
-            questions=asked.questions,
-            paced=asked.paced,
-            equal=asked.equal,
-            rounds=asked.rounds,
-            answers=asked.answers,
-            window=asked.window,
+            questions=arguments.questions,
+            paced=arguments.paced,
+            equal=arguments.equal,
+            rounds=arguments.rounds,
+            answers=arguments.answers,
+            window=arguments.window,
         )
-        asyncio.run(report(Path(folder), asked.parts or PARTS, sizes))
+        asyncio.run(report(Path(folder), arguments.parts or PARTS, sizes))
 
 
 def _count(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Answers against plain generation by the same engine, on the lab's questions."""
+"""Cost of answers over plain generation by the same engine, on the lab's questions."""
 
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -21,19 +21,19 @@ from scaar.core.types import (
 NEVER_TRIGGERS = tuple(
     PolicyRequest(name, PolicyOverrides(theta=1e-9)) for name in ("flare", "scaar")
 )
-"""They judge every word of every sentence, and find each sure enough."""
+"""Policies that judge every word of every sentence and never retrieve."""
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyCost:
-    """What a policy's answers cost against the model's text alone."""
+    """The cost of a policy's answers over the text of the model alone."""
 
     policy: str
     compared: Compared
     answers: Sequence[Answer]
 
     def cells(self) -> tuple[str, ...]:
-        """A row of the table."""
+        """Return a row of the table."""
         usages = [answer.usage for answer in self.answers]
         return (
             self.policy,
@@ -51,7 +51,7 @@ COLUMNS = ("policy", "median ms", "over plain generation", "retrievals", "model 
 async def costs(
     generator: Generator, answerer: Answerer, questions: Sequence[str]
 ) -> list[PolicyCost]:
-    """Every policy with its recommended settings on every question."""
+    """Return the cost of every policy at its recommended settings on every question."""
     found = []
     for name in PRESETS:
         answers: list[Answer] = []
@@ -72,7 +72,7 @@ async def overhead(
     *,
     rounds: int,
 ) -> Compared:
-    """An answer against the same text from the engine alone."""
+    """Compare an answer with the same text from the engine alone."""
     return await compare(
         questions,
         lambda each: plain(generator, each),
@@ -82,7 +82,7 @@ async def overhead(
 
 
 async def plain(generator: Generator, question: str) -> int:
-    """The model's own text for the question; how many events it took."""
+    """Generate the model's text for a question and return the number of events."""
     profile = profile_of("lab")
     request = GenerateRequest(profile.render(question), stop=profile.stop)
     count = 0
@@ -93,7 +93,7 @@ async def plain(generator: Generator, question: str) -> int:
 
 
 async def answered(answerer: Answerer, request: AnswerRequest) -> Answer:
-    """The answer, every event of it read."""
+    """Return the answer after reading all its events."""
     answer = None
     async with aclosing(answerer.stream_answer(request)) as events:
         async for event in events:

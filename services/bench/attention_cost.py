@@ -1,4 +1,4 @@
-"""What attention in the stream of tokens costs: the same text with it and without."""
+"""Cost of attention in the stream of tokens: the same text with and without it."""
 
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -14,7 +14,7 @@ from scaar.core.types import GenerateRequest, Token
 from scaar.lab.passages import passages_of
 from scaar.lab.vocabulary import build_tokenizer
 from scaar.lab.world import build_world
-from scaar.wire.messages.generation import generation_event_to_pb
+from scaar.wire.messages.events import generation_event_to_pb
 
 PROMPT_TOKENS = (100, 500, 1500)
 COLUMNS = (
@@ -23,7 +23,7 @@ COLUMNS = (
     "plain ms",
     "with attention ms",
     "ratio",
-    "plain bytes a token",
+    "plain bytes per token",
     "with attention",
 )
 
@@ -31,7 +31,7 @@ COLUMNS = (
 async def rows(
     generator: Generator, questions: Sequence[str], *, rounds: int
 ) -> list[tuple[str, ...]]:
-    """A row a length of the prompt, over what is written after several."""
+    """Return a row for each prompt length."""
     found: list[tuple[str, ...]] = []
     for length in PROMPT_TOKENS:
         plain = [GenerateRequest(each, max_tokens=48) for each in _prompts(questions, length)]
@@ -58,7 +58,7 @@ async def rows(
 
 
 def _prompts(questions: Sequence[str], length: int) -> list[str]:
-    """Each question behind as many passages as make a prompt of so many tokens."""
+    """Prompts of ``length`` tokens: passages followed by the question."""
     tokenizer = build_tokenizer()
     passages = " ".join(each.text for each in islice(passages_of(build_world(LAB_SEED)), 60))
     profile = profile_of("lab")
@@ -76,6 +76,6 @@ async def _tokens(generator: Generator, request: GenerateRequest) -> list[Token]
 
 
 def _bytes_a_token(texts: Sequence[Sequence[Token]]) -> float:
-    """The mean length of the messages that the tokens are sent as."""
+    """The mean size of the messages of tokens."""
     tokens = [token for text in texts for token in text]
     return fmean(generation_event_to_pb(token).ByteSize() for token in tokens)

@@ -1,14 +1,14 @@
-"""The loop's own time a sentence: its ports answer at once, by script."""
+"""The loop's own time per sentence, measured with scripted ports that answer immediately."""
 
 import time
 from collections.abc import Callable
 from contextlib import aclosing
 from statistics import median
 
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.policies import PRESETS
-from scaar.core.policies.effective import effective_policy
-from scaar.core.policies.needs import streams_attention
+from scaar.core.policies.effective_settings import effective_policy
+from scaar.core.policies.requirements import streams_attention
 from scaar.core.types import (
     AnswerFinished,
     AnswerRequest,
@@ -32,7 +32,7 @@ COLUMNS = ("policy", "loop and scripted ports", "the scripted tokens alone")
 
 
 async def loop_us(policy: str, *, answers: int = 20) -> tuple[float, float]:
-    """Microseconds a sentence of the loop with its fakes, and of the fakes' tokens alone."""
+    """Return microseconds per sentence of the loop with fakes, and of the fakes' tokens alone."""
     script = _script()
     ports = Ports(
         ScriptedGenerator(script, model=WHITE_BOX_MODEL),
@@ -47,23 +47,23 @@ async def loop_us(policy: str, *, answers: int = 20) -> tuple[float, float]:
     alone = GenerateRequest("Who made it?", max_tokens=1024, attention=streams_attention(effective))
     with_loop, without = [], []
     for _ in range(answers):
-        began = time.perf_counter()
+        started = time.perf_counter()
         async with aclosing(ports.generator.generate(alone)) as tokens:
             async for _token in tokens:
                 pass
-        without.append(time.perf_counter() - began)
-        began = time.perf_counter()
+        without.append(time.perf_counter() - started)
+        started = time.perf_counter()
         count = 0
         async with aclosing(loop.stream_answer(request)) as events:
             async for event in events:
                 if isinstance(event, AnswerFinished):
                     count = len(event.answer.sentences)
-        with_loop.append((time.perf_counter() - began) / count)
+        with_loop.append((time.perf_counter() - started) / count)
     return median(with_loop) * 1e6, median(without) * 1e6 / (SENTENCES + 1)
 
 
 async def rows(*, answers: int = 20) -> list[tuple[str, str, str]]:
-    """A row a policy."""
+    """Return a row for each policy."""
     found = []
     for policy in PRESETS:
         loop, alone = await loop_us(policy, answers=answers)
@@ -79,7 +79,7 @@ def _script() -> Callable[[GenerateRequest], list[Piece]]:
         starts[at] = number
         at += len(piece)
 
-    def goes_on(asked: GenerateRequest) -> list[Piece]:
-        return text[starts[len(asked.prefix)] :]
+    def continuation(request: GenerateRequest) -> list[Piece]:
+        return text[starts[len(request.prefix)] :]
 
-    return goes_on
+    return continuation

@@ -1,4 +1,4 @@
-"""Policies at equal retrievals a question: the thetas that spend them, and what answers cost."""
+"""Policies at a matched retrieval budget: their thetas, and the cost of their answers."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from scaar.core.types import (
     PolicyRequest,
     SentenceJudged,
 )
-from scaar.evaluator.grid.candidates import quantiles
+from scaar.evaluator.studies.grid.candidates import quantiles
 
 POLICIES = ("flare", "scaar", "dragin")
 RETRIEVALS = 1.0
@@ -41,30 +41,30 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Every question once: the answers, and the milliseconds a question until they were read."""
+    """A round over all questions: the answers, and the milliseconds per question."""
 
     answers: Sequence[Answer]
     ms: float
 
     def mean(self, field: str) -> float:
-        """The mean of a field of the bills."""
+        """Return the mean of a usage field."""
         return fmean(getattr(answer.usage, field) for answer in self.answers)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A policy at its theta, asked in several rounds. What is told of it is their median."""
+    """A policy at its theta in several rounds; reported values are medians over the rounds."""
 
     policy: PolicyRequest
     rounds: Sequence[Round]
 
     def over(self, other: "Asked") -> list[float]:
-        """The ratio of each round's time to the other's in the same round, rising."""
+        """Return the ratios of each round's time to the other's in the same round, rising."""
         pairs = zip(self.rounds, other.rounds, strict=True)
         return sorted(mine.ms / others.ms for mine, others in pairs)
 
     def cells(self, flare: "Asked") -> tuple[str, ...]:
-        """A row of the table."""
+        """Return a row of the table."""
         ratios = self.over(flare)
         return (
             self.policy.name,
@@ -86,7 +86,7 @@ class Asked:
 async def at_equal_retrievals(
     answerer: Answerer, questions: Sequence[str], *, retrievals: float = RETRIEVALS
 ) -> list[PolicyRequest]:
-    """Each policy at the theta that comes nearest to so many retrievals a question.
+    """Return each policy at the theta nearest to a number of retrievals per question.
 
     Candidates are quantiles of the trigger scores where nothing is retrieved. What a theta really
     spends is known only by asking, since what is retrieved changes what follows: they are halved.
@@ -101,8 +101,8 @@ async def ask_by_turns(
     *,
     rounds: int,
 ) -> Mapping[str, Asked]:
-    """Every policy on every question in every round, another policy first each time."""
-    # What is read or opened when it is first used is no policy's cost.
+    """Run every policy on every question in every round, with a different policy first."""
+    # Warm up, so that first-use costs count for no policy.
     for policy in (PolicyRequest("single_round"), *policies):
         await answered(answerer, AnswerRequest(questions[0], policy))
     found: dict[str, list[Round]] = {policy.name: [] for policy in policies}
@@ -147,7 +147,7 @@ async def _placed(
 
 
 async def _scores(answerer: Answerer, questions: Sequence[str], name: str) -> list[float]:
-    """The trigger score of every sentence where nothing may be retrieved."""
+    """Return the trigger score of every sentence without retrieval."""
     found = []
     for question in questions:
         budget = replace(BudgetLimits(), max_retrievals=0)

@@ -1,4 +1,4 @@
-"""Memory of every service over many answers."""
+"""Memory use of every service over many answers."""
 
 import asyncio
 from collections.abc import Sequence

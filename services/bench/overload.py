@@ -14,9 +14,9 @@ from scaar.core.ports import Answerer
 from scaar.core.types import AnswerFinished, AnswerRequest, TokenDrafted
 
 CLIENTS = (4, 8, 16, 32)
-"""Numbers of concurrent clients among which the best goodput is sought."""
+"""Numbers of concurrent clients to search for the best goodput."""
 ROUNDS = 3
-"""Rounds of the best load and the overload, alternately: noise that lasts hits both."""
+"""Rounds of the best load and the overload, alternately, so that lasting noise affects both."""
 OVERLOAD = 10
 """Offered load under overload, as a multiple of the best goodput."""
 AIM = 0.9
@@ -44,7 +44,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Goodput:
-    """What a load came to, within one or more windows of time."""
+    """The results of a load in one or more windows of time."""
 
     load: str
     window_s: float
@@ -56,7 +56,7 @@ class Goodput:
 
     @property
     def per_s(self) -> float:
-        """Answers finished a second."""
+        """Answers finished per second."""
         return self._count("", model_called=True) / self.window_s
 
     @property
@@ -65,7 +65,7 @@ class Goodput:
         return self._count(Overloaded.reason, model_called=True)
 
     def cells(self) -> tuple[str, ...]:
-        """A row of the table."""
+        """Return a row of the table."""
         reasons = Counter(each.reason for each in self.outcomes)
         others = sum(reasons.values()) - reasons[""] - reasons[Overloaded.reason]
         took = [each.ended_s - each.began_s for each in self.outcomes if not each.reason]
@@ -129,7 +129,7 @@ async def compare(answerer: Answerer, questions: Sequence[str], *, window_s: flo
 
 
 class _Asker:
-    """Asks one question after the other, and keeps how each ended."""
+    """Sends questions and records how each ended."""
 
     def __init__(self, answerer: Answerer, questions: Sequence[str]) -> None:
         self._answerer = answerer
@@ -138,7 +138,7 @@ class _Asker:
         self.outcomes: list[Outcome] = []
 
     async def ask(self) -> float:
-        """Asks the next question; returns the seconds to wait before asking again."""
+        """Send the next question; return the seconds to wait before the next attempt."""
         question = self._questions[next(self._numbers) % len(self._questions)]
         reason, retry_after_s, model_called = "cut off", 0.0, False
         began = time.monotonic()
@@ -157,7 +157,7 @@ class _Asker:
 
 
 async def _under_clients(asker: _Asker, clients: int, window_s: float) -> Goodput:
-    """Clients that ask one question at a time and wait as long as a refusal says."""
+    """Clients that send one question at a time and wait for the returned delay after a refusal."""
 
     async def client() -> None:
         while True:
@@ -172,7 +172,7 @@ async def _under_clients(asker: _Asker, clients: int, window_s: float) -> Goodpu
 
 
 async def _under_arrivals(asker: _Asker, per_s: float, window_s: float) -> Goodput:
-    """Questions that arrive at an even rate, whatever became of those before."""
+    """Questions that arrive at an even rate, independent of earlier answers."""
     load = f"{OVERLOAD} times the best ({per_s:.0f} a second)"
     async with _window(asker, load, window_s) as goodput:
         tasks, began = set[asyncio.Task[float]](), time.monotonic()

@@ -1,4 +1,4 @@
-"""The report: its parts, what each is measured on, and what is said of it."""
+"""The report of the benchmarks: its parts and their measurements."""
 
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager, nullcontext
@@ -14,7 +14,6 @@ from scaar.compose import (
     ensure_lab_index,
     open_answerer,
     open_generator,
-    open_retriever,
 )
 from scaar.core.ports import Answerer, Generator
 from scaar.lab.questions import draw_questions
@@ -50,7 +49,7 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Services that run, and clients of two of them."""
+    """Running services, and clients of two of them."""
 
     generator: Generator
     answerer: Answerer
@@ -58,7 +57,7 @@ class Measured:
 
 
 async def report(home: Path, parts: Collection[str], sizes: Sizes) -> None:
-    """Measures the parts and prints what they come to; the index is built in ``home``."""
+    """Measure the parts and print the results; the index is built in ``home``."""
     drawn = _questions(max(sizes.questions, sizes.paced, sizes.equal))
     questions = drawn[: sizes.questions]
     if "embedded" in parts:
@@ -67,7 +66,7 @@ async def report(home: Path, parts: Collection[str], sizes: Sizes) -> None:
             await _costs(generator, answerer, questions)
             await _overheads("embedded", generator, answerer, questions, rounds=3)
     if not {"grpc", "attention", "memory"}.isdisjoint(parts):
-        await _ensure_index()
+        await ensure_lab_index()
         async with _services(home) as services:
             if "grpc" in parts:
                 print("\n## Five processes over gRPC\n")
@@ -80,10 +79,10 @@ async def report(home: Path, parts: Collection[str], sizes: Sizes) -> None:
             if "memory" in parts:
                 await _memory(services, questions, sizes.answers)
     if not {"paced", "equal"}.isdisjoint(parts):
-        await _ensure_index()
+        await ensure_lab_index()
         async with _services(home, SCAAR_GENERATOR_PACE_MS=str(PACE_MS)) as services:
             if "paced" in parts:
-                print(f"\n## A generator of {PACE_MS} ms a token, over gRPC")
+                print(f"\n## A generator of {PACE_MS} ms per token, over gRPC")
                 few = drawn[: sizes.paced]
                 await _overheads(
                     "paced", services.generator, services.answerer, few, rounds=2, aim=1.03
@@ -91,12 +90,12 @@ async def report(home: Path, parts: Collection[str], sizes: Sizes) -> None:
             if "equal" in parts:
                 await _equal(services.answerer, drawn[: sizes.equal], rounds=sizes.rounds)
     if "overload" in parts:
-        await _ensure_index()
+        await ensure_lab_index()
         for generator_is, environment in OVERLOADED.items():
             async with _services(home, **environment) as services:
                 await _overload(services.answerer, generator_is, sizes.window)
     if "loop" in parts:
-        print("\n## The loop alone (microseconds a sentence of 12 words)\n")
+        print("\n## The loop alone (microseconds per sentence of 12 words)\n")
         print(table(loop_time.COLUMNS, await loop_time.rows()))
 
 
@@ -116,13 +115,13 @@ async def _overheads(
     rounds: int,
     aim: float | None = None,
 ) -> None:
-    told = "" if aim is None else f" (aim: at most {aim:g}x)"
+    goal = "" if aim is None else f" (aim: at most {aim:g}x)"
     print()
     for policy in answers.NEVER_TRIGGERS:
         found = await answers.overhead(generator, answerer, questions, policy, rounds=rounds)
         print(
             f"- An answer that triggers nothing, {policy.name}, {name}: {found.ratio:.3f}x plain "
-            f"generation{told}, {median(found.other_ms):.1f} ms against "
+            f"generation{goal}, {median(found.other_ms):.1f} ms against "
             f"{median(found.baseline_ms):.1f} ms",
             flush=True,
         )
@@ -137,7 +136,7 @@ async def _attention(generator: Generator, questions: Sequence[str]) -> None:
 
 
 async def _memory(services: Measured, questions: Sequence[str], total: int) -> None:
-    print(f"\n## Memory over {total} answers, {memory.CONCURRENCY} at a time (MB)\n")
+    print(f"\n## Memory over {total} answers, {memory.CONCURRENCY} concurrent (MB)\n")
     rows = await memory.growth(
         services.servers, services.answerer, questions, answers=total, warm_up=max(1, total // 10)
     )
@@ -150,8 +149,8 @@ async def _equal(answerer: Answerer, questions: Sequence[str], *, rounds: int) -
         policies = await matched.at_equal_retrievals(embedded, questions)
     found = await matched.ask_by_turns(answerer, questions, policies, rounds=rounds)
     print(
-        f"\n## Policies at equal retrievals, {PACE_MS} ms a token, over gRPC\n\n"
-        f"{len(questions)} questions in {rounds} rounds, the policies by turns, each at the theta "
+        f"\n## Policies at a matched retrieval budget, {PACE_MS} ms per token, over gRPC\n\n"
+        f"{len(questions)} questions in {rounds} rounds, the policies in turn, each at the theta "
         f"that comes nearest to {matched.RETRIEVALS:.2f} retrievals\na question. Means a question, "
         "of the rounds their median; spread is from the least ratio of a round to the greatest.\n"
     )
@@ -190,11 +189,6 @@ async def _services(home: Path, **environment: str) -> AsyncIterator[Measured]:
         open_answerer(servers.targets["orchestrator"]) as answerer,
     ):
         yield Measured(generator, answerer, servers)
-
-
-async def _ensure_index() -> None:
-    async with open_retriever() as retriever:
-        await ensure_lab_index(retriever)
 
 
 def _questions(count: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""The five services as processes on loopback, each with what its environment says."""
+"""The five services as processes on loopback, configured by their environment."""
 
 import asyncio
 import os
@@ -16,20 +16,20 @@ _BACK_ENDS = ("generator", "scorer", "query-builder", "retriever")
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """Where the services listen, and their processes, by name."""
+    """The addresses and the processes of the services, by name."""
 
     targets: Mapping[str, str]
     processes: Mapping[str, Process]
 
     def resident_mb(self, service: str) -> float:
-        """Memory of a service that is in RAM now, in megabytes."""
+        """Return the resident memory of a service in megabytes."""
         pages = Path(f"/proc/{self.processes[service].pid}/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 @asynccontextmanager
 async def open_servers(home: Path, **environment: str) -> AsyncIterator[Servers]:
-    """The services, until the block is left."""
+    """Run the services until the block ends."""
     variables = {**os.environ, "SCAAR_HOME": str(home), **environment}
     targets: dict[str, str] = {}
     processes: dict[str, Process] = {}
@@ -69,7 +69,7 @@ async def _address(name: str, process: Process) -> str:
 
 
 async def _drain(process: Process) -> None:
-    """Reads what it still says, so that it never waits to say it."""
+    """Drain the output of a process, so that it never blocks."""
     assert process.stderr is not None
     while await process.stderr.readline():
         pass

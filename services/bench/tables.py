@@ -1,10 +1,10 @@
-"""Tables in Markdown whose columns stand under one another."""
+"""Markdown tables with aligned columns."""
 
 from collections.abc import Iterable, Sequence
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """The table; the first column is text and the others are numbers, set to the right."""
+    """Return the table; the first column is text, the others are right-aligned numbers."""
     lines = [columns, *rows]
     widths = [max(len(line[at]) for line in lines) for at in range(len(columns))]
     rule = [f"{'-' * (width - 1)}{'-' if at == 0 else ':'}" for at, width in enumerate(widths)]

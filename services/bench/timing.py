@@ -1,4 +1,4 @@
-"""Two ways of doing the same, timed by turns: noise that lasts hits both."""
+"""Two ways of doing the same, timed alternately, so that lasting noise affects both."""
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -12,14 +12,14 @@ Work = Callable[[_Item], Awaitable[object]]
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Milliseconds of each item, by one way and by the other."""
+    """Milliseconds of each item, in one way and in the other."""
 
     baseline_ms: Sequence[float]
     other_ms: Sequence[float]
 
     @property
     def ratio(self) -> float:
-        """The median of the items' ratios."""
+        """The median of the ratios of the items."""
         pairs = zip(self.other_ms, self.baseline_ms, strict=True)
         return median(other / baseline for other, baseline in pairs)
 
@@ -27,7 +27,7 @@ class Compared:
 async def compare(
     items: Sequence[_Item], baseline: Work[_Item], other: Work[_Item], *, rounds: int = 3
 ) -> Compared:
-    """Times both ways on every item, by turns; of the rounds the fastest counts."""
+    """Time both ways on every item, alternately; the fastest round counts."""
     for work in (baseline, other):
         await work(items[0])
     times: tuple[list[float], list[float]] = ([], [])

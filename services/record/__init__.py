@@ -1,1 +1,1 @@
-"""The evaluations of record: which are run, and docs/results.md made of what they left."""
+"""The evaluations of record: their plan, and docs/results.md made from their results."""

@@ -4,58 +4,60 @@ import argparse
 import sys
 from pathlib import Path
 
-from record.cost import told_cost
 from record.page import write_page
 from record.records import RECORDS
-from record.running import run_steps
+from record.runner import run_steps
+from record.step import describe_cost
 from scaar.core.errors import ScaarError
 
 
 def main() -> int:
-    """Runs, or writes the page; 1 where something did not come to its end."""
+    """Run the evaluations or write the page; return 1 if a step is unfinished."""
     parser = argparse.ArgumentParser(prog="python -m record", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
-    run = verbs.add_parser("run", help="run what is not there yet; started again, it goes on")
-    run.add_argument("--out", type=Path, required=True, help="the folder of all results")
-    run.add_argument("--limit", type=_count, help="at most so many questions each, for a try")
-    run.add_argument("--only", help="steps by name, which commas part; all if not given")
-    run.add_argument("--dry-run", action="store_true", help="say what it would cost, and stop")
-    page = verbs.add_parser("page", help="write the page of the saved results alone")
-    page.add_argument("folder", type=Path, metavar="DIR", help="the folder of all results")
-    page.add_argument("--docs", type=Path, required=True, help="where the page goes")
+    run = verbs.add_parser("run", help="run the evaluations; the same command resumes")
+    run.add_argument("--out", type=Path, required=True, help="folder of all results")
+    run.add_argument("--limit", type=_count, help="maximum number of questions of each step")
+    run.add_argument("--only", help="names of steps, separated by commas (default: all)")
+    run.add_argument("--dry-run", action="store_true", help="print the cost and stop")
+    page = verbs.add_parser("page", help="write the page from saved results")
+    page.add_argument("folder", type=Path, metavar="DIR", help="folder of all results")
+    page.add_argument("--docs", type=Path, required=True, help="folder of the page")
     for verb in (run, page):
-        verb.add_argument("--record", choices=list(RECORDS), default="results", help="which record")
-    asked = parser.parse_args()
+        verb.add_argument(
+            "--record", choices=list(RECORDS), default="results", help="name of the record"
+        )
+    options = parser.parse_args()
     try:
-        if asked.verb == "page":
-            print(write_page(asked.folder, asked.docs, RECORDS[asked.record].page))
+        if options.verb == "page":
+            print(write_page(options.folder, options.docs, RECORDS[options.record].page))
             return 0
-        return _run(asked, parser)
+        return _run(options, parser)
     except ScaarError as error:
         print(f"record: {error.message}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("stopped; the same command goes on with it", file=sys.stderr)
+        print("stopped; the same command resumes", file=sys.stderr)
         return 130
 
 
-def _run(asked: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    steps = RECORDS[asked.record].plan()
-    if asked.only is not None:
-        names = asked.only.split(",")
+def _run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    steps = RECORDS[options.record].plan()
+    if options.only is not None:
+        names = options.only.split(",")
         known = [each.name for each in steps]
         if wrong := [name for name in names if name not in known]:
             parser.error(f"--only: there is no {wrong[0]!r}; known: {', '.join(known)}")
         steps = tuple(each for each in steps if each.name in names)
-    if asked.limit is not None:
-        steps = tuple(each.limited(asked.limit) for each in steps)
-    print(told_cost(steps), flush=True)
-    if asked.dry_run:
+    if options.limit is not None:
+        steps = tuple(each.limited(options.limit) for each in steps)
+    print(describe_cost(steps), flush=True)
+    if options.dry_run:
         return 0
-    broken = run_steps(steps, asked.out, told=lambda line: print(f"\n{line}", flush=True))
-    if broken:
-        print(f"did not come to their end: {', '.join(broken)}", file=sys.stderr)
-    return 1 if broken else 0
+    unfinished = run_steps(steps, options.out, on_step=lambda line: print(f"\n{line}", flush=True))
+    if unfinished:
+        print(f"unfinished: {', '.join(unfinished)}", file=sys.stderr)
+    return 1 if unfinished else 0
 
 
 def _count(text: str) -> int:

@@ -1,16 +1,16 @@
-"""The page of a record and its figures, made of its folders alone."""
+"""The page of a record and its figures, made from its folders alone."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 
-from record.kept import Kept, read_kept
+from record.evaluations import FinishedEvaluation, read_evaluations
 from record.plan import SHARED
-from record.sections import ORIGIN, PARTS, Part, Shown
+from record.sections import ORIGIN, PARTS, Part, PartContent, without_columns
 from scaar.evaluator.report.markdown import item_to_markdown
 from scaar.evaluator.report.model import Bars, Figure, Item, Table
-from scaar.evaluator.report.writing import drawn_alone
+from scaar.evaluator.report.writer import drawn_alone
 from scaar.evaluator.store.files import unwritable, write_whole
 
 WHY = "why.md"
@@ -18,10 +18,9 @@ WHY = "why.md"
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: how it begins, its parts, and what is told last, of how it was made.
+    """A page: its head, its parts, and the last part, which states the origin of its figures.
 
-    ``name`` is that of its file and of the folder of its figures beside it, which may hold a
-    hand-written ``why.md``.
+    ``name`` names its file and the folder of its figures, which may hold a hand-written ``why.md``.
     """
 
     name: str
@@ -31,33 +30,35 @@ class Page:
 
 
 _HEAD = """\
-<!-- Made by make results of saved predictions. What is written by hand is results/why.md. -->
+<!-- Made by make results from saved predictions; results/why.md is written by hand. -->
 # Results
 
-Every number and every sentence between a command and the next heading is computed from saved
-predictions; `make results` makes them and this page anew. [Evaluations](evaluations.md) says how
-policies are compared, [lab](lab.md) what the world and its models are. Commands are typed in the
-project's folder."""
+Every number and every sentence between a command and the next heading is computed from saved \
+predictions.
+`make results` computes the predictions and writes this page.
+[Evaluations](evaluations.md) describes how policies are compared, [lab](lab.md) the world and \
+its models.
+Run the commands in the project's folder."""
 RESULTS = Page("results", _HEAD, PARTS, ORIGIN)
 
 
 def write_page(root: Path, docs: Path, page: Page = RESULTS) -> Path:
-    """Writes the page, which it gives back, and its figures, in the place of an earlier one's.
+    """Write the page and its figures over earlier ones; return the path of the page.
 
     Raises:
         NotFound: there is no record.
-        InvalidRequest: an evaluation of it has not come to its end, or two cannot be joined.
-        DataCorrupt: naming the folder and the file that does not hold together.
+        InvalidRequest: an evaluation is unfinished, or two cannot be joined.
+        DataCorrupt: a file is damaged; names the folder and the file.
         ScaarError: a file cannot be written.
     """
-    kept = read_kept(root)
+    finished = read_evaluations(root)
     figures: dict[str, str] = {}
     folder = docs / page.name
     lines = [page.head]
     for part in page.parts:
-        lines += _part(part, kept, figures, page.name)
+        lines += _part(part, finished, figures, page.name)
     lines += _why(folder)
-    lines += _part(page.origin, kept, figures, page.name)
+    lines += _part(page.origin, finished, figures, page.name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -72,55 +73,37 @@ def write_page(root: Path, docs: Path, page: Page = RESULTS) -> Path:
     return written
 
 
-def _part(part: Part, kept: Sequence[Kept], figures: dict[str, str], beside: str) -> Iterator[str]:
-    """The part as Markdown, its figures added to the others; nothing where it was not run."""
-    mine = part.among(kept)
-    if not mine:
+def _part(
+    part: Part, finished: Sequence[FinishedEvaluation], figures: dict[str, str], folder: str
+) -> Iterator[str]:
+    """Yield the part as Markdown and add its figures; yield nothing if it was not run."""
+    own = part.among(finished)
+    if not own:
         return
-    shown = _renamed(part, part.show([each.folder for each in mine]))
-    if any(SHARED in each.command for each in mine):
-        shown = _without_times(shown)
-    for item in (*shown.full, *shown.folded):
+    content = _with_stem(part, part.content([each.folder for each in own]))
+    if any(SHARED in each.command for each in own):
+        content = without_columns(content, {"latency_ms"})
+    for item in (*content.full, *content.folded):
         if isinstance(item, Figure | Bars):
             figures[f"{item.name}.svg"] = drawn_alone(item)
     yield f"## {part.title}"
-    yield part.what
-    commands = "\n".join(each.command for each in mine)
+    yield part.description
+    commands = "\n".join(each.command for each in own)
     yield f"```sh\n{commands}\n```"
-    if shown.told:
-        yield "\n".join(f"- {told}" for told in shown.told)
-    for item in shown.full:
+    if content.sentences:
+        yield "\n".join(f"- {each}" for each in content.sentences)
+    for item in content.full:
         if isinstance(item, Figure | Bars):
             yield f"**{item.title}**"
-        yield item_to_markdown(item, figures=beside)
-    for item in shown.folded:
+        yield item_to_markdown(item, figures=folder)
+    for item in content.folded:
         title = item.title if isinstance(item, Table | Figure | Bars) else "More"
-        inside = item_to_markdown(item, figures=beside, titled=False)
+        inside = item_to_markdown(item, figures=folder, titled=False)
         yield f"<details><summary>{escape(title)}</summary>\n\n{inside}\n\n</details>"
 
 
-def _without_times(shown: Shown) -> Shown:
-    """What is shown, without the times of answers whose settings shared what they asked."""
-
-    def told(item: Item) -> Item:
-        if not isinstance(item, Table):
-            return item
-        kept = [at for at, column in enumerate(item.columns) if column.name != "latency_ms"]
-        return replace(
-            item,
-            columns=tuple(item.columns[at] for at in kept),
-            rows=tuple(tuple(cells[at] for at in kept) for cells in item.rows),
-        )
-
-    return replace(
-        shown,
-        full=tuple(told(item) for item in shown.full),
-        folded=tuple(told(item) for item in shown.folded),
-    )
-
-
-def _renamed(part: Part, shown: Shown) -> Shown:
-    """What is shown, its figures named by their part: figures of two parts may be namesakes."""
+def _with_stem(part: Part, content: PartContent) -> PartContent:
+    """Prefix the names of figures with that of their part: two parts may use the same name."""
 
     def named(item: Item) -> Item:
         if isinstance(item, Figure | Bars):
@@ -128,14 +111,14 @@ def _renamed(part: Part, shown: Shown) -> Shown:
         return item
 
     return replace(
-        shown,
-        full=tuple(named(each) for each in shown.full),
-        folded=tuple(named(each) for each in shown.folded),
+        content,
+        full=tuple(named(each) for each in content.full),
+        folded=tuple(named(each) for each in content.folded),
     )
 
 
 def _why(folder: Path) -> list[str]:
-    """What is written by hand, where anything is."""
+    """Return the hand-written section, if there is one."""
     path = folder / WHY
     if not path.exists():
         return []

@@ -1,25 +1,25 @@
-"""What is run for the record: one evaluation a row, each in a folder of its own."""
+"""The plan of the record: one evaluation per row, each in its own folder."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from scaar.core.policies import PRESETS
-from scaar.evaluator.grid.candidates import first_pass_settings, with_candidates
 from scaar.evaluator.planning.ablations import plan_ablation
 from scaar.evaluator.planning.settings import Value, plan_settings
 from scaar.evaluator.records import Setting
+from scaar.evaluator.studies.grid.candidates import first_pass_settings, with_candidates
 from scaar.lab.models import LAB_LM, LANGUAGE_MODELS
 
 QUESTIONS = 2_000
-"""Of the comparison of policies; what details are shown on has fewer, as each row says."""
-SHARED = "--keep-generations"
-"""The option by which settings share what they ask; their times are then nobody's."""
+"""Questions of the comparison of policies; other evaluations have fewer."""
+SHARED = "--cache-generations"
+"""The option that caches generations across settings; times of answers then mean nothing."""
 STYLES = (0.0, 0.25, 0.5, 0.75, 1.0)
 SEED = 2_000
 ANSWERS_A_SECOND = 50
-"""About what two cores answer with everything embedded, where settings share what they ask."""
+"""Estimated answers per second on two cores with everything embedded and cached generations."""
 TIMED_ANSWERS_A_SECOND = 12
-"""The same one question at a time, and each setting asking anew."""
+"""The same, one question at a time and without cached generations."""
 MODEL = "SCAAR_GENERATOR_MODEL"
 
 
@@ -27,9 +27,8 @@ MODEL = "SCAAR_GENERATOR_MODEL"
 class Entry:
     """One command of ``scaar eval``: a run of policies, or an ablation by its name.
 
-    No policies are all of them. ``values`` are those of settings, ``parameters`` the data set's.
-    Where it is ``timed``, one question is asked at a time, and the model anew for every setting;
-    else it is asked once for what settings have in common.
+    Without ``policies`` it runs all. ``values`` are those of settings, ``parameters`` the data
+    set's. A ``timed`` evaluation runs one question at a time and caches no generations.
     """
 
     name: str
@@ -43,14 +42,14 @@ class Entry:
     timed: bool = False
 
     def settings(self) -> tuple[Setting, ...]:
-        """What every question is asked under, thetas of a grid aside."""
+        """Return the settings of every question, without the thetas of a grid."""
         if self.ablation:
             return plan_ablation(self.ablation, self.values)
         return plan_settings(self.policies or tuple(PRESETS), self.values)
 
     @property
     def answers(self) -> int:
-        """How many answers it asks for, the first pass of a grid among them."""
+        """The number of answers, including the first pass of a grid."""
         settings = self.settings()
         if self.grid is None:
             return self.limit * len(settings)
@@ -61,19 +60,19 @@ class Entry:
 
     @property
     def seconds(self) -> float:
-        """About how long that takes."""
+        """The estimated time."""
         return self.answers / (TIMED_ANSWERS_A_SECOND if self.timed else ANSWERS_A_SECOND)
 
-    def limited(self, most: int) -> "Entry":
-        """The same with no more questions than that."""
-        return replace(self, limit=min(self.limit, most))
+    def limited(self, maximum: int) -> "Entry":
+        """Return the same evaluation with at most ``maximum`` questions."""
+        return replace(self, limit=min(self.limit, maximum))
 
     def environment(self, results: str) -> Mapping[str, str]:
-        """The model, where it is another than the lab's first."""
+        """Return the model, if it is not the lab's first."""
         return {} if self.model == LAB_LM else {MODEL: self.model}
 
     def arguments(self, results: str) -> tuple[str, ...]:
-        """The command behind ``scaar``, where that is the folder of all results."""
+        """Return the arguments of ``scaar``; ``results`` is the folder of all results."""
         verb = ("ablate", self.ablation) if self.ablation else ("run",)
         given: list[str] = ["eval", *verb, "--dataset", "lab", "--seed", str(SEED)]
         given += ["--limit", str(self.limit)]
@@ -90,7 +89,7 @@ class Entry:
 
 
 def plan() -> tuple[Entry, ...]:
-    """Every evaluation of record."""
+    """Return every evaluation of record."""
     return (
         Entry(name="policies", limit=QUESTIONS, grid=6),
         Entry(name="cost", limit=100, timed=True),
@@ -103,7 +102,7 @@ def plan() -> tuple[Entry, ...]:
         Entry(name="granularity", ablation="granularity", limit=200),
         Entry(name="scorer", ablation="scorer", limit=150, grid=2),
         *(
-            Entry(name=f"models-{each}", policies=_BESIDE, limit=150, grid=2, model=each)
+            Entry(name=f"models-{each}", policies=_COMPARED, limit=150, grid=2, model=each)
             for each in LANGUAGE_MODELS
         ),
         *(
@@ -119,5 +118,5 @@ def plan() -> tuple[Entry, ...]:
     )
 
 
-_BESIDE = ("no_retrieval", "single_round", "ircot", "flare", "dragin", "scaar")
-"""The policies that models are held beside each other by."""
+_COMPARED = ("no_retrieval", "single_round", "ircot", "flare", "dragin", "scaar")
+"""The policies of the comparison of models."""

@@ -1,4 +1,4 @@
-"""The records by name: what is run for each, and the page that is made of it."""
+"""The records by name: the plan of each, and its page."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from record.step import Step
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is run, one step after another, and the page."""
+    """The steps, in order, and the page."""
 
     plan: Callable[[], tuple[Step, ...]]
     page: Page

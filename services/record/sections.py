@@ -1,124 +1,158 @@
-"""The parts of the page: each of the evaluations of one name, and what it shows of them."""
+"""The parts of the page: each shows the evaluations whose names begin alike."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from record.kept import Kept
-from record.telling import (
-    tell_chosen,
-    tell_curve,
-    tell_differences,
-    tell_marks,
-    tell_matched,
+from record.evaluations import FinishedEvaluation
+from record.sentences import (
+    chosen_sentence,
+    curve_sentences,
+    differences_sentence,
+    marks_sentence,
+    matched_sentence,
 )
-from scaar.evaluator.joining.composing import compose_joined
-from scaar.evaluator.joining.facts import short_model_of
-from scaar.evaluator.joining.joined import join, read_finished
-from scaar.evaluator.report.analysis import Analysis
-from scaar.evaluator.report.brought import tell_brought
+from scaar.evaluator.report.analysis import Analysis, analyse_results
 from scaar.evaluator.report.by_label import break_down
-from scaar.evaluator.report.capped import count_capped
+from scaar.evaluator.report.capped_thresholds import count_capped
 from scaar.evaluator.report.cells import measure_title
 from scaar.evaluator.report.combinations import combine
 from scaar.evaluator.report.curves import draw_curves
 from scaar.evaluator.report.frontier_figure import draw_frontiers
-from scaar.evaluator.report.matched_retrievals import match_retrievals
-from scaar.evaluator.report.measured import analyse_results
+from scaar.evaluator.report.matched_budgets import match_retrievals
 from scaar.evaluator.report.model import Figure, Item, Report, Section, Table
-from scaar.evaluator.report.origin import say_how, say_what_made_it
+from scaar.evaluator.report.provenance import describe_comparison, describe_provenance
+from scaar.evaluator.report.retrieval_outcomes import report_support_recall
 from scaar.evaluator.report.summary import summarise
+from scaar.evaluator.studies.joining.evaluations import join, read_finished
+from scaar.evaluator.studies.joining.facts import short_model_of
+from scaar.evaluator.studies.joining.report import compose_joined
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """What a part shows: in full, folded, and in sentences made of the numbers."""
+class PartContent:
+    """The items of a part, shown in full or folded, and sentences made from the numbers."""
 
     full: tuple[Item, ...]
     folded: tuple[Item, ...] = ()
-    told: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the page, of the evaluations whose name begins as ``of`` says.
+    """A part of the page, made from the evaluations whose names begin with ``prefixes``.
 
-    Where it takes several kinds of results, ``of`` has the beginning of each. ``least`` is how
-    many evaluations it takes.
+    A part that needs several kinds of results has the prefix of each. ``minimum`` is the number of
+    evaluations that it needs.
     """
 
     title: str
-    of: str | tuple[str, ...]
-    what: str
-    show: Callable[[Sequence[Path]], Shown]
-    least: int = 1
+    prefixes: str | tuple[str, ...]
+    description: str
+    content: Callable[[Sequence[Path]], PartContent]
+    minimum: int = 1
 
     @property
     def stem(self) -> str:
-        """What the names of its figures begin with."""
-        return self._beginnings[-1].rstrip("-")
+        """The prefix of the names of its figures."""
+        return self._prefixes[-1].rstrip("-")
 
-    def among(self, kept: Sequence[Kept]) -> list[Kept]:
-        """What of the results the part is of; nothing where it cannot be made of them."""
-        mine = [each for each in kept if each.name.startswith(self._beginnings)]
-        whole = all(any(x.name.startswith(each) for x in mine) for each in self._beginnings)
-        return mine if whole and len(mine) >= self.least else []
+    def among(self, finished: Sequence[FinishedEvaluation]) -> list[FinishedEvaluation]:
+        """Return the evaluations of the part; none if some that it needs are missing."""
+        own = [each for each in finished if each.name.startswith(self._prefixes)]
+        complete = all(any(x.name.startswith(each) for x in own) for each in self._prefixes)
+        return own if complete and len(own) >= self.minimum else []
 
     @property
-    def _beginnings(self) -> tuple[str, ...]:
-        return (self.of,) if isinstance(self.of, str) else self.of
+    def _prefixes(self) -> tuple[str, ...]:
+        return (self.prefixes,) if isinstance(self.prefixes, str) else self.prefixes
 
 
-def _policies(folders: Sequence[Path]) -> Shown:
+def without_columns(
+    content: PartContent, names: Collection[str], *, note: str | None = None
+) -> PartContent:
+    """Remove columns from all tables; ``note`` replaces the notes of the tables."""
+
+    def reduced(item: Item) -> Item:
+        if not isinstance(item, Table):
+            return item
+        places = [at for at, column in enumerate(item.columns) if column.name not in names]
+        return replace(
+            item,
+            columns=tuple(item.columns[at] for at in places),
+            rows=tuple(tuple(cells[at] for at in places) for cells in item.rows),
+            note=item.note if note is None else note,
+        )
+
+    return replace(
+        content,
+        full=tuple(reduced(item) for item in content.full),
+        folded=tuple(reduced(item) for item in content.folded),
+    )
+
+
+def _policies(folders: Sequence[Path]) -> PartContent:
     analysis = _analysed(folders[0])
     what = measure_title(analysis.measure)
     main, *differences = summarise(analysis).items
     matched, *further = match_retrievals(analysis).items
-    return Shown(
+    return PartContent(
         (main, matched, *_figures(draw_frontiers(analysis))[:1]),
         (*differences, *further, *_items(count_capped(analysis))),
         (
-            tell_chosen(analysis, what),
-            tell_differences(analysis, what),
-            tell_matched(analysis, what, 1.0),
-            tell_matched(analysis, what, 1.5),
+            chosen_sentence(analysis, what),
+            differences_sentence(analysis, what),
+            matched_sentence(analysis, what, 1.0),
+            matched_sentence(analysis, what, 1.5),
         ),
     )
 
 
-def _labels(folders: Sequence[Path]) -> Shown:
+def _labels(folders: Sequence[Path]) -> PartContent:
     items = _items(break_down(_analysed(folders[0])))
     scores = tuple(each for each in items if isinstance(each, Table) and "score" in each.name)
-    return Shown(scores, tuple(each for each in items if each not in scores))
+    return PartContent(scores, tuple(each for each in items if each not in scores))
 
 
-def _brought(folders: Sequence[Path]) -> Shown:
-    return Shown(_items(tell_brought(_analysed(folders[0]))))
+def _outcomes(folders: Sequence[Path]) -> PartContent:
+    return PartContent(_items(report_support_recall(_analysed(folders[0]))))
 
 
-def _cost(folders: Sequence[Path]) -> Shown:
-    main, *_ = summarise(_analysed(folders[0])).items
-    return Shown((main,))
+def _cost(folders: Sequence[Path]) -> PartContent:
+    analysis = _analysed(folders[0])
+    main, *_ = summarise(analysis).items
+    tested = len(analysis.splits.test.questions)
+    note = (
+        f"Means per question over {tested} of the {len(analysis.table.questions)} questions. The "
+        "table has no scores: so few questions do not order the policies."
+    )
+    return without_columns(
+        PartContent((main,)),
+        {*analysis.table.measures, "s_eff", "candidates", "setting"},
+        note=note,
+    )
 
 
-def _combinations(folders: Sequence[Path]) -> Shown:
+def _combinations(folders: Sequence[Path]) -> PartContent:
     found = []
     for folder in folders:
         analysis = _analysed(folder)
         model = short_model_of(analysis.evaluation)
         tables = (each for each in _items(combine(analysis)) if isinstance(each, Table))
         found += [
-            (replace(each, title=f"{each.title}, {model}"), f"{model}: {tell_marks(each)}")
+            (replace(each, title=f"{each.title}, {model}"), f"{model}: {marks_sentence(each)}")
             for each in tables
             if each.name == "combinations"
         ]
     full, *others = (table for table, _ in found)
-    return Shown((full,), (*others, *_of_one(folders)), tuple(told for _, told in found))
+    return PartContent(
+        (full,), (*others, *_of_one(folders)), tuple(sentence for _, sentence in found)
+    )
 
 
 def _of_one(folders: Sequence[Path]) -> tuple[Item, ...]:
-    """The wins where there is one evaluation alone, and what its policies came to."""
+    """Return the wins and the summary of a single evaluation; nothing of several."""
     if len(folders) > 1:
         return ()
     analysis = _analysed(folders[0])
@@ -126,128 +160,135 @@ def _of_one(folders: Sequence[Path]) -> tuple[Item, ...]:
     return (*(each for each in wins if each.name == "wins"), *summarise(analysis).items)
 
 
-def _wins(folders: Sequence[Path]) -> Shown:
+def _wins(folders: Sequence[Path]) -> PartContent:
     joined = join(folders)
     items = _all_items(compose_joined(joined))
     full = tuple(each for each in items if _name(each).startswith("wins"))
-    return Shown(full, tuple(each for each in items if _name(each) == "joined_policies"))
+    return PartContent(full, tuple(each for each in items if _name(each) == "joined_policies"))
 
 
-def _joined(folders: Sequence[Path]) -> Shown:
+def _joined(folders: Sequence[Path]) -> PartContent:
     joined = join(folders)
     items = _all_items(compose_joined(joined))
-    told = (
-        f"{short_model_of(each.evaluation)}: {tell_chosen(each, measure_title(each.measure))}"
+    sentences = (
+        f"{short_model_of(each.evaluation)}: {chosen_sentence(each, measure_title(each.measure))}"
         for each in joined.analyses
     )
-    return Shown(
-        tuple(each for each in items if _name(each) == "joined_policies"), told=tuple(told)
+    return PartContent(
+        tuple(each for each in items if _name(each) == "joined_policies"),
+        sentences=tuple(sentences),
     )
 
 
-def _sweep(folders: Sequence[Path]) -> Shown:
+def _sweep(folders: Sequence[Path]) -> PartContent:
     items = _all_items(compose_joined(join(folders)))
     figures = tuple(each for each in items if isinstance(each, Figure))
-    told = (line for each in figures[:1] for line in tell_curve(each))
+    sentences = (line for each in figures[:1] for line in curve_sentences(each))
     tables = (each for each in items if isinstance(each, Table))
     swept = tuple(each for each in tables if each.name.startswith("sweep"))
-    return Shown(figures, swept, tuple(told))
+    return PartContent(figures, swept, tuple(sentences))
 
 
-def _curves(folders: Sequence[Path]) -> Shown:
+def _curves(folders: Sequence[Path]) -> PartContent:
     analysis = _analysed(folders[0])
     figures = _figures(draw_curves(analysis))
-    told = (line for each in figures[:1] for line in tell_curve(each))
-    return Shown(figures[:1], (*figures[1:], *_settings(analysis)), tuple(told))
+    sentences = (line for each in figures[:1] for line in curve_sentences(each))
+    return PartContent(figures[:1], (*figures[1:], *_settings(analysis)), tuple(sentences))
 
 
-def _variants(folders: Sequence[Path]) -> Shown:
+def _variants(folders: Sequence[Path]) -> PartContent:
     analysis = _analysed(folders[0])
     what = measure_title(analysis.measure)
     main, *differences = summarise(analysis).items
     matched, *further = match_retrievals(analysis).items
-    several = any(len(each.candidates) > 1 for each in analysis.contenders)
+    several = any(len(each.candidates) > 1 for each in analysis.variants)
     rest = (matched, *further) if several else ()
-    told = (tell_chosen(analysis, what), tell_differences(analysis, what))
-    return Shown((main,), (*differences, *rest), told)
+    sentences = (chosen_sentence(analysis, what), differences_sentence(analysis, what))
+    return PartContent((main,), (*differences, *rest), sentences)
 
 
-def _origin(folders: Sequence[Path]) -> Shown:
+def _origin(folders: Sequence[Path]) -> PartContent:
     analysis = _analysed(folders[0])
-    made, settings = say_what_made_it(analysis).items
-    return Shown((*say_how(analysis).items, made), (settings,))
+    made, settings = describe_provenance(analysis).items
+    return PartContent((*describe_comparison(analysis).items, made), (settings,))
 
 
 PARTS = (
-    Part("Policies", "policies", "Every policy at the setting chosen for it.", _policies),
+    Part(
+        "Policies",
+        "policies",
+        "Every policy at the setting chosen for it. Generated tokens include those that the model "
+        "writes while a draft is judged; their number depends on the speed of the machine.",
+        _policies,
+    ),
     Part(
         "By label of question",
         "policies",
-        "The same answers, by every label that the questions have.",
+        "The same answers, by every label of the questions.",
         _labels,
     ),
     Part(
-        "What retrievals brought",
+        "Retrieval outcomes",
         "policies",
-        "Whether what was looked up was what the question needs, and what was made of it.",
-        _brought,
+        "Whether retrievals found supporting passages, and whether the model used them.",
+        _outcomes,
     ),
     Part(
-        "What answers cost",
+        "Cost of answers",
         "cost",
-        "Calls, tokens and time at the recommended settings, asked one question at a time.",
+        "Calls, tokens and time at the recommended settings, one question at a time.",
         _cost,
     ),
     Part(
         "Triggers by queries",
         "weighting-",
-        "Every way to weigh what is uncertain with every query (SCAAR, Table 3), by model.",
+        "Every weighting of uncertainty with every query (SCAAR, Table 3), by model.",
         _combinations,
     ),
     Part(
         "What wins how often",
         "weighting-",
-        "The triggers against each other at equal settings (SCAAR, Figure 2), over all models.",
+        "The triggers compared at equal settings (SCAAR, Figure 2), over all models.",
         _wins,
-        least=2,
+        minimum=2,
     ),
     Part(
-        "Models beside each other",
+        "Models compared",
         "models-",
-        "Policies with each of the models, on the same questions.",
+        "The same policies and questions with each model.",
         _joined,
-        least=2,
+        minimum=2,
     ),
     Part(
         "Words of style",
         "style-",
-        "The same worlds, told with more and more words that nobody can foresee and that do not "
+        "The same worlds, with an increasing rate of words that cannot be foreseen and do not "
         "matter.",
         _sweep,
-        least=2,
+        minimum=2,
     ),
     Part(
-        "The share of words asked with",
+        "The share of words in the query",
         "alpha",
-        "scaar at its recommended theta, asking with more or fewer of the confident words "
+        "scaar at its recommended theta, with more or fewer of the confident words in the query "
         "(SCAAR, Figure 4).",
         _curves,
     ),
-    Part("Passages a query", "top-k", "Policies that are given more or fewer passages.", _curves),
+    Part("Passages per query", "top-k", "Policies with more or fewer passages per query.", _curves),
     Part(
         "Words or tokens",
         "granularity",
-        "Judging whole words, or each of their tokens.",
+        "Judging whole words or each of their tokens.",
         _variants,
     ),
     Part(
-        "Whether it is the contributions",
+        "Controls of the contributions",
         "scorer",
-        "scaar by its scorer and by controls that know less, beside flare's variants.",
+        "scaar with its scorer and with controls that know less, beside variants of flare.",
         _variants,
     ),
 )
-ORIGIN = Part("How it was made", "policies", "Of the comparison of policies.", _origin)
+ORIGIN = Part("Provenance", "policies", "Of the comparison of policies.", _origin)
 
 
 @lru_cache(maxsize=2)
@@ -272,4 +313,4 @@ def _figures(section: Section | None) -> tuple[Figure, ...]:
 
 
 def _settings(analysis: Analysis) -> tuple[Item, ...]:
-    return say_what_made_it(analysis).items[1:]
+    return describe_provenance(analysis).items[1:]

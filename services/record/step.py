@@ -1,40 +1,53 @@
-"""A step of a record: one command of ``scaar``, and what it leaves."""
+"""A step of a record: one command of ``scaar``, its output, and what steps cost."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 
 class Step(Protocol):
-    """A command that leaves a folder or a file of its name, and goes on with what is there."""
+    """A command that writes a folder or a file of its name, and resumes from what is there."""
 
     @property
     def name(self) -> str:
-        """What it leaves among the results."""
+        """The name of its output among the results."""
         ...
 
     @property
     def limit(self) -> int:
-        """How many questions it takes."""
+        """The number of questions."""
         ...
 
     @property
     def answers(self) -> int:
-        """How many answers it asks for."""
+        """The number of answers."""
         ...
 
     @property
     def seconds(self) -> float:
-        """About how long that takes on two cores with everything embedded."""
+        """The estimated time on two cores with everything embedded."""
         ...
 
     def arguments(self, results: str) -> tuple[str, ...]:
-        """The command behind ``scaar``, where that is the folder of all results."""
+        """Return the arguments of ``scaar``; ``results`` is the folder of all results."""
         ...
 
     def environment(self, results: str) -> Mapping[str, str]:
-        """The settings that the command takes from the environment."""
+        """Return the settings that the command reads from the environment."""
         ...
 
-    def limited(self, most: int) -> "Step":
-        """The same with no more questions than that."""
+    def limited(self, maximum: int) -> "Step":
+        """Return the same step with at most ``maximum`` questions."""
         ...
+
+
+def describe_cost(steps: Sequence[Step]) -> str:
+    """Return a line for each step and one for all, with questions, answers and minutes."""
+    width = max(len(each.name) for each in steps)
+    lines = [
+        f"{each.name:<{width}}  {each.limit:>5} questions {each.answers:>7} answers  "
+        f"about {each.seconds / 60:.1f} min"
+        for each in steps
+    ]
+    answers, seconds = sum(x.answers for x in steps), sum(x.seconds for x in steps)
+    lines.append(f"{answers} answers in all: about {seconds / 60:.1f} min")
+    return "\n".join(lines)

@@ -1,1 +1,1 @@
-"""The parts of docs/ that are made from the code: contract, errors, settings and metrics."""
+"""Generators of the parts of docs/ made from code: contract, errors, settings and metrics."""

@@ -1,4 +1,4 @@
-"""``python -m reference``: writes what docs/ and helm/ have of the code; ``--check`` holds them."""
+"""``python -m reference``: writes generated parts of docs/ and helm/; ``--check`` compares them."""
 
 import argparse
 import sys
@@ -8,8 +8,10 @@ from pathlib import Path
 from reference.chart import chart_files
 from reference.conditions import errors
 from reference.contract import contract
-from reference.markdown import remade
+from reference.markdown import replace_parts
 from reference.metrics import metrics
+from reference.policies import origins
+from reference.policies import settings as policy_settings
 from reference.protos import read_protos
 from reference.settings import settings_parts
 
@@ -17,41 +19,44 @@ ROOT = Path(__file__).parents[2]
 
 
 def pages() -> Mapping[str, Mapping[str, str]]:
-    """The pages under docs/, and the parts of each."""
+    """Return the generated parts of each page under docs/."""
     protos = read_protos(ROOT / "proto")
     return {
         "contract.md": {"contract": contract(protos), "errors": errors()},
         "configuration.md": settings_parts(),
+        "policies.md": {"settings": policy_settings(), "origins": origins()},
         "telemetry.md": {"metrics": metrics()},
     }
 
 
-def wanted() -> Mapping[str, str]:
-    """What every file that is made should have in it, by its path."""
+def generated_files() -> Mapping[str, str]:
+    """Return the expected content of every generated file, by path."""
     folder = ROOT / "docs"
-    made = {
-        f"docs/{name}": remade((folder / name).read_text(), parts)
+    generated = {
+        f"docs/{name}": replace_parts((folder / name).read_text(), parts)
         for name, parts in pages().items()
     }
-    return {**made, **chart_files(ROOT)}
+    return {**generated, **chart_files(ROOT)}
 
 
 def main() -> int:
-    """Writes the files, or says which of them is not what the code makes."""
+    """Write the files, or report the files that are out of date."""
     parser = argparse.ArgumentParser(prog="python -m reference", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing, fail if it would")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; fail if a file is out of date"
+    )
     check = parser.parse_args().check
     stale = 0
-    for name, after in wanted().items():
+    for name, expected in generated_files().items():
         path = ROOT / name
         if not check:
-            path.write_text(after)
+            path.write_text(expected)
             print(f"wrote {name}")
-        elif not path.is_file() or path.read_text() != after:
+        elif not path.is_file() or path.read_text() != expected:
             stale += 1
-            print(f"{name} is not what the code makes: run make proto", file=sys.stderr)
+            print(f"{name} is out of date: run make proto", file=sys.stderr)
         else:
-            print(f"{name} is what the code makes")
+            print(f"{name} is up to date")
     return min(stale, 1)
 
 

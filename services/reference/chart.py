@@ -1,6 +1,6 @@
-"""What the Helm chart has of elsewhere: settings in its schema, the tables of its values, copies.
+"""Generated parts of the Helm chart: settings in its schema, tables of its values, copied files.
 
-A chart reads no file but its own, so the alerts and the board stand in it once more.
+A chart can only read its own files, so it has copies of the alerts and the dashboard.
 """
 
 import json
@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
-from reference.markdown import plain, remade, table
+from reference.markdown import plain, replace_parts, table
 from reference.settings import docstrings
-from scaar.cli.services import ServiceName
+from scaar.cli.serve.services import ServiceName
 from scaar.cli.settings import settings_class
 from scaar.runtime.settings import ServiceSettings, Settings
 
@@ -21,7 +21,7 @@ COPIES: Mapping[str, str] = {
     f"{CHART}/files/alerts.yml": "deploy/observability/alerts.yml",
     f"{CHART}/files/scaar.json": "deploy/observability/grafana/dashboards/scaar.json",
 }
-OF_THE_CHART = frozenset(
+SET_BY_CHART = frozenset(
     """
     address health_address metrics_address otlp_endpoint drain_s stop_grace_s
     tls_cert_file tls_key_file tls_client_ca_file identities_file
@@ -31,26 +31,26 @@ OF_THE_CHART = frozenset(
     database_file broker_file executor
     """.split()
 )
-"""Settings that values of the chart have another place for."""
+"""Settings that the chart sets from other values."""
 _SHAPE = ("type", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "items")
-_COLUMNS = ("value", "is", "default")
+_COLUMNS = ("value", "description", "default")
 
 
 def chart_files(root: Path) -> Mapping[str, str]:
-    """The files of the chart that are made, by their paths below ``root``."""
+    """Return the content of the chart's generated files, by path below ``root``."""
     folder = root / CHART
-    schema = remade_schema((folder / "values.schema.json").read_text())
+    schema = updated_schema((folder / "values.schema.json").read_text())
     values = yaml.safe_load((folder / "values.yaml").read_text())
     parts = value_parts(json.loads(schema), values)
     return {
         f"{CHART}/values.schema.json": schema,
-        f"{CHART}/README.md": remade((folder / "README.md").read_text(), parts),
+        f"{CHART}/README.md": replace_parts((folder / "README.md").read_text(), parts),
         **{copy: (root / original).read_text() for copy, original in COPIES.items()},
     }
 
 
-def remade_schema(text: str) -> str:
-    """The schema with the settings of every service as they are."""
+def updated_schema(text: str) -> str:
+    """Return the schema with the current settings of every service."""
     schema = json.loads(text)
     for service in ServiceName:
         schema["$defs"][f"{key_of(service)}Settings"] = _settings(settings_class(service))
@@ -58,18 +58,18 @@ def remade_schema(text: str) -> str:
 
 
 def key_of(service: ServiceName) -> str:
-    """A service's key among the values."""
+    """Return the key of a service in the values."""
     first, *others = service.split("-")
     return first + "".join(other.title() for other in others)
 
 
 def _settings(cls: type[Settings]) -> dict[str, object]:
-    told = {**docstrings(ServiceSettings), **docstrings(cls)}
+    descriptions = {**docstrings(ServiceSettings), **docstrings(cls)}
     properties = cls.model_json_schema()["properties"]
     fields = {
-        name: {"description": plain(told[name]), **_shape(properties[name])}
+        name: {"description": plain(descriptions[name]), **_shape(properties[name])}
         for name in cls.model_fields
-        if name not in OF_THE_CHART and "writeOnly" not in json.dumps(properties[name])
+        if name not in SET_BY_CHART and "writeOnly" not in json.dumps(properties[name])
     }
     return {
         "description": "Settings of the service, as docs/configuration.md has them.",
@@ -80,7 +80,7 @@ def _settings(cls: type[Settings]) -> dict[str, object]:
 
 
 def _shape(field: Mapping[str, Any]) -> dict[str, object]:
-    """What a value may be; one that is not set is not given, so that null is none."""
+    """Return the JSON Schema of a value; null is not allowed, an unset value is omitted."""
     (shape,) = (each for each in field.get("anyOf", [field]) if each.get("type") != "null")
     found = {key: shape[key] for key in _SHAPE if key in shape}
     if shape.get("type") == "object":
@@ -89,7 +89,7 @@ def _shape(field: Mapping[str, Any]) -> dict[str, object]:
 
 
 def value_parts(schema: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, str]:
-    """The tables of the README: values of the release, what every part has, and of which part."""
+    """Return the tables of the README: release values, shared values and values of each part."""
     keys = [key for key in values if "autoscaling" in _properties(schema, key)]
     release = [key for key in values if key not in keys]
     shared = [
@@ -134,9 +134,9 @@ def _shared_rows(
 ) -> Iterator[list[str]]:
     tables = [list(_rows(schema, schema["properties"][k], values[k], shared)) for k in keys]
     for rows in zip(*tables, strict=True):
-        (path, told, default), *others = rows
+        (path, description, default), *others = rows
         same = all(row[2] == default for row in others)
-        yield [path, told, default if same else "by part"]
+        yield [path, description, default if same else "differs by part"]
 
 
 def _own_rows(
@@ -152,11 +152,11 @@ def _own_rows(
         yield from _rows(schema, node, values[key], own, f"{key}.")
         for name in ("image", "resources"):
             if values[key][name]:
-                yield [f"`{key}.{name}`", "As of every part.", _default(values[key][name])]
+                yield [f"`{key}.{name}`", "As for every part.", _default(values[key][name])]
 
 
 def _resolved(schema: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The node, or what it refers to."""
+    """Return the node, or the definition that it refers to."""
     if "$ref" not in node:
         return node
     found: Mapping[str, Any] = schema["$defs"][node["$ref"].rsplit("/", 1)[1]]

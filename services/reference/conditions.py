@@ -1,4 +1,4 @@
-"""The table of errors: reason, status, and what it means."""
+"""The table of errors: reason, status and meaning."""
 
 import inspect
 
@@ -6,23 +6,23 @@ from reference.markdown import plain, table
 from scaar.core.errors import BackendUnavailable, InvalidRequest, Overloaded, ScaarError
 from scaar.wire.status import STATUS_CODES
 
-_INTERNAL = "An error of the service's own; what was not foreseen is told in its log alone."
+_INTERNAL = "An internal error of the service. Details of unexpected errors are only in its log."
 
 
 def errors() -> str:
-    """Every condition of the status table, by its reason."""
+    """Return one row for each error of the status table."""
     rows = [
         [f"`{kind.reason}`", f"`{code.name}`", _details(kind), _meaning(kind), f"`{kind.__name__}`"]
         for kind, code in STATUS_CODES.items()
     ]
-    return table(["reason", "status", "beside ErrorInfo", "means", "in Python"], rows)
+    return table(["reason", "status", "details beside ErrorInfo", "meaning", "Python class"], rows)
 
 
 def _details(kind: type[ScaarError]) -> str:
     if issubclass(kind, InvalidRequest):
         return "`BadRequest`"
     if issubclass(kind, BackendUnavailable):
-        return "`RetryInfo` where it is known"
+        return "`RetryInfo` if known"
     return "`RetryInfo`" if issubclass(kind, Overloaded) else ""
 
 

@@ -1,11 +1,11 @@
-"""The contract as Markdown: a section a file, a table a message."""
+"""Markdown of the contract: a section for each file, a table for each message."""
 
 from collections.abc import Sequence
 
 from reference.markdown import plain, table
 from reference.protos import Block, Line, ProtoFile
 
-# What products call comes first; the rest by name.
+# Files of the services that products call come first, the others by name.
 _FIRST = ("orchestrator", "answer", "policy")
 _SCALARS = frozenset(
     {"bool", "bytes", "double", "float", "int32", "int64", "string", "uint32", "uint64"}
@@ -13,7 +13,7 @@ _SCALARS = frozenset(
 
 
 def contract(files: Sequence[ProtoFile]) -> str:
-    """Every service, call, message, field and enum, with its comment and links to its types."""
+    """Return Markdown for every service, call, message, field and enum, with links to types."""
     ordered = sorted(files, key=_place)
     return "\n\n".join([_overview(ordered), *(_section(file) for file in ordered)])
 
@@ -34,11 +34,11 @@ def _overview(files: Sequence[ProtoFile]) -> str:
         for block in file.blocks
         if block.kind == "service"
     ]
-    return table(["service", "calls", ""], rows)
+    return table(["service", "calls", "description"], rows)
 
 
 def _first(block: Block) -> str:
-    """The first sentence of the comment, without the name that it begins with."""
+    """Return the first sentence of the comment, without the leading name of the block."""
     sentence = block.comment.partition("\n\n")[0].partition(". ")[0].rstrip(".")
     return plain(sentence.removeprefix(block.name).strip())
 
@@ -59,14 +59,14 @@ def _content(block: Block) -> str:
             [f"`{call.name}`", _link(call.request), _link(call.response), plain(call.comment)]
             for call in block.calls
         ]
-        return table(["call", "takes", "gives", ""], rows)
+        return table(["call", "request", "response", "description"], rows)
     if block.kind == "enum":
         rows = [[f"`{line.name}`", str(line.number), plain(line.comment)] for line in block.lines]
-        return table(["value", "number", ""], rows)
+        return table(["value", "number", "description"], rows)
     if not block.lines:
         return "No fields."
     rows = [_field(line) for line in block.lines]
-    return table(["field", "number", "type", "label", ""], rows)
+    return table(["field", "number", "type", "label", "description"], rows)
 
 
 def _field(line: Line) -> list[str]:

@@ -1,4 +1,4 @@
-"""Markdown: plain text that stays as it is, tables, and pages that are made in part."""
+"""Markdown: escaped text, tables, and pages with generated parts."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ _MAKER = "make proto"
 
 
 def plain(text: str) -> str:
-    """A comment or docstring on one line, so that no sign of it is read as Markdown."""
+    """Return a comment or docstring as one line, with Markdown characters escaped."""
     text = _ROLE.sub(r"`\1`", text.replace("``", "`"))
     parts = _CODE.split(" ".join(text.split()))
     parts[::2] = [re.sub(r"([*<])", r"\\\1", part) for part in parts[::2]]
@@ -17,22 +17,22 @@ def plain(text: str) -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table with a row a line."""
+    """Return a table with one row per line."""
     lines = [columns, ["---"] * len(columns), *rows]
     cells = ([cell.replace("|", r"\|") for cell in line] for line in lines)
     return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
-def remade(page: str, parts: Mapping[str, str], *, by: str = _MAKER) -> str:
-    """The page with what stands between the marks of its maker made anew.
+def replace_parts(page: str, parts: Mapping[str, str], *, by: str = _MAKER) -> str:
+    """Return the page with the text between the markers of ``by`` replaced.
 
     Raises:
-        ValueError: the page has no place for a part, or a place for one that is not made.
+        ValueError: the markers of the page and the given parts differ.
     """
     region = re.compile(rf"<!-- made by {re.escape(by)}: (.+?) -->\n.*?<!-- end -->", re.DOTALL)
     places = [found[1] for found in region.finditer(page)]
     if sorted(places) != sorted(parts):
-        raise ValueError(f"the page has places for {places}, and {list(parts)} are made")
+        raise ValueError(f"the page has markers for {places}, but the parts are {list(parts)}")
     return region.sub(lambda found: _region(by, found[1], parts[found[1]]), page)
 
 

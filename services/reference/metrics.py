@@ -1,11 +1,11 @@
-"""The metrics of the services as a table."""
+"""Table of the metrics of the services."""
 
 from reference.markdown import plain, table
 from scaar.telemetry.metric_table import METRICS
 
 
 def metrics() -> str:
-    """Every metric of the table, by its name."""
+    """Return one row for each metric."""
     rows = [
         [
             f"`{each.name}`",
@@ -16,4 +16,4 @@ def metrics() -> str:
         ]
         for each in METRICS
     ]
-    return table(["metric", "is a", "labels", "of", ""], rows)
+    return table(["metric", "type", "labels", "service", "description"], rows)

@@ -1,4 +1,4 @@
-"""The contract as its .proto files tell it, comments included."""
+"""Declarations of the .proto files, with their comments."""
 
 import subprocess
 import sys
@@ -19,16 +19,16 @@ from google.protobuf.descriptor_pb2 import (
 from scaar.v1 import limits_pb2
 
 Position = tuple[int, ...]
-"""Where something is declared: the numbers and indexes that lead to it in its file's descriptor."""
+"""Path of a declaration in the descriptor of its file: field numbers and indexes."""
 
-# The numbers of the fields of FileDescriptorProto, DescriptorProto and so on.
+# Field numbers of FileDescriptorProto, DescriptorProto and so on.
 _MESSAGES, _ENUMS, _SERVICES = 4, 5, 6
 _FIELDS = _METHODS = _VALUES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A field of a message, or a value of an enum; the type of a value is empty."""
+    """A field of a message or a value of an enum. The type of an enum value is empty."""
 
     name: str
     number: int
@@ -62,17 +62,17 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class ProtoFile:
-    """What a file declares: its services, then its messages, then its enums."""
+    """The declarations of a file: services, then messages, then enums."""
 
     path: str
     blocks: tuple[Block, ...]
 
 
 def read_protos(root: Path) -> tuple[ProtoFile, ...]:
-    """Every .proto file under a folder, by path.
+    """Return every .proto file under a folder, ordered by path.
 
     Raises:
-        CalledProcessError: the compiler refuses one; it has said why.
+        CalledProcessError: the compiler rejected a file and has printed the reason.
     """
     paths = sorted(str(path.relative_to(root)) for path in root.rglob("*.proto"))
     with tempfile.TemporaryDirectory() as folder:
@@ -115,16 +115,18 @@ def _service(
 
 def _message(message: DescriptorProto, at: Position, comments: Mapping[Position, str]) -> Block:
     choices = [each.name for each in message.oneof_decl]
+    maps = {each.name: each.field for each in message.nested_type if each.options.map_entry}
     lines = tuple(
         Line(
             name=field.name,
             number=field.number,
             comment=_text(comments, (*at, _FIELDS, number)),
-            type=_type(field),
-            label=_label(field, choices),
+            type=_map_type(maps[entry]) if entry in maps else _type(field),
+            label="" if entry in maps else _label(field, choices),
             limits=_field_limits(field),
         )
         for number, field in enumerate(message.field)
+        for entry in (_short(field.type_name),)
     )
     return Block("message", message.name, _text(comments, at), lines, limits=_limits(message))
 
@@ -154,6 +156,11 @@ def _field_limits(field: FieldDescriptorProto) -> str:
     return f"Limit: {', '.join(found)}." if found else ""
 
 
+def _map_type(entry: Sequence[FieldDescriptorProto]) -> str:
+    key, value = entry
+    return f"map of {_type(key)} to {_type(value)}"
+
+
 def _type(field: FieldDescriptorProto) -> str:
     if field.type_name:
         return _short(field.type_name)
@@ -163,7 +170,7 @@ def _type(field: FieldDescriptorProto) -> str:
 def _label(field: FieldDescriptorProto, choices: Sequence[str]) -> str:
     if field.label == FieldDescriptorProto.LABEL_REPEATED:
         return "repeated"
-    # protoc writes `optional` as a choice with one member.
+    # protoc represents `optional` as a oneof with one member.
     if field.proto3_optional:
         return "optional"
     return f"one of {choices[field.oneof_index]}" if field.HasField("oneof_index") else ""
@@ -174,7 +181,7 @@ def _short(name: str) -> str:
 
 
 def _text(comments: Mapping[Position, str], at: Position) -> str:
-    """The comment above a declaration, its paragraphs parted by empty lines."""
+    """Return the comment above a declaration, with empty lines between paragraphs."""
     lines = (line.strip() for line in comments.get(at, "").splitlines())
     paragraphs = "\n".join(lines).strip().split("\n\n")
     return "\n\n".join(" ".join(each.split()) for each in paragraphs)

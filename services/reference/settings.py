@@ -1,4 +1,4 @@
-"""The settings of the services as tables: what may be given, under which name, and what it is."""
+"""Tables of the services' settings: name, variable, value, default and description."""
 
 import ast
 import inspect
@@ -14,13 +14,13 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from reference.markdown import plain, table
-from scaar.cli.services import ServiceName
+from scaar.cli.serve.services import ServiceName
 from scaar.cli.settings import settings_class
 from scaar.runtime.breaker_settings import BreakerSettings
 from scaar.runtime.channel_security import ChannelSecurity
 from scaar.runtime.settings import ServiceSettings, Settings, section_name
 
-_COLUMNS = ("setting, variable", "value", "default", "")
+_COLUMNS = ("setting, variable", "value", "default", "description")
 _WORDS: Mapping[object, str] = {
     bool: "true or false",
     float: "number",
@@ -32,7 +32,7 @@ _WORDS: Mapping[object, str] = {
 
 
 def settings_parts() -> dict[str, str]:
-    """The parts of the page: what every service has, and what each has of its own."""
+    """Return the parts of the page: settings of every service, and of each service."""
     classes = {service: settings_class(service) for service in ServiceName}
     own = {str(service): _own(cls) for service, cls in classes.items()}
     every = _table(ServiceSettings, "SCAAR_<SERVICE>_")
@@ -47,40 +47,40 @@ def _own(cls: type[Settings]) -> str:
 
 
 def _table(cls: type[Settings], prefix: str) -> str:
-    told = docstrings(cls)
+    descriptions = docstrings(cls)
     rows = [
         [
             f"`{name}`<br>`{prefix}{name.upper()}`",
             value_of(field),
             _default(field),
-            plain(told[name]),
+            plain(descriptions[name]),
         ]
         for name, field in cls.model_fields.items()
-        if name in told
+        if name in descriptions
     ]
     return table(_COLUMNS, rows)
 
 
 def docstrings(cls: type[Settings]) -> dict[str, str]:
-    """What stands under each field that the class itself declares.
+    """Return the docstring below each field that the class itself declares.
 
     Raises:
-        ValueError: a field has nothing under it.
+        ValueError: a field has no docstring.
     """
     (found,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
     assert isinstance(found, ast.ClassDef)
-    told: dict[str, str] = {}
+    found_below: dict[str, str] = {}
     for field, below in zip(found.body, [*found.body[1:], ast.Pass()], strict=True):
         if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
             continue
         if not isinstance(below, ast.Expr) or not isinstance(below.value, ast.Constant):
             raise ValueError(f"{cls.__name__}.{field.target.id} has no docstring")
-        told[field.target.id] = str(below.value.value)
-    return told
+        found_below[field.target.id] = str(below.value.value)
+    return found_below
 
 
 def value_of(field: FieldInfo) -> str:
-    """What may be given for a field, with its range."""
+    """Return the type of a field in words, with its range."""
     kinds = [kind for kind in _kinds(field.annotation) if kind is not types.NoneType]
     words = " or ".join(_WORDS.get(kind) or _described(kind) for kind in kinds)
     return ", ".join(filter(None, (words, _range(field))))
@@ -99,26 +99,28 @@ def _described(kind: Any) -> str:
         return f"list of {_WORDS[inner]}"
     if typing.get_origin(kind) is Mapping:
         return "mapping, JSON in the environment"
-    raise ValueError(f"say here what {kind} is called in the page of settings")
+    raise ValueError(f"add a name for {kind} to _WORDS or _described")
 
 
 def _range(field: FieldInfo) -> str:
-    least = most = ""
+    minimum = maximum = ""
     for limit in field.metadata:
         match limit:
             case Ge(ge=value):
-                least = f"{value:,}"
+                minimum = f"{value:,}"
             case Gt(gt=value):
-                least = f"over {value:,}"
+                minimum = f"over {value:,}"
             case Le(le=value):
-                most = f"{value:,}"
+                maximum = f"{value:,}"
             case Lt(lt=value):
-                most = f"below {value:,}"
-    if least and most:
-        return f"{least} to {most}"
-    if most:
-        return f"at most {most}"
-    return least if least.startswith("over") else f"from {least}" if least else ""
+                maximum = f"below {value:,}"
+    if minimum and maximum:
+        return f"{minimum} to {maximum}"
+    if maximum:
+        return f"at most {maximum}"
+    if not minimum or minimum.startswith("over"):
+        return minimum
+    return f"at least {minimum}"
 
 
 def _default(field: FieldInfo) -> str:

@@ -1,8 +1,8 @@
-"""The composition root: targets to open ports, open ports to the loop.
+"""The composition root: opens ports at targets, and builds the loop over them.
 
-A target is ``embedded`` or the gRPC target of a running service (``dns:///host:port``). The
-laptop and the orchestrator's process differ in targets only. An engine is imported where it is
-opened, so that a process needs the libraries of its own engines and no others.
+A target is ``embedded`` or the gRPC target of a running service (``dns:///host:port``). A laptop
+and the process of an orchestrator differ in their targets only. An engine is imported where it is
+opened, so that a process needs only the libraries of its own engines.
 """
 
 import os
@@ -12,11 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scaar.core.breakers import UNGUARDED, Breakers
-from scaar.core.capacity import AnswerCapacity, CapacityLimits
+from scaar import __version__
+from scaar.core.calls.breakers import NO_BREAKERS, Breakers
+from scaar.core.calls.capacity import AnswerCapacity, CapacityLimits
 from scaar.core.controls import Control
+from scaar.core.distributions import lab_is_installed, lab_required
 from scaar.core.errors import AlreadyExists, CapabilityMissing, InvalidRequest, NotFound
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.loop.catalog import PortsCatalog
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.observers import (
     UNOBSERVED,
     UNOBSERVED_BREAKERS,
@@ -30,40 +33,41 @@ from scaar.core.ports import (
     ContributionScorer,
     Evaluator,
     Generator,
+    IndexKeeper,
     QueryBuilder,
     Retriever,
 )
 from scaar.core.types import IndexDescription, IndexMode, Passage
-from scaar.lab.models import LAB_CROSS_ENCODER, LAB_LM, LANGUAGE_MODELS, model_folder
-from scaar.lab.passages import passages_of
-from scaar.lab.world import build_world
-from scaar.orchestrator.gate_file import read_gate
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.breaker_settings import read_breaker_limits
 from scaar.runtime.channel_security import read_channel_credentials
 from scaar.runtime.channels import ChannelSettings, connected, open_channel
 from scaar.runtime.readiness import Need
+from scaar.runtime.targets import check_target
 from scaar.wire import evaluator, generator, orchestrator, query_builder, retriever, scorer
 
 if TYPE_CHECKING:
     from grpc.aio import Channel
     from pydantic import SecretStr
 
-    from scaar.evaluator.longtail.port import GradientModel
-    from scaar.evaluator.service.hosting import HostedEvaluator
-    from scaar.evaluator.service.watching import EvaluationWatch
+    from scaar.evaluator.execution.scorers import Answerers
+    from scaar.evaluator.service.evaluator import HostedEvaluator
+    from scaar.evaluator.service.observers import EvaluationHooks
     from scaar.evaluator.settings import EvaluatorSettings
+    from scaar.evaluator.studies.longtail.port import GradientModel
+    from scaar.retriever.factory import Engine
+    from scaar.retriever.settings import RetrieverSettings
 
 EMBEDDED = "embedded"
 LAB_SEED = 2000
-"""The seed of the world that the index ``lab`` is of."""
+"""Seed of the world of the index ``lab``."""
 LAB_INDEX_VERSION = "1edbffaa06e42555372e9147f166c086f6c63d85cfd403c66793786fbbfe6469"
-"""The version of that index, with k1 and b as they are by default."""
+"""Version of the index ``lab`` with the default k1 and b."""
 _LAB_INDEX_SETTINGS = (0.9, 0.4)
 
 
 def scaar_home() -> Path:
-    """Where data live: ``SCAAR_HOME``, else the user's data folder."""
+    """Return the data folder: ``SCAAR_HOME``, else the user's data folder."""
     if home := os.environ.get("SCAAR_HOME"):
         return Path(home).expanduser()
     from platformdirs import user_data_path
@@ -75,8 +79,9 @@ def scaar_home() -> Path:
 async def _open_channel(
     target: str, service: str = "", *, settings: ChannelSettings | None = None
 ) -> AsyncIterator["Channel"]:
-    """A channel to a service, as the settings ``SCAAR_CHANNEL_*`` have it."""
+    """Open a channel to a service, with the settings ``SCAAR_CHANNEL_*``."""
     credentials = read_channel_credentials()
+    check_target(target)
     async with open_channel(
         target, service=service, settings=settings, credentials=credentials
     ) as channel:
@@ -84,17 +89,17 @@ async def _open_channel(
 
 
 def read_breakers(observer: BreakerObserver = UNOBSERVED_BREAKERS) -> Breakers:
-    """The breakers of this process, as the settings ``SCAAR_BREAKER_*`` have them; none if so."""
+    """Return the breakers of this process, with the settings ``SCAAR_BREAKER_*``."""
     return Breakers(read_breaker_limits(), observer)
 
 
 @asynccontextmanager
 async def open_generator(
-    target: str = EMBEDDED, *, timeout_s: float = 60.0, breakers: Breakers = UNGUARDED
+    target: str = EMBEDDED, *, timeout_s: float = 60.0, breakers: Breakers = NO_BREAKERS
 ) -> AsyncIterator[Generator]:
-    """The generator at a target; embedded, the lab's model unless the settings name another.
+    """Open the generator at a target; embedded, by default with the lab's model.
 
-    A breaker stands before a running one, and before the server of an embedded one.
+    A remote generator, and a server behind an embedded one, have a breaker.
     """
     if target != EMBEDDED:
         async with _open_channel(target, generator.SERVICE_NAME) as channel:
@@ -107,24 +112,32 @@ async def open_generator(
     from scaar.generator.settings import GeneratorSettings
 
     settings = GeneratorSettings.read()
-    if settings.engine == "onnx" and settings.model in (None, *LANGUAGE_MODELS):
-        folder = model_folder(settings.model or LAB_LM)
+    if settings.engine == "onnx" and (folder := _lab_language_model(settings.model)):
         settings = settings.model_copy(update={"model": str(folder)})
     async with open_engine(settings) as engine:
         served = settings.engine in ("tgi", "openai")
         yield breakers.generator(engine, settings.engine) if served else engine
 
 
+def _lab_language_model(name: str | None) -> Path | None:
+    """Return the folder of a lab model, by default of the first; None for other models."""
+    if name is not None and not lab_is_installed():
+        return None
+    with lab_required("a generator without SCAAR_GENERATOR_MODEL"):
+        from scaar.lab.models import LAB_LM, LANGUAGE_MODELS, model_folder
+    return model_folder(name or LAB_LM) if name in (None, *LANGUAGE_MODELS) else None
+
+
 @asynccontextmanager
 async def open_differentiable(model: str) -> AsyncIterator[tuple[Generator, "GradientModel"]]:
-    """A checkpoint of transformers as a generator, and its gradients; one and the same model.
+    """Open a checkpoint of transformers as a generator and as a source of gradients.
 
-    Device, numbers, threads and chat template are the generator's settings.
+    Device, number format, threads and chat template are those of the generator's settings.
 
     Raises:
         CapabilityMissing: PyTorch or transformers is not installed.
-        NotFound: there is no such checkpoint.
-        DataCorrupt: it cannot be opened, or differentiated.
+        NotFound: the checkpoint does not exist.
+        DataCorrupt: the checkpoint cannot be opened or differentiated.
     """
     from scaar.generator.settings import GeneratorSettings
 
@@ -153,11 +166,11 @@ async def open_scorer(
     *,
     timeout_s: float = 60.0,
     observer: ScorerObserver = UNOBSERVED,
-    breakers: Breakers = UNGUARDED,
+    breakers: Breakers = NO_BREAKERS,
 ) -> AsyncIterator[ContributionScorer]:
-    """The scorer at a target; embedded, the lab's model unless the settings name another.
+    """Open the scorer at a target; embedded, by default with the lab's model.
 
-    A breaker stands before a running one, and before Triton.
+    A remote scorer, and Triton behind an embedded one, have a breaker.
     """
     if target != EMBEDDED:
         async with _open_channel(target, scorer.SERVICE_NAME) as channel:
@@ -170,6 +183,8 @@ async def open_scorer(
     settings = ScorerSettings.read()
     folder = settings.model
     if folder is None and settings.engine != "bi_encoder":
+        with lab_required("a scorer without SCAAR_SCORER_MODEL"):
+            from scaar.lab.models import LAB_CROSS_ENCODER, model_folder
         folder = model_folder(LAB_CROSS_ENCODER)
     settings = settings.model_copy(update={"model": folder})
     async with open_engine(settings, observer=observer) as engine:
@@ -179,9 +194,9 @@ async def open_scorer(
 
 @asynccontextmanager
 async def open_query_builder(
-    target: str = EMBEDDED, *, timeout_s: float = 60.0, breakers: Breakers = UNGUARDED
+    target: str = EMBEDDED, *, timeout_s: float = 60.0, breakers: Breakers = NO_BREAKERS
 ) -> AsyncIterator[QueryBuilder]:
-    """The query builder at a target; a breaker stands before a running one."""
+    """Open the query builder at a target. A remote query builder has a breaker."""
     if target != EMBEDDED:
         async with _open_channel(target, query_builder.SERVICE_NAME) as channel:
             remote = query_builder.RemoteQueryBuilder(channel, target, timeout_s=timeout_s)
@@ -197,47 +212,75 @@ async def open_query_builder(
 
 @asynccontextmanager
 async def open_retriever(
-    target: str = EMBEDDED,
-    *,
-    timeout_s: float = 60.0,
-    encoder: Path | None = None,
-    breakers: Breakers = UNGUARDED,
+    target: str = EMBEDDED, *, timeout_s: float = 60.0, breakers: Breakers = NO_BREAKERS
 ) -> AsyncIterator[Retriever]:
-    """The retriever at a target; embedded, over the indexes of :func:`scaar_home`.
+    """Open the retriever at a target; embedded, with the indexes of :func:`scaar_home`.
 
-    The address of an OpenSearch server (http or https) is a target too: embedded, over its indexes.
-    ``encoder`` is the folder of an embedded one's encoder; None for that of the settings. A breaker
-    stands before a running one, and before OpenSearch.
-
-    Raises:
-        InvalidRequest: an encoder is named for a running retriever.
+    The URL of an OpenSearch server (http or https) opens an embedded retriever with its indexes.
+    A remote retriever, and OpenSearch behind an embedded one, have a breaker.
     """
-    served = target.startswith(("http://", "https://"))
-    if target != EMBEDDED and not served:
-        if encoder is not None:
-            text = f"is the running retriever's own at {target}: SCAAR_RETRIEVER_ENCODER there"
-            raise InvalidRequest.of("--encoder", f"{text}; give --search or --metric without it")
+    if target != EMBEDDED and not _is_url(target):
         async with _open_channel(target, retriever.SERVICE_NAME) as channel:
             remote = retriever.RemoteRetriever(channel, target, timeout_s=timeout_s)
             yield breakers.retriever(
                 remote, target, share_s=timeout_s, connected=connected(channel)
             )
         return
+    settings = _retriever_settings(target)
+    async with open_embedded_indexes(settings) as engine:
+        yield with_breaker(engine, settings.engine, breakers)
+
+
+@asynccontextmanager
+async def open_indexes(
+    target: str = EMBEDDED, *, encoder: Path | None = None
+) -> AsyncIterator[IndexKeeper]:
+    """Open the indexes of the retriever at a target, to build, change or search them.
+
+    ``encoder`` is the folder of the encoder of an embedded retriever; the default is that of the
+    settings.
+
+    Raises:
+        InvalidRequest: an encoder is named for a remote retriever.
+    """
+    if target == EMBEDDED or _is_url(target):
+        async with open_embedded_indexes(_retriever_settings(target, encoder)) as engine:
+            yield engine
+        return
+    if encoder is not None:
+        text = f"is the running retriever's own at {target}: SCAAR_RETRIEVER_ENCODER there"
+        raise InvalidRequest.of("--encoder", f"{text}; give --search or --metric without it")
+    async with _open_channel(target, retriever.SERVICE_NAME) as channel:
+        yield retriever.RemoteRetriever(channel, target)
+
+
+@asynccontextmanager
+async def open_embedded_indexes(settings: "RetrieverSettings") -> AsyncIterator["Engine"]:
+    """Open the retriever of the settings in this process; bm25s reads :func:`scaar_home`."""
     from scaar.retriever.factory import open_retriever as open_engine
+
+    folder = settings.indexes or scaar_home() / "indexes"
+    async with open_engine(settings.model_copy(update={"indexes": folder})) as engine:
+        yield engine
+
+
+def _retriever_settings(target: str, encoder: Path | None = None) -> "RetrieverSettings":
     from scaar.retriever.settings import RetrieverSettings
 
-    settings = RetrieverSettings.read(
+    served = _is_url(target)
+    return RetrieverSettings.read(
         engine="opensearch" if served else None,
         opensearch_urls=(target,) if served else None,
         encoder=encoder,
     )
-    folder = settings.indexes or scaar_home() / "indexes"
-    async with open_engine(settings.model_copy(update={"indexes": folder})) as engine:
-        yield guarded_engine(engine, settings.engine, breakers)
 
 
-def guarded_engine(engine: Retriever, name: str, breakers: Breakers) -> Retriever:
-    """An engine of a retriever, behind a breaker where it is a server."""
+def _is_url(target: str) -> bool:
+    return target.startswith(("http://", "https://"))
+
+
+def with_breaker(engine: IndexKeeper, name: str, breakers: Breakers) -> Retriever:
+    """Return the engine of a retriever, behind a breaker if the engine is a server."""
     return breakers.retriever(engine, name) if name == "opensearch" else engine
 
 
@@ -246,9 +289,9 @@ async def open_ports(
     settings: OrchestratorSettings,
     *,
     observer: ScorerObserver = UNOBSERVED,
-    breakers: Breakers = UNGUARDED,
+    breakers: Breakers = NO_BREAKERS,
 ) -> AsyncIterator[Ports]:
-    """The four ports that the loop works through; the observer is told of an embedded scorer."""
+    """Open the four ports of the loop. The observer receives the events of an embedded scorer."""
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
         yield Ports(
@@ -290,8 +333,8 @@ def build_loop(
     *,
     observer: CapacityObserver = UNOBSERVED_CAPACITY,
 ) -> AdaptiveLoop:
-    """The loop over the ports, as the settings would have it."""
-    gate = read_gate(settings.gate_file)
+    """Return the loop over the ports, with the settings."""
+    gate = settings.read_gate()
     limits = CapacityLimits(
         max_answers=settings.max_concurrent_calls,
         max_queued=settings.max_queued_answers,
@@ -301,12 +344,17 @@ def build_loop(
     return AdaptiveLoop(ports, draft_ahead=settings.draft_ahead, gate=gate, capacity=capacity)
 
 
+def build_catalog(ports: Ports, loop: AdaptiveLoop) -> PortsCatalog:
+    """Return the catalog of the ports that the loop uses."""
+    return PortsCatalog(ports, version=__version__, gate_revision=loop.gate_revision)
+
+
 @asynccontextmanager
 async def open_control_loops(
     ports: Ports, settings: OrchestratorSettings, controls: Sequence[Control]
 ) -> AsyncIterator[Mapping[Control, AdaptiveLoop]]:
-    """A loop by each control of the scorer, over the same model and index."""
-    from scaar.scorer.controls.opening import open_control
+    """Open a loop for each control of the scorer, over the same model and index."""
+    from scaar.scorer.controls.factory import open_control
 
     async with AsyncExitStack() as stack:
         loops = {}
@@ -317,11 +365,10 @@ async def open_control_loops(
 
 
 def needs_of(settings: OrchestratorSettings) -> tuple[Need, ...]:
-    """The services without which an orchestrator is not ready.
+    """Return the services that an orchestrator requires to be ready.
 
-    No answer comes without the generator, and no query without the builder. Without scorer or
-    retriever there are answers still, of the policies that do not use them; the others end with
-    the error of what does not answer.
+    Every answer needs the generator, and every query the query builder. Without scorer or
+    retriever, policies that do not use them still answer; the others fail with BackendUnavailable.
     """
     needed = (
         (settings.generator_target, generator.SERVICE_NAME),
@@ -335,26 +382,83 @@ def needs_of(settings: OrchestratorSettings) -> tuple[Need, ...]:
 
 @asynccontextmanager
 async def open_answerer(
-    target: str = EMBEDDED, *, breakers: Breakers = UNGUARDED
+    target: str = EMBEDDED, *, breakers: Breakers = NO_BREAKERS
 ) -> AsyncIterator[Answerer]:
-    """A running orchestrator, or the loop with everything embedded and the lab's index at hand."""
+    """Open a remote orchestrator, or a loop with embedded ports and the lab's index."""
     if target != EMBEDDED:
-        # The orchestrator itself tries again what it depends on: retries have one layer. One that
-        # is not ready is asked all the same: its error says what it misses.
+        # The orchestrator retries the calls of its dependencies: retries have one layer. The
+        # channel does not check readiness, because the error of an orchestrator that is not ready
+        # names the missing service.
         async with _open_channel(target, settings=ChannelSettings(attempts=1)) as channel:
             remote = orchestrator.RemoteAnswerer(channel, target)
             yield breakers.answerer(remote, target, connected=connected(channel))
         return
+    async with open_orchestrator(breakers=breakers) as (loop, _):
+        yield loop
+
+
+@asynccontextmanager
+async def open_answerers(
+    target: str, control_targets: Mapping[Control, str], *, breakers: Breakers = NO_BREAKERS
+) -> AsyncIterator[tuple["Answerers", "Answerers | None"]]:
+    """Open an answerer, and one for each control of the scorer that is available.
+
+    The second value has the same with cached generations, if the answerers are embedded. Embedded
+    ones have every control whose libraries are installed.
+    """
+    from scaar.evaluator.execution.scorers import Answerers
+
+    async with AsyncExitStack() as stack:
+        if target == EMBEDDED:
+            from scaar.scorer.controls.factory import control_is_installed
+
+            settings = OrchestratorSettings.read()
+            ports = await stack.enter_async_context(_open_lab_ports(settings, breakers))
+            from scaar.evaluator.execution.generation_cache import CachedGenerator
+
+            controls = [control for control in Control if control_is_installed(control)]
+            caching = replace(ports, generator=CachedGenerator(ports.generator))
+            found = [
+                Answerers(
+                    build_loop(each, settings),
+                    await stack.enter_async_context(open_control_loops(each, settings, controls)),
+                )
+                for each in (ports, caching)
+            ]
+            yield found[0], found[1]
+            return
+        answerer, *others = [
+            await stack.enter_async_context(open_answerer(each, breakers=breakers))
+            for each in (target, *control_targets.values())
+        ]
+        yield Answerers(answerer, dict(zip(control_targets, others, strict=True))), None
+
+
+@asynccontextmanager
+async def open_orchestrator(
+    *, breakers: Breakers = NO_BREAKERS
+) -> AsyncIterator[tuple[AdaptiveLoop, PortsCatalog]]:
+    """Open an orchestrator in this process: its loop and its catalog, with the lab's index."""
     settings = OrchestratorSettings.read()
+    async with _open_lab_ports(settings, breakers) as ports:
+        loop = build_loop(ports, settings)
+        yield loop, build_catalog(ports, loop)
+
+
+@asynccontextmanager
+async def _open_lab_ports(
+    settings: OrchestratorSettings, breakers: Breakers
+) -> AsyncIterator[Ports]:
+    """Open the four ports, with the lab's index if indexes are in this machine's folder."""
     async with open_ports(settings, breakers=breakers) as ports:
-        if settings.retriever_target == EMBEDDED and indexes_are_local():
-            await ensure_lab_index(ports.retriever)
-        yield build_loop(ports, settings)
+        if settings.retriever_target == EMBEDDED and indexes_are_local() and lab_is_installed():
+            await ensure_lab_index()
+        yield ports
 
 
 @asynccontextmanager
 async def open_evaluator(target: str) -> AsyncIterator[Evaluator]:
-    """The running evaluator at a target."""
+    """Open the remote evaluator at a target."""
     async with _open_channel(target, evaluator.SERVICE_NAME) as channel:
         yield evaluator.RemoteEvaluator(channel, target)
 
@@ -363,43 +467,48 @@ async def open_evaluator(target: str) -> AsyncIterator[Evaluator]:
 async def open_hosted_evaluator(
     settings: "EvaluatorSettings",
     *,
-    breakers: Breakers = UNGUARDED,
-    watch: "EvaluationWatch | None" = None,
+    breakers: Breakers = NO_BREAKERS,
+    hooks: "EvaluationHooks | None" = None,
 ) -> AsyncIterator["HostedEvaluator"]:
-    """An evaluator in this process, over its database and whatever answers."""
-    from scaar.evaluator.service.opening import open_evaluator as open_service
-    from scaar.evaluator.service.watching import UNWATCHED
+    """Open an evaluator in this process, with its database and its answerer."""
+    from scaar.evaluator.service.observers import NO_HOOKS
+    from scaar.evaluator.service.setup import open_evaluator as open_service
 
     async with (
-        open_answerer(settings.orchestrator_target, breakers=breakers) as answerer,
+        open_answerers(
+            settings.orchestrator_target, settings.scorer_targets or {}, breakers=breakers
+        ) as (answerers, cached),
         open_service(
             settings,
-            answerer,
+            answerers.answerer,
             database_url=evaluator_database(settings),
             broker_url=evaluator_broker(settings) if settings.executor == "celery" else "",
             lab_index=lab_index_name,
-            watch=watch or UNWATCHED,
+            hooks=hooks or NO_HOOKS,
+            controls=answerers.controls,
+            cached=cached,
         ) as hosted,
     ):
         yield hosted
 
 
 def evaluator_broker(settings: "EvaluatorSettings") -> str:
-    """The URL of the workers' broker, password and all.
+    """Return the URL of the workers' broker, with its password.
 
     Raises:
-        InvalidRequest: it is not given, or twice, or its file cannot be read.
+        InvalidRequest: the URL is missing or set twice, or its file cannot be read.
     """
     if found := _secret_url("broker", settings.broker, settings.broker_file):
         return found
-    raise InvalidRequest.of("broker", "must be set for workers: redis://HOST:PORT/NUMBER")
+    text = "must be set for workers, or executor=poll: redis://HOST:PORT/NUMBER"
+    raise InvalidRequest.of("broker", text)
 
 
 def evaluator_database(settings: "EvaluatorSettings") -> str:
-    """The URL of the database of evaluations, password and all.
+    """Return the URL of the database of evaluations, with its password.
 
     Raises:
-        InvalidRequest: it is given twice, or its file cannot be read.
+        InvalidRequest: the URL is set twice, or its file cannot be read.
     """
     found = _secret_url("database", settings.database, settings.database_file)
     return found or f"sqlite:///{scaar_home() / 'evaluations.sqlite'}"
@@ -407,7 +516,7 @@ def evaluator_database(settings: "EvaluatorSettings") -> str:
 
 def _secret_url(name: str, given: "SecretStr | None", file: Path | None) -> str:
     if given is not None and file is not None:
-        raise InvalidRequest.of(f"{name}_file", f"goes without {name}")
+        raise InvalidRequest.of(f"{name}_file", f"cannot be combined with {name}: set one of them")
     if file is not None:
         try:
             return file.read_text().strip()
@@ -417,40 +526,51 @@ def _secret_url(name: str, given: "SecretStr | None", file: Path | None) -> str:
 
 
 def indexes_are_local() -> bool:
-    """Whether the embedded retriever's indexes are files here. A server's are others' too."""
+    """Return whether the indexes of the embedded retriever are local files."""
     from scaar.retriever.settings import RetrieverSettings
 
     return RetrieverSettings.read().engine == "bm25s"
 
 
 def lab_index_name(seed: int) -> str:
-    """The name of the index of a lab world's passages."""
+    """Return the name of the index of a lab world."""
     return "lab" if seed == LAB_SEED else f"lab-{seed}"
 
 
-async def ensure_lab_index(target: Retriever, seed: int = LAB_SEED) -> IndexDescription:
-    """The index of a lab world's passages, built if it is not there or is of an earlier world."""
+async def ensure_lab_index(seed: int = LAB_SEED) -> IndexDescription:
+    """Return the index of a lab world. Build it if it is missing or of an earlier world."""
+    # Nothing else of the settings is loaded: no encoder, and no index to preload.
+    settings = _retriever_settings(EMBEDDED).model_copy(update={"encoder": None, "preload": ()})
+    async with open_embedded_indexes(settings) as indexes:
+        return await ensure_lab_index_in(indexes, seed)
+
+
+async def ensure_lab_index_in(indexes: IndexKeeper, seed: int = LAB_SEED) -> IndexDescription:
+    """Return the index of a lab world among these indexes, as :func:`ensure_lab_index`."""
     name = lab_index_name(seed)
     try:
-        found = await target.describe_index(name)
+        found = await indexes.describe_index(name)
     except NotFound:
-        # Another process may have been faster; its index is the same.
+        # Another process may have built the same index first.
         with suppress(AlreadyExists):
-            return (await target.index_passages(name, _lab_passages(seed))).index
-        return await target.describe_index(name)
+            return (await indexes.index_passages(name, _lab_passages(seed))).index
+        return await indexes.describe_index(name)
     if seed == LAB_SEED and _is_current(found):
         return found
-    # One of the same content stays as it is.
-    replaced = await target.index_passages(name, _lab_passages(seed), mode=IndexMode.REPLACE)
+    # An index of the same content is kept.
+    replaced = await indexes.index_passages(name, _lab_passages(seed), mode=IndexMode.REPLACE)
     return replaced.index
 
 
 def _is_current(found: IndexDescription) -> bool:
-    """Whether the default world's index is of the world as it is now, as far as can be told."""
-    settings_are_others = (found.k1, found.b) != _LAB_INDEX_SETTINGS
-    return settings_are_others or found.version == LAB_INDEX_VERSION
+    """Return whether the index is of the current default world, as far as its version shows."""
+    has_other_settings = (found.k1, found.b) != _LAB_INDEX_SETTINGS
+    return has_other_settings or found.version == LAB_INDEX_VERSION
 
 
 async def _lab_passages(seed: int) -> AsyncIterator[Passage]:
+    with lab_required("the lab's index"):
+        from scaar.lab.passages import passages_of
+        from scaar.lab.world import build_world
     for passage in passages_of(build_world(seed)):
         yield Passage(passage.id, passage.title, passage.text)

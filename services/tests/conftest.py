@@ -11,7 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-settings.register_profile("scaar", derandomize=True, deadline=None, database=None)
+_EXAMPLES = int(os.environ.get("SCAAR_TEST_EXAMPLES", "40"))
+"""Examples of each property; CI tries 100."""
+settings.register_profile(
+    "scaar", derandomize=True, deadline=None, database=None, max_examples=_EXAMPLES
+)
 settings.load_profile("scaar")
 
 _LEFT_OUT = pytest.StashKey[int]()
@@ -32,8 +36,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = [item for item in items if item.get_closest_marker("real_data")]
     if left_out:
         config.stash[_LEFT_OUT] = len(left_out)
-        told: dict[str, int] = getattr(config, "workeroutput", {})
-        told[_COUNTED] = len(left_out)
+        reported: dict[str, int] = getattr(config, "workeroutput", {})
+        reported[_COUNTED] = len(left_out)
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
 

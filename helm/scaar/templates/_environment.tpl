@@ -1,6 +1,6 @@
 {{/* The environment of scaar's own parts: a mapping of names to texts. */}}
 
-{{/* What a service is told, its `settings` over what the chart says. Of: root, key, part. */}}
+{{/* The environment of a service; its `settings` take precedence over the chart's. Of: root, key, part. */}}
 {{- define "scaar.environment" -}}
 {{- $prefix := include "scaar.prefix" .part.component -}}
 {{- $all := include "scaar.environment.service" . | fromYaml -}}
@@ -50,7 +50,7 @@
 {{ .prefix }}LOG_LEVEL: {{ .values.log.level }}
 {{- end }}
 
-{{/* How services are called. Of: values, token (whether as the evaluator). */}}
+{{/* The settings of channels to services. Of: values, token (whether as the evaluator). */}}
 {{- define "scaar.environment.channel" -}}
 {{- if .values.tls.enabled -}}
 SCAAR_CHANNEL_TLS: "true"
@@ -140,10 +140,12 @@ SCAAR_EVALUATOR_DATABASE_FILE: /etc/scaar/database/url
 {{- if .Values.evaluations.broker.existingSecret }}
 SCAAR_EVALUATOR_EXECUTOR: celery
 SCAAR_EVALUATOR_BROKER_FILE: /etc/scaar/broker/url
+{{- else if .Values.worker.enabled }}
+SCAAR_EVALUATOR_EXECUTOR: poll
 {{- end }}
 {{- end }}
 
-{{/* A worker goes by the evaluator's settings, and serves nothing. Of: root. */}}
+{{/* The environment of a worker: the evaluator's settings, without those for serving. Of: root. */}}
 {{- define "scaar.environment.worker" -}}
 {{- $evaluator := dict "component" "evaluator" "port" 50056 -}}
 {{- $all := include "scaar.environment" (dict "root" . "key" "evaluator" "part" $evaluator) | fromYaml -}}
@@ -153,7 +155,7 @@ SCAAR_EVALUATOR_BROKER_FILE: /etc/scaar/broker/url
 {{- toYaml $all -}}
 {{- end }}
 
-{{/* A mapping of names to texts as a container has it. */}}
+{{/* A mapping of names to texts as the env of a container. */}}
 {{- define "scaar.env" -}}
 {{- range $name, $value := . }}
 - name: {{ $name }}

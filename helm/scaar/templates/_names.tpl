@@ -19,7 +19,7 @@
 {{- printf "%s-%s" (include "scaar.fullname" .root) .component -}}
 {{- end }}
 
-{{/* Where a part is found, as its certificate names it too. Of: root, component. */}}
+{{/* The host name of a part, which its certificate contains. Of: root, component. */}}
 {{- define "scaar.host" -}}
 {{- printf "%s.%s.svc.%s" (include "scaar.partName" .) .root.Release.Namespace .root.Values.clusterDomain -}}
 {{- end }}
@@ -30,7 +30,7 @@ app.kubernetes.io/name: {{ include "scaar.name" .root }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 {{- end }}
 
-{{/* What a part's pods are chosen by. Of: root, component. */}}
+{{/* The selector labels of a part's pods. Of: root, component. */}}
 {{- define "scaar.selector" -}}
 {{ include "scaar.releaseLabels" . }}
 app.kubernetes.io/component: {{ .component }}
@@ -71,7 +71,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end -}}
 {{- end }}
 
-{{/* The claim of a part's volume: one that is there, or the chart's. Of: root, component, persistence. */}}
+{{/* The claim of a part's volume: an existing one, or the chart's. Of: root, component, persistence. */}}
 {{- define "scaar.claim" -}}
 {{- default (include "scaar.partName" .) .persistence.existingClaim -}}
 {{- end }}

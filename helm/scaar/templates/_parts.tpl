@@ -1,5 +1,5 @@
-{{/* What the release is made of: a row a part. `grpc` is a service's name in the contract; `foreign`
-     are servers that are not scaar's own. */}}
+{{/* The parts of the release, one per row. `grpc` is a service's name in the contract; `foreign` marks
+     servers that are not scaar's own. */}}
 
 {{- define "scaar.parts" -}}
 {{- $values := .Values -}}
@@ -30,7 +30,7 @@ triton: {component: triton, foreign: true, port: 8001, metricsPort: 8002, gpu: {
 {{- end }}
 {{- end }}
 
-{{/* Those that talk by scaar's contract. */}}
+{{/* The parts that serve scaar's contract. */}}
 {{- define "scaar.services" -}}
 {{- $services := dict -}}
 {{- range $key, $part := include "scaar.parts" . | fromYaml -}}
@@ -39,7 +39,7 @@ triton: {component: triton, foreign: true, port: 8001, metricsPort: 8002, gpu: {
 {{- toYaml $services -}}
 {{- end }}
 
-{{/* The URL of the language model's server; nothing where the generator has the model in itself. */}}
+{{/* The URL of the language model's server; empty for an embedded model. */}}
 {{- define "scaar.languageModelUrl" -}}
 {{- $server := .Values.languageModel.server -}}
 {{- if eq $server "external" -}}
@@ -50,7 +50,7 @@ triton: {component: triton, foreign: true, port: 8001, metricsPort: 8002, gpu: {
 {{- end -}}
 {{- end }}
 
-{{/* Where Triton takes gRPC; nothing where the scorer has the model in itself. */}}
+{{/* The gRPC target of Triton; empty for an embedded model. */}}
 {{- define "scaar.tritonTarget" -}}
 {{- $server := .Values.contributionModel.server -}}
 {{- if eq $server "external" -}}

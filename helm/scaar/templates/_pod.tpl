@@ -1,4 +1,4 @@
-{{/* What every pod has: who it is, where it may run, how it may run. */}}
+{{/* Fields of every pod: identity, placement, security. */}}
 
 {{/* Of: root. */}}
 {{- define "scaar.podIdentity" -}}
@@ -20,7 +20,7 @@ securityContext:
     type: RuntimeDefault
 {{- end }}
 
-{{/* On which nodes it may run. Of: nodeSelector, tolerations. */}}
+{{/* The nodes of a pod. Of: nodeSelector, tolerations. */}}
 {{- define "scaar.nodes" -}}
 {{- with .nodeSelector }}
 nodeSelector:
@@ -68,14 +68,14 @@ securityContext:
     drop: [ALL]
 {{- end }}
 
-{{/* How a Deployment's pods are many: their number, unless something scales it. Of: values. */}}
+{{/* The number of replicas, unless an autoscaler sets it. Of: values. */}}
 {{- define "scaar.replicas" -}}
 {{- if eq .values.autoscaling.by "none" -}}
 replicas: {{ .values.replicas }}
 {{- end -}}
 {{- end }}
 
-{{/* Whether more than one pod is meant to be there. Of: values. */}}
+{{/* Whether the part may have more than one pod. Of: values. */}}
 {{- define "scaar.many" -}}
 {{- if or (and (eq .autoscaling.by "none") (gt (int .replicas) 1)) (and (ne .autoscaling.by "none") (gt (int .autoscaling.maxReplicas) 1)) -}}
 true
@@ -85,7 +85,7 @@ true
 {{/* Of: root, component, values. */}}
 {{- define "scaar.podMetadata" -}}
 labels:
-  # Without versions: a newer chart that changes nothing of a pod leaves it running.
+  # Without versions, so that a newer chart without changes to a pod leaves the pod running.
   {{- include "scaar.selector" . | nindent 2 }}
   {{- with .values.podLabels }}
   {{- toYaml . | nindent 2 }}

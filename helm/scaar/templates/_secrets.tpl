@@ -1,6 +1,6 @@
-{{/* Secrets are files, each in a folder of its own below /etc/scaar. */}}
+{{/* Secrets are mounted as files, each in its own folder below /etc/scaar. */}}
 
-{{/* The Secrets of a part by the folder: a mapping. Of: root, key, component. */}}
+{{/* The Secrets of a part: a mapping from folder to Secret. Of: root, key, component. */}}
 {{- define "scaar.secrets" -}}
 {{- $values := .root.Values -}}
 {{- $model := $values.languageModel -}}
@@ -52,7 +52,7 @@ broker: {{ . }}
 - name: {{ $folder }}
   secret:
     secretName: {{ $secret }}
-    # Read by the user's group alone, which is the pod's fsGroup.
+    # Readable for the user's group only, which is the pod's fsGroup.
     defaultMode: 0440
 {{- end }}
 {{- end }}

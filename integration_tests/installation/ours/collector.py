@@ -1,4 +1,4 @@
-"""A collector of traces: keeps what it is sent by OTLP over gRPC."""
+"""OTLP collector that stores the names of spans."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +28,7 @@ class Collector(trace_service_pb2_grpc.TraceServiceServicer):
 
 @contextmanager
 def collecting(host: str) -> Iterator[Collector]:
-    """A collector on a free port of the host until the block ends."""
+    """Run a collector on a free port for the duration of the block."""
     found = Collector()
     with ThreadPoolExecutor(2) as threads:
         server = grpc.server(threads)

@@ -18,10 +18,10 @@ from uuid import uuid4
 
 from scaar import __version__
 
-from .configured import variable
 from .installation import SERVICES
 from .places import Place, places_each
 from .runner import Replica
+from .settings import variable
 
 _DOCKER = os.environ.get("DOCKER") or "docker"
 _PREFIX = os.environ.get("SCAAR_IMAGES") or "scaar/"
@@ -37,7 +37,7 @@ _START_S = 120
 
 
 class Container:
-    """One that runs; ``ended`` is told its log when it was stopped."""
+    """A running container; ``ended`` is called with its log when it has stopped."""
 
     def __init__(self, name: str, ended: Callable[[str], None]) -> None:
         self._name, self._ended = name, ended
@@ -55,7 +55,7 @@ class Container:
             if docker("inspect", "--format", "{{.State.Running}}", self._name) != "true":
                 break
             time.sleep(0.2)
-        raise RuntimeError(f"{self._name} did not come up: {self._log()}")
+        raise RuntimeError(f"{self._name} did not start: {self._log()}")
 
     def stop(self) -> None:
         docker("stop", "--time", "60", self._name)
@@ -72,10 +72,10 @@ class Container:
 
 
 class Containers:
-    """Containers of one network and one volume for what is kept, both named ``name``."""
+    """Containers with one network and one data volume, both named ``name``."""
 
     files = Path("/run/scaar")
-    # A name is looked up no oftener than every ten seconds.
+    # A name is resolved at most every ten seconds.
     settle_s = 11.0
 
     def __init__(self, name: str, host: str, files: Path) -> None:
@@ -139,7 +139,7 @@ class Containers:
 
 @contextmanager
 def containers(files: Path) -> Iterator[Containers]:
-    """A network and a volume until the block ends; then no container is left in them."""
+    """Create a network and a volume, and remove them with their containers after the block."""
     name = f"scaar-tests-{uuid4().hex[:8]}"
     docker("network", "create", name)
     docker("volume", "create", name)
@@ -161,7 +161,7 @@ def containers(files: Path) -> Iterator[Containers]:
 
 
 def docker(*arguments: str) -> str:
-    """What the engine's command prints.
+    """Run a command of the engine and return its output.
 
     Raises:
         RuntimeError: it failed; with what it said.

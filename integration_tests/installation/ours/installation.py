@@ -1,4 +1,4 @@
-"""An installation that the tests may disturb, whatever it runs on."""
+"""Interface of an installation that the tests control."""
 
 from typing import Protocol
 
@@ -9,26 +9,26 @@ SERVICES = (*BACK_ENDS, "orchestrator", "evaluator")
 
 
 class Installation(Protocol):
-    """Every service in as many replicas as were asked for, over the lab's models."""
+    """All services with replicas, over the lab's models."""
 
     @property
     def access(self) -> Access:
-        """How it is reached, its metrics as they are to be read now."""
+        """Access to the installation."""
         ...
 
     def replicas(self, service: str) -> tuple[str, ...]:
-        """The targets of the replicas that run, each by itself."""
+        """Return the target of each running replica."""
         ...
 
     def replace(self, service: str) -> None:
-        """Replaces one replica after the other: starts a new one, then stops the old one."""
+        """Replace the replicas one after another: start a new one, then stop the old one."""
         ...
 
     def kill(self, service: str) -> None:
-        """Ends the first replica as a loss of power would, and starts another in its place."""
+        """Kill the first replica and start another."""
         ...
 
 
 def full_name(service: str) -> str:
-    """The service's name in the contract."""
+    """Return the service's name in the contract."""
     return f"scaar.v1.{service.title().replace('-', '')}Service"

@@ -1,4 +1,4 @@
-"""A DNS server of the tests' own, on a free port of loopback.
+"""DNS server on a free port of loopback.
 
 It answers queries for IPv4 addresses (RFC 1035), and gives no addresses of any other kind.
 """
@@ -19,7 +19,7 @@ _TTL_S = 0
 
 
 class Names:
-    """The addresses of each name; ``server`` is where the DNS server listens."""
+    """Addresses by name; ``server`` is the address of the DNS server."""
 
     def __init__(self) -> None:
         self.server = ""
@@ -56,7 +56,7 @@ class Names:
 
 @contextmanager
 def serving_names() -> Iterator[Names]:
-    """A server of names until the block ends."""
+    """Run a DNS server for the duration of the block."""
     names = Names()
 
     class Handler(socketserver.BaseRequestHandler):

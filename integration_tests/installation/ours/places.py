@@ -1,4 +1,4 @@
-"""Where replicas may be: ports of loopback, as many as there are replicas and more."""
+"""Free ports on loopback for replicas."""
 
 import random
 import socket
@@ -10,7 +10,7 @@ HOST = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Two ports that nothing else listens at, by which clients and Prometheus reach a replica."""
+    """Two free ports of a replica, for clients and for Prometheus."""
 
     port: int
     metrics_port: int
@@ -30,7 +30,7 @@ class Place:
 
 
 def free_places(count: int) -> list[Place]:
-    """So many, in a row, none at a port that connections begin at."""
+    """Return ``count`` free places, outside the range of ephemeral ports."""
     while True:
         first = random.randrange(20_000, 32_000)
         ports = range(first, first + 2 * count)
@@ -44,13 +44,13 @@ def free_places(count: int) -> list[Place]:
 
 
 def places_each(count: int, replicas: int) -> list[list[Place]]:
-    """So many lists of free places, all at different ports."""
+    """Return ``count`` lists of free places, all at different ports."""
     free = iter(free_places(count * replicas))
     return [[next(free) for _ in range(replicas)] for _ in range(count)]
 
 
 def places_of_names(count: int, replicas: int) -> list[list[Place]]:
-    """So many lists of free places, those of a list at one port of different addresses."""
+    """Return ``count`` lists of free places; a list has one port at different addresses."""
     return [
         [replace(each, host=f"127.0.1.{number + 1}") for number in range(replicas)]
         for each in free_places(count)
@@ -58,5 +58,5 @@ def places_of_names(count: int, replicas: int) -> list[list[Place]]:
 
 
 def listed(places: list[Place]) -> str:
-    """The target of all of them."""
+    """Return the target of all places."""
     return "ipv4:" + ",".join(place.address for place in places)

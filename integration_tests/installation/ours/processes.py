@@ -1,4 +1,4 @@
-"""Replicas as processes of this machine, at ports of loopback."""
+"""Replicas as processes on loopback."""
 
 import itertools
 from collections.abc import Callable, Mapping
@@ -6,15 +6,15 @@ from pathlib import Path
 
 from ...servers.scaar_process import ENVIRONMENT, scaar
 from ...servers.server_process import ServerProcess
-from .configured import variable
 from .places import HOST, Place, listed, places_each
+from .settings import variable
 
 
 class Processes:
-    """Processes of one data folder; what each says is a file in the folder."""
+    """Processes with one data folder, which has their logs."""
 
     host = HOST
-    # An address where nothing listened is tried again within a second.
+    # Clients reconnect to an address within a second.
     settle_s = 1.0
 
     def __init__(self, folder: Path, files: Path) -> None:

@@ -1,4 +1,4 @@
-"""What replicas run on."""
+"""Interface of what runs replicas."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -8,49 +8,49 @@ from .places import Place
 
 
 class Replica(Protocol):
-    """One that runs."""
+    """A running replica."""
 
     def stop(self) -> None:
-        """Ends it in order."""
+        """Stop the replica gracefully."""
         ...
 
     def kill(self) -> None:
-        """Ends it as a loss of power would."""
+        """Kill the replica."""
         ...
 
 
 class Runner(Protocol):
-    """Runs commands of scaar's, each in a place of its own."""
+    """Runs commands of scaar, each at its own place."""
 
     host: str
-    """Where what runs reaches what listens on this machine."""
+    """Address of this machine for replicas."""
     files: Path
-    """Where the folder of certificates is for what runs."""
+    """Path of the folder of certificates for replicas."""
     settle_s: float
-    """How long clients may take to find a replica that is new."""
+    """Seconds until clients find a new replica."""
 
     def places(self, count: int, replicas: int) -> list[list[Place]]:
-        """Free places for this number of services, each with this number of replicas."""
+        """Return free places for ``count`` services with ``replicas`` replicas each."""
         ...
 
     def target(self, service: str, places: list[Place]) -> str:
-        """Where the other services find this one, whichever of its places are taken."""
+        """Return the target of a service, with all its places."""
         ...
 
     def url(self, name: str, place: Place) -> str:
-        """Where what serves HTTP at the place is found by services."""
+        """Return the URL of an HTTP server at a place, for services."""
         ...
 
     def serve(
         self, service: str, place: Place, settings: Mapping[str, str], serves: Callable[[], bool]
     ) -> Replica:
-        """``scaar serve``, set by whole variables; returns when it serves."""
+        """Run ``scaar serve`` with these variables, and wait until it is serving."""
         ...
 
     def tgi(self, place: Place, options: tuple[str, ...], serves: Callable[[], bool]) -> Replica:
-        """``scaar lab tgi``; returns when it serves."""
+        """Run ``scaar lab tgi``, and wait until it is serving."""
         ...
 
     def faults(self) -> list[str]:
-        """What was said of errors that nobody foresaw, when all has ended."""
+        """Return the unexpected errors in the logs, after all replicas have ended."""
         ...

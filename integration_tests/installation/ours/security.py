@@ -14,7 +14,7 @@ TENANT = "tests"
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """What makes a caller of an installation a known one; every file is in one folder."""
+    """Certificates and token of a known caller, in one folder."""
 
     ca: Path
     cert: Path
@@ -38,7 +38,7 @@ class Security:
 
 
 def make_security(folder: Path, *hosts: str) -> Security:
-    """An authority, a certificate for loopback, services and hosts, and a token, in the folder."""
+    """Create an authority, a certificate for loopback, services and hosts, and a token."""
     authority = Authority(folder)
     issued = authority.issue(HOST, *SERVICES, *hosts)
     token = secrets.token_hex(32)

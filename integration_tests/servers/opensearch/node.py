@@ -69,7 +69,7 @@ class Node:
         assert self._process
         self._process.send_signal(signal.SIGSTOP)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Ends a pause."""
         assert self._process
         self._process.send_signal(signal.SIGCONT)
@@ -134,7 +134,7 @@ class Node:
             with urllib.request.urlopen(url, timeout=10, context=unverified) as answer:
                 return bool(answer.status == 200)
         except urllib.error.HTTPError as error:
-            # Whoever asks is not known: then security is there, which it is not from the start.
+            # An unknown caller means that the security plugin has started.
             # Time that ran out: shards are away, and the node itself is there.
             return error.code in (401, 408)
         except (OSError, IndexError):

@@ -1,6 +1,6 @@
 """Runs a real PostgreSQL on loopback, with a folder and a port of its own.
 
-Where another address is named it listens there too, for whoever has the password.
+If another address is named it listens there too, for clients with the password.
 
 PostgreSQL refuses to run as root, so root's runs as nobody, who must be able to reach the folder.
 """
@@ -21,7 +21,7 @@ USER = "postgres"
 
 
 class PostgresqlServer:
-    """A server with its data in ``folder``; one that was ended starts again at the same port."""
+    """A server with its data in ``folder``; a restart keeps the port."""
 
     def __init__(
         self,
@@ -36,15 +36,15 @@ class PostgresqlServer:
         self.process = process(self.folder / "postgresql.log")
 
     def url(self, database: str = USER) -> str:
-        """Where a database of it is, as clients are told."""
+        """Return the URL of a database."""
         return f"postgresql://{USER}@127.0.0.1:{self.port}/{database}"
 
     def url_from_outside(self) -> str:
-        """Where its database is, and with which password, as clients elsewhere are told."""
+        """Return the URL of the database with its password, for clients on other hosts."""
         return f"postgresql://{USER}:{self._password}@{self._also_at}:{self.port}/{USER}"
 
     def start(self) -> None:
-        """Starts the server on what it kept, and returns once it answers."""
+        """Start the server with its data, and wait until it answers."""
         data = self.folder / "data"
         if not data.is_dir():
             self._make(data)
@@ -56,18 +56,18 @@ class PostgresqlServer:
             command += ["-c", f"{name}={value}"]
         self.process.start(command, answers=self._answers, as_nobody=True)
         if self._also_at:
-            self.asked(f"ALTER USER {USER} PASSWORD '{self._password}'")
+            self.execute(f"ALTER USER {USER} PASSWORD '{self._password}'")
 
     def kill(self) -> None:
-        """Ends the server and all that work for it, as a loss of power would."""
+        """Kill the server and its processes."""
         self.process.kill_with_children()
 
     def stop(self) -> None:
-        """Ends the server in order, and the connections to it."""
+        """Stop the server gracefully, and close its connections."""
         self.process.stop(signal.SIGINT)
 
-    def asked(self, statement: str, *, database: str = USER) -> str:
-        """What a statement gives, a row a line, columns by ``|``.
+    def execute(self, statement: str, *, database: str = USER) -> str:
+        """Execute a statement and return its rows, one line each, with columns separated by ``|``.
 
         Raises:
             RuntimeError: the server does not take it.
@@ -80,12 +80,12 @@ class PostgresqlServer:
         return said.stdout.strip()
 
     def _answers(self) -> bool:
-        told = self.folder / "data" / "postmaster.pid"
-        lines = told.read_text().split() if told.is_file() else []
+        reported = self.folder / "data" / "postmaster.pid"
+        lines = reported.read_text().split() if reported.is_file() else []
         return lines[:1] == [str(self.process.pid)] and lines[-1] == "ready"
 
     def _make(self, data: Path) -> None:
-        """The files of an empty database; without waiting for the disk, which tests outlive."""
+        """Create an empty database, without waiting for the disk."""
         nobody = other_than_root(self.folder)
         if nobody is not None:
             os.chown(self.folder, nobody, nobody)
@@ -111,7 +111,7 @@ class PostgresqlServer:
 def running_postgresql(
     *, also_at: str = "", process: Callable[[Path], ServerProcess] = ServerProcess
 ) -> Iterator[PostgresqlServer]:
-    """A server for the time of the block; its data go with it."""
+    """Run a server for the duration of the block, and delete its data."""
     with server_folder(HERE) as folder:
         server = PostgresqlServer(folder, also_at, process)
         try:

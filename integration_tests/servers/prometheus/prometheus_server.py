@@ -1,4 +1,4 @@
-"""Runs a real Prometheus with a folder and a port of its own; on loopback, if not told where."""
+"""Runs a real Prometheus with its own folder and port, by default on loopback."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 
 
 class PrometheusServer:
-    """A server of a configuration file, with its data in ``folder``."""
+    """A server with a configuration file and its data in ``folder``."""
 
     def __init__(self, folder: Path, config: Path, host: str = "127.0.0.1") -> None:
         self.folder, self.config = folder.resolve(), config.resolve()
@@ -25,7 +25,7 @@ class PrometheusServer:
         self.process = ServerProcess(self.folder / "prometheus.log")
 
     def start(self) -> None:
-        """Starts the server, and returns once it answers."""
+        """Start the server, and wait until it answers."""
         command = [
             str(program("prometheus")),
             f"--config.file={self.config}",
@@ -34,8 +34,8 @@ class PrometheusServer:
         ]
         self.process.start(command, answers=self._ready)
 
-    def asked(self, path: str, **parameters: str) -> Any:
-        """The data that its HTTP API gives."""
+    def api(self, path: str, **parameters: str) -> Any:
+        """Return the data of a request of its HTTP API."""
         url = f"http://{self.address}/api/v1/{path}?{urlencode(parameters)}"
         with urlopen(url, timeout=60) as answer:
             return json.load(answer)["data"]
@@ -49,12 +49,12 @@ class PrometheusServer:
 
 
 def program(name: str) -> Path:
-    """``prometheus`` or ``promtool``, as Debian has them."""
+    """Return the path of ``prometheus`` or ``promtool`` of Debian."""
     return unpacked(HERE / ".cache" / "programs", ["prometheus"]) / "usr" / "bin" / name
 
 
 def checked(*arguments: str) -> str:
-    """What promtool says of a file; it is well where it says SUCCESS."""
+    """Check a file with promtool and return the output, with SUCCESS if it is valid."""
     command = [str(program("promtool")), "check", *arguments]
     said = subprocess.run(command, capture_output=True, text=True, check=False)
     return said.stdout + said.stderr
@@ -62,7 +62,7 @@ def checked(*arguments: str) -> str:
 
 @contextmanager
 def running_prometheus(config: Path, host: str = "127.0.0.1") -> Iterator[PrometheusServer]:
-    """A server for the time of the block; its data go with it."""
+    """Run a server for the duration of the block, and delete its data."""
     with server_folder(HERE) as folder:
         server = PrometheusServer(folder, config, host)
         try:

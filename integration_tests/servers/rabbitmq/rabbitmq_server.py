@@ -21,7 +21,7 @@ PACKAGES = ("rabbitmq-server", *(f"erlang-{name}" for name in _ERLANG))
 
 
 class RabbitmqServer:
-    """A server with its data in ``folder``; one that was ended starts again at the same port."""
+    """A server with its data in ``folder``; a restart keeps the port."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
@@ -34,11 +34,11 @@ class RabbitmqServer:
 
     @property
     def url(self) -> str:
-        """Where it is, as clients are told."""
+        """Return the URL of the server."""
         return f"amqp://guest:guest@127.0.0.1:{self.port}//"
 
     def start(self) -> None:
-        """Starts the server on what it kept, and returns once it answers."""
+        """Start the server with its data, and wait until it answers."""
         self._names.kill()
         names = str(self._programs / "erlang/bin/epmd")
         self._names.start(
@@ -69,15 +69,15 @@ class RabbitmqServer:
         )
 
     def kill(self) -> None:
-        """Ends the server as a loss of power would."""
+        """Kill the server."""
         self.process.kill_with_children()
         self._names.kill()
 
 
 def _fetched() -> Path:
-    """The folder with the programs."""
+    """Return the folder of the programs."""
     home = unpacked(HERE / ".cache" / "programs", PACKAGES)
-    # It is told there where it was to be installed.
+    # The script names the folder of the installation.
     start = home / "usr/lib/erlang/bin/erl"
     start.write_text(start.read_text().replace("=/usr/lib/erlang", f"={home}/usr/lib/erlang"))
     return home
@@ -90,7 +90,7 @@ def _answers(port: int) -> bool:
 
 @contextmanager
 def running_rabbitmq() -> Iterator[RabbitmqServer]:
-    """A server for the time of the block; its data go with it."""
+    """Run a server for the duration of the block, and delete its data."""
     with server_folder(HERE) as folder:
         server = RabbitmqServer(folder)
         try:

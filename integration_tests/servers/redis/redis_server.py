@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 
 
 class RedisServer:
-    """A server with its data in ``folder``; one that was ended starts again at the same port."""
+    """A server with its data in ``folder``; a restart keeps the port."""
 
     def __init__(
         self,
@@ -38,20 +38,20 @@ class RedisServer:
 
     @property
     def url(self) -> str:
-        """Where it is, as clients are told."""
+        """Return the URL of the server."""
         return f"redis://{self._credentials}127.0.0.1:{self.port}/0"
 
     @property
     def address_from_outside(self) -> str:
-        """Host and port as clients elsewhere are told."""
+        """Return host and port for clients on other hosts."""
         return f"{self._also_at}:{self.port}"
 
     def url_from_outside(self) -> str:
-        """Where it is, and with which password, as clients elsewhere are told."""
+        """Return the URL with the password, for clients on other hosts."""
         return f"redis://{self._credentials}{self.address_from_outside}/0"
 
     def start(self) -> None:
-        """Starts the server on what it kept, and returns once it has read that and answers."""
+        """Start the server with its data, and wait until it answers."""
         command = [
             str(self._programs / "redis-server"),
             *(
@@ -67,8 +67,8 @@ class RedisServer:
         ]
         self.process.start(command, answers=self._answers)
 
-    def asked(self, *command: str) -> str:
-        """What the server says to a command; nothing where it does not answer."""
+    def execute(self, *command: str) -> str:
+        """Execute a command and return the output; empty if the server does not answer."""
         asking = [str(self._programs / "redis-cli"), "-p", str(self.port), *command]
         known = os.environ | {"REDISCLI_AUTH": self.password} if self.password else None
         said = subprocess.run(asking, capture_output=True, text=True, timeout=60, env=known)
@@ -79,16 +79,16 @@ class RedisServer:
         return f":{self.password}@" if self.password else ""
 
     def _answers(self) -> bool:
-        told = self.asked("INFO").splitlines()
-        return f"process_id:{self.process.pid}" in told and "loading:0" in told
+        reported = self.execute("INFO").splitlines()
+        return f"process_id:{self.process.pid}" in reported and "loading:0" in reported
 
     def fill_disk(self) -> None:
-        """From now on there is no room on disk for what the server would write."""
+        """Simulate a full disk."""
         _, most = resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE, (0, most))
 
     def free_disk(self) -> None:
-        """There is room again."""
+        """End the simulation of a full disk."""
         _, most = resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE, (most, most))
 
@@ -100,7 +100,7 @@ def running_redis(
     also_at: str = "",
     process: Callable[[Path], ServerProcess] = ServerProcess,
 ) -> Iterator[RedisServer]:
-    """A server for the time of the block; its data go with it."""
+    """Run a server for the duration of the block, and delete its data."""
     with server_folder(HERE) as folder:
         server = RedisServer(folder, durable=durable, also_at=also_at, process=process)
         try:

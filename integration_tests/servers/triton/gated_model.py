@@ -49,19 +49,19 @@ class Gate:
             each.unlink()
 
     def open(self) -> None:
-        """Lets all go on."""
+        """Release all requests."""
         (self._folder / "open").touch()
 
-    async def asked(self, instances: int = 1) -> None:
-        """Returns when so many of the model's instances hold something back."""
-        # Another process tells it, by a file.
+    async def wait_for_requests(self, instances: int = 1) -> None:
+        """Wait until this number of the model's instances hold back a request."""
+        # Another process reports it by a file.
         async with asyncio.timeout(PATIENCE_S):
             while len(list(self._folder.glob("asked-*"))) < instances:  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
 
 
 async def score(scorer: ContributionScorer, sentence: ScoreRequest) -> tuple[float, ...]:
-    """The contributions of one sentence."""
+    """Return the contributions of one sentence."""
     (row,) = await scorer.score_contributions([sentence])
     return row
 
@@ -74,7 +74,7 @@ async def held_back(
     calls = []
     for number, sentence in enumerate(both, start=1):
         calls.append(asyncio.create_task(score(scorer, sentence)))
-        await gate.asked(instances=number)
+        await gate.wait_for_requests(instances=number)
     return calls
 
 

@@ -37,7 +37,7 @@ class RunningTriton:
         return f"127.0.0.1:{self.port}"
 
     def kill(self) -> None:
-        """Ends it and the processes of its models at once; what they were doing is lost."""
+        """Kill the server and the processes of its models."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()

@@ -37,7 +37,7 @@ async def counts_of(running: RunningTriton) -> Counts:
 
 
 async def counts_since(before: Counts, running: RunningTriton, *, requests: int) -> Counts:
-    """The counts since then, when so many requests are among them.
+    """Return the counts since then, once they include this number of requests.
 
     Triton counts a request after it has answered it.
     """
@@ -49,7 +49,7 @@ async def counts_since(before: Counts, running: RunningTriton, *, requests: int)
 
 
 async def queued(running: RunningTriton, requests: int) -> None:
-    """Returns when so many requests wait in the model's queue."""
+    """Wait until this number of requests is in the model's queue."""
     url = f"http://127.0.0.1:{running.metrics_port}/metrics"
     pending = re.compile(r"^nv_inference_pending_request_count\{.*\} (\d+)", re.MULTILINE)
 

@@ -1,1 +1,1 @@
-"""The record of the long tail: what GECE finds of it, and what a gate before retrieval is worth."""
+"""The record of the long tail: its detection by GECE, and the value of a gate."""

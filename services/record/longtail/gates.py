@@ -1,7 +1,7 @@
-"""The gates that were learned: the one that policies stand behind, and what the others would say.
+"""The gates that were learned: the active one, and the judgements of the others.
 
-What a gate goes by is kept with each of its judgements, so that those of a gate that counts the
-same words follow from them.
+A judgement of a gate stores its evidence, from which the judgements of a gate with the same word
+statistics follow.
 """
 
 import json
@@ -9,19 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from record.longtail.measured import Gated
+from record.longtail.gated_evaluation import GatedEvaluation
 from record.longtail.plan import GATES
 from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.core.gates.proxy import Evidence, GateProxy
 from scaar.core.gates.proxy_json import proxy_from_json
 from scaar.core.types import GateJudged
-from scaar.evaluator.longtail.gece import Variant
 from scaar.evaluator.store.files import read_whole
+from scaar.evaluator.studies.longtail.gece import Variant
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """A gate, whose labels it was learned from, of how many, and what it finds of the others'."""
+    """A learned gate: its labels, the number in each split, and its detection on the test split."""
 
     proxy: GateProxy
     by: Variant
@@ -31,23 +31,26 @@ class Learned:
     auroc: float | None
 
     def judges(self, judged: GateJudged) -> GateJudged:
-        """What this gate says of a question, by what another went by."""
-        evidence = Evidence(judged.average_frequency, judged.rarest_frequency, judged.confidence)
+        """Return this gate's judgement of a question from the features of another gate's.
+
+        Its ``policy`` is empty: no answer was made by it.
+        """
+        evidence = Evidence(**judged.features)
         probability = self.proxy.probability(evidence)
         return replace(
             judged,
-            long_tail=probability >= self.proxy.threshold,
+            policy="",
             probability=probability,
             threshold=self.proxy.threshold,
         )
 
 
 def read_gates(folders: Sequence[Path]) -> tuple[Learned, ...]:
-    """The gates among what a record holds.
+    """Return the gates of a record.
 
     Raises:
         InvalidRequest: they do not count the same words.
-        DataCorrupt: naming the file that is no gate's or does not tell what it was learned from.
+        DataCorrupt: a file is no gate, or does not say what it was learned from; names the file.
     """
     found = tuple(_learned(each) for each in folders if each.name.startswith(GATES))
     if any(each.proxy.statistics != found[0].proxy.statistics for each in found):
@@ -55,31 +58,31 @@ def read_gates(folders: Sequence[Path]) -> tuple[Learned, ...]:
     return found
 
 
-def in_force(gates: Sequence[Learned], gated: Gated) -> Learned:
-    """The gate that policies stand behind.
+def in_force(gates: Sequence[Learned], gated: GatedEvaluation) -> Learned:
+    """Return the gate of the evaluated policies.
 
     Raises:
         InvalidRequest: it is none of these.
     """
-    behind = {each.gate_revision for each in gated.results.evaluation.provenance.values()}
+    revisions = {each.gate_revision for each in gated.results.evaluation.provenance.values()}
     for each in gates:
-        if behind - {""} == {each.proxy.revision}:
+        if revisions - {""} == {each.proxy.revision}:
             return each
-    raise InvalidRequest.of("DIR", "policies stand behind a gate that is none of the record's")
+    raise InvalidRequest.of("DIR", "the gate of the policies is not among the gates of the record")
 
 
 def _learned(path: Path) -> Learned:
     content = read_whole(path)
     proxy = proxy_from_json(content, str(path))
     try:
-        told = json.loads(content)["learned_from"]
+        origin = json.loads(content)["learned_from"]
         return Learned(
             proxy,
-            Variant(told["labels by"]),
-            development=told["development"],
-            test=told["test"],
-            precision=told["precision on test"],
-            auroc=told["AUROC on test"],
+            Variant(origin["labels by"]),
+            development=origin["development"],
+            test=origin["test"],
+            precision=origin["precision on test"],
+            auroc=origin["AUROC on test"],
         )
     except (ValueError, KeyError, TypeError) as error:
-        raise DataCorrupt(f"{path} does not tell what it was learned from: {error}") from error
+        raise DataCorrupt(f"{path} does not say what it was learned from: {error}") from error

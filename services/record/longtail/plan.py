@@ -1,27 +1,26 @@
-"""What is run: labels, the gate that is learned from them, and policies without and behind it."""
+"""The plan: labels, the gate learned from them, and policies without it and with it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from record.plan import TIMED_ANSWERS_A_SECOND
 from record.step import Step
-from scaar.core.types import Gate
-from scaar.evaluator.longtail.gece import Variant
 from scaar.evaluator.planning.gates import Gating, with_gates
 from scaar.evaluator.planning.settings import plan_settings
 from scaar.evaluator.records import Setting
+from scaar.evaluator.studies.longtail.gece import Variant
 
 TAIL_SHARE = 0.2
-"""GECE's share of the long tail, and what the questions are drawn with."""
+"""GECE's share of the long tail, also used to draw the questions."""
 DEVELOPMENT_SEED, REPORT_SEED = 1_000, 2_000
-TAUGHT, ASKED = 400, 300
+LABELLED, EVALUATED = 400, 300
 POLICIES = ("no_retrieval", "single_round", "ircot", "flare", "dragin", "scaar")
 LEARNED_BY = Variant.GAP
-"""Whose labels the gate learns that policies are asked behind: those that find the development
-world's tail best."""
+"""The labels that the active gate learns from: those that detect the development world's tail
+best."""
 LEARNED_FROM, LABELS, RUN = f"labels-{DEVELOPMENT_SEED}", f"labels-{REPORT_SEED}", "policies"
 GATES = "gate-"
-"""What the names of the gates begin with."""
+"""The prefix of the names of the gates."""
 _CHECKPOINT = "services/scaar/lab/models/lab-lm"
 
 
@@ -41,8 +40,8 @@ class Labels:
     def seconds(self) -> float:
         return self.limit / 8
 
-    def limited(self, most: int) -> "Labels":
-        return replace(self, limit=min(self.limit, most))
+    def limited(self, maximum: int) -> "Labels":
+        return replace(self, limit=min(self.limit, maximum))
 
     def environment(self, results: str) -> Mapping[str, str]:
         return {}
@@ -69,7 +68,7 @@ class Proxy:
     def name(self) -> str:
         return f"{GATES}{self.by.value.replace('_', '-')}.json"
 
-    def limited(self, most: int) -> "Proxy":
+    def limited(self, maximum: int) -> "Proxy":
         return self
 
     def environment(self, results: str) -> Mapping[str, str]:
@@ -82,15 +81,15 @@ class Proxy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gated:
-    """Policies without the gate and behind it, one question at a time.
+class GatedPolicies:
+    """Policies without the gate and with the gate, one question at a time.
 
-    Nothing is remembered from one answer to the next: each question is asked under every setting,
-    and all but the first would find it read and scored.
+    Caches are off: each question runs under every setting, and all settings but the first would
+    find the prompt and the scores cached.
     """
 
     name: str = RUN
-    limit: int = ASKED
+    limit: int = EVALUATED
     policies: tuple[str, ...] = POLICIES
 
     @property
@@ -102,11 +101,11 @@ class Gated:
         return self.answers / TIMED_ANSWERS_A_SECOND
 
     def settings(self) -> tuple[Setting, ...]:
-        """What every question is asked under."""
-        return with_gates(plan_settings(self.policies, {}), (Gating(Gate.GECE_PROXY),))
+        """Return the settings of every question."""
+        return with_gates(plan_settings(self.policies, {}), (Gating("gece_proxy"),))
 
-    def limited(self, most: int) -> "Gated":
-        return replace(self, limit=min(self.limit, most))
+    def limited(self, maximum: int) -> "GatedPolicies":
+        return replace(self, limit=min(self.limit, maximum))
 
     def environment(self, results: str) -> Mapping[str, str]:
         return {
@@ -118,18 +117,18 @@ class Gated:
     def arguments(self, results: str) -> tuple[str, ...]:
         return (
             *("eval", "run", *_questions(REPORT_SEED, self.limit)),
-            *("--policies", ",".join(self.policies), "--gate", Gate.GECE_PROXY.value),
+            *("--policies", ",".join(self.policies), "--gate", "gece_proxy"),
             *("--concurrency", "1", "--out", f"{results}/{self.name}"),
         )
 
 
 def plan() -> tuple[Step, ...]:
-    """Every step, each after what it needs."""
+    """Return every step, each after the steps that it needs."""
     return (
-        Labels(name=LEARNED_FROM, seed=DEVELOPMENT_SEED, limit=TAUGHT),
+        Labels(name=LEARNED_FROM, seed=DEVELOPMENT_SEED, limit=LABELLED),
         *(Proxy(by=each) for each in Variant),
-        Labels(name=LABELS, seed=REPORT_SEED, limit=ASKED),
-        Gated(),
+        Labels(name=LABELS, seed=REPORT_SEED, limit=EVALUATED),
+        GatedPolicies(),
     )
 
 

@@ -1,51 +1,59 @@
-"""What the gate saves: time, retrievals and calls of the model, without it over behind it."""
+"""The work that the gate saves: time, retrievals and model calls without it and with it."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from record.longtail.measured import Gated, Pair, read_gated
-from record.sections import Shown
-from record.telling import tell_highest
+from record.longtail.gated_evaluation import GatedEvaluation, Pair, read_gated
+from record.sections import PartContent
+from record.sentences import highest_sentence
 from scaar.evaluator.report.cells import estimated, number, text
 from scaar.evaluator.report.model import Cell, Column, Figure, Point, Series, Table
 from scaar.evaluator.statistics.estimate import Estimate
 
 PUBLISHED = {"single_round": "2.1 to 2.4", "ircot": "6.2 to 6.7"}
 """GECE's own speed-ups in time, of single retrieval and of IRCoT (Li et al., 2024)."""
-_BILL = {
+_USAGE = {
     "latency_ms": ("ms", 1),
     "retrievals": ("retrievals", 2),
     "llm_calls": ("calls", 2),
-    "generated_tokens": ("tokens written", 1),
-    "prompt_tokens": ("tokens read", 1),
+    "generated_tokens": ("generated tokens", 1),
+    "prompt_tokens": ("prompt tokens", 1),
 }
-_SPED = {"latency_ms": "time", "retrievals": "retrievals", "llm_calls": "calls of the model"}
+_SPED = {"latency_ms": "time", "retrievals": "retrievals", "llm_calls": "model calls"}
 
 
-def show_speed(folders: Sequence[Path]) -> Shown:
-    """The speed-up of every policy beside GECE's own, and what both cost."""
+def show_speed(folders: Sequence[Path]) -> PartContent:
+    """Return the speed-up of every policy beside GECE's own, and the cost of an answer."""
     gated = read_gated(folders[0])
-    by_time = {each.policy: gated.measured.times("latency_ms", each) for each in gated.pairs}
-    by_retrievals = {each.policy: gated.measured.times("retrievals", each) for each in gated.pairs}
-    told = (
-        tell_highest("Speed-up by time", by_time),
-        tell_highest("Speed-up by retrievals", by_retrievals),
+    sentences = (
+        _highest(gated, "Speed-up by time", "latency_ms"),
+        _highest(gated, "Speed-up by retrievals", "retrievals"),
     )
-    return Shown((_speed_ups(gated), _figure(gated)), (_costs(gated),), told)
+    return PartContent((_speed_ups(gated), _figure(gated)), (_costs(gated),), sentences)
 
 
-def _speed_ups(gated: Gated) -> Table:
+def _highest(gated: GatedEvaluation, what: str, column: str) -> str:
+    pairs = {each.policy: each for each in gated.pairs}
+    measurements = gated.measurements
+    return highest_sentence(
+        what,
+        {name: measurements.ratio(column, each) for name, each in pairs.items()},
+        lambda name, best: measurements.ratio_difference(column, pairs[name], pairs[best]),
+    )
+
+
+def _speed_ups(gated: GatedEvaluation) -> Table:
     rows = tuple(
         (
             text(each.policy),
-            *(estimated(gated.measured.times(column, each)) for column in _SPED),
+            *(estimated(gated.measurements.ratio(column, each)) for column in _SPED),
             text(PUBLISHED.get(each.policy, "-")),
         )
         for each in gated.pairs
     )
     return Table(
         "speed_up",
-        "How many times as much a policy takes without the gate",
+        "Work without the gate, divided by work with the gate",
         (
             Column("policy", "policy"),
             *(Column(column, f"by {what}", decimals=2) for column, what in _SPED.items()),
@@ -53,29 +61,29 @@ def _speed_ups(gated: Gated) -> Table:
         ),
         rows,
         note=(
-            "Means over all questions without the gate, divided by those behind it; above 1 is "
-            "less work behind the gate. In brackets paired 95% intervals by entity."
+            "Means over all questions without the gate, divided by those with the gate; a value "
+            "above 1 is work saved. In brackets paired 95% intervals by entity."
         ),
     )
 
 
-def _costs(gated: Gated) -> Table:
+def _costs(gated: GatedEvaluation) -> Table:
     columns = [Column("policy", "policy"), Column("gate", "gate")]
-    columns += [Column(name, title, decimals) for name, (title, decimals) in _BILL.items()]
+    columns += [Column(name, title, decimals) for name, (title, decimals) in _USAGE.items()]
     rows = [_cost_row(gated, "no_retrieval", "-", gated.alone)]
     for each in gated.pairs:
         rows.append(_cost_row(gated, each.policy, "without", each.without))
-        rows.append(_cost_row(gated, each.policy, "behind", each.behind))
-    note = "Means a question. Questions are asked one at a time, nothing is kept between answers."
+        rows.append(_cost_row(gated, each.policy, "with", each.behind))
+    note = "Means per question. Questions run one at a time, without caches between answers."
     return Table("costs", "What an answer costs", tuple(columns), tuple(rows), note)
 
 
-def _cost_row(gated: Gated, policy: str, gate: str, at: int) -> tuple[Cell, ...]:
-    means = (number(gated.measured.mean(name, at).value) for name in _BILL)
+def _cost_row(gated: GatedEvaluation, policy: str, gate: str, at: int) -> tuple[Cell, ...]:
+    means = (number(gated.measurements.mean(name, at).value) for name in _USAGE)
     return (text(policy), text(gate), *means)
 
 
-def _figure(gated: Gated) -> Figure:
+def _figure(gated: GatedEvaluation) -> Figure:
     series = tuple(
         Series(each.policy, points := _points(gated, each), tuple((p.x, p.y) for p in points), hue)
         for hue, each in enumerate(gated.pairs)
@@ -87,22 +95,22 @@ def _figure(gated: Gated) -> Figure:
     ]
     return Figure(
         "gated",
-        "F1 against retrievals, without the gate and behind it",
-        "retrievals a question",
+        "F1 against retrievals, without the gate and with the gate",
+        "retrievals per question",
         "F1",
         series,
         alternative=(
-            "Every policy by its mean F1 and its mean number of retrievals a question, a line "
-            f"from without the gate to behind it: {'; '.join(moved)}."
+            "Every policy by its mean F1 and its mean number of retrievals per question, with a "
+            f"line from its value without the gate to that with the gate: {'; '.join(moved)}."
         ),
-        note="The end of a line with fewer retrievals is behind the gate.",
+        note="The end of a line with fewer retrievals is the policy with the gate.",
     )
 
 
-def _points(gated: Gated, pair: Pair) -> tuple[Point, ...]:
+def _points(gated: GatedEvaluation, pair: Pair) -> tuple[Point, ...]:
     found = []
-    for at, label in ((pair.without, "without the gate"), (pair.behind, "behind the gate")):
-        x, y = (gated.measured.mean(column, at) for column in ("retrievals", "f1"))
+    for at, label in ((pair.without, "without the gate"), (pair.behind, "with the gate")):
+        x, y = (gated.measurements.mean(column, at) for column in ("retrievals", "f1"))
         found.append(Point(x.value or 0.0, y.value or 0.0, _bounds(x), _bounds(y), label))
     return tuple(found)
 

@@ -2,6 +2,6 @@
 
 import os
 
-# gRPC reads this when it is first imported: its own log lines would stand among the answers, and
-# what fails is told by its caller.
+# gRPC reads this when it is first imported. Its log lines would mix with the output, and failures
+# are reported by the caller.
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")

@@ -1,4 +1,4 @@
-"""``scaar dataset``: data sets of questions, and files of the passages that they bring."""
+"""``scaar dataset``: inspect data sets of questions, and export their passages."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,29 +8,39 @@ from typing import Annotated
 
 import typer
 
-from scaar.cli.written_file import write_passages
+from scaar.cli.output_file import write_passages
+from scaar.cli.tables import Column, Format, Table, TableFormat, facts_table, print_table
 from scaar.evaluator.datasets import KINDS
 from scaar.evaluator.datasets.corpora import open_passages
-from scaar.evaluator.datasets.opening import DataSet, open_dataset
+from scaar.evaluator.datasets.loader import DataSet, open_dataset
 
-app = typer.Typer(help="Look at data sets, and make files of their passages.", no_args_is_help=True)
+app = typer.Typer(help="Inspect data sets and export their passages.", no_args_is_help=True)
 
 MAX_LABELS_SHOWN = 12
 ANSWERS_SHOWN = 4
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The data set.", show_default=False)]
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="Name of the data set, as in `scaar dataset list`.", show_default=False
+    ),
+]
 File = Annotated[
     Path | None,
-    typer.Argument(metavar="PATH", help="Its file; lab has none.", show_default=False),
+    typer.Argument(metavar="PATH", help="File of the data set; lab has none.", show_default=False),
 ]
-Seed = Annotated[int | None, typer.Option(help="Of lab: which world.", show_default=False)]
+Seed = Annotated[
+    int | None,
+    typer.Option(metavar="S", help="lab: seed of the world. Default: 2000.", show_default=False),
+]
 
 
 @app.command("list")
-def list_() -> None:
-    """List the data sets, and the layout of their files."""
-    for kind in KINDS.values():
-        print(f"{kind.name:17}{kind.title}: {kind.layout}")
+def list_(output: Format = None) -> None:
+    """List data sets and the layout of their files."""
+    columns = [Column(name, right=False) for name in ("name", "title", "layout")]
+    rows = [(kind.name, kind.title, kind.layout) for kind in KINDS.values()]
+    print_table(Table(columns, rows), output)
 
 
 @app.command("show")
@@ -40,33 +50,44 @@ def show(
     aliases: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Of 2wikimultihopqa: id_aliases.json.", show_default=False
+            metavar="FILE",
+            help="2wikimultihopqa: file of answer aliases, id_aliases.json.",
+            show_default=False,
         ),
     ] = None,
     sha256: Annotated[
-        str, typer.Option(help="The checksum that the file must have.", show_default=False)
+        str,
+        typer.Option(
+            metavar="HEX", help="Expected SHA-256 checksum of the file.", show_default=False
+        ),
     ] = "",
     seed: Seed = None,
     count: Annotated[
-        int | None, typer.Option(help="Of lab: how many questions.", show_default=False)
+        int | None,
+        typer.Option(metavar="N", help="lab: number of questions.", show_default=False),
     ] = None,
     style: Annotated[
         float | None,
         typer.Option(
             metavar="RATE",
-            help="Of lab: the share that is answered in words of style.",
+            help="lab: fraction of questions answered with style words. Default: 1.",
             show_default=False,
         ),
     ] = None,
     tail_share: Annotated[
         float | None,
         typer.Option(
-            metavar="SHARE", help="Of lab: the share that is of the long tail.", show_default=False
+            metavar="SHARE",
+            help="lab: fraction of questions about the long tail. Default: 0.5.",
+            show_default=False,
         ),
     ] = None,
-    first: Annotated[int, typer.Option(min=0, help="How many questions to show.")] = 3,
+    first: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Number of questions to show.")
+    ] = 3,
+    output: Format = None,
 ) -> None:
-    """Tell what a data set holds: counts, labels, the first questions."""
+    """Show the size, labels and first questions of a data set."""
     dataset = open_dataset(
         *(name, path),
         aliases=aliases,
@@ -76,8 +97,10 @@ def show(
         style=style,
         tail_share=tail_share,
     )
-    for heading, told in (*_facts(dataset), *_labels(dataset)):
-        print(f"{heading:14}{told}")
+    facts = [*_facts(dataset), *_labels(dataset)]
+    print_table(facts_table(facts, dict(facts)), output)
+    if output in (TableFormat.JSON, TableFormat.CSV):
+        return
     for question in dataset.questions[:first]:
         answers = " | ".join(question.answers[:ANSWERS_SHOWN])
         more = len(question.answers) - ANSWERS_SHOWN
@@ -94,13 +117,17 @@ def passages(
         Path,
         typer.Option(
             metavar="FILE",
-            help="The passages, as JSON lines; gzip where the name ends in .gz. Must not be there.",
+            help="File for the passages, as JSON lines, compressed if the name ends in .gz. It "
+            "must not exist.",
             show_default=False,
         ),
     ],
     seed: Seed = None,
 ) -> None:
-    """Write the passages that a data set brings, one a title, as `scaar index build` takes them."""
+    """Write a data set's passages for `scaar index build`.
+
+    There is one passage for each title.
+    """
     written = write_passages(out, open_passages(name, path, seed=seed))
     print(f"{out}: {written:,} passages of {name}")
 
@@ -113,15 +140,15 @@ def _facts(dataset: DataSet) -> Iterator[tuple[str, str]]:
     yield "questions", f"{len(questions):,}, about {entities:,} entities"
     yield (
         "answers",
-        f"{min(answers):,} to {max(answers):,} a question, {fmean(answers):.1f} on average",
+        f"{min(answers):,} to {max(answers):,} per question, {fmean(answers):.1f} on average",
     )
     for why, number in sorted(dataset.left_out.items()):
         yield "left out", f"{number:,}: {why}"
     if dataset.sha256:
         yield "sha256", dataset.sha256
-        yield "published as", dataset.published_as or "not known by its checksum"
+        yield "published as", dataset.published_as or "unknown checksum"
     yield "measures", ", ".join(kind.measures)
-    yield "examples", kind.exemplars or "those of the layout"
+    yield "examples", kind.exemplars or "those of the prompt layout"
     yield "max_tokens", f"{kind.max_tokens}"
 
 

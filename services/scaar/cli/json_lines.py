@@ -1,4 +1,4 @@
-"""JSON on standard output, one value a line."""
+"""JSON lines on standard output."""
 
 import json
 import os
@@ -9,11 +9,11 @@ Record = Mapping[str, object]
 
 
 def print_json_lines(records: Iterable[Record]) -> None:
-    """Prints the records as they come; ends quietly when the reader has gone, as ``head`` does."""
+    """Print a record a line; return quietly when the reader closes the pipe, as ``head`` does."""
     try:
         for record in records:
             sys.stdout.write(f"{json.dumps(record, ensure_ascii=False)}\n")
         sys.stdout.flush()
     except BrokenPipeError:
-        # What is left in the buffer must go somewhere at the interpreter's end.
+        # The interpreter flushes the rest of the buffer when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,11 +1,11 @@
-"""The settings of every service, and the file that may hold them all."""
+"""The settings of every service, and the YAML file of ``--config``."""
 
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import assert_never
 
-from scaar.cli.services import ServiceName
+from scaar.cli.serve.services import ServiceName
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.runtime.breaker_settings import BreakerSettings, limits_of
 from scaar.runtime.channel_security import ChannelSecurity
@@ -14,7 +14,7 @@ from scaar.runtime.settings import ServiceSettings, Settings, section_name
 
 
 def settings_class(service: ServiceName) -> type[ServiceSettings]:
-    """The settings that a service takes."""
+    """Return the settings class of a service."""
     match service:
         case ServiceName.GENERATOR:
             from scaar.generator.settings import GeneratorSettings
@@ -45,12 +45,12 @@ def settings_class(service: ServiceName) -> type[ServiceSettings]:
 
 
 def read_every(config: ConfigFile | None = None) -> dict[ServiceName, ServiceSettings]:
-    """The settings of every service, from the environment and a file.
+    """Read the settings of every service from the environment and a file.
 
-    Those of channels and of breakers are checked beside them.
+    The settings of channels and of breakers are checked too.
 
     Raises:
-        InvalidRequest: naming all that is wrong, of whichever service and wherever it was given.
+        InvalidRequest: names every invalid setting of every service.
     """
     classes = {service: settings_class(service) for service in ServiceName}
     found: dict[ServiceName, ServiceSettings] = {}
@@ -77,10 +77,10 @@ def read_every(config: ConfigFile | None = None) -> dict[ServiceName, ServiceSet
 
 
 def use_config(path: Path) -> Callable[[], None]:
-    """Has this process, and those that it starts, read the file; gives back what ends that.
+    """Make this process and its children read the file; return a function that undoes it.
 
     Raises:
-        InvalidRequest: naming all that is wrong with the file and with the environment.
+        InvalidRequest: names every invalid setting of the file and of the environment.
     """
     config = ConfigFile.read(path.absolute())
     read_every(config)

@@ -1,13 +1,23 @@
 """The client of a running orchestrator: what a product imports to ask questions.
 
-``open_client`` for asyncio, ``open_sync_client`` for everything else. Both speak in the values of
-:mod:`scaar.core.types` and raise the conditions of :mod:`scaar.core.errors`; what a caller needs
-of them is here too. A call that finds the orchestrator unavailable is made once more, by the
-channel, before its first message.
+``open_client`` is for asyncio, ``open_sync_client`` for callers without an event loop. Both use the
+values of :mod:`scaar.core.types` and raise the errors of :mod:`scaar.core.errors`. This module
+exports all of them. ``open_evaluation_client`` and ``open_sync_evaluation_client`` call an
+evaluator. A call that finds its service unavailable is retried once, before the first message of
+its response.
 """
 
 from scaar.client.async_client import Client, open_client
+from scaar.client.connection import ConnectionOptions
+from scaar.client.evaluations import (
+    EvaluationClient,
+    SyncEvaluationClient,
+    open_evaluation_client,
+    open_sync_evaluation_client,
+)
+from scaar.client.events import accepted_text
 from scaar.client.sync_client import SyncClient, open_sync_client
+from scaar.core import errors as _errors
 from scaar.core.errors import (
     AlreadyExists,
     BackendUnavailable,
@@ -25,6 +35,18 @@ from scaar.core.errors import (
     Violation,
     WrongState,
 )
+from scaar.core.evaluations import (
+    EvaluationDescription,
+    EvaluationError,
+    EvaluationGrid,
+    EvaluationPage,
+    EvaluationPrediction,
+    EvaluationProgress,
+    EvaluationQuestion,
+    EvaluationState,
+    ReportFormat,
+    SettingFigures,
+)
 from scaar.core.types import (
     AcceptedSentence,
     Answer,
@@ -33,26 +55,37 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerStarted,
     BudgetLimits,
+    Capability,
     ContinuationKind,
     Degradation,
+    DenseDescription,
+    DenseSettings,
     EffectivePolicy,
     Filter,
-    Formulation,
-    Gate,
     GateJudged,
     Granularity,
+    HnswSettings,
+    IndexDescription,
     JudgedWord,
     LogprobKind,
     MetadataField,
+    ModelDescription,
+    Moment,
     OnFailure,
+    OrchestratorDescription,
+    Passage,
     PassagesRetrieved,
+    PolicyDescription,
     PolicyOverrides,
     PolicyRequest,
     Provenance,
     Query,
     QueryBuilt,
     QuerySettings,
+    RecommendedSettings,
     RetrievedPassage,
+    ScorerDescription,
+    SearchResult,
     SentenceAccepted,
     SentenceJudged,
     SentenceRegenerated,
@@ -60,10 +93,9 @@ from scaar.core.types import (
     Token,
     TokenDrafted,
     TopToken,
-    Trigger,
     Truncation,
     Usage,
-    When,
+    VectorMetric,
     WordOrder,
 )
 
@@ -77,27 +109,45 @@ __all__ = [
     "AnswerStarted",
     "BackendUnavailable",
     "BudgetLimits",
+    "Capability",
     "CapabilityMissing",
     "Client",
+    "ConnectionOptions",
     "ContinuationKind",
     "DataCorrupt",
     "DeadlineExceeded",
     "Degradation",
+    "DenseDescription",
+    "DenseSettings",
     "EffectivePolicy",
+    "EvaluationClient",
+    "EvaluationDescription",
+    "EvaluationError",
+    "EvaluationGrid",
+    "EvaluationPage",
+    "EvaluationPrediction",
+    "EvaluationProgress",
+    "EvaluationQuestion",
+    "EvaluationState",
     "Filter",
-    "Formulation",
-    "Gate",
     "GateJudged",
     "Granularity",
+    "HnswSettings",
+    "IndexDescription",
     "InvalidRequest",
     "JudgedWord",
     "LogprobKind",
     "MetadataField",
+    "ModelDescription",
+    "Moment",
     "NotFound",
     "OnFailure",
+    "OrchestratorDescription",
     "Overloaded",
+    "Passage",
     "PassagesRetrieved",
     "PermissionDenied",
+    "PolicyDescription",
     "PolicyOverrides",
     "PolicyRequest",
     "PromptTooLong",
@@ -105,25 +155,38 @@ __all__ = [
     "Query",
     "QueryBuilt",
     "QuerySettings",
+    "RecommendedSettings",
+    "ReportFormat",
     "RetrievedPassage",
     "ScaarError",
+    "ScorerDescription",
+    "SearchResult",
     "SentenceAccepted",
     "SentenceJudged",
     "SentenceRegenerated",
+    "SettingFigures",
     "SettingSource",
     "StreamIncomplete",
     "SyncClient",
+    "SyncEvaluationClient",
     "Token",
     "TokenDrafted",
     "TopToken",
-    "Trigger",
     "Truncation",
     "Unauthenticated",
     "Usage",
+    "VectorMetric",
     "Violation",
-    "When",
     "WordOrder",
     "WrongState",
+    "accepted_text",
     "open_client",
+    "open_evaluation_client",
     "open_sync_client",
+    "open_sync_evaluation_client",
 ]
+
+# Tracebacks show the errors under the name that a product imports: scaar.client.InvalidRequest.
+for _error in vars(_errors).values():
+    if isinstance(_error, type) and issubclass(_error, ScaarError):
+        _error.__module__ = __name__

@@ -1,52 +1,60 @@
-"""The client for asyncio."""
+"""The client of an orchestrator for asyncio."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from pathlib import Path
+from typing import Protocol, Unpack
 
-import grpc
-
-from scaar.client.asked import (
+from scaar.client.connection import ConnectionOptions, open_connection
+from scaar.client.requests import (
     BUDGET,
     INDEX,
     NO_FILTERS,
+    TOP_K,
     Filters,
-    failure_choice,
+    answer_request,
     filter_choices,
-    policy_request,
-    sendable_metadata,
 )
-from scaar.client.credentials import client_credentials
-from scaar.core.errors import InvalidRequest
+from scaar.core.ports import Answerer, Catalog
 from scaar.core.types import (
     Answer,
     AnswerEvent,
     AnswerRequest,
     BudgetLimits,
+    IndexDescription,
     OnFailure,
+    OrchestratorDescription,
+    PolicyDescription,
     PolicyRequest,
+    SearchRequest,
+    SearchResult,
 )
-from scaar.runtime.channels import ChannelSettings, open_channel
-from scaar.wire.orchestrator import SERVICE_NAME, RemoteAnswerer
+from scaar.wire.orchestrator import SERVICE_NAME, RemoteAnswerer, RemoteCatalog
 
-_MAX_TIMEOUT_S = 86_400.0
-# The orchestrator itself tries again what it depends on, so one more attempt is enough.
-_CHANNEL = ChannelSettings(attempts=2)
+
+class AnswerService(Answerer, Protocol):
+    """An answerer that also returns an answer without its events."""
+
+    async def answer(self, request: AnswerRequest) -> Answer:
+        """Return the answer."""
+        ...
 
 
 class Client:
-    """Asks an orchestrator, from asyncio.
+    """A client of an orchestrator, for asyncio.
 
-    ``policy`` is a policy's name or a whole :class:`PolicyRequest`; keywords beyond those named
-    are settings of the policy by the names of :class:`PolicyOverrides` (``theta=0.25``,
-    ``query="pfq"``). The time of an answer is ``budget.timeout_s``. With ``on_failure``
-    ``"accept_draft"`` a scorer or retriever that fails leaves the draft, and its sentence says so.
-    ``filters`` name what passages must carry, ``{"tenant": "acme", "lang": ["en", "de"]}``: one of
-    the values in each field.
+    ``policy`` is the name of a policy or a :class:`PolicyRequest`. Additional keywords are settings
+    of the policy, by the names of :class:`PolicyOverrides` (``theta=0.25``, ``query="pfq"``). The
+    time limit of an answer is ``budget.timeout_s``. With ``on_failure="accept_draft"``, a sentence
+    whose scorer or retriever fails is kept as drafted, and reports it in ``degraded``. ``filters``
+    restrict the passages to those with one of the values in each field, such as
+    ``{"tenant": "acme", "lang": ["en", "de"]}``.
+
+    Requests are checked against the limits of the contract before they are sent.
     """
 
-    def __init__(self, answerer: RemoteAnswerer) -> None:
+    def __init__(self, answerer: AnswerService, catalog: Catalog) -> None:
         self._answerer = answerer
+        self._catalog = catalog
 
     @asynccontextmanager
     async def stream_answer(
@@ -62,19 +70,20 @@ class Client:
         filters: Filters = NO_FILTERS,
         **overrides: float | str,
     ) -> AsyncIterator[AsyncIterator[AnswerEvent]]:
-        """Every decision as it is made, :class:`AnswerFinished` last.
+        """Stream every decision of the answer. The last event is :class:`AnswerFinished`.
 
         Leaving the block cancels the call and all work for it.
         """
-        request = AnswerRequest(
-            question=question,
-            policy=policy_request(policy, overrides),
+        request = answer_request(
+            question,
+            policy=policy,
+            overrides=overrides,
             index=index,
             budget=budget,
             prompt_profile=prompt_profile,
             request_id=request_id,
-            on_failure=failure_choice(on_failure),
-            filters=filter_choices(filters),
+            on_failure=on_failure,
+            filters=filters,
         )
         async with aclosing(self._answerer.stream_answer(request)) as events:
             yield events
@@ -92,50 +101,60 @@ class Client:
         filters: Filters = NO_FILTERS,
         **overrides: float | str,
     ) -> Answer:
-        """The answer alone."""
-        request = AnswerRequest(
-            question=question,
-            policy=policy_request(policy, overrides),
+        """Return the answer, without its events."""
+        request = answer_request(
+            question,
+            policy=policy,
+            overrides=overrides,
             index=index,
             budget=budget,
             prompt_profile=prompt_profile,
             request_id=request_id,
-            on_failure=failure_choice(on_failure),
-            filters=filter_choices(filters),
+            on_failure=on_failure,
+            filters=filters,
         )
         return await self._answerer.answer(request)
 
+    async def list_policies(self) -> tuple[PolicyDescription, ...]:
+        """Return every policy with its settings for the current model."""
+        return await self._catalog.list_policies()
+
+    async def list_indexes(self) -> tuple[IndexDescription, ...]:
+        """Return every index, sorted by name, damaged indexes with their ``damage``."""
+        return await self._catalog.list_indexes()
+
+    async def search(
+        self,
+        query: str,
+        *,
+        index: str = INDEX,
+        top_k: int = TOP_K,
+        filters: Filters = NO_FILTERS,
+    ) -> SearchResult:
+        """Return at most ``top_k`` passages for a query, best first, without an answer."""
+        request = SearchRequest(query, index, top_k, filter_choices(filters))
+        return await self._catalog.search(request)
+
+    async def describe(self) -> OrchestratorDescription:
+        """Return the version of the orchestrator and the models that answer."""
+        return await self._catalog.describe()
+
 
 @asynccontextmanager
-async def open_client(
-    target: str,
-    *,
-    credentials: grpc.ChannelCredentials | None = None,
-    metadata: Mapping[str, str | bytes] | None = None,
-    timeout_s: float = 3600.0,
-    ca_file: Path | str | None = None,
-    cert_file: Path | str | None = None,
-    key_file: Path | str | None = None,
-    token: str | None = None,
-) -> AsyncIterator[Client]:
-    """A client of the orchestrator at ``dns:///host:port`` and the like.
+async def open_client(target: str, **options: Unpack[ConnectionOptions]) -> AsyncIterator[Client]:
+    """Open a client of the orchestrator at ``dns:///host:port``. The first call connects it.
 
-    ``ca_file``, whom to trust, makes the channel one of TLS, and so do ``cert_file`` and
-    ``key_file``, what to be known by; files that change are read again at the next call.
-    ``credentials`` (``grpc.ssl_channel_credentials()``) in their place are for whoever has some.
-    ``token`` is a bearer token, and goes by TLS only. ``metadata`` goes with every call; no call
-    takes longer than ``timeout_s``. Nothing is connected yet.
+    The keywords are those of :class:`ConnectionOptions`. With ``ca_file`` the channel uses TLS,
+    with ``cert_file`` and ``key_file`` mutual TLS; files that change are read again before the next
+    call.
 
     Raises:
-        InvalidRequest: a file cannot be used, or metadata, token or time not be sent.
+        InvalidRequest: the target, a file, the metadata, the token or the timeout is invalid.
     """
-    if not 0 < timeout_s <= _MAX_TIMEOUT_S:
-        text = f"must be in (0, {_MAX_TIMEOUT_S:g}], not {timeout_s:g}"
-        raise InvalidRequest.of("timeout_s", text)
-    sent = sendable_metadata(metadata or {})
-    files = (ca_file, cert_file, key_file)
-    secured = client_credentials(credentials, files, token)
-    async with open_channel(
-        target, service=SERVICE_NAME, settings=_CHANNEL, credentials=secured
-    ) as channel:
-        yield Client(RemoteAnswerer(channel, target, timeout_s=timeout_s, metadata=sent))
+    async with open_connection(target, SERVICE_NAME, **options) as connection:
+        channel, timeout_s = connection.channel, connection.timeout_s
+        metadata = connection.metadata
+        yield Client(
+            RemoteAnswerer(channel, target, timeout_s=timeout_s, metadata=metadata),
+            RemoteCatalog(channel, target, timeout_s=min(60.0, timeout_s), metadata=metadata),
+        )

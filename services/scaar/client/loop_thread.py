@@ -1,16 +1,17 @@
-"""An event loop in a thread of its own."""
+"""An event loop in its own thread, for callers without an event loop."""
 
 import asyncio
 import concurrent.futures
 import threading
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Any, TypeVar
 
 _Value = TypeVar("_Value")
 
 
 class LoopThread:
-    """An event loop in a thread of its own, for callers in others."""
+    """An event loop in its own thread, for callers in other threads."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -18,7 +19,7 @@ class LoopThread:
             target=self._loop.run_forever, name="scaar-client", daemon=True
         )
         self._lock = threading.Lock()
-        self._ended = False
+        self._closed = False
 
     def __enter__(self) -> "LoopThread":
         self._thread.start()
@@ -30,9 +31,13 @@ class LoopThread:
         self._loop.close()
 
     def run(self, work: Coroutine[Any, Any, _Value]) -> _Value:
-        """What the work comes to; a caller that is interrupted cancels it."""
+        """Return the result of the coroutine. Interrupting the caller cancels it.
+
+        Raises:
+            RuntimeError: the client is closed.
+        """
         with self._lock:
-            if self._ended:
+            if self._closed:
                 work.close()
                 raise RuntimeError("the client is closed")
             running = asyncio.run_coroutine_threadsafe(work, self._loop)
@@ -43,18 +48,71 @@ class LoopThread:
         finally:
             running.cancel()
 
-    def end(self, last: Coroutine[Any, Any, None]) -> None:
-        """Cancels what is under way, does the last thing, and takes no more."""
+    @contextmanager
+    def stream(
+        self, opening: AbstractAsyncContextManager[AsyncIterator[_Value]]
+    ) -> Iterator[Iterator[_Value]]:
+        """Iterate an asynchronous stream from another thread. Leaving the block closes the stream.
 
-        async def ending() -> None:
-            under_way = asyncio.all_tasks() - {asyncio.current_task()}
-            for task in under_way:
+        Raises:
+            RuntimeError: the client is closed.
+        """
+        # An interrupted step ends before the block is left.
+        stepping = asyncio.Lock()
+
+        async def enter() -> AsyncIterator[_Value]:
+            return await opening.__aenter__()
+
+        async def step() -> _Value | None:
+            async with stepping:
+                return await anext(values, None)
+
+        async def leave() -> None:
+            async with stepping:
+                await opening.__aexit__(None, None, None)
+
+        def iterate() -> Iterator[_Value]:
+            while (value := self.run(step())) is not None:
+                yield value
+
+        values = self.run(enter())
+        try:
+            yield iterate()
+        finally:
+            self.run(leave())
+
+    def close(self, last: Coroutine[Any, Any, None]) -> None:
+        """Cancel the running tasks, run ``last``, and reject further work."""
+
+        async def closing() -> None:
+            running = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in running:
                 task.cancel()
-            await asyncio.gather(*under_way, return_exceptions=True)
+            await asyncio.gather(*running, return_exceptions=True)
             await last
-            # The streams that a thread has not left, and now cannot.
+            # Streams that another thread has not left, and can no longer leave.
             await asyncio.get_running_loop().shutdown_asyncgens()
 
         with self._lock:
-            self._ended = True
-        asyncio.run_coroutine_threadsafe(ending(), self._loop).result()
+            self._closed = True
+        asyncio.run_coroutine_threadsafe(closing(), self._loop).result()
+
+
+@contextmanager
+def opened_in_thread(
+    opening: AbstractAsyncContextManager[_Value],
+) -> Iterator[tuple[_Value, LoopThread]]:
+    """Open a resource on the event loop of a new thread, and close both with the block."""
+
+    async def enter() -> _Value:
+        return await opening.__aenter__()
+
+    async def leave() -> None:
+        await opening.__aexit__(None, None, None)
+
+    with LoopThread() as thread:
+        opened = thread.run(enter())
+        try:
+            yield opened, thread
+        finally:
+            thread.close(leave())

@@ -1,26 +1,33 @@
-"""The client for callers without an event loop."""
+"""The client of an orchestrator for callers without an event loop."""
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
+from typing import Unpack
 
-import grpc
-
-from scaar.client.asked import BUDGET, INDEX, NO_FILTERS, Filters, policy_request
 from scaar.client.async_client import Client, open_client
-from scaar.client.loop_thread import LoopThread
-from scaar.core.types import Answer, AnswerEvent, BudgetLimits, OnFailure, PolicyRequest
+from scaar.client.connection import ConnectionOptions
+from scaar.client.loop_thread import LoopThread, opened_in_thread
+from scaar.client.requests import BUDGET, INDEX, NO_FILTERS, TOP_K, Filters, policy_request
+from scaar.core.types import (
+    Answer,
+    AnswerEvent,
+    BudgetLimits,
+    IndexDescription,
+    OnFailure,
+    OrchestratorDescription,
+    PolicyDescription,
+    PolicyRequest,
+    SearchResult,
+)
 
 
 class SyncClient:
-    """Asks an orchestrator, from any thread; the methods are those of :class:`Client`."""
+    """A client of an orchestrator, for any thread. The methods are those of :class:`Client`."""
 
     def __init__(self, client: Client, thread: LoopThread) -> None:
         self._client = client
         self._thread = thread
 
-    @contextmanager
     def stream_answer(
         self,
         question: str,
@@ -33,15 +40,14 @@ class SyncClient:
         on_failure: OnFailure | str = OnFailure.FAIL,
         filters: Filters = NO_FILTERS,
         **overrides: float | str,
-    ) -> Iterator[Iterator[AnswerEvent]]:
-        """Every decision as it is made, :class:`AnswerFinished` last.
+    ) -> AbstractContextManager[Iterator[AnswerEvent]]:
+        """Stream every decision of the answer. The last event is :class:`AnswerFinished`.
 
         Leaving the block cancels the call and all work for it.
         """
-        asked = policy_request(policy, overrides)
         stream = self._client.stream_answer(
             question,
-            policy=asked,
+            policy=policy_request(policy, overrides),
             index=index,
             budget=budget,
             prompt_profile=prompt_profile,
@@ -49,29 +55,7 @@ class SyncClient:
             on_failure=on_failure,
             filters=filters,
         )
-        # A step that was interrupted ends before the block is left.
-        stepping = asyncio.Lock()
-
-        async def enter() -> AsyncIterator[AnswerEvent]:
-            return await stream.__aenter__()
-
-        async def step() -> AnswerEvent | None:
-            async with stepping:
-                return await anext(events, None)
-
-        async def leave() -> None:
-            async with stepping:
-                await stream.__aexit__(None, None, None)
-
-        def iterate() -> Iterator[AnswerEvent]:
-            while (event := self._thread.run(step())) is not None:
-                yield event
-
-        events = self._thread.run(enter())
-        try:
-            yield iterate()
-        finally:
-            self._thread.run(leave())
+        return self._thread.stream(stream)
 
     def answer(
         self,
@@ -86,7 +70,7 @@ class SyncClient:
         filters: Filters = NO_FILTERS,
         **overrides: float | str,
     ) -> Answer:
-        """The answer alone."""
+        """Return the answer, without its events."""
         answer = self._client.answer(
             question,
             policy=policy_request(policy, overrides),
@@ -99,43 +83,45 @@ class SyncClient:
         )
         return self._thread.run(answer)
 
+    def list_policies(self) -> tuple[PolicyDescription, ...]:
+        """Return every policy with its settings for the current model."""
+        return self._thread.run(self._client.list_policies())
+
+    def list_indexes(self) -> tuple[IndexDescription, ...]:
+        """Return every index, sorted by name, damaged indexes with their ``damage``."""
+        return self._thread.run(self._client.list_indexes())
+
+    def search(
+        self,
+        query: str,
+        *,
+        index: str = INDEX,
+        top_k: int = TOP_K,
+        filters: Filters = NO_FILTERS,
+    ) -> SearchResult:
+        """Return at most ``top_k`` passages for a query, best first, without an answer."""
+        return self._thread.run(
+            self._client.search(query, index=index, top_k=top_k, filters=filters)
+        )
+
+    def describe(self) -> OrchestratorDescription:
+        """Return the version of the orchestrator and the models that answer."""
+        return self._thread.run(self._client.describe())
+
 
 @contextmanager
-def open_sync_client(
-    target: str,
-    *,
-    credentials: grpc.ChannelCredentials | None = None,
-    metadata: Mapping[str, str | bytes] | None = None,
-    timeout_s: float = 3600.0,
-    ca_file: Path | str | None = None,
-    cert_file: Path | str | None = None,
-    key_file: Path | str | None = None,
-    token: str | None = None,
-) -> Iterator[SyncClient]:
-    """:func:`open_client` for callers without an event loop: it has one in a thread of its own.
+def open_sync_client(target: str, **options: Unpack[ConnectionOptions]) -> Iterator[SyncClient]:
+    """Open a client of the orchestrator for callers without an event loop.
 
-    Leaving the block ends the calls that other threads still make, with ``RuntimeError``.
+    The arguments are those of :func:`open_client`. Leaving the block ends the calls of other
+    threads with ``RuntimeError``.
     """
-    opening = open_client(
-        target,
-        credentials=credentials,
-        metadata=metadata,
-        timeout_s=timeout_s,
-        ca_file=ca_file,
-        cert_file=cert_file,
-        key_file=key_file,
-        token=token,
-    )
+    with open_in_thread(open_client(target, **options)) as client:
+        yield client
 
-    async def enter() -> Client:
-        return await opening.__aenter__()
 
-    async def leave() -> None:
-        await opening.__aexit__(None, None, None)
-
-    with LoopThread() as thread:
-        client = thread.run(enter())
-        try:
-            yield SyncClient(client, thread)
-        finally:
-            thread.end(leave())
+@contextmanager
+def open_in_thread(opening: AbstractAsyncContextManager[Client]) -> Iterator[SyncClient]:
+    """Open a client on the event loop of a new thread, for callers in other threads."""
+    with opened_in_thread(opening) as (client, thread):
+        yield SyncClient(client, thread)

@@ -1,7 +1,7 @@
-"""Controls of a scorer: contributions that know less, to hold the scorer's own against.
+"""Controls of a scorer: baselines that replace its contributions.
 
-What a policy gains by a scorer's contributions, and does not by those of a control, it gains by
-their meaning; what it gains by both, it gains without.
+A gain of the scorer over a control is due to the meaning of the contributions. A gain that a
+control achieves too does not need that meaning.
 """
 
 import enum
@@ -10,22 +10,22 @@ _MARK = "+"
 
 
 class Control(enum.StrEnum):
-    """The controls, by what is left of the contributions."""
+    """Controls, by what they keep of the contributions."""
 
     PERMUTED = "permuted"
-    """The same values, each at another word of the sentence."""
+    """The same values, permuted over the words of the sentence."""
     CONSTANT = "constant"
-    """Their mean over the sentence, at every word."""
+    """The mean over the sentence, for every word."""
     IDF = "idf"
-    """Nothing of them: how rare the word is stands in their place."""
+    """The rarity of the word (inverse document frequency) instead of its contribution."""
 
 
 def controlled_name(scorer: str, control: Control) -> str:
-    """The name that a control answers by: ``lab-cross-encoder+permuted``."""
+    """Return the name of a controlled scorer, such as ``lab-cross-encoder+permuted``."""
     return f"{scorer}{_MARK}{control}"
 
 
 def control_of(scorer: str) -> Control | None:
-    """The control that a scorer's name says; None of a scorer itself."""
+    """Return the control in the name of a scorer; None without a control."""
     _, mark, name = scorer.rpartition(_MARK)
     return Control(name) if mark and name in list(Control) else None

@@ -1,19 +1,19 @@
-"""The conditions that scaar reports, the same embedded and over gRPC.
+"""Errors that scaar reports, the same embedded and over gRPC.
 
     ScaarError
-    ├── InvalidRequest       a field of the request is wrong: which, and the limit
-    │   └── PromptTooLong    the model has no room for the prompt
-    ├── Unauthenticated      who calls is not known
-    ├── PermissionDenied     who calls may not do that
-    ├── NotFound             an index, a model or a policy that is not there
-    ├── AlreadyExists        a thing of that name is there and would be overwritten
-    ├── WrongState           what is asked for has another state than that needs
-    ├── CapabilityMissing    the engine cannot give what the policy needs
-    ├── DataCorrupt          an index or a model file that does not hold together
-    ├── Overloaded           no room now; when to come again
-    ├── DeadlineExceeded     the caller's time is used up, and at which stage
-    ├── BackendUnavailable   a service or server that does not answer
-    └── StreamIncomplete     an answer that ended before its end
+    ├── InvalidRequest       a field of the request is invalid: its name and limit
+    │   └── PromptTooLong    the prompt does not fit into the model's context
+    ├── Unauthenticated      the caller is not authenticated
+    ├── PermissionDenied     the caller is not authorised
+    ├── NotFound             an index, a model or a policy does not exist
+    ├── AlreadyExists        the name is in use
+    ├── WrongState           the operation requires another state
+    ├── CapabilityMissing    the engine lacks a capability that the policy needs
+    ├── DataCorrupt          an index or a model file is damaged
+    ├── Overloaded           no capacity now; the retry delay
+    ├── DeadlineExceeded     the caller's deadline has expired; the stage
+    ├── BackendUnavailable   a service or server does not respond
+    └── StreamIncomplete     a stream ended before its end message
 
 Foreign exceptions become one of these in the adapter that calls the library.
 """
@@ -24,24 +24,24 @@ from typing import ClassVar, Self
 
 
 class ScaarError(Exception):
-    """The root of every condition that scaar reports."""
+    """Base class of all errors that scaar reports."""
 
     reason: ClassVar[str] = "INTERNAL"
-    """UPPER_SNAKE, stable: clients may compare it."""
+    """UPPER_SNAKE and stable, so that clients can compare it."""
 
     def __init__(self, message: str, *, detail: str = "", **metadata: str) -> None:
         super().__init__(f"{message}: {detail}" if detail else message)
         self.message = message
-        """What a caller may read, on whatever machine."""
+        """The text for the caller, on any machine."""
         self.detail = detail
-        """What only the log and this machine's terminal may show: paths, addresses, users, and
-        the words of other software. It is no part of a status."""
+        """The text for the log and this machine's terminal only: paths, addresses, users, and
+        messages of other software. A status never contains it."""
         self.metadata: Mapping[str, str] = metadata
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What is wrong with one field of a request, its name dotted as in the contract."""
+    """A problem with one field of a request, named by its path in the contract."""
 
     field: str
     description: str
@@ -51,60 +51,60 @@ class Violation:
 
 
 class InvalidRequest(ScaarError):
-    """Fields of the request are wrong. Raised before any work is done."""
+    """Fields of the request are invalid. Raised before any work."""
 
     reason = "INVALID_REQUEST"
 
-    def __init__(self, violations: Sequence[Violation]) -> None:
+    def __init__(self, violations: Sequence[Violation], *, detail: str = "") -> None:
         if not violations:
             raise ValueError("an invalid request has at least one violation")
-        super().__init__("; ".join(str(violation) for violation in violations))
+        super().__init__("; ".join(str(violation) for violation in violations), detail=detail)
         self.violations = tuple(violations)
 
     @classmethod
-    def of(cls, field: str, description: str) -> Self:
-        """The error for a single field."""
-        return cls((Violation(field, description),))
+    def of(cls, field: str, description: str, *, detail: str = "") -> Self:
+        """Return the error for a single field."""
+        return cls((Violation(field, description),), detail=detail)
 
 
 class PromptTooLong(InvalidRequest):
-    """A prompt that leaves the model no room to write; with fewer passages it may fit."""
+    """The prompt leaves the model no room to write. A prompt with fewer passages may fit."""
 
     reason = "PROMPT_TOO_LONG"
 
 
 class Unauthenticated(ScaarError):
-    """The caller has not proved who they are; the same call will not succeed."""
+    """The caller is not authenticated. Retrying the same call does not help."""
 
     reason = "UNAUTHENTICATED"
 
 
 class PermissionDenied(ScaarError):
-    """The caller is known, and may not do what was asked."""
+    """The caller is authenticated, but not authorised for the operation."""
 
     reason = "PERMISSION_DENIED"
 
 
 class NotFound(ScaarError):
-    """There is nothing of that name."""
+    """No object has this name."""
 
     reason = "NOT_FOUND"
 
 
 class AlreadyExists(ScaarError):
-    """There is something of that name already, and it is kept as it is."""
+    """An object with this name exists, and is left unchanged."""
 
     reason = "ALREADY_EXISTS"
 
 
 class WrongState(ScaarError):
-    """What is asked for has ended, or has not yet."""
+    """The operation requires another state, such as an evaluation that has succeeded."""
 
     reason = "WRONG_STATE"
 
 
 class CapabilityMissing(ScaarError):
-    """The engine behind a port cannot give what was asked, and will not be able to."""
+    """The engine lacks a requested capability. Retrying does not help."""
 
     reason = "CAPABILITY_MISSING"
 
@@ -116,7 +116,7 @@ class DataCorrupt(ScaarError):
 
 
 class Overloaded(ScaarError):
-    """There is no room for the call now."""
+    """There is no capacity for the call now."""
 
     reason = "OVERLOADED"
 
@@ -126,15 +126,15 @@ class Overloaded(ScaarError):
 
 
 class DeadlineExceeded(ScaarError):
-    """The time given for the call is used up."""
+    """The deadline of the call has expired."""
 
     reason = "DEADLINE_EXCEEDED"
 
 
 class BackendUnavailable(ScaarError):
-    """A service or server does not answer; the call may be tried again.
+    """A service or server does not respond. The call may be retried.
 
-    ``retry_after_s`` is when it is asked again, where it is not asked for a while.
+    ``retry_after_s`` is the remaining time of an open circuit breaker, in seconds, if there is one.
     """
 
     reason = "BACKEND_UNAVAILABLE"

@@ -1,6 +1,6 @@
-"""Evaluations as the service tells of them: what is asked for, how it gets on, what was answered.
+"""Evaluations of a service: requests, progress and predictions.
 
-Times are RFC 3339 in UTC, and empty where they have not come.
+Times are RFC 3339 in UTC, empty until they are known.
 """
 
 import enum
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from scaar.core.types import AnswerEnd, AnswerEvent, BudgetLimits, PolicyRequest, Usage
 
 DEFAULT_TENANT = "default"
-"""For whom an evaluation is where nobody says."""
+"""Tenant of an evaluation whose caller names none."""
 PAGE_SIZE, MAX_PAGE_SIZE = 100, 1_000
 MAX_QUESTIONS = 100_000
 MAX_SETTINGS = 200
 
 
 class EvaluationState(enum.StrEnum):
-    """How far an evaluation is."""
+    """State of an evaluation."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -27,12 +27,12 @@ class EvaluationState(enum.StrEnum):
 
     @property
     def ended(self) -> bool:
-        """Whether nothing of it will change any more."""
+        """Whether the state is final."""
         return self not in (EvaluationState.QUEUED, EvaluationState.RUNNING)
 
 
-class ReportForm(enum.StrEnum):
-    """What a report is written as."""
+class ReportFormat(enum.StrEnum):
+    """Format of a report."""
 
     MARKDOWN = "markdown"
     HTML = "html"
@@ -41,7 +41,7 @@ class ReportForm(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationQuestion:
-    """A question that is sent with its answers; what it holds is checked by the evaluator."""
+    """A question with its accepted answers. The evaluator validates its fields."""
 
     id: str
     question: str
@@ -54,7 +54,7 @@ class EvaluationQuestion:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationGrid:
-    """Values of settings, each with any number of them."""
+    """Values of each setting; every policy is evaluated with every combination."""
 
     theta: tuple[float, ...] = ()
     alpha: tuple[float, ...] = ()
@@ -63,10 +63,16 @@ class EvaluationGrid:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRequest:
-    """An evaluation as it is asked for; an empty ``dataset`` takes the questions that are sent.
+    """A request for an evaluation of policies on a data set.
 
-    ``index`` None is that of the data set, ``seed`` None the data set's own. Asked again with the
-    same ``request_id`` for the same tenant, it is the same evaluation.
+    An empty ``dataset`` selects the questions that are sent with the request. Policies that use the
+    scorer are evaluated with each of the ``scorers``: ``none`` for the scorer itself, or the name
+    of a control. Policies that retrieve are evaluated with each of several ``indexes``. Without
+    ``indexes`` or ``seed``, the default of the data set applies. ``request_id`` is an idempotency
+    key of the tenant. ``timeout_s`` is the time limit of one answer, in seconds. With
+    ``theta_candidates``, each policy with a theta is evaluated at that many thresholds, placed at
+    quantiles of its trigger score. With ``skip_unserved``, settings that the model cannot serve are
+    left out. With ``cache_generations``, settings share generations, and times are not measured.
     """
 
     policies: tuple[PolicyRequest, ...]
@@ -74,25 +80,47 @@ class EvaluationRequest:
     grid: EvaluationGrid = EvaluationGrid()
     limit: int | None = None
     seed: int | None = None
-    index: str | None = None
+    scorers: tuple[str, ...] = ()
+    indexes: tuple[str, ...] = ()
     timeout_s: float = BudgetLimits().timeout_s
     request_id: str = ""
+    theta_candidates: int | None = None
+    skip_unserved: bool = False
+    cache_generations: bool = False
     tenant: str = DEFAULT_TENANT
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationError:
-    """Why there is no answer, or no end: the error's reason, UPPER_SNAKE, and its message."""
+    """The error of a prediction or an evaluation: its reason, UPPER_SNAKE, and its message."""
 
     reason: str
     message: str
 
 
 @dataclass(frozen=True, slots=True)
-class EvaluationDescription:
-    """An evaluation and how far it is; ``settings`` are the labels of its settings, in order.
+class LeftOutSetting:
+    """The label of a setting that the model cannot serve, and what the model lacks."""
 
-    ``done`` of the ``wanted`` predictions are there, ``failed`` of these have no answer.
+    setting: str
+    missing: str
+
+
+@dataclass(frozen=True, slots=True)
+class FirstPassProgress:
+    """The number of predictions of the pass that places thresholds, and of stored ones."""
+
+    total: int
+    done: int
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationDescription:
+    """An evaluation and its progress. ``settings`` are the labels of its settings, in order.
+
+    ``total`` is the number of predictions of a complete evaluation, ``done`` the number of stored
+    ones, and ``failed`` the number of stored ones without an answer. An evaluation that places
+    thresholds is queued until its first pass has ended.
     """
 
     id: str
@@ -107,17 +135,19 @@ class EvaluationDescription:
     index: str
     timeout_s: float
     created: str
-    wanted: int
+    total: int
     started: str = ""
     ended: str = ""
     done: int = 0
     failed: int = 0
     error: EvaluationError | None = None
+    left_out: tuple[LeftOutSetting, ...] = ()
+    first_pass: FirstPassProgress | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SettingFigures:
-    """What a setting has come to so far: the means are over the predictions that are there."""
+    """Figures of a setting so far; means are over the stored predictions."""
 
     setting: str
     done: int
@@ -129,20 +159,20 @@ class SettingFigures:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationProgress:
-    """How an evaluation gets on, and what its settings have come to so far."""
+    """Progress of an evaluation, and the figures of its settings so far."""
 
     evaluation: EvaluationDescription
     rate_per_s: float
-    time_left_s: float | None
+    remaining_s: float | None
     figures: tuple[SettingFigures, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationPrediction:
-    """What was answered to a question under a setting, and what it is worth by each measure.
+    """The prediction of a setting for a question, and its score by each measure.
 
-    ``scores`` begin with the main measure. ``question`` and the ``events`` of the answer, as far as
-    they are kept, are there where details were asked for.
+    The main measure comes first in ``scores``. ``question`` and the stored ``events`` of the answer
+    are set if details were requested.
     """
 
     setting: str
@@ -159,7 +189,7 @@ class EvaluationPrediction:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationPage:
-    """Some evaluations, the newest first, and what to ask the next page with."""
+    """A page of evaluations, newest first, and the token of the next page."""
 
     evaluations: tuple[EvaluationDescription, ...]
     next_page_token: str = ""
@@ -167,14 +197,14 @@ class EvaluationPage:
 
 @dataclass(frozen=True, slots=True)
 class PredictionPage:
-    """Some predictions in the order of the plan, and what to ask the next page with."""
+    """A page of predictions in the order of the plan, and the token of the next page."""
 
     predictions: tuple[EvaluationPrediction, ...]
     next_page_token: str = ""
 
 
 async def no_questions() -> AsyncIterator[EvaluationQuestion]:
-    """What is sent beside the name of a data set."""
+    """Yield no questions: the request names a data set."""
     nothing: tuple[EvaluationQuestion, ...] = ()
     for each in nothing:
         yield each

@@ -1,4 +1,4 @@
-"""What a passage's fields and a request's filters must be like, and when one fits the other."""
+"""Metadata fields of passages and filters of requests: their validation, and their match."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,12 +19,12 @@ _NOT_IN_VALUES = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def is_field_name(name: str) -> bool:
-    """Whether a field may be called so."""
+    """Return whether the name is valid for a field."""
     return _FIELD.fullmatch(name) is not None
 
 
 def wrong_values(field: str, values: Sequence[str], *, most: int) -> Iterator[Violation]:
-    """What is wrong with the values of a field; ``field`` is its place in the request."""
+    """Yield the violations of a field's values; ``field`` is its path in the request."""
     if not 1 <= len(values) <= most:
         yield Violation(field, f"must have 1 to {most} values, not {len(values):,}")
         return
@@ -39,7 +39,7 @@ def wrong_values(field: str, values: Sequence[str], *, most: int) -> Iterator[Vi
 
 
 def wrong_filters(filters: Sequence[Filter]) -> list[Violation]:
-    """What is wrong with the filters of a request, whatever index it is for."""
+    """Return the violations of a request's filters that do not depend on the index."""
     if len(filters) > MAX_FILTERS:
         return [Violation("filters", f"must be at most {MAX_FILTERS}, not {len(filters):,}")]
     values = [value for each in filters for value in each.values]
@@ -59,10 +59,10 @@ def wrong_filters(filters: Sequence[Filter]) -> list[Violation]:
 
 
 def check_declared(filters: Sequence[Filter], declared: Sequence[str], *, index: str) -> None:
-    """Passes filters on fields that the index declares.
+    """Pass filters on fields that the index declares.
 
     Raises:
-        InvalidRequest: naming each field that it does not declare, and those that it does.
+        InvalidRequest: naming each undeclared field, and the declared ones.
     """
     known = ", ".join(declared) or "none"
     wrong = [
@@ -78,6 +78,6 @@ def check_declared(filters: Sequence[Filter], declared: Sequence[str], *, index:
 
 
 def fits(metadata: Sequence[MetadataField], filters: Sequence[Filter]) -> bool:
-    """Whether a passage with these fields has, for each filter, a value that it accepts."""
+    """Return whether a passage with these fields matches every filter."""
     carried = {(each.name, value) for each in metadata for value in each.values}
     return all(any((each.field, value) in carried for value in each.values) for each in filters)

@@ -1,4 +1,4 @@
-"""What a part tells of its work to whoever watches it; here nobody does."""
+"""Observers: callbacks for metrics and logs. The classes here do nothing."""
 
 import enum
 from collections.abc import Mapping
@@ -8,73 +8,73 @@ from scaar.core.evaluations import EvaluationState
 
 
 class ScorerObserver:
-    """Told of a scorer's batches and of its memory; these methods do nothing.
+    """Receives the batches and the cache lookups of a scorer; these methods do nothing.
 
     All are called from the event loop, and must neither block nor raise.
     """
 
-    def batch_begun(self, pairs: int) -> None:
-        """So many different pairs were handed to the model together."""
+    def on_batch_started(self, pairs: int) -> None:
+        """A batch with this number of distinct pairs was sent to the model."""
 
-    def pairs_waited(self, seconds: float) -> None:
-        """A call's pairs, or those of one of its requests to a server, were begun after so long."""
+    def on_queue_wait(self, seconds: float) -> None:
+        """The pairs of a call, or of one of its requests to a server, waited this long."""
 
-    def sentences_looked_up(self, *, hits: int, joined: int, misses: int) -> None:
-        """Of the sentences asked for, how many were in memory, under way, and begun."""
+    def on_cache_lookup(self, *, hits: int, joined: int, misses: int) -> None:
+        """Requested sentences: cached, joined to a running computation, and computed."""
 
 
 UNOBSERVED = ScorerObserver()
-"""Nobody watches."""
+"""Does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """A service that a process calls, and where it is."""
+    """A service that a process calls, and its target."""
 
     service: str
-    """What it is to the process, as the command line names it."""
+    """Role of the service, as the command line names it."""
     target: str
-    """Its target; for a server of another make, the engine's name."""
+    """Target of the service; for an external server, the name of the engine."""
 
     def __str__(self) -> str:
         return f"{self.service} at {self.target}"
 
 
 class BreakerState(enum.StrEnum):
-    """Whether a breaker lets calls through."""
+    """Whether a breaker admits calls."""
 
     CLOSED = "closed"
     HALF_OPEN = "half_open"
-    """One at a time, on trial."""
+    """Admits one trial call at a time."""
     OPEN = "open"
 
 
 class BreakerObserver:
-    """Told of the breakers of a process; these methods do nothing.
+    """Receives the states of the breakers of a process; these methods do nothing.
 
     All are called from the event loop, and must neither block nor raise.
     """
 
-    def breaker_turned(self, dependency: Dependency, state: BreakerState) -> None:
-        """A breaker is in that state from now on, the first one included."""
+    def on_breaker_state(self, dependency: Dependency, state: BreakerState) -> None:
+        """A breaker entered this state. Also called with the initial state."""
 
-    def call_refused(self, dependency: Dependency) -> None:
-        """A call was not made."""
+    def on_call_refused(self, dependency: Dependency) -> None:
+        """A breaker refused a call."""
 
 
 UNOBSERVED_BREAKERS = BreakerObserver()
-"""Nobody watches."""
+"""Does nothing."""
 
 
 class Shed(enum.StrEnum):
-    """Why an answer was refused before its first model call."""
+    """Why an answer was rejected before its first model call."""
 
     QUEUE_FULL = "queue_full"
-    """As many answers wait for a place as may."""
+    """The maximum number of answers wait for a place."""
     TOO_LATE = "too_late"
-    """It would not get a place within its time or the queue's, or did not."""
+    """The answer would not get a place within its own time or that of the queue, or did not."""
     BACK_END = "back_end"
-    """It had a place, and a service refused its first call for as long as it may wait."""
+    """The answer had a place, and a service refused its first call for the maximum wait."""
 
 
 class CapacityObserver:
@@ -83,14 +83,14 @@ class CapacityObserver:
     All are called from the event loop, and must neither block nor raise.
     """
 
-    def answers_counted(self, *, limit: int, under_way: int, queued: int) -> None:
-        """The learned limit, and the answers that hold a place and that wait for one."""
+    def on_answer_counts(self, *, limit: int, under_way: int, queued: int) -> None:
+        """The learned limit, the running answers and the queued answers."""
 
-    def answer_shed(self, reason: Shed) -> None:
-        """An answer was refused before its first model call."""
+    def on_answer_shed(self, reason: Shed) -> None:
+        """An answer was rejected before its first model call."""
 
-    def call_repeated(self) -> None:
-        """A service refused a call of an admitted answer; the call is made again."""
+    def on_call_repeated(self) -> None:
+        """A service refused a call of an admitted answer; the call is repeated."""
 
 
 UNOBSERVED_CAPACITY = CapacityObserver()
@@ -98,45 +98,45 @@ UNOBSERVED_CAPACITY = CapacityObserver()
 
 
 class ShardEnd(enum.StrEnum):
-    """How the time ended for which a process held a shard of an evaluation."""
+    """How the lease of a shard of an evaluation ended."""
 
     FINISHED = "finished"
-    """Every question of it is settled."""
-    GIVEN_BACK = "given_back"
-    """Its holder was told to stop, or its time was over; the rest is another's."""
+    """Every question of the shard is settled."""
+    RELEASED = "released"
+    """The process was stopped, or its time for the shard ended. Another process does the rest."""
     DROPPED = "dropped"
-    """It was held no more: its evaluation had ended, by its last answer or cancelled, or the lease
-    was over."""
+    """The process lost the shard: the evaluation had ended or was cancelled, or the lease had
+    expired."""
     REFUSED = "refused"
-    """Its evaluation has failed: another try would end the same way."""
-    DATABASE_AWAY = "database_away"
-    """The database did not answer."""
+    """The evaluation failed with an error that a retry would repeat."""
+    DATABASE_UNAVAILABLE = "database_unavailable"
+    """The database was unavailable."""
     FAULT = "fault"
-    """By an error of scaar's own."""
+    """An internal error of scaar."""
 
 
 class EvaluationObserver:
-    """Told of evaluations, and of the shards that a process asks; these methods do nothing.
+    """Receives evaluations, and the shards that a process executes; these methods do nothing.
 
     All are called from the event loop, and must neither block nor raise.
     """
 
-    def evaluations_counted(
+    def on_evaluation_counts(
         self, by_state: Mapping[EvaluationState, int], *, oldest_queued_s: float
     ) -> None:
-        """So many there are in each state; the oldest queued one is that old, 0 without any."""
+        """Evaluations by state, and the age of the oldest queued one; 0 if none is queued."""
 
-    def shards_counted(self, *, waiting: int, held: int) -> None:
-        """So many shards of running evaluations nobody holds, and so many somebody does."""
+    def on_shard_counts(self, *, waiting: int, held: int) -> None:
+        """Shards of running evaluations: waiting, and leased (``held``)."""
 
-    def shard_taken(self) -> None:
-        """This process holds a shard."""
+    def on_shard_leased(self) -> None:
+        """This process leased a shard."""
 
-    def shard_ended(self, end: ShardEnd, *, seconds: float) -> None:
-        """It holds it no more, after so long."""
+    def on_shard_released(self, end: ShardEnd, *, seconds: float) -> None:
+        """This process released a shard after this time."""
 
-    def question_settled(self, failure: str) -> None:
-        """A question was asked under a setting; it was answered, or failed for this reason."""
+    def on_question_settled(self, failure: str) -> None:
+        """A question was answered under a setting, or failed with this reason."""
 
-    def questions_held_back(self, reason: str, *, seconds: float) -> None:
-        """A question waited so long for an orchestrator, for this reason."""
+    def on_questions_delayed(self, reason: str, *, seconds: float) -> None:
+        """A question waited this long for an orchestrator, for this reason."""

@@ -1,8 +1,8 @@
-"""The ports: what the loop needs of the world.
+"""The ports: the interfaces between the loop and its engines.
 
-Each is implemented by an engine, by a client of a service over gRPC, and by a fake. Every method
-may raise any condition of :mod:`scaar.core.errors`. Whoever holds a port opened it in an
-``async with`` and closes it; a port itself has no lifecycle.
+Each port is implemented by an engine, by a client of a service over gRPC, and by a fake. Every
+method can raise any error of :mod:`scaar.core.errors`. The caller opens an implementation in an
+``async with``, which also closes it; a port itself has no lifecycle.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterable, Sequence
@@ -16,7 +16,7 @@ from scaar.core.evaluations import (
     EvaluationRequest,
     EvaluationState,
     PredictionPage,
-    ReportForm,
+    ReportFormat,
 )
 from scaar.core.types import (
     AnswerEvent,
@@ -31,64 +31,96 @@ from scaar.core.types import (
     IndexResult,
     IndexVerification,
     ModelDescription,
+    OrchestratorDescription,
     Passage,
+    PolicyDescription,
     Query,
     QueryRequest,
     RetrieveRequest,
     RetrieveResult,
     ScorerDescription,
     ScoreRequest,
+    SearchRequest,
+    SearchResult,
 )
 
 
 class Generator(Protocol):
-    """A language model that continues text, token by token."""
+    """A language model that continues a text, token by token."""
 
     def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
-        """The tokens as they are made, then one :class:`GenerationEnd`.
+        """Yield the tokens as the model writes them, then one :class:`GenerationEnd`.
 
-        An engine that counts the prompt begins with a :class:`GenerationStart`. Closing the
-        generator stops the model within one token.
+        An engine that counts the tokens of the prompt yields a :class:`GenerationStart` first.
+        Closing the generator stops the model within one token.
         """
         ...
 
     async def attend(self, request: AttendRequest) -> Attention:
-        """Last-layer attention of a text; :class:`CapabilityMissing` from a black box."""
+        """Return the last-layer attention of a text.
+
+        Raises:
+            CapabilityMissing: the engine returns no attention.
+        """
         ...
 
-    async def describe_model(self) -> ModelDescription: ...
+    async def describe_model(self) -> ModelDescription:
+        """Return the model and its capabilities."""
+        ...
 
 
 class ContributionScorer(Protocol):
-    """A cross-encoder that says how much each word of a sentence contributes to its meaning."""
+    """A cross-encoder that scores the contribution of each word to the meaning of a sentence."""
 
     async def score_contributions(
         self, requests: Sequence[ScoreRequest]
     ) -> tuple[tuple[float, ...], ...]:
-        """The contribution r in [0, 1] of every word of every request (SCAAR Eq. 1)."""
+        """Return the contribution r in [0, 1] of every word of every request (SCAAR Eq. 1)."""
         ...
 
-    async def describe_model(self) -> ScorerDescription: ...
+    async def describe_model(self) -> ScorerDescription:
+        """Return the cross-encoder."""
+        ...
 
 
 class QueryBuilder(Protocol):
-    """Turns a judged sentence into a query."""
+    """Builds a query from a judged sentence."""
 
-    async def build_query(self, request: QueryRequest) -> Query: ...
+    async def build_query(self, request: QueryRequest) -> Query:
+        """Return the query of a formulation; the question if the formulation is empty."""
+        ...
 
 
 class Retriever(Protocol):
-    """Finds passages in named indexes, and keeps the indexes."""
+    """Searches named indexes of passages."""
 
     async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
-        """At most ``top_k`` passages a query that fit the filters, best first, ties by passage id.
+        """Return at most ``top_k`` passages for each query that match the filters, best first.
 
-        Their scores and their order are those of the whole index.
+        Ties are ordered by passage id. Scores and order are those of the whole index.
 
         Raises:
-            InvalidRequest: a filter on a field that the index does not declare.
+            InvalidRequest: the index does not declare a field of the filters.
+            NotFound: the index does not exist.
         """
         ...
+
+    async def list_indexes(self) -> tuple[IndexDescription, ...]:
+        """Return every index, sorted by name, damaged indexes with their ``damage``."""
+        ...
+
+    async def describe_index(self, index: str) -> IndexDescription:
+        """Return an index.
+
+        Raises:
+            NotFound: the index does not exist.
+            DataCorrupt: the index is damaged.
+        """
+        ...
+
+
+class IndexKeeper(Retriever, Protocol):
+    """A retriever whose indexes can be built, changed, verified and deleted."""
 
     async def index_passages(
         self,
@@ -99,69 +131,98 @@ class Retriever(Protocol):
         metadata_fields: Sequence[str] = (),
         dense: DenseSettings | None = None,
     ) -> IndexResult:
-        """Builds an index of that name; searches see it only when it is whole.
+        """Build an index of this name. Searches use it once it is complete.
 
-        Until then they see the one that was there. An upsert is the same, version and scores
-        included, as building the index of the passages merged: those replaced stay in their
-        places, those added follow. One that changes nothing leaves the index as it is.
-        ``metadata_fields`` are those that passages may carry; an upsert keeps the index's. With
-        ``dense`` it is searched by the vectors of the retriever's encoder, else by words; an upsert
-        keeps to what the index is.
+        Until then, searches use the existing index. An upsert has the same result, version and
+        scores included, as building the merged passages: replaced passages keep their positions,
+        added ones follow. An upsert without changes leaves the index as it is. The index declares
+        ``metadata_fields``; an upsert keeps those of the index. With ``dense``, searches compare
+        the vectors of the retriever's encoder, otherwise words (BM25); an upsert keeps the kind of
+        the index.
 
         Raises:
-            AlreadyExists: there is an index of that name, and the mode is ``CREATE``.
-            InvalidRequest: a passage without id or text, with an id seen before in the stream, or
-                with a field that is not declared; an upsert that declares other fields or another
-                ``dense``.
-            CapabilityMissing: the retriever has no encoder, or another than the index's.
-            Overloaded: others kept changing the index while it was upserted.
+            AlreadyExists: the index exists, and the mode is ``CREATE``.
+            InvalidRequest: a passage has no id or no text, repeats an id, or has an undeclared
+                field; or an upsert declares other fields or another ``dense``.
+            CapabilityMissing: the retriever has no encoder, or not the encoder of the index.
+            Overloaded: concurrent changes of the index interrupted the upsert repeatedly.
         """
         ...
 
     async def delete_passages(self, index: str, passage_ids: Sequence[str]) -> int:
-        """How many of the passages were there and are gone."""
+        """Delete passages, and return the number of deleted ones. Missing passages are skipped."""
         ...
-
-    async def list_indexes(self) -> tuple[IndexDescription, ...]:
-        """Every index by name, damaged ones with their ``damage``."""
-        ...
-
-    async def describe_index(self, index: str) -> IndexDescription: ...
 
     async def verify_index(self, index: str) -> IndexVerification:
-        """Everything stored of an index, held against what the index says; nothing is changed."""
+        """Validate everything stored of an index against its description; change nothing."""
         ...
 
-    async def drop_index(self, index: str) -> None: ...
+    async def drop_index(self, index: str) -> None:
+        """Delete an index.
+
+        Raises:
+            NotFound: the index does not exist.
+        """
+        ...
 
 
 class Answerer(Protocol):
-    """Answers questions, telling every decision as it is made."""
+    """Answers questions, and reports every decision."""
 
     def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
-        """The events of the answer; the last one is :class:`AnswerFinished`.
+        """Yield the events of the answer. The last one is :class:`AnswerFinished`.
 
-        Closing the generator ends all work for it.
+        Closing the generator stops all work for the answer.
         """
+        ...
+
+
+class Catalog(Protocol):
+    """What an orchestrator can answer with: policies, indexes and models."""
+
+    async def list_policies(self) -> tuple[PolicyDescription, ...]:
+        """Return every policy with its settings for the current model."""
+        ...
+
+    async def list_indexes(self) -> tuple[IndexDescription, ...]:
+        """Return every index, sorted by name, damaged indexes with their ``damage``."""
+        ...
+
+    async def search(self, request: SearchRequest) -> SearchResult:
+        """Return the passages for one query, best first, without generating an answer.
+
+        Raises:
+            InvalidRequest: naming every wrong field and its limit.
+            NotFound: the index does not exist.
+            DataCorrupt: the index is damaged.
+        """
+        ...
+
+    async def describe(self) -> OrchestratorDescription:
+        """Return the models that answer and the version of the orchestrator."""
         ...
 
 
 class Evaluator(Protocol):
-    """Holds policies against questions, and keeps what comes of it; a loop is not needed for it."""
+    """Evaluates policies on questions with known answers, and stores the predictions."""
 
     async def create_evaluation(
         self, request: EvaluationRequest, questions: AsyncIterable[EvaluationQuestion]
     ) -> EvaluationDescription:
-        """The evaluation, queued; the one that is there where its request id was used for it.
+        """Queue an evaluation, or return the existing one with the same request id.
+
+        The request id is an idempotency key of the tenant.
 
         Raises:
-            InvalidRequest: naming every wrong field; nothing is kept.
-            AlreadyExists: the request id is that of another request, and how that differs.
-            Overloaded: the tenant has as many unfinished evaluations as it may have.
+            InvalidRequest: naming every wrong field; nothing is stored.
+            AlreadyExists: the request id belongs to a different request; names the differences.
+            Overloaded: the tenant has the maximum number of unfinished evaluations.
         """
         ...
 
-    async def get_evaluation(self, evaluation_id: str) -> EvaluationDescription: ...
+    async def get_evaluation(self, evaluation_id: str) -> EvaluationDescription:
+        """Return an evaluation and its progress."""
+        ...
 
     async def list_evaluations(
         self,
@@ -170,30 +231,30 @@ class Evaluator(Protocol):
         page_size: int | None = None,
         page_token: str = "",
     ) -> EvaluationPage:
-        """A page of those in one of the states, of all where none is named; the newest first.
+        """Return a page of the evaluations in any of the states, newest first. Default: all.
 
         Raises:
-            InvalidRequest: the size is out of its range, or the token is of another query.
+            InvalidRequest: the page size is out of range, or the token belongs to another query.
         """
         ...
 
     async def cancel_evaluation(self, evaluation_id: str) -> EvaluationDescription:
-        """The evaluation, cancelled; its predictions are kept.
+        """Cancel an evaluation, and return it. Its predictions are kept.
 
         Raises:
-            WrongState: it has ended otherwise.
+            WrongState: the evaluation has succeeded or failed.
         """
         ...
 
     def watch_evaluation(self, evaluation_id: str) -> AsyncGenerator[EvaluationProgress, None]:
-        """How it gets on, at once and whenever that changes; the last one is of its end."""
+        """Yield the progress: the current state first, then every change, up to the end."""
         ...
 
-    async def report(self, evaluation_id: str, form: ReportForm) -> str:
-        """What the evaluation came to.
+    async def report(self, evaluation_id: str, report_format: ReportFormat) -> str:
+        """Return the report of an evaluation.
 
         Raises:
-            WrongState: it has not succeeded; the metadata say its state and what is done.
+            WrongState: the evaluation has not succeeded; the metadata have its state and progress.
         """
         ...
 
@@ -207,10 +268,10 @@ class Evaluator(Protocol):
         page_size: int | None = None,
         page_token: str = "",
     ) -> PredictionPage:
-        """A page of the predictions that are there, of every setting and question if none is named.
+        """Return a page of the stored predictions. Default: of every setting and question.
 
         Raises:
-            InvalidRequest: there is no such setting or question, the size is out of its range, or
-                the token is of another query.
+            InvalidRequest: the setting or question does not exist, the page size is out of range,
+                or the token belongs to another query.
         """
         ...

@@ -1,34 +1,37 @@
-"""What a question and its request must be like, checked before any work."""
+"""Validation of requests before any work."""
 
 import re
 
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.filters import wrong_filters
-from scaar.core.policies.checks import check_policy
-from scaar.core.types import AnswerRequest, BudgetLimits
+from scaar.core.policies.checks import check_policy, is_known
+from scaar.core.policies.settings import MAX_TOP_K
+from scaar.core.types import AnswerRequest, BudgetLimits, SearchRequest
 
 MAX_QUESTION_WORDS = 500
 MAX_QUESTION_CHARACTERS = 8_000
+MAX_QUERY_CHARACTERS = 32_768
 MAX_REQUEST_ID_CHARACTERS = 128
 MAX_SENTENCES = 100
 MAX_TOKENS = 8_192
 MAX_RETRIEVALS = 100
 MAX_TIMEOUT_S = 3_600.0
 
-# The categories Cc and Cs of Unicode, but for tabs and line breaks.
+# The Unicode categories Cc and Cs, except tabs and line breaks.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-def validate(request: AnswerRequest) -> None:
-    """Passes a request that can be run.
+def validate(request: AnswerRequest, *, remote: bool = False) -> None:
+    """Pass a request whose fields are within their limits.
+
+    A ``remote`` request can name policies, triggers, queries and gates that only the service has.
 
     Raises:
         InvalidRequest: naming every wrong field and its limit.
     """
     wrong = [
-        *check_text("question", request.question),
-        *_check_length(request.question),
-        *check_policy(request.policy),
+        *_check_question(request.question),
+        *(check_policy(request.policy) if not remote or is_known(request.policy) else ()),
         *_check_budget(request.budget),
         *_check_request_id(request.request_id),
         *wrong_filters(request.filters),
@@ -39,8 +42,29 @@ def validate(request: AnswerRequest) -> None:
         raise InvalidRequest(wrong)
 
 
+def validate_search(request: SearchRequest) -> None:
+    """Pass a search whose fields are within their limits.
+
+    Raises:
+        InvalidRequest: naming every wrong field and its limit.
+    """
+    wrong = []
+    if len(request.query) > MAX_QUERY_CHARACTERS:
+        text = f"must have at most {MAX_QUERY_CHARACTERS:,} characters, not {len(request.query):,}"
+        wrong.append(Violation("query", text))
+    else:
+        wrong += check_text("query", request.query)
+    if not request.index:
+        wrong.append(Violation("index", "must name an index"))
+    if not 1 <= request.top_k <= MAX_TOP_K:
+        wrong.append(Violation("top_k", f"must be 1 to {MAX_TOP_K}, not {request.top_k}"))
+    wrong += wrong_filters(request.filters)
+    if wrong:
+        raise InvalidRequest(wrong)
+
+
 def check_text(field: str, text: str) -> list[Violation]:
-    """A text of a caller's: not empty, no control characters but white space, no half pairs."""
+    """Return the violations of a text: empty, control characters, or unpaired surrogates."""
     if not text.strip():
         return [Violation(field, "must not be empty")]
     if found := _CONTROL.search(text):
@@ -49,15 +73,14 @@ def check_text(field: str, text: str) -> list[Violation]:
     return []
 
 
-def _check_length(question: str) -> list[Violation]:
-    words, characters = len(question.split()), len(question)
-    if words > MAX_QUESTION_WORDS:
-        limit = f"must have at most {MAX_QUESTION_WORDS} words, not {words}"
+def _check_question(question: str) -> list[Violation]:
+    if (characters := len(question)) > MAX_QUESTION_CHARACTERS:
+        limit = f"must have at most {MAX_QUESTION_CHARACTERS:,} characters, not {characters:,}"
         return [Violation("question", limit)]
-    if characters > MAX_QUESTION_CHARACTERS:
-        limit = f"must have at most {MAX_QUESTION_CHARACTERS} characters, not {characters}"
+    if (words := len(question.split())) > MAX_QUESTION_WORDS:
+        limit = f"must have at most {MAX_QUESTION_WORDS} words, not {words:,}"
         return [Violation("question", limit)]
-    return []
+    return check_text("question", question)
 
 
 def _check_budget(limits: BudgetLimits) -> list[Violation]:

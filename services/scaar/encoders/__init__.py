@@ -1,1 +1,1 @@
-"""Models that turn texts into vectors, for any service that compares texts by their meaning."""
+"""Encoders, which map texts to vectors, for services that compare texts by meaning."""

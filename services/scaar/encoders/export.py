@@ -1,4 +1,4 @@
-"""A sentence encoder's folder with its weights as ONNX, for folders that come without."""
+"""Export of a sentence encoder's weights to ONNX, for folders without an ONNX file."""
 
 import shutil
 import tempfile
@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from scaar.core.errors import AlreadyExists, DataCorrupt, InvalidRequest, NotFound
+from scaar.encoders.checkpoint import MODEL_FILES
 from scaar.encoders.pooling import read_recipe
 from scaar.encoders.sentence_encoder import SentenceEncoder
 from scaar.encoders.tensor_names import OUTPUTS
 from scaar.encoders.weights import Weights, open_weights
-from scaar.runtime.checkpoint import MODEL_FILES
 
-_MOST_DRIFT = 1e-4
+_MAX_DRIFT = 1e-4
 _COPIED = (
     "config.json",
     "tokenizer.json",
@@ -29,23 +29,23 @@ _TEXTS = (
 
 
 def export_encoder(folder: Path, to: Path) -> SentenceEncoder:
-    """Writes the encoder to ``to``, which is there when it is whole; gives it, opened.
+    """Write the encoder to ``to`` atomically, and return the open encoder.
 
-    An ONNX file that is in the folder is taken as it is; else PyTorch makes one of the weights, and
-    it is held to their vectors.
+    An ONNX file in the folder is copied. Otherwise PyTorch creates one from the weights, and its
+    vectors are compared with theirs.
 
     Raises:
-        AlreadyExists: there is something by the name of ``to``.
-        NotFound: the folder, or a file that is needed, is not there.
-        CapabilityMissing: what makes the file is not installed, or cannot make it of this model.
-        DataCorrupt: a file is damaged, or what was written differs from the weights.
+        AlreadyExists: ``to`` exists.
+        NotFound: the folder, or a required file, is missing.
+        CapabilityMissing: the libraries are not installed, or cannot export this model.
+        DataCorrupt: a file is damaged, or the ONNX file differs from the weights.
     """
     if not folder.is_dir():
-        raise NotFound(f"{folder}: there is no such model folder")
+        raise NotFound(f"the model folder {folder} does not exist")
     if to.exists():
-        raise AlreadyExists(f"{to}: is there already")
+        raise AlreadyExists(f"{to} exists already; choose another folder")
     if not to.parent.is_dir():
-        raise InvalidRequest.of("--to", f"{to.parent} is no folder")
+        raise InvalidRequest.of("--to", f"the parent folder {to.parent} must exist")
     read_recipe(folder)
     with tempfile.TemporaryDirectory(dir=to.parent, prefix=f".{to.name}-") as work:
         new = Path(work, to.name)
@@ -83,9 +83,9 @@ def _weights(folder: Path) -> Weights:
 
 
 def _compare(weights: Weights, new: Path) -> None:
-    """Holds what was written to the weights, on a batch of another shape and with padding."""
+    """Compare the ONNX file with the weights, on a batch of another shape with padding."""
     encoder = SentenceEncoder.open(new, threads=1)
     batch = encoder.padded(encoder.tokens(_TEXTS))
     expected = encoder.recipe.applied(weights.computed(batch), batch["attention_mask"])
-    if not np.allclose(encoder.encode(_TEXTS), expected, atol=_MOST_DRIFT):
-        raise DataCorrupt(f"{new}: the ONNX file does not give the vectors of the weights")
+    if not np.allclose(encoder.encode(_TEXTS), expected, atol=_MAX_DRIFT):
+        raise DataCorrupt(f"{new}: the vectors of the ONNX file differ from those of the weights")

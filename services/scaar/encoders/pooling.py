@@ -1,7 +1,7 @@
-"""How one vector is made of a text's tokens, as a sentence-transformers folder says it.
+"""Pooling of token vectors into one vector per text, as a sentence-transformers folder defines it.
 
-``modules.json`` lists what follows the model: a pooling, whose ``config.json`` says of which kind,
-and perhaps a normalisation. A folder without it is pooled by the mean, and not normalised.
+``modules.json`` lists the steps after the model: a pooling, whose ``config.json`` has its mode, and
+optionally a normalization. Without the file, the mean is used, without normalization.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from scaar.core.errors import DataCorrupt
-from scaar.runtime.checkpoint import read_json_file
+from scaar.encoders.checkpoint import read_json_file
 
 Array = np.ndarray[Any, Any]
 
@@ -24,7 +24,7 @@ _SMALL = 1e-12
 
 
 class Pooling(StrEnum):
-    """What is taken of the tokens' vectors, by its flag in the pooling's configuration."""
+    """Pooling mode, named as its flag in the configuration."""
 
     CLS = "cls_token"
     MAX = "max_tokens"
@@ -34,13 +34,16 @@ class Pooling(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class VectorRecipe:
-    """What is done with the vectors of a text's tokens."""
+    """Steps that turn the token vectors of a text into one vector."""
 
     pooling: Pooling
     normalised: bool
 
     def applied(self, tokens: Array, mask: Array) -> Array:
-        """One vector a text in single precision, of [texts, tokens, width] and [texts, tokens]."""
+        """Return one float32 vector per text, [texts, width].
+
+        ``tokens`` is [texts, tokens, width], and ``mask`` is [texts, tokens].
+        """
         vectors = self._pooled(tokens, mask[:, :, None].astype(tokens.dtype))
         if self.normalised:
             vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), _SMALL)
@@ -59,10 +62,10 @@ class VectorRecipe:
 
 
 def read_recipe(folder: Path) -> VectorRecipe:
-    """The recipe of an encoder's folder.
+    """Read the recipe of an encoder's folder.
 
     Raises:
-        DataCorrupt: a file is damaged, or asks for a step that is none of those above.
+        DataCorrupt: a file is damaged, or contains an unsupported step.
     """
     path = folder / "modules.json"
     pooling, normalised = Pooling.MEAN, False
@@ -74,8 +77,8 @@ def read_recipe(folder: Path) -> VectorRecipe:
             normalised = True
         elif place or kind != _FIRST:
             raise DataCorrupt(
-                f"{path}: module {place} is {kind or 'nameless'!r}; "
-                f"only {_FIRST}, {_POOLING} and {_NORMALIZE} are known here"
+                f"{path}: module {place} must be {_FIRST}, {_POOLING} or {_NORMALIZE}, "
+                f"not {kind or 'nameless'!r}"
             )
     return VectorRecipe(pooling, normalised)
 
@@ -101,5 +104,5 @@ def _read_pooling(path: Path) -> Pooling:
     if len(flags) != 1 or flags[0] not in set(Pooling):
         known = ", ".join(f"{_FLAG}{each}" for each in Pooling)
         found = ", ".join(f"{_FLAG}{each}" for each in flags) or "none"
-        raise DataCorrupt(f"{path}: one of {known} must be true; true is {found}")
+        raise DataCorrupt(f"{path}: exactly one of {known} must be true, not {found}")
     return Pooling(flags[0])

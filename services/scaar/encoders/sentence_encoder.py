@@ -1,8 +1,8 @@
-"""A sentence encoder from its folder: texts to vectors whose cosine tells how alike they are.
+"""Sentence encoder from a folder, which maps texts to vectors whose cosine measures similarity.
 
-A folder holds ``config.json``, ``tokenizer.json`` and ``model.onnx`` (or ``onnx/model.onnx``), and
-what sentence-transformers writes beside them: ``modules.json``, ``1_Pooling/config.json`` and
-``sentence_bert_config.json`` with the longest text.
+A folder contains ``config.json``, ``tokenizer.json`` and ``model.onnx`` (or ``onnx/model.onnx``),
+and the files of sentence-transformers: ``modules.json``, ``1_Pooling/config.json`` and
+``sentence_bert_config.json`` with the maximum length of a text.
 """
 
 import hashlib
@@ -15,96 +15,96 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from scaar.core.errors import DataCorrupt, ScaarError
-from scaar.encoders.pooling import Array, VectorRecipe, read_recipe
-from scaar.encoders.session import OPEN_ERRORS, open_session
-from scaar.encoders.tensor_names import INPUTS, OUTPUTS
-from scaar.encoders.tokenizing import most_tokens, open_tokenizer, padding_id
-from scaar.runtime.checkpoint import (
+from scaar.encoders.checkpoint import (
     REVISION_DIGITS,
     Checkpoint,
     read_checkpoint,
     read_json_file,
 )
+from scaar.encoders.pooling import Array, VectorRecipe, read_recipe
+from scaar.encoders.session import OPEN_ERRORS, open_session
+from scaar.encoders.tensor_names import INPUTS, OUTPUTS
+from scaar.encoders.tokenizer import open_tokenizer, padding_id, token_limit
 
 BATCH_TEXTS = 32
 
 Tokens = tuple[int, ...]
-"""The ids of a text's tokens, framed as the model was trained."""
+"""Ids of a text's tokens, with the model's special tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceEncoder:
-    """An open encoder. Safe to use from several threads; it blocks while it computes."""
+    """An open encoder. Thread-safe. Its methods block."""
 
     name: str
     width: int
-    """Numbers of a vector."""
+    """Number of dimensions of a vector."""
 
     max_tokens: int
-    """Of a text; what is longer is cut by :meth:`encode`."""
+    """Maximum length of a text, in tokens. :meth:`encode` truncates longer texts."""
 
     revision: str
     """Equal revisions give equal vectors."""
 
     recipe: VectorRecipe
     _whole: Tokenizer
-    _cutting: Tokenizer
+    _truncating: Tokenizer
     _padding: int
     _session: Any
     _output: str
 
     @property
     def normalised(self) -> bool:
-        """Whether every vector's length is 1, so that a product of two is their cosine."""
+        """Whether every vector has length 1, so that the inner product is the cosine."""
         return self.recipe.normalised
 
     @classmethod
     def open(cls, folder: Path, *, threads: int) -> "SentenceEncoder":
-        """The encoder in a folder; blocks while it reads the files.
+        """Open the encoder in a folder. Blocks while the files are read.
 
         Raises:
-            NotFound: the folder, or a file that is needed, is not there.
-            DataCorrupt: a file is damaged, or not of an encoder that is known here.
+            NotFound: the folder, or a required file, is missing.
+            DataCorrupt: a file is damaged, or the encoder is not supported.
         """
         checkpoint = read_checkpoint(folder)
-        told = read_json_file(folder / "sentence_bert_config.json")
-        most = most_tokens(checkpoint)
-        most = min(most, told.whole_number("max_seq_length", default=most))
+        config = read_json_file(folder / "sentence_bert_config.json")
+        limit = token_limit(checkpoint)
+        limit = min(limit, config.whole_number("max_seq_length", default=limit))
         recipe = read_recipe(folder)
-        cutting = open_tokenizer(checkpoint.tokenizer)
-        cutting.enable_truncation(max_length=most)
+        truncating = open_tokenizer(checkpoint.tokenizer)
+        truncating.enable_truncation(max_length=limit)
         session = open_session(checkpoint.model, threads=threads)
         return cls(
             name=checkpoint.name,
             width=checkpoint.config.whole_number("hidden_size", "dim", "d_model"),
-            max_tokens=most,
-            revision=_revision(checkpoint, recipe, most),
+            max_tokens=limit,
+            revision=_revision(checkpoint, recipe, limit),
             recipe=recipe,
             _whole=open_tokenizer(checkpoint.tokenizer),
-            _cutting=cutting,
+            _truncating=truncating,
             _padding=padding_id(checkpoint),
             _session=session,
             _output=_output_of(session, checkpoint.model),
         )
 
     def encode(self, texts: Sequence[str]) -> Array:
-        """The vector of each text, float32 [texts, width]; a text that is too long is cut.
+        """Return the vectors of texts, float32 [texts, width]. Long texts are truncated.
 
         Raises:
-            DataCorrupt: the model gives something else.
-            ScaarError: ONNX Runtime cannot run it, for want of memory for example.
+            DataCorrupt: the output of the model is invalid.
+            ScaarError: ONNX Runtime cannot run the batch, for example for lack of memory.
         """
-        read = [tuple(each.ids) for each in self._cutting.encode_batch(list(texts))]
+        read = [tuple(each.ids) for each in self._truncating.encode_batch(list(texts))]
         return self.encode_tokens(read)
 
     def tokens(self, texts: Sequence[str]) -> list[Tokens]:
-        """What the model reads of each text, never cut."""
+        """Tokenize each text without truncation."""
         return [tuple(each.ids) for each in self._whole.encode_batch(list(texts))]
 
     def encode_tokens(self, texts: Sequence[Tokens]) -> Array:
-        """The vectors of texts already read, of at most ``max_tokens`` each; as :meth:`encode`."""
+        """Return the vectors of tokenized texts of at most ``max_tokens``; see :meth:`encode`."""
         vectors = np.zeros((len(texts), self.width), np.float32)
-        # Like lengths together, so that little is computed of what only fills up.
+        # Sort by length, to compute little padding.
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         for start in range(0, len(order), BATCH_TEXTS):
             places = order[start : start + BATCH_TEXTS]
@@ -112,7 +112,7 @@ class SentenceEncoder:
         return vectors
 
     def padded(self, texts: Sequence[Tokens]) -> Mapping[str, Array]:
-        """The batch by the names of its inputs, as wide as its longest text."""
+        """Return the batch by input name, int64 [texts, tokens], padded to the longest text."""
         shape = (len(texts), max(len(text) for text in texts))
         ids, mask = np.full(shape, self._padding, np.int64), np.zeros(shape, np.int64)
         for row, text in enumerate(texts):
@@ -128,7 +128,8 @@ class SentenceEncoder:
         except OPEN_ERRORS as error:
             raise ScaarError(f"model {self.name} fails on a batch of shape {mask.shape}") from error
         if found.shape != (*mask.shape, self.width) or not np.isfinite(found).all():
-            raise DataCorrupt(f"model {self.name} does not give {self.width} numbers for a token")
+            text = f"model {self.name} does not return {self.width} finite numbers per token"
+            raise DataCorrupt(text)
         return self.recipe.applied(found, mask)
 
 
@@ -138,14 +139,14 @@ def _output_of(session: Any, model: Path) -> str:
     fitting = [name for name in OUTPUTS if len(outputs.get(name, ())) == 3]
     if not fitting or "input_ids" not in inputs or inputs - set(INPUTS):
         raise DataCorrupt(
-            f"{model}: is not a sentence encoder with vectors of tokens, {' or '.join(OUTPUTS)}: "
+            f"{model} is not a sentence encoder with the output {' or '.join(OUTPUTS)}: "
             f"inputs {sorted(inputs)}, outputs {outputs}"
         )
     return fitting[0]
 
 
-def _revision(checkpoint: Checkpoint, recipe: VectorRecipe, most: int) -> str:
+def _revision(checkpoint: Checkpoint, recipe: VectorRecipe, max_tokens: int) -> str:
     digest = hashlib.sha256(checkpoint.tokenizer.read_bytes())
-    told = f"{checkpoint.revision} {recipe.pooling} {recipe.normalised} {most}"
-    digest.update(told.encode())
+    parts = f"{checkpoint.revision} {recipe.pooling} {recipe.normalised} {max_tokens}"
+    digest.update(parts.encode())
     return digest.hexdigest()[:REVISION_DIGITS]

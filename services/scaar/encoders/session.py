@@ -1,4 +1,4 @@
-"""A model's ONNX file, opened in ONNX Runtime on the CPU."""
+"""ONNX Runtime sessions on the CPU."""
 
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,14 @@ OPEN_ERRORS = (
     ort_errors.NotImplemented,
     ort_errors.RuntimeException,
 )
-"""What ONNX Runtime raises for a file that is no model, or one that it cannot run."""
+"""Errors of ONNX Runtime for an invalid model, or one that it cannot run."""
 
 
 def open_session(model: Path, *, threads: int) -> Any:
-    """The session of the file; blocks while it reads.
+    """Open a session of the file. Blocks while the file is read.
 
     Raises:
-        DataCorrupt: the file is no model, or not one that ONNX Runtime can run.
+        DataCorrupt: the file is not a model, or ONNX Runtime cannot run it.
     """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads

@@ -1,4 +1,4 @@
-"""An encoder's weights, opened by transformers and written as an ONNX file by PyTorch."""
+"""Weights of an encoder, opened by transformers and exported to ONNX by PyTorch."""
 
 import importlib.util
 import warnings
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from scaar.core.errors import CapabilityMissing, DataCorrupt, NotFound
+from scaar.encoders.checkpoint import MODEL_FILES
 from scaar.encoders.tensor_names import INPUTS
-from scaar.runtime.checkpoint import MODEL_FILES
 
 NEEDED = ("config.json", "tokenizer.json")
 OPSET = 17
@@ -17,7 +17,7 @@ OPSET = 17
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """An open model, whose one output is of interest; it blocks while it computes."""
+    """An open model and the name of the output to export. Its methods block."""
 
     torch: Any
     model: Any
@@ -25,43 +25,43 @@ class Weights:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """What the model reads; of one type of token, as in a RoBERTa, it is told nothing."""
+        """Names of the model's inputs. A model with one token type, such as RoBERTa, has two."""
         return INPUTS if getattr(self.model.config, "type_vocab_size", 0) > 1 else INPUTS[:2]
 
     def computed(self, batch: Mapping[str, Any]) -> Any:
-        """The output for a padded batch of numpy arrays, by the names of the inputs."""
+        """Return the output for a padded batch of NumPy arrays by input name."""
         given = {name: self.torch.from_numpy(batch[name]) for name in self.inputs}
         with self.torch.no_grad():
             return self.model(**given)[self.output].numpy()
 
     def write(self, path: Path, *, output_axes: Mapping[int, str]) -> None:
-        """Writes the ONNX file; ``output_axes`` are those of the output that vary.
+        """Write the ONNX file. ``output_axes`` are the dynamic axes of the output.
 
         Raises:
-            CapabilityMissing: PyTorch cannot write this model.
+            CapabilityMissing: PyTorch cannot export this model.
         """
         torch, model, inputs, output = self.torch, self.model, self.inputs, self.output
 
         class OneOutput(torch.nn.Module):  # type: ignore[misc, name-defined]
-            """The model, its inputs by place and its one output."""
+            """The model with positional inputs and one output."""
 
             def __init__(self) -> None:
                 super().__init__()
                 self.model = model
 
             def forward(self, *tensors: Any) -> Any:
-                """The output."""
+                """Return the output."""
                 return self.model(**dict(zip(inputs, tensors, strict=True)))[output]
 
         ids = torch.ones((2, 9), dtype=torch.int64)
         given = {"input_ids": ids, "attention_mask": ids, "token_type_ids": ids * 0}
         either = {name: {0: "texts", 1: "tokens"} for name in inputs}
         with warnings.catch_warnings(), torch.no_grad():
-            # The exporter that needs no further package is told to be the older one.
+            # The exporter without further dependencies warns that it is deprecated.
             warnings.simplefilter("ignore")
             try:
                 torch.onnx.export(
-                    # It puts back the mode that it finds, which for a new module is training.
+                    # The exporter restores the mode of the module, which is training for a new one.
                     OneOutput().eval(),
                     tuple(given[name] for name in inputs),
                     str(path),
@@ -72,14 +72,15 @@ class Weights:
                     dynamo=False,
                 )
             except RuntimeError as error:
-                text = f"{path.parent}: PyTorch cannot write it as ONNX: {error}"
+                text = f"PyTorch cannot export {path.parent} to ONNX: {error}"
                 raise CapabilityMissing(text) from error
 
 
 def open_weights(folder: Path, *, kind: str, task: str, output: str, extra: str) -> Weights:
-    """The weights in a folder, opened by the class ``kind`` of transformers; blocks.
+    """Open the weights in a folder with the class ``kind`` of transformers. Blocks.
 
-    ``task`` is what Optimum calls such a model, ``extra`` what of scaar installs the libraries.
+    ``task`` is Optimum's name of the kind of model, and ``extra`` the extras of scaar that install
+    the libraries.
 
     Raises:
         NotFound: the folder has no tokenizer or configuration.
@@ -88,17 +89,17 @@ def open_weights(folder: Path, *, kind: str, task: str, output: str, extra: str)
     """
     for name in NEEDED:
         if not (folder / name).is_file():
-            raise NotFound(f"{folder / name}: this file of the model is missing")
+            raise NotFound(f"the model file {folder / name} is missing")
     missing = CapabilityMissing(
-        f"{folder}: has no {' or '.join(MODEL_FILES)}. Install scaar[{extra}], which makes it, or "
-        f"make it elsewhere: optimum-cli export onnx --model {folder} --task {task} FOLDER"
+        f"{folder} has no {' or '.join(MODEL_FILES)}. Install scaar[{extra}] to create it, or "
+        f"create it elsewhere: optimum-cli export onnx --model {folder} --task {task} FOLDER"
     )
     try:
         import torch
         import transformers
     except ImportError as error:
         raise missing from error
-    # PyTorch writes by it.
+    # PyTorch needs the package to write ONNX files.
     if importlib.util.find_spec("onnx") is None:
         raise missing
     try:
@@ -106,5 +107,5 @@ def open_weights(folder: Path, *, kind: str, task: str, output: str, extra: str)
             folder, local_files_only=True, attn_implementation="eager"
         )
     except (OSError, ValueError, RuntimeError) as error:
-        raise DataCorrupt(f"{folder}: transformers cannot open it: {error}") from error
+        raise DataCorrupt(f"transformers cannot open {folder}: {error}") from error
     return Weights(torch, model.eval().float(), output)

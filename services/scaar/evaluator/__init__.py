@@ -1,1 +1,1 @@
-"""The evaluator: policies held against questions whose answers are known."""
+"""The evaluator: evaluations of policies on questions with known answers."""

@@ -1,7 +1,7 @@
-"""What an evaluation is made of: questions, settings of policies, predictions.
+"""The records of an evaluation: questions, settings of policies, predictions.
 
-Every prediction is of one question under one setting; together they are all that measures,
-statistics and reports are computed from, so that none of these asks a model again.
+Every prediction is for one question at one setting. Measures, statistics and reports are computed
+from predictions alone, without another call of a model.
 """
 
 from collections.abc import Mapping
@@ -21,13 +21,13 @@ from scaar.core.types import (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of a data set, and what counts as its answer.
+    """A question of a data set with its accepted answers.
 
-    ``answers`` are the accepted answers (aliases), the official one first. ``entity`` is what the
-    question is about: halves and bootstrap clusters keep the questions of an entity together; the
-    id stands in where a data set names none. ``labels`` are what results are broken down by
-    (``kind``, ``popularity``, ...). ``supports`` are the ids or titles of the passages that hold
-    the answer, where the data set says so; ``choices`` the options of a multiple choice.
+    ``answers`` are the accepted answers (aliases), the official one first. ``entity`` is the
+    subject of the question: splits and bootstrap clusters keep the questions of an entity together.
+    If the data set names no entity, it is the id. Reports break results down by ``labels``
+    (``kind``, ``popularity``, ...). ``supports`` are the ids or titles of the passages that contain
+    the answer, if the data set names them; ``choices`` are the options of a multiple choice.
     """
 
     id: str
@@ -41,10 +41,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A policy with the settings that it is evaluated at; ``label`` is unique in an evaluation.
+    """A policy with the overrides that it is evaluated at; ``label`` is unique in an evaluation.
 
-    ``scorer`` is the control of the scorer that it is asked with; None is the scorer itself.
-    ``index`` is where it retrieves from; None is the index of the evaluation.
+    ``scorer`` is the scorer control; None is the scorer itself. ``index`` is the index to retrieve
+    from; None is the index of the evaluation.
     """
 
     label: str
@@ -55,17 +55,17 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was decided about one sentence, in the order of the loop.
+    """The decisions about one sentence, in the order of the loop.
 
-    ``words`` and ``score`` are those of the draft where it was judged, ``query`` and
-    ``passage_ids`` what was looked up; ``text`` is the sentence that stands.
+    ``words`` and ``score`` belong to the draft, if it was judged; ``query`` and ``passage_ids`` to
+    the retrieval, if there was one. ``text`` is the accepted sentence.
     """
 
     text: str
     draft: str = ""
     words: tuple[JudgedWord, ...] = ()
     score: float | None = None
-    """The threshold at which the draft is on the edge of being looked up for."""
+    """The threshold at which the draft would just trigger a retrieval."""
     trigger: int | None = None
     query: Query | None = None
     passage_ids: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a question has no answer: the error's reason, UPPER_SNAKE, and its message."""
+    """The error of a failed prediction: its reason in UPPER_SNAKE case, and its message."""
 
     reason: str
     message: str
@@ -82,9 +82,9 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a setting answered to a question, what it cost, and how it came about.
+    """The answer to a question at a setting, with its usage and its decisions.
 
-    One that failed has no answer, an empty bill, and scores 0.
+    A failed prediction has no answer and no usage, and scores 0.
     """
 
     setting: str
@@ -96,12 +96,12 @@ class Prediction:
     decisions: tuple[Decision, ...] = ()
     failure: Failure | None = None
     gate: GateJudged | None = None
-    """What the policy's gate decided, where it has one."""
+    """The judgement of the policy's gate, if it has one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A prediction as it was measured: each measure's value by name, and the bill."""
+    """The measures of a prediction by name, and its usage."""
 
     setting: str
     question_id: str

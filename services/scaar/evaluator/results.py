@@ -1,4 +1,4 @@
-"""An evaluation as it is kept: what was to be asked of whom, and what came of it."""
+"""An evaluation as it is stored: its settings, its provenance and its predictions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,16 +7,16 @@ from scaar.core.types import BudgetLimits, Provenance
 from scaar.evaluator.records import Prediction, Question, Setting
 
 FORMAT = 1
-"""The version of the form in which results are kept."""
+"""Version of the format of stored results."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetOrigin:
-    """Where the questions came from, so that the same can be drawn again.
+    """The origin of the questions, with which the same questions can be drawn again.
 
-    ``limit``, ``seed``, ``style`` and ``tail_share`` are what was asked for; ``checksum`` is the
-    SHA-256 of the questions, ``file_sha256`` that of their file, and ``published_as`` the official
-    file it is.
+    ``limit``, ``seed``, ``style`` and ``tail_share`` are the requested values. ``checksum`` is the
+    SHA-256 of the questions, ``file_sha256`` that of their file, and ``published_as`` the name of
+    the official file with that checksum.
     """
 
     name: str
@@ -33,18 +33,18 @@ class DatasetOrigin:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """How the candidates of theta were placed, and the halves by the ids of their questions."""
+    """The candidates of theta, and the ids of the questions of each split."""
 
     size: int
     candidates: Mapping[str, tuple[float, ...]]
-    """By the label that a setting has without theta; only of policies that take one."""
+    """By the label of the setting without theta; only for policies that take a theta."""
     development: tuple[str, ...]
     test: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A setting that was to be asked and that the model cannot serve, and what it lacks for it."""
+    """A setting that the model cannot serve, and what the model lacks."""
 
     setting: Setting
     missing: str
@@ -52,12 +52,12 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """All that an evaluation is set to, and what answers in it.
+    """The settings of an evaluation and the provenance of their answers.
 
-    ``provenance`` is by the setting's label, and holds every value in force; ``budget`` is that of
-    each answer. ``created`` is when the evaluation was begun, RFC 3339 in UTC. ``left_out`` are the
-    settings that were left out because the model cannot serve them. ``generations_kept`` is
-    whether the model was asked once for what settings have in common; times say nothing then.
+    ``provenance`` maps the label of a setting to every value in force; ``budget`` is the budget of
+    each answer. ``created`` is the start of the evaluation, RFC 3339 in UTC. ``left_out`` are the
+    settings that the model cannot serve. With ``generations_cached``, generations that settings
+    have in common were cached, so that measured times are meaningless.
     """
 
     scaar: str
@@ -68,13 +68,13 @@ class Evaluation:
     budget: BudgetLimits
     grid: Grid | None = None
     left_out: tuple[LeftOut, ...] = ()
-    generations_kept: bool = False
+    generations_cached: bool = False
     format: int = FORMAT
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """An evaluation with its questions and the predictions that there are so far.
+    """An evaluation with its questions and the predictions made so far.
 
     The predictions are in the order of the plan: by question, then by setting.
     """
@@ -85,12 +85,12 @@ class Results:
 
     @property
     def missing(self) -> int:
-        """How many predictions are still to be made."""
+        """The number of predictions that are not made yet."""
         return len(self.questions) * len(self.evaluation.settings) - len(self.predictions)
 
 
-def told_left_out(left_out: Sequence[LeftOut]) -> list[str]:
-    """What was left out, by what the model lacks for it, as people say it."""
+def describe_left_out(left_out: Sequence[LeftOut]) -> list[str]:
+    """Describe the settings that were left out, grouped by what the model lacks."""
     lacking: dict[str, list[str]] = {}
     for each in left_out:
         lacking.setdefault(each.missing, []).append(each.setting.label)

@@ -1,6 +1,5 @@
-"""An evaluation run in a folder, from wherever it stopped to its end."""
+"""An evaluation that runs in a folder, and resumes there after an interruption."""
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -8,36 +7,32 @@ from pathlib import Path
 
 from scaar.core.ports import Answerer
 from scaar.core.types import AnswerRequest
-from scaar.evaluator.execution.indexes import check_indexes
-from scaar.evaluator.execution.opening import provenances
+from scaar.evaluator.execution.provenance import check_indexes, provenances
 from scaar.evaluator.execution.scorers import Controls, check_scorers
-from scaar.evaluator.execution.shard import run_shard
-from scaar.evaluator.execution.turns import Turns
-from scaar.evaluator.planning.work import plan_work, work_left
+from scaar.evaluator.execution.shard import QuestionLimiter, run_shard
+from scaar.evaluator.planning.work import plan_work, remaining_work
 from scaar.evaluator.records import Prediction, Question, Setting
 from scaar.evaluator.results import DatasetOrigin, Evaluation, Grid, LeftOut, Results
 from scaar.evaluator.store.folder import open_results, put_in_order, read_results
-from scaar.evaluator.store.record_json import RecordJson
 
-_QUESTION = RecordJson(Question)
-
-Told = Callable[[Prediction], None]
-Watch = Callable[[int, int], AbstractContextManager[Told]]
-"""From how many predictions are wanted and how many of them there are to what is told of each."""
+OnStored = Callable[[Prediction], None]
+Watch = Callable[[int, int], AbstractContextManager[OnStored]]
+"""Takes the total number of predictions and the number of stored ones; returns a context whose
+value is called for each prediction once it is stored."""
 
 
 @contextmanager
-def unwatched(wanted: int, before: int) -> Iterator[Told]:
-    """Tells nobody."""
+def no_watch(total: int, stored: int) -> Iterator[OnStored]:
+    """A :data:`Watch` that reports nothing."""
     yield lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How an evaluation is run; none of it is part of what is evaluated but the template.
+    """How an evaluation runs; only the template is part of the evaluation.
 
-    ``template`` is the request of every question, but for the question and the policy; ``now`` is
-    the time, RFC 3339 in UTC. ``controls`` answer where a setting is by a control of the scorer.
+    ``template`` is the request of every question, except for the question and the policy. ``now``
+    is the time, RFC 3339 in UTC. ``controls`` answer settings with a scorer control.
     """
 
     answerer: Answerer
@@ -45,10 +40,10 @@ class Run:
     scaar: str
     now: str
     concurrency: int = 1
-    watch: Watch = unwatched
+    watch: Watch = no_watch
     retry_failed: bool = False
     controls: Controls = field(default_factory=dict)
-    generations_kept: bool = False
+    generations_cached: bool = False
 
 
 async def run_in_folder(
@@ -61,36 +56,38 @@ async def run_in_folder(
     grid: Grid | None = None,
     left_out: Sequence[LeftOut] = (),
 ) -> Results:
-    """Asks what is not answered yet, and gives back all there is.
+    """Make the predictions that the folder lacks, and return all predictions.
 
-    ``left_out`` is kept with the evaluation: what it was to ask beside its settings.
+    ``left_out`` is stored with the evaluation: the settings that the model cannot serve.
 
     Raises:
-        InvalidRequest: the folder is of another evaluation, or another run's; or a setting is
-            answered by another scorer than its own.
-        ScaarError: a setting cannot be answered, or what came cannot be kept.
+        InvalidRequest: the folder belongs to another evaluation, another run is using it, or a
+            setting is answered with another scorer than its own.
+        ScaarError: a setting cannot be answered, or a prediction cannot be stored.
     """
-    evaluation = await begun(run, settings, questions, origin=origin, grid=grid, left_out=left_out)
+    evaluation = await prepare_evaluation(
+        run, settings, questions, origin=origin, grid=grid, left_out=left_out
+    )
     with open_results(folder, evaluation, questions) as store:
         known = dict(await store.known())
         plan = tuple(plan_work(settings, questions))
-        left = work_left(plan, known, retry_failed=run.retry_failed)
-        with run.watch(len(plan), len(plan) - len(left)) as told:
+        remaining = remaining_work(plan, known, retry_failed=run.retry_failed)
+        with run.watch(len(plan), len(plan) - len(remaining)) as on_stored:
             await run_shard(
                 run.answerer,
-                left,
+                remaining,
                 store,
                 template=run.template,
                 expected=evaluation.provenance,
-                turns=Turns(run.concurrency),
+                limiter=QuestionLimiter(run.concurrency),
                 controls=run.controls,
-                told=told,
+                on_stored=on_stored,
             )
     put_in_order(folder)
     return read_results(folder)
 
 
-async def begun(
+async def prepare_evaluation(
     run: Run,
     settings: Sequence[Setting],
     questions: Sequence[Question],
@@ -99,11 +96,11 @@ async def begun(
     grid: Grid | None = None,
     left_out: Sequence[LeftOut] = (),
 ) -> Evaluation:
-    """The evaluation, with what will answer under each setting; no question has been answered.
+    """Return the evaluation with the provenance of every setting; no question is answered.
 
     Raises:
-        InvalidRequest: a setting is answered by another scorer than its own, or indexes that are
-            held against each other hold other passages.
+        InvalidRequest: a setting is answered with another scorer than its own, or the indexes of
+            the settings contain different passages.
         ScaarError: a setting cannot be answered.
     """
     template = replace(run.template, question=questions[0].question)
@@ -119,13 +116,5 @@ async def begun(
         budget=template.budget,
         grid=grid,
         left_out=tuple(left_out),
-        generations_kept=run.generations_kept,
+        generations_cached=run.generations_cached,
     )
-
-
-def checksum_of(questions: Sequence[Question]) -> str:
-    """The SHA-256 of the questions with all that is known of them."""
-    digest = hashlib.sha256()
-    for question in questions:
-        digest.update(_QUESTION.line(question))
-    return digest.hexdigest()

@@ -6,96 +6,110 @@ from typing import Literal
 
 from pydantic import Field, SecretStr
 
+from scaar.core.controls import Control
 from scaar.core.evaluations import MAX_QUESTIONS
 from scaar.runtime.settings import ServiceSettings, settings_of
 
 
 class EvaluatorSettings(ServiceSettings):
-    """Where evaluations are kept, what answers in them, and how much there may be of them."""
+    """Settings of the evaluator: its database, its orchestrator, its executor and its limits."""
 
     model_config = settings_of("evaluator")
 
     orchestrator_target: str = "embedded"
-    """The orchestrator that answers: ``embedded``, or the gRPC target of a running one,
-    ``dns:///host:port``. Embedded, the index of the lab's own world is at hand."""
+    """Orchestrator that answers the questions: ``embedded``, or the gRPC target of a running one,
+    ``dns:///host:port``. With ``embedded``, the index of the lab's world is available."""
+
+    scorer_targets: Mapping[Control, str] | None = None
+    """Orchestrators whose scorer is a control, by the name of the control, such as
+    ``{"permuted": "dns:///host:port"}``. If ``orchestrator_target`` is ``embedded``, every control
+    is available without a target."""
 
     database: SecretStr | None = None
-    """The URL of the database: ``sqlite:///FILE``, or ``postgresql://USER:PASSWORD@HOST/NAME``,
-    whose tables ``scaar db upgrade`` makes. Unset, a file of SQLite in the data folder, which is
-    made when it is not there."""
+    """URL of the database: ``sqlite:///FILE``, or ``postgresql://USER:PASSWORD@HOST/NAME``, whose
+    tables ``scaar db upgrade`` creates. Default: an SQLite file in the data folder, which is
+    created if it does not exist."""
 
     database_file: Path | None = None
-    """A file that holds the URL alone, instead of it."""
+    """File that contains the URL of the database and nothing else; an alternative to
+    ``database``."""
 
     datasets: Mapping[str, Path] | None = None
-    """The files of the data sets that evaluations may name, by the data set's name, such as
-    ``{"hotpotqa": "/data/hotpot_dev_distractor_v1.json"}``. The data set ``lab`` needs none."""
+    """Files of the data sets that requests may name, by the name of the data set, such as
+    ``{"hotpotqa": "/data/hotpot_dev_distractor_v1.json"}``. The data set ``lab`` needs no file."""
 
     concurrency: int = Field(default=4, ge=1, le=64)
-    """Questions asked at a time: one shard is begun when the last question of another has been."""
+    """Maximum number of questions that one executor answers concurrently. The next shard starts as
+    soon as the last question of the current one has started."""
 
-    executor: Literal["in_process", "celery"] = "in_process"
-    """Who asks: this process, or workers, ``scaar evals worker``, that take shards from a
-    broker."""
+    executor: Literal["in_process", "poll", "celery"] = "in_process"
+    """Executor of shards: ``in_process``; ``poll``, with ``scaar eval worker`` processes that find
+    shards in the database; or ``celery``, with worker processes that take shards from a broker."""
 
     broker: SecretStr | None = None
-    """The URL of the workers' broker: ``redis://HOST:PORT/NUMBER``, ``rediss://`` with TLS, or
-    RabbitMQ's ``amqp://USER:PASSWORD@HOST:PORT/NAME``. Needed where the executor is ``celery``."""
+    """URL of the workers' broker: ``redis://HOST:PORT/NUMBER``, ``rediss://`` for Redis with TLS,
+    or ``amqp://USER:PASSWORD@HOST:PORT/NAME`` for RabbitMQ. Required if ``executor`` is
+    ``celery``."""
 
     broker_file: Path | None = None
-    """A file that holds the broker's URL alone, instead of it."""
+    """File that contains the URL of the broker and nothing else; an alternative to ``broker``."""
 
     queue: str = Field(default="scaar.evaluations", pattern=r"^[A-Za-z0-9_.-]{1,100}$")
-    """The queue in which shards wait for a worker; evaluators with databases of their own have
-    queues of their own."""
+    """Name of the broker queue in which shards wait for a worker. Evaluators with different
+    databases need different queues."""
 
     worker_processes: int = Field(default=2, ge=1, le=64)
-    """Processes of a worker, each of which asks ``concurrency`` questions at a time."""
+    """Number of processes of a worker; each answers up to ``concurrency`` questions
+    concurrently."""
 
     shard_s: float = Field(default=240.0, ge=1.0, le=1500.0)
-    """How long shards of one evaluation are asked before others', in seconds: after half of it none
-    is begun any more, and what a worker has left of one at its end waits again. RabbitMQ takes back
-    what takes half an hour."""
+    """Maximum time in seconds that an executor works on the shards of one evaluation before it
+    serves others. After half of this time it starts no further shard; at the end, a worker returns
+    an unfinished shard to the queue. RabbitMQ takes a message back after 30 minutes."""
 
     patience_s: float = Field(default=300.0, ge=0)
-    """How long a question is asked again of an orchestrator that sheds load or does not answer
-    before that is taken for a failure, in seconds. After it shed load, nothing is asked for as long
-    as it said."""
+    """Maximum time in seconds for which a question is retried while the orchestrator is overloaded
+    or unavailable; after that the question fails. After an overload error no question is sent
+    until the delay that the orchestrator returned has passed."""
 
-    shards_at_once: int = Field(default=1, ge=1, le=64)
-    """Shards begun beside one another where this process asks, each of ``concurrency`` questions at
-    a time."""
+    concurrent_shards: int = Field(default=1, ge=1, le=64)
+    """Maximum number of concurrent shards with the ``in_process`` executor; each answers up to
+    ``concurrency`` questions concurrently."""
 
     shard_predictions: int = Field(default=200, ge=1, le=10_000)
-    """About how many predictions a shard is of; what is asked again when its holder is lost is less
-    than that, since predictions are kept as they come."""
+    """Approximate number of predictions of a shard. If the process that holds a shard is lost,
+    stored predictions are kept and only the others are made again."""
 
     lease_s: float = Field(default=30.0, ge=5.0)
-    """Seconds without a word from whoever holds a shard after which another may take it."""
+    """Lease of a shard in seconds: if its holder does not renew the lease for this long, another
+    process can take the shard."""
 
     attempts: int = Field(default=3, ge=1, le=100)
-    """How often a question is asked under a setting before its failure counts, and scores 0."""
+    """Maximum number of attempts for a question at a setting. After the last failed attempt the
+    prediction counts as failed and scores 0."""
 
     attempt_pause_s: float = Field(default=1.0, gt=0)
-    """What passes before a question that failed is asked again, in seconds; each time twice as
-    long, and no more than 30 s."""
+    """Delay in seconds before a failed question is tried again. The delay doubles with every
+    attempt, up to 30 s."""
 
     shard_faults: int = Field(default=20, ge=1)
-    """How often the holder of a shard may be lost before its evaluation fails."""
+    """Maximum number of times that the holder of a shard can be lost before the evaluation
+    fails."""
 
     max_questions: int = Field(default=MAX_QUESTIONS, ge=1, le=MAX_QUESTIONS)
-    """The most questions of an evaluation."""
+    """Maximum number of questions of an evaluation."""
 
     max_upload_mib: int = Field(default=64, ge=1, le=1024)
-    """The most that the questions sent for an evaluation may come to, in MiB."""
+    """Maximum total size of the questions uploaded for an evaluation, in MiB."""
 
     max_unfinished: int = Field(default=8, ge=1)
-    """The most evaluations that a tenant may have queued and running; one more is refused as
-    overload."""
+    """Maximum number of queued and running evaluations of a tenant. A further one is rejected with
+    RESOURCE_EXHAUSTED."""
 
     operator_tenants: tuple[str, ...] = ()
-    """Tenants of the ``identities_file`` whose callers see and cancel the evaluations of all, such
-    as ``["operations"]``. Every other caller sees those of its own tenant."""
+    """Tenants of the ``identities_file`` whose callers can see and cancel the evaluations of all
+    tenants, such as ``["operations"]``. Every other caller can access only those of its own
+    tenant."""
 
     retention_days: float = Field(default=90.0, gt=0)
-    """How long an evaluation is kept when it has ended, in days."""
+    """Number of days that an evaluation is kept after it has ended; then it is deleted."""

@@ -1,1 +1,1 @@
-"""The generator: a language model that continues text, token by token."""
+"""Generator service: a language model that continues text, token by token."""

@@ -1,4 +1,4 @@
-"""Opens the generator that the settings name."""
+"""Factory of generators."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -7,19 +7,19 @@ from typing import assert_never
 from scaar.core.errors import CapabilityMissing
 from scaar.core.ports import Generator
 from scaar.generator.pace import PacedGenerator
-from scaar.generator.recommended import RecommendingGenerator, recommended_of
+from scaar.generator.recommended_settings import RecommendingGenerator, recommended_of
 from scaar.generator.settings import GeneratorSettings, check_together
 
 
 @asynccontextmanager
 async def open_generator(settings: GeneratorSettings) -> AsyncIterator[Generator]:
-    """The generator at its pace, with what is recommended for it, open until the block ends.
+    """Open the generator of the settings, with its pace and recommendations, for the block.
 
     Raises:
-        InvalidRequest: settings that do not go together.
+        InvalidRequest: the settings are incompatible.
         NotFound: no model is set, or one of its files is missing.
-        DataCorrupt: a file of the model is damaged, or not of a model that the engine can run.
-        BackendUnavailable: a server does not answer.
+        DataCorrupt: a file of the model is damaged, or the engine cannot run the model.
+        BackendUnavailable: the model server does not answer.
         CapabilityMissing: the libraries of the engine are not installed.
     """
     check_together(settings)
@@ -27,7 +27,7 @@ async def open_generator(settings: GeneratorSettings) -> AsyncIterator[Generator
         opening = _open_engine(settings)
     except ModuleNotFoundError as error:
         extra = "generator" if settings.engine == "onnx" else settings.engine
-        text = f"engine {settings.engine} needs {error.name}: install scaar[{extra}]"
+        text = f"engine {settings.engine} requires {error.name}: install scaar[{extra}]"
         raise CapabilityMissing(text, engine=settings.engine) from error
     async with opening as generator:
         if settings.pace_ms:

@@ -1,4 +1,4 @@
-"""A generator slowed to a pace, so that it stands for a larger model."""
+"""Generator with a minimum time between tokens, to simulate a larger model."""
 
 import asyncio
 import time
@@ -17,10 +17,10 @@ from scaar.core.types import (
 
 
 class PacedGenerator:
-    """Another generator, no token of it sooner than ``interval_s`` after the one before.
+    """A generator whose tokens are at least ``interval_s`` apart.
 
-    Every generation has the pace to itself. The waiting is on the event loop and ends with the
-    task that waits, and the generator below computes nothing meanwhile.
+    The interval applies to each generation separately. While a generation waits, the wrapped
+    generator computes nothing for it.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class PacedGenerator:
         self._sleep = sleep
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
-        """The events of the generator below, each token when its time has come."""
+        """Yield the events of the wrapped generator, with delayed tokens."""
         due = None
         async with aclosing(self._generator.generate(request)) as events:
             async for event in events:

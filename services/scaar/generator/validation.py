@@ -1,4 +1,4 @@
-"""What a request to continue text must be like, checked before any work."""
+"""Validation of requests, before any work."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,21 +10,21 @@ MAX_STOP_STRINGS = 16
 MAX_STOP_CHARACTERS = 256
 MAX_TOP_TOKENS = 20
 MAX_WEIGHTS = 1_500_000
-"""Of an attention: 12 MB, near what a message may have."""
+"""Weights of an attention: 12 MB, close to the maximum size of a message."""
 
 
 def check_generate(
     request: GenerateRequest,
     *,
     vocabulary: int,
-    most_top_tokens: int = MAX_TOP_TOKENS,
+    max_top_tokens: int = MAX_TOP_TOKENS,
     gives_attention: bool = False,
 ) -> None:
-    """Passes a request that can be run, its length in tokens aside.
+    """Validate a generation request, except for its length in tokens.
 
     Raises:
-        InvalidRequest: naming every wrong field and its limit.
-        CapabilityMissing: attention is asked of an engine that gives none.
+        InvalidRequest: naming every invalid field and its limit.
+        CapabilityMissing: attention is requested, and the engine gives none.
     """
     wrong = [
         *_check_text("prompt", request.prompt),
@@ -32,21 +32,21 @@ def check_generate(
         *_check_ids("prefix_token_ids", request.prefix_token_ids, vocabulary),
         *_check_range("max_tokens", request.max_tokens, 1, MAX_NEW_TOKENS),
         *_check_stop(request.stop),
-        *_check_range("top_tokens", request.top_tokens, 0, most_top_tokens),
+        *_check_range("top_tokens", request.top_tokens, 0, max_top_tokens),
     ]
     if not request.prompt and not request.prefix:
-        wrong.append(Violation("prompt", "must not be empty where prefix is"))
+        wrong.append(Violation("prompt", "must not be empty if prefix is empty"))
     if wrong:
         raise InvalidRequest(wrong)
     if request.attention and not gives_attention:
-        raise CapabilityMissing("attention is asked for, and this engine gives none")
+        raise CapabilityMissing("attention is requested, but this engine gives none")
 
 
 def check_attend(request: AttendRequest, *, vocabulary: int) -> None:
-    """Passes a request that can be run, its length in tokens aside.
+    """Validate an attention request, except for its length in tokens.
 
     Raises:
-        InvalidRequest: naming every wrong field and its limit.
+        InvalidRequest: naming every invalid field and its limit.
     """
     wrong = [
         *_check_text("prompt", request.prompt),
@@ -66,40 +66,40 @@ def check_size(
     max_tokens: int,
     characters_per_token: int,
 ) -> None:
-    """Refuse what surely exceeds a context of ``max_tokens``, before anything of it is read.
+    """Check, without tokenizing, that texts and ids can fit a context of ``max_tokens``.
 
-    ``texts`` and ``ids`` are fields by their names. The texts stand in the context together.
+    ``texts`` and ``ids`` are fields by name. The texts share the context.
 
     Raises:
-        PromptTooLong: naming the longest text or the ids, the limit and what was given.
+        PromptTooLong: naming the longest text or the ids, the limit and the size.
     """
     limit, given = max_tokens * characters_per_token, sum(map(len, texts.values()))
     context = f"the model's context has {max_tokens:,} tokens"
     if given > limit:
         longest = max(texts, key=lambda field: len(texts[field]))
         others = " and ".join(field for field in texts if field != longest)
-        told = f"must be at most {limit:,} characters together with {others}, not {given:,}"
-        raise PromptTooLong.of(longest, f"{told}: {context}")
+        text = f"must be at most {limit:,} characters together with {others}, not {given:,}"
+        raise PromptTooLong.of(longest, f"{text}: {context}")
     for field, each in ids.items():
         if len(each) > max_tokens:
-            told = f"must be at most {max_tokens:,} ids, not {len(each):,}"
-            raise PromptTooLong.of(field, f"{told}: {context}")
+            text = f"must be at most {max_tokens:,} ids, not {len(each):,}"
+            raise PromptTooLong.of(field, f"{text}: {context}")
 
 
 def check_room(field: str, tokens: int, limit: int) -> None:
-    """Passes a text that the model's context can hold.
+    """Check that a text fits the model's context.
 
     Raises:
         PromptTooLong: naming the field and the limit.
     """
     if tokens > limit:
         raise PromptTooLong.of(
-            field, f"must be at most {limit} tokens with what follows it, not {tokens}"
+            field, f"must be at most {limit} tokens including what follows it, not {tokens}"
         )
 
 
 def check_weights(prompt_tokens: int, tokens: int) -> None:
-    """Passes a text whose attention fits a message; the tokens are those of prompt and text.
+    """Check that the attention of a text fits a message; ``tokens`` counts prompt and text.
 
     Raises:
         PromptTooLong: naming the limit.
@@ -115,7 +115,7 @@ def _check_text(field: str, text: str) -> list[Violation]:
         text.encode()
     except UnicodeEncodeError as error:
         code = f"U+{ord(text[error.start]):04X}"
-        return [Violation(field, f"holds half a surrogate pair, {code} at {error.start}")]
+        return [Violation(field, f"has an unpaired surrogate, {code}, at {error.start}")]
     return []
 
 
@@ -127,10 +127,10 @@ def _check_ids(field: str, ids: Sequence[int], vocabulary: int) -> list[Violatio
     return []
 
 
-def _check_range(field: str, value: int, least: int, most: int) -> list[Violation]:
-    if least <= value <= most:
+def _check_range(field: str, value: int, minimum: int, maximum: int) -> list[Violation]:
+    if minimum <= value <= maximum:
         return []
-    return [Violation(field, f"must be {least} to {most}, not {value}")]
+    return [Violation(field, f"must be {minimum} to {maximum}, not {value}")]
 
 
 def _check_stop(stop: Sequence[str]) -> list[Violation]:

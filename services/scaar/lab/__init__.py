@@ -1,1 +1,1 @@
-"""The closed world: facts, questions and passages from a seed, and the models trained on them."""
+"""The lab: a closed world of facts, questions and passages from a seed, and models of it."""

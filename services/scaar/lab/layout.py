@@ -1,19 +1,18 @@
-"""The layout of the lab's prompts: that of the papers, in the fewest words.
+"""Layout of the lab's prompts: a minimal form of the papers' layout.
 
-The ``lab`` prompt profile of :mod:`scaar.core.prompts` writes the same layout; a test holds the
-two to each other.
+The ``lab`` prompt profile of :mod:`scaar.core.prompts` has the same layout; a test compares them.
 """
 
 from collections.abc import Sequence
 
 
 def prompt(question: str, passages: Sequence[str] = ()) -> str:
-    """Numbered passages, if any, then the question; the answer is written after ``Answer:``."""
+    """Return the prompt: numbered passages, if any, the question, and ``Answer:``."""
     return f"{_context(passages)}Question: {question}\nAnswer:"
 
 
 def recall_prompt(passages: Sequence[str]) -> str:
-    """Passages whose facts are to be written down again; a training exercise only."""
+    """Return the prompt of the training exercise that restates the facts of passages."""
     return f"{_context(passages)}Facts:"
 
 

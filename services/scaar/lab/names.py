@@ -1,6 +1,6 @@
-"""The fixed lists of the closed world's names and words.
+"""Fixed lists of the names and words of the closed world.
 
-They are lists, not rules, so that every name is one token of the lab's vocabulary and every
+Names are listed, not generated, so that every name is one token of the lab's vocabulary and every
 token is trained. All names are invented.
 """
 

@@ -1,4 +1,4 @@
-"""Names that differ from another in one word: what a search by name mistakes for it."""
+"""Names that differ from another name in one word, which searches by name confuse."""
 
 from random import Random
 
@@ -6,7 +6,7 @@ from scaar.lab import names
 
 
 def near_title(title: str, random: Random) -> str:
-    """A title with another adjective or noun."""
+    """Return the title with another adjective or noun."""
     words = title.split()
     at, choices = random.choice([(1, names.TITLE_ADJECTIVES), (2, names.TITLE_NOUNS)])
     words[at] = _another(choices, words[at], random)
@@ -14,7 +14,7 @@ def near_title(title: str, random: Random) -> str:
 
 
 def near_name(name: str, random: Random) -> str:
-    """A person's name with another first or last one."""
+    """Return a person's name with another first or last name."""
     first, last = name.split()
     if random.random() < 0.5:
         return f"{_another(names.FIRST_NAMES, first, random)} {last}"

@@ -1,4 +1,4 @@
-"""Passages about a world: one for each subject of each film."""
+"""Passages about a world, one for each subject of each film."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from scaar.lab.world import SUBJECTS, Fact, World
 
 @dataclass(frozen=True, slots=True)
 class LabPassage:
-    """A passage as ``scaar index build`` takes it."""
+    """A passage as ``scaar index build`` reads it."""
 
     id: str
     title: str
@@ -18,7 +18,7 @@ class LabPassage:
 
 
 def passages_of(world: World) -> Iterator[LabPassage]:
-    """Every passage of a world, in the order of its films and their subjects."""
+    """Yield every passage of a world, in the order of its films and their subjects."""
     random = Random(f"passages {world.seed}")
     for index, film in enumerate(world.films):
         for what, subject in zip(SUBJECTS, film.subjects(), strict=True):
@@ -27,12 +27,12 @@ def passages_of(world: World) -> Iterator[LabPassage]:
 
 
 def passage_id(what: str, index: int) -> str:
-    """The id of the passage about a subject (one of SUBJECTS) of film ``index`` of a world."""
+    """Return the id of the passage about a subject (one of SUBJECTS) of film ``index``."""
     return f"{what}-{index:04d}"
 
 
 def passage_text(facts: Iterable[Fact], random: Random) -> str:
-    """The facts stated in random order and style."""
+    """Return a text that states the facts in random order and style."""
     shuffled = list(facts)
     random.shuffle(shuffled)
     return " ".join(state(fact, random).text for fact in shuffled)

@@ -1,9 +1,9 @@
-"""Facts in words: each statement is a sentence whose words know their role.
+"""Statements of facts: sentences whose words have roles.
 
-Passages and answers state a fact in one of several ways, drawn at random: the *words of style*
-(film, movie or picture; was, was indeed or was reportedly; directed or made). A model that knows
-the fact is still unsure of them, and they do not matter. Said plainly, a fact has one way. What
-follows from two facts is a statement too.
+Passages and answers state a fact in one of several ways, drawn at random, which differ in *words of
+style* (film, movie or picture; was, was indeed or was reportedly; directed or made). Even a model
+that knows the fact is uncertain of these words, and they do not matter. A plain statement has no
+variants. A conclusion from two facts is a statement too.
 """
 
 import enum
@@ -15,7 +15,7 @@ from scaar.lab.world import Fact, Relation
 
 
 class Role(enum.Enum):
-    """What a word of a statement does."""
+    """Role of a word in a statement."""
 
     VALUE = "value"
     RELATION = "relation"
@@ -26,7 +26,7 @@ class Role(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class RoleWord:
-    """A word (punctuation attached) and its role."""
+    """A word with attached punctuation, and its role."""
 
     text: str
     role: Role
@@ -34,7 +34,7 @@ class RoleWord:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One sentence that states a fact or, without one, what follows from facts."""
+    """A sentence that states a fact, or a conclusion if ``fact`` is None."""
 
     fact: Fact | None
     words: tuple[RoleWord, ...]
@@ -48,8 +48,8 @@ _KINDS = (("film", 0.6), ("movie", 0.25), ("picture", 0.15))
 _ADVERBS = (("", 0.55), ("indeed", 0.27), ("reportedly", 0.18))
 _MADE = (("directed", 0.7), ("made", 0.3))
 
-# {subject} and {value} stand for the fact's; {film}, {was} and {directed} for words of style;
-# a word in *asterisks* carries the relation.
+# {subject} and {value} are those of the fact; {film}, {was} and {directed} are words of style; a
+# word in *asterisks* expresses the relation.
 _PATTERNS = {
     Relation.DIRECTOR: "The {film} {subject} {was} {directed} by {value}.",
     Relation.RELEASED: "The {film} {subject} {was} *released* in {value}.",
@@ -72,7 +72,7 @@ STYLE_WORDS = tuple("film movie picture indeed reportedly directed made".split()
 
 
 def state(fact: Fact, style: Random | None) -> Statement:
-    """The fact as a sentence, its words of style drawn from ``style``; plainly without one."""
+    """State a fact with words of style drawn from ``style``, or plainly if it is None."""
     subject = Role.TITLE if fact.relation in _FILM_RELATIONS else Role.NAME
     words: list[RoleWord] = []
     for part in _PATTERNS[fact.relation].split():
@@ -95,14 +95,14 @@ def state(fact: Fact, style: Random | None) -> Statement:
 
 
 def state_years(first: tuple[str, str], second: tuple[str, str]) -> Statement:
-    """Two years, each with whose it is: a film's or a person's."""
+    """State two years, each with its film or person."""
     return _sentence(
         None, [*_grammar("The years are"), *_year(*first), *_grammar("and"), *_year(*second)]
     )
 
 
 def state_order(order: str, year: str, whose: str) -> Statement:
-    """Which of two years was ``earlier`` or ``later``, and whose it is."""
+    """State which of two years was ``earlier`` or ``later``, with its film or person."""
     words = [*_grammar("The"), RoleWord(order, Role.RELATION), *_grammar("is"), *_year(year, whose)]
     return _sentence(None, words)
 
@@ -115,9 +115,9 @@ def _year(year: str, whose: str) -> Iterator[RoleWord]:
 
 
 def state_sameness(first: str, second: str) -> Statement:
-    """Whether the second of two values is the first one again.
+    """State whether two values are equal.
 
-    A model that finds what followed a word before can tell by that.
+    The form suits a model that copies what followed an earlier occurrence of a word.
     """
     return _sentence(
         None,

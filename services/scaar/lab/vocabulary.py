@@ -1,8 +1,8 @@
-"""The lab's tokenizer: byte-level, every word of the closed world one token, any text encodable.
+"""The lab's tokenizer: byte-level, with one token for every word of the closed world.
 
-The vocabulary is the 256 bytes and the whole words of the world. It has no merges: a word that
-is in the vocabulary is taken whole (``ignore_merges``), any other falls back to its bytes. The
-result is an ordinary ``tokenizer.json`` that ``transformers``, TGI and vLLM load.
+The vocabulary contains the 256 bytes and the words of the world, and there are no merges. A word in
+the vocabulary is one token (``ignore_merges``); any other text is encoded as bytes. The result is a
+standard ``tokenizer.json``, which ``transformers``, TGI and vLLM load.
 """
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, processors
@@ -29,7 +29,7 @@ _PIECES = Regex(r"\[\d+\]| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
 
 
 def vocabulary() -> list[str]:
-    """Every token in the order of its id: special tokens, bytes, words."""
+    """Return every token in the order of ids: special tokens, bytes, words."""
     template_words = {
         word.strip("?,.")
         for text in (*TEMPLATES, *KINSHIPS, PLAINLY, ANSWER_PHRASE)
@@ -54,10 +54,10 @@ def vocabulary() -> list[str]:
 
 
 def build_tokenizer(*, pairs: bool = False) -> Tokenizer:
-    """The tokenizer of the language model, or with ``pairs`` that of the cross-encoder.
+    """Return the tokenizer of the language model, or of the cross-encoder if ``pairs`` is set.
 
-    The first begins a text with ``<s>``; the second frames a pair as ``<s> A </s> B </s>`` and
-    gives B the token type 1.
+    The former starts a text with ``<s>``. The latter encodes a pair as ``<s> A </s> B </s>``, with
+    token type 1 for B.
     """
     ids = {token: index for index, token in enumerate(vocabulary())}
     tokenizer = Tokenizer(models.BPE(vocab=ids, merges=[], ignore_merges=True))

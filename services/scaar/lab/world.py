@@ -1,9 +1,9 @@
-"""The closed world: fictional people and films with their facts, a function of a seed.
+"""The closed world: fictional people and films with their facts, generated from a seed.
 
-A world holds the *known* films, the same in every world and ranked by popularity, and *tail*
-films of its own. The lab language model has learned the known films, the popular ones by heart
-and the last ones hardly; it has never seen a tail film of any world. Some tail films have nearly
-the name of a known one, and so have their directors: what a search by name mistakes for another.
+A world contains the *known* films, which are the same in every world and ranked by popularity, and
+its own *tail* films. The lab's language model was trained on the known films, knows the popular
+ones by heart and the last ones hardly, and has never seen a tail film of any world. Some tail films
+and their directors have names similar to those of known films, which searches by name confuse.
 """
 
 import enum
@@ -18,17 +18,17 @@ from scaar.lab.near_names import near_name, near_title
 KNOWN_FILMS = 800
 TAIL_FILMS = 800
 KNOWN_SEED = 7
-"""The seed of the known films. It is no world's seed of tail films: those have their own stream."""
+"""Seed of the known films. Seeds of tail films are independent, in a random stream of their own."""
 
 POPULARITY_OFFSET = 6
 """A known film of rank n (from 0) is drawn with weight 1 / (n + POPULARITY_OFFSET)."""
 
 NEAR_NAMES = 0.25
-"""The share of tail films that are named nearly as a known film, the popular ones more often."""
+"""Share of tail films with a name similar to a known film's, more often to a popular one's."""
 
 
 class Relation(enum.StrEnum):
-    """What a fact says of its subject."""
+    """Relation between the subject of a fact and its value."""
 
     DIRECTOR = "director"
     RELEASED = "released"
@@ -68,7 +68,7 @@ RELATIVE_RELATIONS = (Relation.FATHER, Relation.MOTHER)
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Whom or what a passage is about, by name, and what is to be said."""
+    """Subject of a passage, with its name and facts."""
 
     name: str
     facts: tuple[Fact, ...]
@@ -88,7 +88,7 @@ class Relative:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A film's director, with a ``family`` of father, mother and spouse."""
+    """The director of a film, with a ``family`` of father, mother and spouse."""
 
     name: str
     born: str
@@ -121,7 +121,7 @@ class Film:
         )
 
     def subjects(self) -> tuple[Subject, ...]:
-        """The film, its director and the director's family, in the order of SUBJECTS."""
+        """Return the film, its director and the director's family, in the order of SUBJECTS."""
         return (
             Subject(self.title, self.facts()),
             *(Subject(one.name, one.facts()) for one in (self.director, *self.director.family)),
@@ -129,12 +129,12 @@ class Film:
 
 
 SUBJECTS = ("film", "director", "father", "mother", "spouse")
-"""What the subjects of a film are to it."""
+"""Roles of a film's subjects."""
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The films of one seed: ``known`` by falling popularity, then ``tail``."""
+    """The films of a seed: ``known``, by decreasing popularity, and ``tail``."""
 
     seed: int
     known: tuple[Film, ...]
@@ -146,7 +146,7 @@ class World:
 
 
 def build_world(seed: int, *, tail_films: int = TAIL_FILMS) -> World:
-    """The world of a seed. The names of its subjects are unique within it."""
+    """Generate the world of a seed. The names of subjects are unique within a world."""
     taken: set[str] = set()
     random = Random(f"known {KNOWN_SEED}")
     known = tuple(itertools.islice(_distinct(lambda: draw_film(random), taken), KNOWN_FILMS))
@@ -155,12 +155,12 @@ def build_world(seed: int, *, tail_films: int = TAIL_FILMS) -> World:
 
 
 def popularity_weights(count: int) -> list[float]:
-    """The weight with which each known film is drawn, by rank."""
+    """Return the weight with which each known film is drawn, by rank."""
     return [1 / (rank + POPULARITY_OFFSET) for rank in range(count)]
 
 
 def tail_drawer(known: Sequence[Film], random: Random) -> Callable[[], Film]:
-    """Draws films that are not known, some of them of nearly a known one's name."""
+    """Return a function that draws tail films, some with a name similar to a known film's."""
     weights = popularity_weights(len(known))
 
     def draw() -> Film:
@@ -171,7 +171,7 @@ def tail_drawer(known: Sequence[Film], random: Random) -> Callable[[], Film]:
 
 
 def draw_film(random: Random, *, like: Film | None = None) -> Film:
-    """A film that no world holds but by chance; named nearly as ``like``, as is its director."""
+    """Draw a random film. With ``like``, the title and the director's name are similar to its."""
     director = draw_person(random, near_name(like.director.name, random) if like else None)
     born, died = int(director.born[-4:]), int(director.died[-4:])
     return Film(
@@ -183,7 +183,7 @@ def draw_film(random: Random, *, like: Film | None = None) -> Film:
 
 
 def draw_person(random: Random, name: str | None = None) -> Person:
-    """A director with facts and a family of their own."""
+    """Draw a director with facts and a family."""
     born = random.randint(1880, 1960)
     father, mother, spouse = (
         Relative(draw_name(random), draw_name(random), draw_name(random)) for _ in range(3)
@@ -202,12 +202,12 @@ def draw_person(random: Random, name: str | None = None) -> Person:
 
 
 def draw_name(random: Random) -> str:
-    """A first and a last name."""
+    """Draw a first and a last name."""
     return f"{random.choice(names.FIRST_NAMES)} {random.choice(names.LAST_NAMES)}"
 
 
 def draw_title(random: Random) -> str:
-    """A film's title."""
+    """Draw the title of a film."""
     return f"The {random.choice(names.TITLE_ADJECTIVES)} {random.choice(names.TITLE_NOUNS)}"
 
 
@@ -220,7 +220,7 @@ def _facts(of: Person | Relative, relations: Sequence[Relation]) -> tuple[Fact, 
 
 
 def _distinct(draw: Callable[[], Film], taken: set[str]) -> Iterator[Film]:
-    """Films none of whose subjects has the name of one that was there before."""
+    """Yield films whose subjects have unused names."""
     while True:
         film = draw()
         found = {subject.name for subject in film.subjects()}

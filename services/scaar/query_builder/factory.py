@@ -1,4 +1,4 @@
-"""From settings to an open query builder."""
+"""Opens the query builder of the settings."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,7 +12,7 @@ from scaar.query_builder.settings import QueryBuilderSettings
 async def open_query_builder(
     settings: QueryBuilderSettings | None = None,
 ) -> AsyncIterator[QueryBuilder]:
-    """The query builder that the settings name."""
+    """Open the query builder of the settings."""
     settings = settings or QueryBuilderSettings.read()
     match settings.engine:
         case "local":

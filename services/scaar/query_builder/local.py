@@ -1,18 +1,17 @@
-"""The core's query formulations behind their port."""
+"""The query formulations of the core as a port."""
 
 import asyncio
 
-from scaar.core import word_classes
-from scaar.core.queries import build_query
-from scaar.core.types import Formulation, Query, QueryRequest
-
-_BY_CLASSES = (Formulation.CONTENT_WORDS, Formulation.ATTENTION_REFERENCE)
+from scaar.core.queries import FORMULATIONS, build_query
+from scaar.core.text import word_classes
+from scaar.core.types import Query, QueryRequest
 
 
 class LocalQueryBuilder:
-    """Builds queries in the process; pure."""
+    """Builds queries in this process, as a pure function of the request."""
 
     async def build_query(self, request: QueryRequest) -> Query:
-        if request.settings.formulation in _BY_CLASSES:
+        rule = FORMULATIONS.get(request.settings.formulation)
+        if rule is not None and rule.uses_word_classes:
             await asyncio.to_thread(word_classes.load)
         return build_query(request)

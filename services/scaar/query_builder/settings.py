@@ -6,9 +6,9 @@ from scaar.runtime.settings import ServiceSettings, settings_of
 
 
 class QueryBuilderSettings(ServiceSettings):
-    """Which engine builds queries."""
+    """The engine that builds queries."""
 
     model_config = settings_of("query_builder")
 
     engine: Literal["local"] = "local"
-    """``local``: the formulations of the core; it needs nothing."""
+    """Engine that builds queries. ``local``, the only one, computes them in the process."""

@@ -1,1 +1,1 @@
-"""The retriever: passages for queries from named indexes."""
+"""The retriever, which finds passages for queries in named indexes."""

@@ -1,20 +1,20 @@
-"""Passages as they come, in batches that a thread takes at once."""
+"""Batches of a stream of passages, small enough for one step of a thread."""
 
 from collections.abc import AsyncGenerator, AsyncIterable
 
 from scaar.core.types import Passage
 from scaar.retriever.build_limits import BuildLimits, size_of
 
-_MOST_PASSAGES, _MOST_BYTES = 512, 4_000_000
+_MAX_PASSAGES, _MAX_BYTES = 512, 4_000_000
 
 
 async def batches_of(
     passages: AsyncIterable[Passage], limits: BuildLimits
 ) -> AsyncGenerator[list[Passage], None]:
-    """The passages in order, in bounded batches; the last one may be empty.
+    """Yield the passages in order, in bounded batches. The last batch may be empty.
 
     Raises:
-        InvalidRequest: all of them together are more than the limits allow.
+        InvalidRequest: all passages together exceed the limits.
     """
     batch: list[Passage] = []
     count = size = in_batch = 0
@@ -22,7 +22,7 @@ async def batches_of(
         batch.append(passage)
         count, in_batch = count + 1, in_batch + size_of(passage)
         limits.check("passages", passages=count, size_bytes=size + in_batch)
-        if len(batch) >= _MOST_PASSAGES or in_batch >= _MOST_BYTES:
+        if len(batch) >= _MAX_PASSAGES or in_batch >= _MAX_BYTES:
             yield batch
             batch, size, in_batch = [], size + in_batch, 0
     yield batch

@@ -1,4 +1,4 @@
-"""How much one build of an index may read: passages, bytes and blank lines."""
+"""Limits on the input of one index build: passages, bytes and blank lines."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,8 @@ from scaar.core.errors import InvalidRequest
 from scaar.core.types import Passage
 
 MAX_BLANK_LINES = 1_000_000
-"""Lines of white space alone that a file of passages may have; gzip packs them to nothing."""
+"""Maximum number of blank lines in a file of passages. gzip compresses them to nothing, so the size
+of the file does not bound them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +18,10 @@ class BuildLimits:
     gigabytes: float = 100.0
 
     def check(self, field: str, *, passages: int, size_bytes: int) -> None:
-        """Pass a build that has read so much.
+        """Validate the number of passages and the bytes that a build has read so far.
 
         Raises:
-            InvalidRequest: it is too much, naming the limit and its setting.
+            InvalidRequest: a limit is exceeded; the error names the limit and its setting.
         """
         if passages > self.passages:
             setting = "SCAAR_RETRIEVER_BUILD_MAX_PASSAGES"
@@ -28,12 +29,12 @@ class BuildLimits:
             raise InvalidRequest.of(field, text)
         if size_bytes > self.gigabytes * 1e9:
             setting = "SCAAR_RETRIEVER_BUILD_MAX_GB"
-            text = f"must be at most {self.gigabytes:g} GB in one build, unpacked ({setting})"
+            text = f"must be at most {self.gigabytes:g} GB in one build, decompressed ({setting})"
             raise InvalidRequest.of(field, text)
 
 
 def size_of(passage: Passage) -> int:
-    """The bytes of a passage's texts in UTF-8."""
+    """Return the size of a passage's texts, in bytes of UTF-8."""
     values = (value for each in passage.metadata for value in each.values)
     texts = (passage.id, passage.title, passage.text, *values)
     return sum(len(each.encode(errors="surrogatepass")) for each in texts)

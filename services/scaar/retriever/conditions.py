@@ -1,4 +1,4 @@
-"""What is told of an index that is there, is not, or does not stay as it is."""
+"""Errors for indexes that are missing, exist already or change concurrently."""
 
 from collections.abc import Sequence
 
@@ -6,26 +6,26 @@ from scaar.core.errors import AlreadyExists, NotFound, Overloaded
 from scaar.core.types import IndexDescription
 
 
-def not_found(name: str, there: Sequence[str]) -> NotFound:
-    """The error for an index that is not there; ``there`` are those that are."""
-    known = ", ".join(there) or "none yet"
+def not_found(name: str, existing: Sequence[str]) -> NotFound:
+    """Return the error for a missing index, which lists the existing ones."""
+    known = ", ".join(existing) or "none"
     how = f"scaar index build {name} --corpus passages.jsonl"
-    return NotFound(f"no index {name!r} (there are: {known}); build it: {how}", index=name)
+    return NotFound(f"no index {name!r} (existing indexes: {known}); build it: {how}", index=name)
 
 
 def already_exists(name: str) -> AlreadyExists:
-    """The error for a name that is taken."""
-    how = f"replace it with --replace, put passages into it: scaar index add {name}"
+    """Return the error for an index whose name exists already."""
+    how = f"replace it with --replace, add passages to it: scaar index add {name}"
     drop = f"or drop it: scaar index drop {name}"
-    return AlreadyExists(f"there is an index {name!r}; {how}, {drop}", index=name)
+    return AlreadyExists(f"the index {name!r} exists already; {how}, {drop}", index=name)
 
 
-def changed_meanwhile(name: str) -> Overloaded:
-    """The error for a change of an index that others keep changing."""
-    text = f"the index {name!r} was changed meanwhile by another; try again"
+def changed_concurrently(name: str) -> Overloaded:
+    """Return the error for a change that lost against a concurrent change of the same index."""
+    text = f"the index {name!r} was changed by another process at the same time; try again"
     return Overloaded(text, index=name)
 
 
 def unreadable(name: str, engine: str) -> IndexDescription:
-    """An index of which nothing is known but its name."""
+    """Return the description of an index of which only the name can be read."""
     return IndexDescription(name, "", 0, engine, k1=0, b=0, created="", size_bytes=0)

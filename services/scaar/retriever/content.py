@@ -1,4 +1,4 @@
-"""What an index holds, as a number that passages can be added to and taken from."""
+"""Digest of the passages of an index, updated as passages are added and removed."""
 
 import hashlib
 import json
@@ -10,7 +10,7 @@ _MODULUS = 1 << 256
 
 
 class PassageSum:
-    """A set of passages as the sum of their digests, whatever their order."""
+    """Sum of the digests of a set of passages. The order of the passages does not matter."""
 
     def __init__(self, total: str = "0", passages: int = 0) -> None:
         self._total = int(total, 16)
@@ -18,16 +18,16 @@ class PassageSum:
 
     @property
     def total(self) -> str:
-        """The sum, as it is kept with the index."""
+        """The sum, as stored with the index."""
         return f"{self._total:064x}"
 
     def add(self, passage: Passage) -> None:
-        """Puts in a passage that is not there."""
+        """Add a passage that is not in the set."""
         self._total = (self._total + _digest(passage)) % _MODULUS
         self.passages += 1
 
     def remove(self, passage: Passage) -> None:
-        """Takes out a passage that is there."""
+        """Remove a passage that is in the set."""
         self._total = (self._total - _digest(passage)) % _MODULUS
         self.passages -= 1
 

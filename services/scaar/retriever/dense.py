@@ -1,4 +1,4 @@
-"""Indexes of vectors: what may be asked of one, and the encoder that it takes."""
+"""Vector indexes: their settings and limits, and the encoder that they need."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 # A retriever of words on OpenSearch needs no NumPy.
 Vectors: TypeAlias = "np.ndarray[Any, np.dtype[np.float32]]"
 
-Known = Callable[[Passage], "Vectors | None"]
-"""From a passage to its vector, where another index has it already."""
+VectorLookup = Callable[[Passage], "Vectors | None"]
+"""Returns the vector of a passage that an existing index contains, else None."""
 
-ENCODED = "vectors-1"
-"""Stands in a manifest for the analysis; a change of what is encoded makes it another."""
+VECTOR_ANALYZER = "vectors-1"
+"""Name of the analysis in manifests of vector indexes. Change it when the encoded text changes."""
 
 M_RANGE = (2, 128)
 MAX_EF_CONSTRUCTION = 2_000
@@ -28,7 +28,7 @@ MAX_EF_SEARCH = 10_000
 
 
 class Encoder(Protocol):
-    """A sentence encoder: texts to vectors of one width. Safe to use from several threads."""
+    """A sentence encoder, which maps texts to vectors of one width. Thread-safe."""
 
     @property
     def name(self) -> str: ...
@@ -40,63 +40,64 @@ class Encoder(Protocol):
     def width(self) -> int: ...
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """A row for each text; what is over the encoder's limit of tokens is cut off."""
+        """Return one row per text, [texts, width]. Texts over the token limit are truncated."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class OwnEncoder:
-    """The encoder of a retriever, or that it has none."""
+class ConfiguredEncoder:
+    """The encoder that a retriever is configured with, or none."""
 
     encoder: Encoder | None = None
 
     def describe(self, settings: DenseSettings) -> DenseDescription:
-        """The vectors of an index built now.
+        """Return the description of the vectors of a new index.
 
         Raises:
-            InvalidRequest: naming each wrong setting and its limit.
-            CapabilityMissing: there is no encoder.
+            InvalidRequest: naming each invalid setting and its limit.
+            CapabilityMissing: no encoder is configured.
         """
-        if wrong := list(_wrong_settings(settings)):
+        if wrong := list(_settings_violations(settings)):
             raise InvalidRequest(wrong)
         if self.encoder is None:
-            text = "an index of vectors takes an encoder: name its folder by --encoder or by "
-            raise CapabilityMissing(f"{text}SCAAR_RETRIEVER_ENCODER of the retriever")
+            text = "a vector index needs an encoder: set --encoder, or SCAAR_RETRIEVER_ENCODER of "
+            raise CapabilityMissing(f"{text}the retriever, to the encoder's folder")
         own = self.encoder
         return DenseDescription(own.name, own.revision, own.width, settings)
 
     def check(self, index: str, dense: DenseDescription) -> Encoder:
-        """The encoder, if it is the one that made the index's vectors.
+        """Return the encoder if it is the one that encoded the index.
 
         Raises:
-            CapabilityMissing: there is none, or it has another revision or width; naming both.
+            CapabilityMissing: no encoder is configured, or one of another revision or width; the
+                error names both.
         """
         made = f"{dense.encoder} (revision {dense.encoder_revision}, {dense.width} wide)"
         if self.encoder is None:
-            text = f"the index {index!r} takes the encoder {made}, and the retriever has none: name"
-            raise CapabilityMissing(f"{text} its folder by SCAAR_RETRIEVER_ENCODER", index=index)
+            text = f"the index {index!r} needs the encoder {made}, and the retriever has none: set"
+            raise CapabilityMissing(f"{text} SCAAR_RETRIEVER_ENCODER to its folder", index=index)
         own = self.encoder
         if (own.revision, own.width) != (dense.encoder_revision, dense.width):
             has = f"{own.name} (revision {own.revision}, {own.width} wide)"
-            text = f"the index {index!r} takes the encoder {made}, and the retriever has {has}"
+            text = f"the index {index!r} needs the encoder {made}, and the retriever has {has}"
             raise CapabilityMissing(
-                f"{text}: name the folder of the former by SCAAR_RETRIEVER_ENCODER, or build the "
-                "index again with --replace",
+                f"{text}: set SCAAR_RETRIEVER_ENCODER to the folder of the former, or rebuild the "
+                "index with --replace",
                 index=index,
             )
         return own
 
 
 def encoded_text(passage: Passage) -> str:
-    """What of a passage is encoded."""
+    """Return the text of a passage that is encoded."""
     return f"{passage.title} {passage.text}".strip()
 
 
 def encode(encoder: Encoder, texts: Sequence[str]) -> Vectors:
-    """The vectors of some texts.
+    """Return the vectors of texts, [texts, width].
 
     Raises:
-        DataCorrupt: the encoder does not give as many finite numbers as it should.
+        DataCorrupt: the encoder returns a vector of another width, or non-finite numbers.
     """
     import numpy as np
 
@@ -104,28 +105,28 @@ def encode(encoder: Encoder, texts: Sequence[str]) -> Vectors:
         return np.empty((0, encoder.width), dtype=np.float32)
     vectors = np.ascontiguousarray(encoder.encode(texts), dtype=np.float32)
     if vectors.shape != (len(texts), encoder.width) or not np.isfinite(vectors).all():
-        text = f"encoder {encoder.name} does not give {encoder.width} finite numbers for a text"
+        text = f"encoder {encoder.name} does not return {encoder.width} finite numbers per text"
         raise DataCorrupt(text)
     return vectors
 
 
-def kept_dense(
-    index: str, there: DenseDescription | None, *, asked: DenseSettings | None
+def unchanged_dense(
+    index: str, stored: DenseDescription | None, *, requested: DenseSettings | None
 ) -> DenseDescription | None:
-    """The vectors of an index that is there, if what is asked for is nothing or the same.
+    """Return the vectors of an existing index, if the request does not change their settings.
 
     Raises:
-        InvalidRequest: it is searched otherwise.
+        InvalidRequest: the requested settings differ from those of the index.
     """
-    if asked is not None and (there is None or there.settings != asked):
-        kind = "an index by BM25" if there is None else told_settings(there.settings)
-        text = f"must stay that of the index {index!r} ({kind}); leave it out, or build the index "
-        raise InvalidRequest.of("dense", f"{text}anew with --replace")
-    return there
+    if requested is not None and (stored is None or stored.settings != requested):
+        kind = "BM25" if stored is None else settings_text(stored.settings)
+        text = f"must equal that of the index {index!r} ({kind}); omit it, or rebuild the index "
+        raise InvalidRequest.of("dense", f"{text}with --replace")
+    return stored
 
 
-def told_settings(settings: DenseSettings) -> str:
-    """How an index of vectors is searched, in a few words."""
+def settings_text(settings: DenseSettings) -> str:
+    """Return the settings of a vector index as a short text."""
     graph = settings.hnsw
     if graph is None:
         return f"exact, {settings.metric}"
@@ -134,26 +135,26 @@ def told_settings(settings: DenseSettings) -> str:
 
 
 @contextmanager
-def needing_faiss() -> Iterator[None]:
-    """Imports of what an index of vectors needs.
+def faiss_required() -> Iterator[None]:
+    """Report a missing library of vector indexes, for imports in the block.
 
     Raises:
-        CapabilityMissing: it is not installed.
+        CapabilityMissing: a library is not installed.
     """
     try:
         yield
     except ModuleNotFoundError as error:
-        text = f"an index of vectors needs {error.name}: install scaar[dense]"
+        text = f"a vector index needs {error.name}: install scaar[dense]"
         raise CapabilityMissing(text) from error
 
 
-def _wrong_settings(settings: DenseSettings) -> Iterator[Violation]:
+def _settings_violations(settings: DenseSettings) -> Iterator[Violation]:
     graph = settings.hnsw
     if graph is None:
         return
-    least, most = M_RANGE
+    minimum, maximum = M_RANGE
     ranges = (
-        ("m", graph.m, least, most),
+        ("m", graph.m, minimum, maximum),
         ("ef_construction", graph.ef_construction, max(graph.m, 1), MAX_EF_CONSTRUCTION),
         ("ef_search", graph.ef_search, 1, MAX_EF_SEARCH),
     )

@@ -1,4 +1,4 @@
-"""Opens the retriever that the settings name."""
+"""Factory of the retriever that the settings select."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,30 +10,30 @@ from scaar.retriever.settings import RetrieverSettings
 
 if TYPE_CHECKING:
     from scaar.encoders.sentence_encoder import SentenceEncoder
-    from scaar.retriever.bm25s_engine import Bm25sRetriever
-    from scaar.retriever.opensearch_engine import OpenSearchRetriever
+    from scaar.retriever.local.engine import Bm25sRetriever
+    from scaar.retriever.opensearch.engine import OpenSearchRetriever
 
     Engine = Bm25sRetriever | OpenSearchRetriever
 
 
 @asynccontextmanager
 async def open_retriever(settings: RetrieverSettings) -> AsyncIterator["Engine"]:
-    """A retriever for the time of the block.
+    """Open the retriever for the duration of the block.
 
     Raises:
-        InvalidRequest: the settings name no folder of indexes, or no server.
-        NotFound, DataCorrupt: an index to preload is not there, or is damaged.
-        BackendUnavailable: the server that should hold it does not answer.
+        InvalidRequest: the settings name neither a folder of indexes nor a server.
+        NotFound, DataCorrupt: an index to preload, or the folder of the encoder, is missing or
+            damaged.
+        BackendUnavailable: the server of an index to preload does not respond.
         CapabilityMissing: the libraries of the engine are not installed.
-        NotFound, DataCorrupt: the folder of the encoder is not there, or is none.
     """
-    encoder = await _opened_encoder(settings)
+    encoder = await _open_encoder(settings)
     match settings.engine:
         case "bm25s":
-            from scaar.retriever.bm25s_engine import Bm25sRetriever
+            from scaar.retriever.local.engine import Bm25sRetriever
 
             if settings.indexes is None:
-                raise InvalidRequest.of("SCAAR_RETRIEVER_INDEXES", "must name a folder")
+                raise InvalidRequest.of("SCAAR_RETRIEVER_INDEXES", "must be the path of a folder")
             retriever = Bm25sRetriever(settings.indexes, settings, encoder=encoder)
             try:
                 await retriever.preload()
@@ -42,8 +42,8 @@ async def open_retriever(settings: RetrieverSettings) -> AsyncIterator["Engine"]
                 await asyncio.to_thread(retriever.close)
         case "opensearch":
             try:
-                from scaar.retriever.opensearch_engine import OpenSearchRetriever
-                from scaar.retriever.opensearch_server import open_server
+                from scaar.retriever.opensearch.engine import OpenSearchRetriever
+                from scaar.retriever.opensearch.server import open_server
             except ModuleNotFoundError as error:
                 text = f"engine opensearch needs {error.name}: install scaar[opensearch]"
                 raise CapabilityMissing(text, engine=settings.engine) from error
@@ -59,13 +59,13 @@ async def open_retriever(settings: RetrieverSettings) -> AsyncIterator["Engine"]
             assert_never(never)
 
 
-async def _opened_encoder(settings: RetrieverSettings) -> "SentenceEncoder | None":
+async def _open_encoder(settings: RetrieverSettings) -> "SentenceEncoder | None":
     if settings.encoder is None:
         return None
     try:
         from scaar.encoders.sentence_encoder import SentenceEncoder
     except ModuleNotFoundError as error:
-        text = f"an encoder needs {error.name}: install scaar[dense]"
+        text = f"the encoder needs {error.name}: install scaar[dense]"
         raise CapabilityMissing(text) from error
     return await asyncio.to_thread(
         SentenceEncoder.open, settings.encoder, threads=settings.encoder_threads

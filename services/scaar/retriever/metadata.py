@@ -1,4 +1,4 @@
-"""The fields that an index declares, and what passages may carry in them."""
+"""Metadata fields that an index declares, and the limits on their values in passages."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,10 +13,10 @@ Json = dict[str, list[str]]
 
 
 def check_fields(fields: Sequence[str]) -> tuple[str, ...]:
-    """The fields in order, if an index may declare them.
+    """Return the declared fields, sorted.
 
     Raises:
-        InvalidRequest: naming every wrong one.
+        InvalidRequest: naming every invalid field.
     """
     if len(fields) > MAX_FIELDS:
         limit = f"must be at most {MAX_FIELDS} fields, not {len(fields):,}"
@@ -33,29 +33,31 @@ def check_fields(fields: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(fields))
 
 
-def kept_fields(index: str, fields: Sequence[str], *, declared: Sequence[str]) -> tuple[str, ...]:
-    """The fields of an index that is there, if ``declared`` are none or the same.
+def unchanged_fields(
+    index: str, fields: Sequence[str], *, declared: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the fields of an existing index, if ``declared`` is empty or the same.
 
     Raises:
-        InvalidRequest: they differ; naming the difference.
+        InvalidRequest: the fields differ; the error names the difference.
     """
     more = sorted(set(declared) - set(fields))
     fewer = sorted(set(fields) - set(declared))
     if declared and (more or fewer):
-        there = ", ".join(fields) or "none"
+        stored = ", ".join(fields) or "none"
         differs = "; ".join(
             f"{which} {', '.join(names)}"
-            for which, names in (("not among them:", more), ("missing:", fewer))
+            for which, names in (("unknown:", more), ("missing:", fewer))
             if names
         )
-        how = "declare the same or none, or build the index anew with --replace"
-        text = f"must stay those of the index {index!r} ({there}): {differs}; {how}"
+        how = "declare the same fields or none, or rebuild the index with --replace"
+        text = f"must equal those of the index {index!r} ({stored}): {differs}; {how}"
         raise InvalidRequest.of("metadata_fields", text)
     return tuple(fields)
 
 
-def wrong_metadata(metadata: Sequence[MetadataField]) -> Iterator[Violation]:
-    """What is wrong with the fields of a passage, whatever its index declares."""
+def metadata_violations(metadata: Sequence[MetadataField]) -> Iterator[Violation]:
+    """Yield the violations in a passage's fields that do not depend on the index."""
     if len(metadata) > MAX_FIELDS:
         limit = f"must have at most {MAX_FIELDS} fields, not {len(metadata):,}"
         yield Violation("metadata", limit)
@@ -71,22 +73,22 @@ def wrong_metadata(metadata: Sequence[MetadataField]) -> Iterator[Violation]:
         seen.add(each.name)
 
 
-def undeclared(
+def undeclared_fields(
     passage_id: str, metadata: Sequence[MetadataField], declared: Sequence[str]
 ) -> Iterator[Violation]:
-    """The fields of a passage that its index does not declare."""
+    """Yield a violation for each field of a passage that its index does not declare."""
     known = ", ".join(declared) or "none"
     for each in metadata:
         if each.name not in declared:
-            text = f"is no field that the index declares ({known}), in the passage {passage_id!r}"
+            text = f"is not a declared field of the index ({known}), in passage {passage_id!r}"
             yield Violation(f"metadata.{each.name}", text)
 
 
 def metadata_to_json(metadata: Sequence[MetadataField]) -> Json:
-    """The fields as they are kept with a passage."""
+    """Return the fields as stored with a passage."""
     return {each.name: list(each.values) for each in metadata}
 
 
-def metadata_from_json(kept: Json) -> tuple[MetadataField, ...]:
-    """The fields of a passage, as they were kept."""
-    return tuple(MetadataField(name, tuple(values)) for name, values in kept.items())
+def metadata_from_json(stored: Json) -> tuple[MetadataField, ...]:
+    """Return the fields of a passage from their stored form."""
+    return tuple(MetadataField(name, tuple(values)) for name, values in stored.items())

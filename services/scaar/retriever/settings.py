@@ -10,103 +10,114 @@ from scaar.runtime.settings import ServiceSettings, settings_of
 
 
 class RetrieverSettings(ServiceSettings):
-    """Which engine finds passages, and where its indexes are."""
+    """Which engine searches, where its indexes are, and how many resources it may use."""
 
     model_config = settings_of("retriever")
 
     engine: Literal["bm25s", "opensearch"] = "bm25s"
-    """``bm25s``: indexes as files, memory-mapped: BM25 with Lucene's scoring, and vectors by faiss.
-    ``opensearch``: the indexes of an OpenSearch server."""
+    """Engine that stores and searches indexes. ``bm25s``: memory-mapped files, with BM25 as Lucene
+    scores it, and vectors by faiss. ``opensearch``: an OpenSearch server."""
 
     indexes: Path | None = None
-    """The folder of the indexes of bm25s, one folder each. Unset: whoever opens the retriever
-    says."""
+    """Path to the folder that contains the indexes of ``bm25s``, one folder per index. Default:
+    ``indexes`` in the folder ``SCAAR_HOME``, which defaults to ``scaar`` in the user's data
+    folder."""
 
     k1: float = Field(default=0.9, ge=0, le=10)
-    """BM25's saturation of term frequency, for indexes built from now on."""
+    """BM25 parameter k1, the saturation of the term frequency. Applies to indexes built from now
+    on; an index keeps its value."""
 
     b: float = Field(default=0.4, ge=0, le=1)
-    """BM25's normalisation by length, for indexes built from now on."""
+    """BM25 parameter b, the normalization by passage length. Applies to indexes built from now on;
+    an index keeps its value."""
 
     encoder: Path | None = None
-    """The folder of the sentence encoder, in ONNX, of indexes of vectors: for those built from now
-    on, and for queries of those that it made. Unset: indexes of words alone can be used."""
+    """Path to the folder of a sentence encoder in ONNX, for vector indexes: it encodes the passages
+    of new indexes and the queries to them. An index built with another encoder is rejected.
+    Default: no encoder, and only BM25 indexes can be built and searched."""
 
     encoder_threads: int = Field(default=1, ge=1, le=256)
-    """Threads in which one batch of texts is encoded."""
+    """Number of threads that encode one batch of texts."""
 
     build_max_passages: int = Field(default=BuildLimits().passages, ge=1)
-    """Maximum number of passages in one build or upload. A build with more is refused, naming this
-    limit. Wikipedia in passages of 100 words has 21 million."""
+    """Maximum number of passages in one build or upload. A larger build is rejected with
+    INVALID_ARGUMENT. Wikipedia in passages of 100 words has 21 million."""
 
     build_max_gb: float = Field(default=BuildLimits().gigabytes, gt=0)
-    """Maximum size of the passages of one build or upload, in gigabytes after unpacking. A build
-    with more is refused, naming this limit. Wikipedia in passages of 100 words has 14 GB. A file
-    may have a million blank lines besides."""
+    """Maximum size of the passages of one build or upload, in gigabytes after decompression. A
+    larger build is rejected with INVALID_ARGUMENT. Wikipedia in passages of 100 words has 14 GB.
+    Blank lines are limited separately, to a million per file."""
 
     preload: tuple[str, ...] = ()
-    """Indexes that are opened, with their checksums compared, before the retriever serves. One that
-    is damaged ends the start, which takes as long as reading them does."""
+    """Names of the indexes to open and verify by checksum before the retriever serves. A missing or
+    damaged one makes the start fail. The start takes as long as reading the indexes."""
 
     checksums: bool = True
-    """Whether the files of an index are read whole and their checksums compared when it is opened.
-    The service compares sizes before it serves, and checksums in the background: an index that is
-    found damaged is refused from then on, logged, and NOT_SERVING in the health of that index.
-    Without, only sizes and counts are compared: for storage that is trusted. ``scaar doctor``
-    compares checksums either way. bm25s only."""
+    """Enables the verification of checksums when an index is opened, which reads its files
+    completely. The service verifies sizes before it serves and checksums in the background; an
+    index that turns out to be damaged is logged, rejected from then on, and NOT_SERVING in its
+    health. If disabled, only sizes and counts are verified; use that for storage you trust.
+    ``scaar doctor`` always verifies checksums. ``bm25s`` only."""
 
     threads: int = Field(default=4, ge=1, le=64)
-    """How many requests are worked on at once; further ones wait. One more thread builds
-    indexes. bm25s only."""
+    """Maximum number of requests that are searched concurrently, each in a thread; further ones
+    wait. Builds have a thread of their own. ``bm25s`` only."""
 
     max_concurrent: int = Field(default=64, ge=1, le=10_000)
-    """Requests under way and waiting at a time; one more is refused as overload."""
+    """Maximum number of requests in progress, waiting ones included. Further requests are rejected
+    with RESOURCE_EXHAUSTED and a RetryInfo delay."""
 
     open_indexes: int = Field(default=16, ge=1)
-    """How many indexes are held open; the one unused for longest is closed for another.
-    bm25s only."""
+    """Maximum number of open indexes. At the limit, the least recently used index is closed before
+    another is opened. ``bm25s`` only."""
 
     opensearch_urls: tuple[str, ...] = ()
-    """The OpenSearch server, ``["https://host:9200"]``; of several, another is asked when one
-    cannot be reached."""
+    """URLs of the OpenSearch nodes, such as ``["https://host:9200"]``. Required for ``opensearch``.
+    If a node cannot be reached, the request is sent to another."""
 
     opensearch_user: str | None = None
-    """Whom OpenSearch knows; unset for a server without security."""
+    """User name for OpenSearch. Default: none, for a server without security."""
 
     opensearch_password: SecretStr | None = None
-    """The user's password."""
+    """Password of ``opensearch_user``."""
 
     opensearch_password_file: Path | None = None
-    """A file that holds the password alone, instead of it."""
+    """Path to a file that contains only the password. Use it instead of
+    ``opensearch_password``."""
 
     opensearch_ca_file: Path | None = None
-    """The certificates, in PEM, that the server's must be signed by. Unset: the system's."""
+    """Path to the certificates, in PEM, of the authority that must have signed the server's
+    certificate. Default: the authorities that the system trusts."""
 
     opensearch_timeout_s: float = Field(default=10.0, gt=0)
-    """The longest that a request to OpenSearch may take, in seconds; a call never outlives its
-    deadline. What builds indexes has longer limits of its own."""
+    """Maximum duration of a request to OpenSearch, in seconds. The deadline of the call applies
+    too. The requests of builds have longer, fixed limits."""
 
     opensearch_prefix: str = Field(default="scaar-", pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")
-    """What the names of the aliases and indexes on OpenSearch begin with."""
+    """Prefix of the names of aliases and indexes on OpenSearch. Use different prefixes for
+    installations that share a cluster."""
 
     opensearch_connections: int = Field(default=16, ge=1, le=1_000)
-    """Connections to each server at most; further requests wait for one."""
+    """Maximum number of connections to each OpenSearch node. Further requests wait for a
+    connection."""
 
     opensearch_shards: int = Field(default=1, ge=1, le=1_024)
-    """Primary shards of indexes built from now on: one for each 10 to 30 GB. With more than one,
-    every search asks all of them for their terms first, so that scores stay the same."""
+    """Number of primary shards of new indexes. Use one shard for every 10 to 30 GB. With more than
+    one, each search first collects the term statistics of all shards, so that scores do not depend
+    on the number of shards."""
 
     opensearch_replicas: int = Field(default=1, ge=0, le=100)
-    """Copies of each shard, made when an index is whole. A single node can hold none."""
+    """Number of copies of each shard, created when a build finishes. Set it to 0 for a single node,
+    which cannot store copies."""
 
     opensearch_bulk_mb: float = Field(default=8.0, gt=0, le=50)
-    """Megabytes of passages in one request while an index is loaded; 5 to 15 are best."""
+    """Maximum size of a bulk request of a build, in megabytes. 5 to 15 are fastest."""
 
     opensearch_bulk_workers: int = Field(default=4, ge=1, le=64)
-    """Such requests under way at a time. One that the server has no room for is tried again, more
-    slowly each time."""
+    """Maximum number of concurrent bulk requests of a build. Requests that the server rejects as
+    overload are retried with growing delays."""
 
     @property
     def build_limits(self) -> BuildLimits:
-        """How much one build may read."""
+        """Return the limits on the size of one build."""
         return BuildLimits(self.build_max_passages, self.build_max_gb)

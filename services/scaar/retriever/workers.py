@@ -1,4 +1,4 @@
-"""Threads for work on files, off the event loop and bounded."""
+"""Bounded pool of threads for work on files, outside the event loop."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 
 
 class Workers:
-    """Runs functions in at most ``threads`` threads; further ones wait their turn, in order."""
+    """Runs functions in at most ``threads`` threads. Further calls wait in FIFO order."""
 
     def __init__(self, threads: int, name: str) -> None:
         self._executor = ThreadPoolExecutor(threads, name)
@@ -23,11 +23,11 @@ class Workers:
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
-        """The function's result.
+        """Run the function in a thread and return its result.
 
         Raises:
-            BackendUnavailable: the operating system refused the function something: a full disk,
-                a folder without permission.
+            BackendUnavailable: the function raised OSError, for example because the disk is full
+                or a permission is missing.
         """
         loop = asyncio.get_running_loop()
         try:
@@ -37,5 +37,5 @@ class Workers:
             raise BackendUnavailable(text, detail=str(error.filename or error)) from error
 
     def close(self) -> None:
-        """Waits for what is running; what has not begun is given up."""
+        """Wait for running functions, and cancel those that have not started."""
         self._executor.shutdown(cancel_futures=True)

@@ -1,1 +1,1 @@
-"""Servers, channels, health and settings: knows gRPC, and nothing of question answering."""
+"""Servers, channels, health and settings of gRPC services, independent of question answering."""

@@ -1,4 +1,4 @@
-"""How many calls a server works on at a time."""
+"""Limit on concurrent calls."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -6,59 +6,60 @@ from contextlib import contextmanager
 
 from scaar.core.errors import Overloaded
 
-# How much the length of the last call counts in the mean of those before.
+# Weight of the latest call in the mean duration of calls.
 _WEIGHT = 0.1
 _SHORTEST_S, _LONGEST_S = 0.1, 60.0
 
 
 class Admission:
-    """A number of places; who finds none is refused at once and told when to come again."""
+    """A limit on concurrent calls without a queue: further calls are rejected with a delay."""
 
     def __init__(
         self,
-        places: int,
+        limit: int,
         clock: Callable[[], float] = time.monotonic,
         *,
-        whose: str = "this service takes",
+        subject: str = "this service",
     ) -> None:
-        self._places = places
-        self._whose = whose
+        """``subject`` names whose limit it is, in errors."""
+        self._limit = limit
+        self._subject = subject
         self._clock = clock
-        self._taken = 0
+        self._in_progress = 0
         self._mean_s = 1.0
 
     @property
-    def taken(self) -> int:
-        """How many places are taken."""
-        return self._taken
+    def in_progress(self) -> int:
+        """Number of calls in progress."""
+        return self._in_progress
 
     @property
     def retry_after_s(self) -> float:
-        """The mean length of the calls of late, within bounds.
+        """Mean duration of recent calls, between 0.1 and 60 s.
 
-        As many calls end in that time as there are places.
+        In that time as many calls end as the limit admits.
         """
         return min(max(self._mean_s, _SHORTEST_S), _LONGEST_S)
 
     @contextmanager
-    def place(self) -> Iterator[None]:
-        """A place, given back however the block ends.
+    def slot(self) -> Iterator[None]:
+        """Hold a slot for the duration of the block.
 
         Raises:
-            Overloaded: all are taken.
+            Overloaded: all slots are in use.
         """
-        if self._taken >= self._places:
-            text = f"{self._places} calls are under way, as many as {self._whose} at a time"
+        if self._in_progress >= self._limit:
+            text = f"{self._subject} is at its limit of {self._limit} concurrent calls"
             raise Overloaded(text, retry_after_s=self.retry_after_s)
-        self._taken += 1
-        began, refused = self._clock(), False
+        self._in_progress += 1
+        started, rejected = self._clock(), False
         try:
             yield
         except Overloaded:
-            # The duration of a call that was refused further on tells nothing about free places.
-            refused = True
+            # A call that a later limit rejected says nothing about the duration of calls.
+            rejected = True
             raise
         finally:
-            self._taken -= 1
-            if not refused:
-                self._mean_s += _WEIGHT * (self._clock() - began - self._mean_s)
+            self._in_progress -= 1
+            if not rejected:
+                self._mean_s += _WEIGHT * (self._clock() - started - self._mean_s)

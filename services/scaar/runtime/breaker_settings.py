@@ -1,54 +1,55 @@
-"""When a process stops asking what it depends on: one set of settings, ``SCAAR_BREAKER_*``."""
+"""Settings of the circuit breakers of a process, from ``SCAAR_BREAKER_*``."""
 
 from pydantic import Field
 
-from scaar.core.breaker import BreakerLimits
+from scaar.core.calls.breaker import BreakerLimits
 from scaar.core.errors import InvalidRequest
 from scaar.runtime.settings import Settings, settings_of, variable_of
 
 
 class BreakerSettings(Settings):
-    """When a dependency that fails is not asked for a while, and for how long.
+    """When the circuit breaker of a failing dependency opens, and for how long.
 
-    Each service or server that a process calls has a breaker of its own. What counts as failed:
-    that it is unavailable, that it cuts a stream off, that it takes too long.
+    A process has one breaker for each service or server that it calls. A call counts as failed if
+    the dependency is unavailable, cuts a stream off or takes too long.
     """
 
     model_config = settings_of("breaker")
 
     enabled: bool = True
-    """Whether there are breakers. Without, every call is made, and costs its time-out where the
-    service hangs."""
+    """Enables the breakers. Without them every call to a dependency that hangs takes its whole
+    timeout."""
 
     failures: int = Field(default=5, ge=1, le=1000)
-    """A breaker opens when so many of twice as many calls of late failed. While it is open, calls
-    fail at once."""
+    """Number of failed calls among the last ``2 * failures`` that opens a breaker. Calls through an
+    open breaker fail immediately with UNAVAILABLE."""
 
     open_s: float = Field(default=1.0, gt=0, le=3600)
-    """How long it stays open at first, in seconds; then one call is let in on trial. After each
-    trial that fails it is twice as long. Up to a fifth less is left to chance."""
+    """Initial time that a breaker stays open, in seconds, before it admits one probe call. The time
+    doubles after each failed probe, up to ``max_open_s``. It is shortened by a random share of up
+    to 20 %, so that processes do not probe a recovering service in lockstep."""
 
     max_open_s: float = Field(default=2.0, gt=0, le=3600)
-    """The longest that it stays open, in seconds: about so long after a service came back it is
-    asked again."""
+    """Maximum time that a breaker stays open between probes, in seconds. A recovered service is
+    called again within this time. Must be at least ``open_s``."""
 
     slow_s: float = Field(default=10.0, gt=0, le=3600)
-    """A call that runs out of time counts as failed where it got no sign for so many seconds, or
-    for all the time of its port's own limit, such as ``scorer_timeout_s``. One whose caller gave
-    it less says nothing."""
+    """Seconds without a response after which a call that exceeds its deadline counts as failed. A
+    call that used up the timeout of its port, such as ``scorer_timeout_s``, counts too. A call
+    with a shorter deadline of its caller is not counted."""
 
 
 def read_breaker_limits() -> BreakerLimits | None:
-    """The limits that the settings in use give; None where there are no breakers.
+    """Return the limits of the current settings; None if breakers are disabled.
 
     Raises:
-        InvalidRequest: naming what is wrong.
+        InvalidRequest: naming the invalid settings.
     """
     return limits_of(BreakerSettings.read())
 
 
 def limits_of(settings: BreakerSettings) -> BreakerLimits | None:
-    """The limits of these settings.
+    """Return the limits of these settings; None if breakers are disabled.
 
     Raises:
         InvalidRequest: ``max_open_s`` is less than ``open_s``.

@@ -1,10 +1,10 @@
-"""How a process calls the other services: one set of settings, ``SCAAR_CHANNEL_*``."""
+"""Security settings of the channels to other services, from ``SCAAR_CHANNEL_*``."""
 
 from pathlib import Path
 
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.runtime.channel_tls import channel_credentials, checked_token
-from scaar.runtime.renewing import CredentialsSource
+from scaar.runtime.renewing_channel import CredentialsSource
 from scaar.runtime.settings import Settings, settings_of, variable_of
 from scaar.runtime.tls import TlsFiles, TlsNames
 from scaar.runtime.watched_files import WatchedFiles
@@ -13,36 +13,37 @@ _NAMES = TlsNames("CA_FILE", "CERT_FILE", "KEY_FILE")
 
 
 class ChannelSecurity(Settings):
-    """TLS and token of every channel of a process to services of scaar's.
+    """TLS and bearer token of every channel to a scaar service.
 
-    That is of the orchestrator, the evaluator and its workers, the command line and the health
-    check of an image. Triton, OpenSearch and the servers of models have settings of their own.
+    They apply to the orchestrator, the evaluator and its workers, the command line and the health
+    check of an image. Triton, OpenSearch and model servers have their own settings.
     """
 
     model_config = settings_of("channel")
 
     tls: bool = False
-    """Whether the services are called by TLS; without, in plaintext."""
+    """Enables TLS for calls to services. By default calls use plaintext."""
 
     ca_file: Path | None = None
-    """The authority of their certificates, in PEM; the system's without. The files are read again
-    when they change."""
+    """Path to the certificates, in PEM, of the authority that must have signed the certificates of
+    the services. Default: the authorities that the system trusts. The files of this section are
+    reloaded when they change."""
 
     cert_file: Path | None = None
-    """The certificate that this process shows, in PEM; set beside ``key_file``."""
+    """Path to the client certificate of this process, in PEM. Requires ``key_file``."""
 
     key_file: Path | None = None
-    """The unencrypted key of that certificate, in PEM."""
+    """Path to the unencrypted private key of ``cert_file``, in PEM."""
 
     token_file: Path | None = None
-    """A file that holds the bearer token of this process's calls; read again when it changes."""
+    """Path to a file that contains the bearer token for calls of this process. Requires ``tls``."""
 
 
 def read_channel_credentials() -> CredentialsSource | None:
-    """What the settings in use open a channel with; None for plaintext. Blocks while it reads.
+    """Return the channel credentials of the current settings; None for plaintext. Blocks.
 
     Raises:
-        InvalidRequest: naming the setting that needs ``tls``, or whose file cannot be used.
+        InvalidRequest: naming a setting that requires ``tls``, or whose file is unusable.
     """
     settings = ChannelSecurity.read()
     ca, cert, key, token = (
@@ -54,7 +55,7 @@ def read_channel_credentials() -> CredentialsSource | None:
     if not settings.tls:
         files = {"ca_file": ca, "cert_file": cert, "key_file": key, "token_file": token}
         wrong = [
-            Violation(variable_of(ChannelSecurity, name), "is for TLS, and channel.tls is false")
+            Violation(variable_of(ChannelSecurity, name), "requires channel.tls, which is false")
             for name, path in files.items()
             if path is not None
         ]

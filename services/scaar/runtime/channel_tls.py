@@ -1,4 +1,4 @@
-"""The credentials of a channel: whom it trusts, what it shows, and the token of every call."""
+"""TLS credentials and bearer token of a channel."""
 
 import re
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from collections.abc import Callable
 import grpc
 
 from scaar.core.errors import InvalidRequest
-from scaar.runtime.renewing import CredentialsSource
+from scaar.runtime.renewing_channel import CredentialsSource
 from scaar.runtime.tls import TlsFiles
 from scaar.runtime.watched_files import WatchedFiles
 
@@ -16,12 +16,12 @@ _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 def channel_credentials(
     files: TlsFiles, token: Callable[[], str] | None = None
 ) -> CredentialsSource:
-    """What a channel of TLS is opened with, made anew when a file has changed.
+    """Return a source of channel credentials that reloads files when they change.
 
-    Blocks while it reads the files: now, and when it finds another one there.
+    Blocks while it reads files: now, and after a change.
 
     Raises:
-        InvalidRequest: naming the setting whose file cannot be used.
+        InvalidRequest: naming the setting whose file is unusable.
     """
 
     def read() -> grpc.ChannelCredentials:
@@ -37,25 +37,25 @@ def channel_credentials(
 def with_token(
     credentials: grpc.ChannelCredentials, token: Callable[[], str]
 ) -> grpc.ChannelCredentials:
-    """The same, and with every call the token that there is then."""
+    """Return credentials that also send the current token with every call."""
     calls = grpc.metadata_call_credentials(_Bearer(token), "bearer")
     return grpc.composite_channel_credentials(credentials, calls)
 
 
 def checked_token(name: str, token: str) -> str:
-    """The token, if it can be one; ``name`` is that of its setting.
+    """Validate a bearer token; ``name`` is the name of its setting.
 
     Raises:
-        InvalidRequest: it cannot.
+        InvalidRequest: the token has characters that are not allowed.
     """
     if not _TOKEN.fullmatch(token):
-        told = "must be a bearer token: letters, digits and -._~+/, with = at its end only"
-        raise InvalidRequest.of(name, told)
+        text = "must be a bearer token: letters, digits and -._~+/, and = only at the end"
+        raise InvalidRequest.of(name, text)
     return token
 
 
 class _Bearer(grpc.AuthMetadataPlugin):
-    """Puts the token into a call's metadata."""
+    """Adds the token to the metadata of a call."""
 
     def __init__(self, token: Callable[[], str]) -> None:
         self._token = token

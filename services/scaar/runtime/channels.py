@@ -7,26 +7,26 @@ from dataclasses import dataclass
 
 import grpc
 
-from scaar.runtime.carrying import CarryingChannel
+from scaar.runtime.call_metadata import PropagatingChannel
 from scaar.runtime.failover import READY_WAIT_S, FailoverChannel
-from scaar.runtime.renewing import CredentialsSource, RenewingChannel
+from scaar.runtime.renewing_channel import CredentialsSource, RenewingChannel
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
-"""The largest message, either way."""
+"""Maximum size of a message in either direction."""
 _UNCHECKED_IDLE_MS = round(1000 * READY_WAIT_S)
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelSettings:
-    """How a channel calls."""
+    """Retries and keepalive of a channel."""
 
     attempts: int = 3
-    """How often a call that finds the service unavailable is made before its first message came,
-    the first time included; 1 for a service that itself retries what it depends on."""
+    """Maximum number of attempts of a call that fails with UNAVAILABLE before its first message.
+    Use 1 for a service that itself retries its dependencies."""
     keepalive_s: float = 60.0
-    """Seconds between the pings of a channel with calls under way."""
+    """Seconds between keepalive pings while calls are in progress."""
     keepalive_timeout_s: float = 20.0
-    """Seconds without an answer to a ping after which a connection is given up."""
+    """Seconds to wait for the reply to a ping before the connection is closed."""
 
 
 @asynccontextmanager
@@ -37,26 +37,25 @@ async def open_channel(
     settings: ChannelSettings | None = None,
     credentials: grpc.ChannelCredentials | CredentialsSource | None = None,
 ) -> AsyncIterator[grpc.aio.Channel]:
-    """A channel to ``dns:///host:port`` and the like, its calls spread over all addresses.
+    """Open a channel to ``dns:///host:port`` that balances calls over all addresses.
 
-    Without ``credentials`` it is plaintext; with a source of them, new connections are made with
-    what the source gives then. Addresses whose ``service`` does not report SERVING are used only
-    while there are no others. Nothing is connected yet: a call to a target that could never be
-    reached fails as UNAVAILABLE at once. Once a call has reached a server, calls that reach none
-    wait for a ready one, for at most :data:`~scaar.runtime.failover.READY_WAIT_S`. A proxy named in
-    the environment is not used. A call carries the ids of the request and of the trace that it is
-    made for.
+    Without ``credentials`` it uses plaintext; with a source of credentials, new connections use
+    the current ones. An address whose ``service`` does not report SERVING is used only if there is
+    no other. The channel connects with the first call: a call to a target that was never reached
+    fails immediately with UNAVAILABLE. After a first call has reached a server, calls that reach
+    none wait for a ready one, at most :data:`~scaar.runtime.failover.READY_WAIT_S`. Proxies named
+    in the environment are ignored. Calls propagate request id and trace context.
     """
     known = settings or ChannelSettings()
 
     def open_unchecked() -> grpc.aio.Channel:
-        # Its connections end when it is not needed any more.
+        # Its connections close once it is no longer used.
         options = (*channel_options(known), ("grpc.client_idle_timeout_ms", _UNCHECKED_IDLE_MS))
         return opened_channel(target, credentials, options)
 
     checked = opened_channel(target, credentials, channel_options(known, service))
     failover = FailoverChannel(checked, open_unchecked if service else None)
-    async with CarryingChannel(failover) as channel:
+    async with PropagatingChannel(failover) as channel:
         yield channel
 
 
@@ -65,7 +64,7 @@ def opened_channel(
     credentials: grpc.ChannelCredentials | CredentialsSource | None,
     options: Sequence[tuple[str, object]],
 ) -> grpc.aio.Channel:
-    """A channel whose calls carry nothing on; its credentials are those of :func:`open_channel`."""
+    """Return a channel without propagation and failover; see :func:`open_channel`."""
     if credentials is None:
         return grpc.aio.insecure_channel(target, options=options)
     if isinstance(credentials, grpc.ChannelCredentials):
@@ -76,12 +75,12 @@ def opened_channel(
 
 
 def connected(channel: grpc.aio.Channel) -> Callable[[], bool]:
-    """Return what tells whether a call of the channel would not fail for want of a ready server."""
+    """Return a function that returns whether the channel is not in TRANSIENT_FAILURE."""
     return lambda: channel.get_state() is not grpc.ChannelConnectivity.TRANSIENT_FAILURE
 
 
 def channel_options(settings: ChannelSettings, service: str = "") -> tuple[tuple[str, object], ...]:
-    """The options of a channel, its service config among them."""
+    """Return the options of a channel, including its service config."""
     return (
         ("grpc.service_config", json.dumps(_service_config(settings, service))),
         ("grpc.enable_retries", 1),
@@ -89,20 +88,20 @@ def channel_options(settings: ChannelSettings, service: str = "") -> tuple[tuple
         ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
         ("grpc.keepalive_time_ms", round(settings.keepalive_s * 1000)),
         ("grpc.keepalive_timeout_ms", round(settings.keepalive_timeout_s * 1000)),
-        # Without this gRPC gives a connection up after a minute, whatever the line above says.
+        # Without this gRPC closes a connection after a minute, whatever the timeout above.
         ("grpc.http2.ping_timeout_ms", round(settings.keepalive_timeout_s * 1000)),
         ("grpc.keepalive_permit_without_calls", 0),
-        # A name is looked up again when a connection ends or fails, at most once a second.
+        # A name is resolved again when a connection closes or fails, at most once a second.
         ("grpc.dns_min_time_between_resolutions_ms", 1000),
-        # A service that comes back is found within about half a second, not within two minutes.
+        # Reconnects within about half a second of a restart instead of within two minutes.
         ("grpc.initial_reconnect_backoff_ms", 100),
         ("grpc.max_reconnect_backoff_ms", 500),
-        # The longest that connecting may take, by default 20 s: one who connects to a server that
-        # is just stopping may be accepted and never hear of it.
+        # Maximum time to connect, by default 20 s: a server that is stopping may accept a
+        # connection and never answer.
         ("grpc.min_reconnect_backoff_ms", 3000),
         ("grpc.enable_http_proxy", 0),
-        # Connections are shared by address otherwise: a new channel would find itself waiting where
-        # an older one, to whatever listened there before, has just failed.
+        # Otherwise channels share connections by address: a new channel would inherit the backoff
+        # of an older one to a previous server at the same address.
         ("grpc.use_local_subchannel_pool", 1),
     )
 
@@ -120,6 +119,6 @@ def _service_config(settings: ChannelSettings, service: str) -> dict[str, object
             "retryableStatusCodes": ["UNAVAILABLE"],
         }
         config["methodConfig"] = [{"name": [{}], "retryPolicy": retry}]
-        # The documented 10 tokens starve after one failure.
+        # The documented 10 tokens are used up after one failure.
         config["retryThrottling"] = {"maxTokens": 100, "tokenRatio": 0.1}
     return config

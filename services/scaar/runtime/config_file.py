@@ -1,4 +1,4 @@
-"""One YAML file of settings for all services, a section each."""
+"""YAML configuration file with one section of settings per service."""
 
 import os
 from collections.abc import Collection, Hashable, Mapping
@@ -12,28 +12,34 @@ from scaar.core.errors import InvalidRequest, Violation
 
 CONFIG_VARIABLE = "SCAAR_CONFIG"
 """The environment variable that names the file."""
+SECTIONS = (
+    *("orchestrator", "generator", "scorer", "query_builder", "retriever", "evaluator"),
+    *("channel", "breaker"),
+)
+"""The sections of a file: a service each, and the settings that all services share."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """What a file says, by section."""
+    """The sections of a configuration file."""
 
     path: Path
     sections: Mapping[str, Mapping[str, object]]
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """The file, its sections and fields not yet checked; one that is empty sets nothing.
+        """Read a file without validating sections and fields. An empty file is valid.
 
         Raises:
-            InvalidRequest: it cannot be read, is no YAML (line and column), or has no sections.
+            InvalidRequest: the file cannot be read, is not YAML (with line and column), or has
+                something other than sections.
         """
         document = _parsed(path)
         if not isinstance(document, dict | None):
-            raise InvalidRequest.of(str(path), "must be sections of settings")
+            raise InvalidRequest.of(str(path), f"must be sections of settings; {_known_sections()}")
         sections = {str(name): fields or {} for name, fields in (document or {}).items()}
         wrong = [
-            Violation(f"{path}: {name}", "must be settings, each with a name")
+            Violation(f"{path}: {name}", _not_a_section(name))
             for name, fields in sections.items()
             if not isinstance(fields, dict) or not all(isinstance(each, str) for each in fields)
         ]
@@ -42,26 +48,37 @@ class ConfigFile:
         return cls(path, sections)
 
     def named(self, section: str, field: str) -> str:
-        """What a field is called in an error."""
+        """Return the name of a field in errors."""
         return f"{self.path}: {section}.{field}"
 
     def unknown(self, known: Collection[str]) -> list[Violation]:
-        """A violation for every section that is none of those known."""
+        """Return a violation for every unknown section."""
         return [
-            Violation(f"{self.path}: {name}", f"is no section; known: {', '.join(known)}")
+            Violation(f"{self.path}: {name}", f"is not a section; known: {', '.join(known)}")
             for name in self.sections
             if name not in known
         ]
 
 
 def config_in_use() -> ConfigFile | None:
-    """The file that the environment names, if it names one."""
+    """Return the file that ``SCAAR_CONFIG`` names, or None."""
     path = os.environ.get(CONFIG_VARIABLE)
     return ConfigFile.read(Path(path)) if path else None
 
 
+def _known_sections() -> str:
+    return f"sections: {', '.join(SECTIONS)}"
+
+
+def _not_a_section(name: str) -> str:
+    """Describe a value that stands where a section with settings is expected."""
+    if name in SECTIONS:
+        return f"must be a section of settings, such as {name}: {{SETTING: VALUE}}"
+    return f"is not a section of settings; {_known_sections()}"
+
+
 class _Loader(yaml.SafeLoader):
-    """Makes plain values only; a key that is given twice is an error."""
+    """Loads plain values only; a duplicate key is an error."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen = set[str]()
@@ -86,5 +103,5 @@ def _parsed(path: Path) -> object:
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         raise InvalidRequest.of(str(path), f"{where}{problem}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise InvalidRequest.of(str(path), "is no YAML") from error
+        raise InvalidRequest.of(str(path), "is not valid YAML") from error
     return document

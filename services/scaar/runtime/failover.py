@@ -7,24 +7,24 @@ from typing import Any
 
 import grpc
 
-from scaar.core.connection_failures import is_unreached
+from scaar.core.calls.connection_failures import is_unreached
 from scaar.runtime.wrapped_channel import WrappedChannel
 
 READY_WAIT_S = 3.0
 """Maximum time that a call waits for a ready server, in seconds."""
 
 _LOST = grpc.ChannelConnectivity.TRANSIENT_FAILURE
-# Only calls with one request can be made again.
+# Only calls with a single request can be retried.
 _REPEATABLE = ("unary_unary", "unary_stream")
 
 
 class FailoverChannel(WrappedChannel):
-    """Channel that repeats calls that reached no server.
+    """Channel that retries calls that reached no server.
 
-    A call is first repeated at a server that does not report SERVING, as a draining one does not,
-    since such a server is better than none. If there is none either, the call waits for a ready
-    server, for at most :data:`READY_WAIT_S` and its own timeout. Until a first call has reached a
-    server calls fail at once, so that a wrong target is reported at once.
+    A call is first retried on a server that does not report SERVING, such as a draining one. If
+    there is none either, the call waits for a ready server, at most :data:`READY_WAIT_S` and its
+    own timeout. Until a first call has reached a server, calls fail immediately, so that a wrong
+    target is reported without delay.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class FailoverChannel(WrappedChannel):
             await self._unchecked.close(grace)
         await self._channel.close(grace)
 
-    def _begins(self, kind: str, *method: Any, **options: Any) -> Callable[..., Any]:
+    def _multi_callable(self, kind: str, *method: Any, **options: Any) -> Callable[..., Any]:
         if kind not in _REPEATABLE:
             return getattr(self._channel, kind)(*method, **options)  # type: ignore[no-any-return]
 
@@ -53,9 +53,9 @@ class FailoverChannel(WrappedChannel):
         main = on(self._channel)
 
         def begin(*request: Any, timeout: float | None = None, **given: Any) -> FailoverCall:
-            def attempt(unchecked: grpc.aio.Channel | None, left_s: float | None) -> Any:
+            def attempt(unchecked: grpc.aio.Channel | None, timeout_s: float | None) -> Any:
                 callee = main if unchecked is None else on(unchecked)
-                return callee(*request, timeout=left_s, **given)
+                return callee(*request, timeout=timeout_s, **given)
 
             return FailoverCall(self, attempt, timeout)
 
@@ -73,7 +73,7 @@ class FailoverChannel(WrappedChannel):
         return self._unchecked
 
     def lost(self, error: grpc.aio.AioRpcError) -> bool:
-        """Return whether a call that failed like this is worth repeating."""
+        """Return whether a call that failed with this error should be retried."""
         unavailable = error.code() is grpc.StatusCode.UNAVAILABLE
         if unavailable and is_unreached(error.details() or ""):
             return self._reached
@@ -85,7 +85,7 @@ class FailoverChannel(WrappedChannel):
         self._reached = True
 
     async def ready_by(self, until: float) -> bool:
-        """Wait for a ready server until this time of the event loop, and return if there is one."""
+        """Wait for a ready server until this event loop time; return whether there is one."""
         try:
             async with asyncio.timeout_at(until):
                 await self._channel.channel_ready()
@@ -95,10 +95,10 @@ class FailoverChannel(WrappedChannel):
 
 
 class FailoverCall:
-    """Call that is made again until it reaches a server.
+    """Call that is retried until it reaches a server.
 
-    It can be awaited, iterated and cancelled like a call of grpc.aio; everything else is that of
-    its last attempt.
+    It can be awaited, iterated and cancelled like a call of grpc.aio. Other attributes are those
+    of the last attempt.
     """
 
     def __init__(
@@ -120,18 +120,18 @@ class FailoverCall:
         return self._answer().__await__()
 
     async def __aiter__(self) -> AsyncGenerator[Any, None]:
-        begun = False
+        started = False
         while True:
             try:
                 async with aclosing(aiter(self._call)) as messages:
                     async for message in messages:
-                        if not begun:
-                            begun = True
+                        if not started:
+                            started = True
                             self._channel.reached()
                         yield message
                 return
             except grpc.aio.AioRpcError as error:
-                if begun or not await self._begun_again(error):
+                if started or not await self._retried(error):
                     raise
 
     async def _answer(self) -> Any:
@@ -139,13 +139,13 @@ class FailoverCall:
             try:
                 answer = await self._call
             except grpc.aio.AioRpcError as error:
-                if not await self._begun_again(error):
+                if not await self._retried(error):
                     raise
             else:
                 self._channel.reached()
                 return answer
 
-    async def _begun_again(self, error: grpc.aio.AioRpcError) -> bool:
+    async def _retried(self, error: grpc.aio.AioRpcError) -> bool:
         if not self._channel.lost(error):
             return False
         if self._waits_until is None:
@@ -161,8 +161,8 @@ class FailoverCall:
 
     def _begin(self, unchecked: grpc.aio.Channel | None) -> None:
         self._checked = unchecked is None
-        left_s = None if self._until is None else max(self._until - _now(), 0.001)
-        self._call = self._attempt(unchecked, left_s)
+        timeout_s = None if self._until is None else max(self._until - _now(), 0.001)
+        self._call = self._attempt(unchecked, timeout_s)
 
 
 def _now() -> float:

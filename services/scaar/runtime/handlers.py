@@ -1,4 +1,4 @@
-"""Handlers of a server's methods, wrapped: what every interceptor here is made of."""
+"""Wrapped handlers of a server's methods, the base of all interceptors."""
 
 import asyncio
 import inspect
@@ -18,33 +18,33 @@ Behavior = Callable[[Any, Context], Awaitable[Any]]
 Continuation = Callable[[grpc.HandlerCallDetails], Awaitable["Handler | None"]]
 
 GRPC_OWN = "/grpc."
-"""How the methods of gRPC's own services begin: health and reflection."""
+"""Prefix of the methods of gRPC's own services: health and reflection."""
 
 LARGE_MESSAGE_BYTES = 16 * 1024
-"""A request above this size is decoded in a thread, so that the event loop stays free."""
+"""Requests above this size are decoded in a thread, off the event loop."""
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Stands around every call but those whose method begins with ``PASSED_BY``."""
+    """Base of interceptors that wrap calls, except methods that start with ``EXEMPT_PREFIX``."""
 
-    PASSED_BY = GRPC_OWN
+    EXEMPT_PREFIX = GRPC_OWN
 
     @abstractmethod
     def around(self, behavior: Behavior, method: str) -> Behavior:
-        """The behavior of calls of a method, ``/service/method``, with what stands around it."""
+        """Return the wrapped behavior of a method, ``/service/method``."""
 
     async def intercept_service(
         self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
     ) -> "Handler | None":
         handler = await continuation(handler_call_details)
         method = handler_call_details.method
-        if method.startswith(self.PASSED_BY):
+        if method.startswith(self.EXEMPT_PREFIX):
             return handler
         return wrapped(handler, lambda behavior: self.around(behavior, method))
 
 
 def wrapped(handler: "Handler | None", wrap: Callable[[Behavior], Behavior]) -> "Handler | None":
-    """The handler with its behavior wrapped; decoding the request is part of the behavior."""
+    """Return the handler with its behavior wrapped. Decoding the request is part of it."""
     if handler is None:
         return None
     serialize, decode = handler.response_serializer, handler.request_deserializer
@@ -62,11 +62,11 @@ def wrapped(handler: "Handler | None", wrap: Callable[[Behavior], Behavior]) -> 
 
 
 def _awaited(behavior: Any) -> Behavior:
-    """The behavior as a coroutine function.
+    """Return the behavior as a coroutine function.
 
-    gRPC leaves the generator of a stream that is cancelled to the garbage collector; this closes
-    it there and then. The next response is asked for when the one before is on its way, so that a
-    client that reads slowly holds up what makes them.
+    gRPC leaves the generator of a cancelled stream to the garbage collector; this closes it
+    immediately. The next response is generated after the previous one was sent, so that a slow
+    client slows its stream down.
     """
     if not inspect.isasyncgenfunction(behavior):
         return behavior  # type: ignore[no-any-return]

@@ -1,8 +1,8 @@
-"""Who may call a server, from one file: tokens by their SHA-256, certificates by their names.
+"""Permitted callers of a server, from a file: SHA-256 of tokens and names of certificates.
 
 tokens:                 # printf %s "$TOKEN" | sha256sum
   9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08: acme
-certificates:           # an alternative name, or the common name of one that has none
+certificates:           # an alternative name, or the common name if there is none
   evaluator.scaar.internal: scaar
 """
 
@@ -26,18 +26,18 @@ _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Identities:
-    """The tenants of tokens and of certificates."""
+    """Tenants by token and by certificate."""
 
     tokens: Mapping[bytes, str] = field(repr=False)
-    """By the digest: a token is nowhere kept."""
+    """By SHA-256 digest; tokens themselves are not stored."""
     certificates: Mapping[str, str]
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Those of a file.
+        """Read a file of identities.
 
         Raises:
-            InvalidRequest: it cannot be read, or naming all that is wrong with it.
+            InvalidRequest: the file cannot be read, or has invalid entries; names all of them.
         """
         file = ConfigFile.read(path)
         tokens, certificates = (file.sections.get(name, {}) for name in _SECTIONS)
@@ -45,12 +45,12 @@ class Identities:
         for section in _SECTIONS:
             for name, tenant in file.sections.get(section, {}).items():
                 if section == "tokens" and not _SHA256.fullmatch(name):
-                    # Whatever stands there may be a token, and is not told.
-                    told = "has a name that is not the SHA-256 of a token: 64 hexadecimal digits"
-                    wrong.append(Violation(file.named(section, name[:4] + "..."), told))
-                elif told := wrong_tenant(tenant if isinstance(tenant, str) else ""):
+                    # The name may be a token, so the error does not quote it.
+                    message = "must be the SHA-256 of a token, 64 hexadecimal digits"
+                    wrong.append(Violation(file.named(section, name[:4] + "..."), message))
+                elif message := wrong_tenant(tenant if isinstance(tenant, str) else ""):
                     named = name[:8] + "..." if section == "tokens" else name
-                    wrong.append(Violation(file.named(section, named), f"the tenant {told}"))
+                    wrong.append(Violation(file.named(section, named), f"the tenant {message}"))
         if wrong:
             raise InvalidRequest(wrong)
         if not tokens and not certificates:
@@ -61,7 +61,7 @@ class Identities:
         )
 
     def of_token(self, token: str) -> str | None:
-        """The tenant of a token. Every one is compared, each in constant time."""
+        """Return the tenant of a token. All tokens are compared, each in constant time."""
         found, digest = None, sha256(token.encode()).digest()
         for known, tenant in self.tokens.items():
             if compare_digest(known, digest):
@@ -69,15 +69,15 @@ class Identities:
         return found
 
     def of_names(self, names: Sequence[str]) -> str | None:
-        """The tenant of a certificate with these names."""
+        """Return the tenant of a certificate with these names."""
         return next((self.certificates[each] for each in names if each in self.certificates), None)
 
 
 def read_identities(settings: ServiceSettings) -> WatchedFiles[Identities] | None:
-    """Those of the settings, read again when their file changes; None for a server open to all.
+    """Return the identities of the settings, reloaded on change; None if every caller is accepted.
 
     Raises:
-        InvalidRequest: naming the setting whose file cannot be used.
+        InvalidRequest: naming the setting whose file is unusable.
     """
     path = settings.identities_file
     if path is None:
@@ -90,8 +90,8 @@ def read_identities(settings: ServiceSettings) -> WatchedFiles[Identities] | Non
         except InvalidRequest as error:
             raise InvalidRequest.of(name, error.message) from error
         if found.certificates and settings.tls_client_ca_file is None:
-            told = f"{path} has certificates, which clients show where TLS_CLIENT_CA_FILE is set"
-            raise InvalidRequest.of(name, told)
+            message = f"{path} lists certificates, which require TLS_CLIENT_CA_FILE"
+            raise InvalidRequest.of(name, message)
         return found
 
     return WatchedFiles([path], read)

@@ -1,4 +1,4 @@
-"""What stands before the calls of a server that is not open to all: who calls, and for whom."""
+"""Authentication of callers."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ _ALTERNATIVE_NAMES, _COMMON_NAME = "x509_subject_alternative_name", "x509_common
 
 
 class IdentityInterceptor(CallInterceptor):
-    """Lets a call in whose caller is known, before its request is decoded; health is open.
+    """Authenticates the caller before the request is decoded. Health needs no identity.
 
-    A token goes over a certificate. The tenant of the call is the caller's.
+    A token takes precedence over a certificate. The tenant of the call is the caller's.
     """
 
-    PASSED_BY = "/grpc.health."
+    EXEMPT_PREFIX = "/grpc.health."
 
     def __init__(self, identities: WatchedFiles[Identities]) -> None:
         self._identities = identities
@@ -26,9 +26,9 @@ class IdentityInterceptor(CallInterceptor):
     def around(self, behavior: Behavior, method: str) -> Behavior:
         async def identified(request: Any, context: Context) -> Any:
             tenant = _tenant_of(context, self._identities.current())
-            for asked in metadata_of(context, TENANT_KEY):
-                if asked != tenant:
-                    text = f"{TENANT_KEY} says {asked!r}, and the caller is known as {tenant!r}"
+            for requested in metadata_of(context, TENANT_KEY):
+                if requested != tenant:
+                    text = f"{TENANT_KEY} is {requested!r}, but the caller's tenant is {tenant!r}"
                     raise PermissionDenied(text)
             with tenant_proved(tenant):
                 return await behavior(request, context)
@@ -37,7 +37,7 @@ class IdentityInterceptor(CallInterceptor):
 
 
 def metadata_of(context: Context, name: str) -> list[str]:
-    """All that a call's metadata say under a name."""
+    """Return all metadata values of a call with this name."""
     found = context.invocation_metadata() or ()
     return [value for key, value in found if key == name and isinstance(value, str)]
 
@@ -45,23 +45,23 @@ def metadata_of(context: Context, name: str) -> list[str]:
 def _tenant_of(context: Context, identities: Identities) -> str:
     if given := metadata_of(context, "authorization"):
         if len(given) > 1 or given[0][: len(_SCHEME)].lower() != _SCHEME:
-            raise Unauthenticated("the field authorization must be one bearer token")
+            raise Unauthenticated("metadata authorization must be one bearer token")
         tenant = identities.of_token(given[0][len(_SCHEME) :].strip())
         if tenant is None:
-            raise Unauthenticated("the bearer token is not known here")
+            raise Unauthenticated("the bearer token is unknown")
         return tenant
     names = _names_in(context)
     tenant = identities.of_names(names)
     if tenant is not None:
         return tenant
     if names:
-        text = f"the certificate of {', '.join(names)} is not known here, and there is no token"
+        text = f"the certificate of {', '.join(names)} is unknown, and there is no bearer token"
         raise Unauthenticated(text)
     raise Unauthenticated("a bearer token is missing: metadata authorization, 'Bearer TOKEN'")
 
 
 def _names_in(context: Context) -> list[str]:
-    """What the client's certificate says that it is; TLS has held it to the authority."""
+    """Return the names in the client's certificate, which TLS has verified."""
     found = context.auth_context()
     names = found.get(_ALTERNATIVE_NAMES) or found.get(_COMMON_NAME) or ()
     return [name.decode(errors="replace") for name in names if name]

@@ -1,4 +1,4 @@
-"""What stands before every call of a server: its errors told, its number and time bounded."""
+"""Interceptors for errors, concurrency and deadlines of calls."""
 
 import asyncio
 import logging
@@ -7,8 +7,8 @@ from typing import Any
 
 import grpc
 
-from scaar.core.budget import deadline_in
 from scaar.core.errors import DeadlineExceeded, ScaarError
+from scaar.core.loop.budget import deadline_in
 from scaar.runtime.admission import Admission
 from scaar.runtime.handlers import (
     Behavior,
@@ -21,19 +21,17 @@ from scaar.runtime.handlers import (
 
 _LOGGER = logging.getLogger(__name__)
 
-# gRPC cancels a call when its client's time is over; this is when a call is stopped without it.
+# Delay after the client's deadline, at which gRPC cancels the call, until it is stopped here.
 _LATE_S = 0.25
 
 StatusOf = Callable[[ScaarError], tuple[grpc.StatusCode, str, tuple[tuple[str, bytes], ...]]]
 
 
 class ErrorInterceptor(grpc.aio.ServerInterceptor):
-    """Ends calls with the status of their error; the outermost interceptor.
+    """Ends failed calls with the status of their error.
 
-    The ``detail`` of a condition is logged, and not sent.
-
-    An exception that is no condition of scaar's becomes INTERNAL: its text goes to the log and
-    not to the caller.
+    The ``detail`` of a :class:`~scaar.core.errors.ScaarError` is logged and not sent. Any other
+    exception becomes INTERNAL; its message is logged and not sent.
     """
 
     def __init__(self, status_of: StatusOf) -> None:
@@ -59,7 +57,7 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
             except grpc.aio.AbortError:
                 raise
             except grpc.aio.InternalError as error:
-                # A message to a client that has gone. gRPC would log it as a failure of ours.
+                # The client has disconnected. gRPC would log this as an error of the server.
                 raise asyncio.CancelledError from error
             except Exception:
                 _LOGGER.exception("%s failed, request id %s", method, _request_id(context))
@@ -67,17 +65,16 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
             try:
                 await context.abort(code, message, trailing)
             except grpc.aio.InternalError as error:
-                # A status to a client that has gone, by its own deadline for instance.
+                # The client has disconnected, for example because of its own deadline.
                 raise asyncio.CancelledError from error
 
         return guarded
 
 
 class AdmissionInterceptor(CallInterceptor):
-    """Lets a call in while there is a place, before its request is decoded.
+    """Admits a call while the limit permits, before its request is decoded.
 
-    A stream holds its place as long as it lives. gRPC's own services need none: a service that is
-    full is still asked for its health.
+    A stream counts until it ends. Health and reflection are not limited.
     """
 
     def __init__(self, admission: Admission) -> None:
@@ -85,17 +82,17 @@ class AdmissionInterceptor(CallInterceptor):
 
     def around(self, behavior: Behavior, method: str) -> Behavior:
         async def admitted(request: Any, context: Context) -> Any:
-            with self._admission.place():
+            with self._admission.slot():
                 return await behavior(request, context)
 
         return admitted
 
 
 class DeadlineInterceptor(CallInterceptor):
-    """Bounds the time of every call, and of every call that is made for it.
+    """Limits the duration of a call and of the calls that it makes.
 
-    That time is the client's, and no more than ``max_call_s``. One of gRPC's own services may take
-    as long as it likes.
+    The limit is the client's deadline, at most ``max_call_s``. Health and reflection are not
+    limited.
     """
 
     def __init__(self, max_call_s: float) -> None:
@@ -112,8 +109,8 @@ class DeadlineInterceptor(CallInterceptor):
             except TimeoutError as error:
                 if not limit.expired():
                     raise
-                most = min(given, self._max_call_s)
-                text = f"the call took longer than the {most:g} s that it may"
+                limit_s = min(given, self._max_call_s)
+                text = f"the call exceeded its time limit of {limit_s:g} s"
                 raise DeadlineExceeded(text) from error
 
         return bounded

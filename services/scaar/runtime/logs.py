@@ -1,7 +1,7 @@
-"""The log of a process: as text or as JSON lines, with nobody's words unless they are asked for.
+"""Log of a process, as text or JSON lines, without user content unless it is enabled.
 
-A record's words are what it holds under ``content`` and the texts of its exceptions; log messages
-themselves quote neither. A record says them by ``extra=content_of(...)``.
+User content is what a record has under ``content`` (``extra=content_of(...)``) and the messages of
+its exceptions. Log messages themselves never quote it.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-from scaar.core.call_context import CallContext, current_call
+from scaar.core.calls.context import CallContext, current_call
 from scaar.runtime.settings import ServiceSettings
 
 _CONTENT = "content"
@@ -22,7 +22,7 @@ _LOGGER = logging.getLogger(__name__)
 
 
 def content_of(**words: object) -> Mapping[str, object]:
-    """The ``extra`` of a record with words of questions, passages or answers."""
+    """Return the ``extra`` of a record with texts of questions, passages or answers."""
     return {_CONTENT: words}
 
 
@@ -30,7 +30,7 @@ def content_of(**words: object) -> Mapping[str, object]:
 def logging_to(
     settings: ServiceSettings, *, service: str, stream: TextIO | None = None
 ) -> Iterator[None]:
-    """Has the process log to the stream, by default stderr, as the settings say, until the end."""
+    """Configure the log of the process for the duration of the block; by default on stderr."""
     handler = logging.StreamHandler(stream or sys.stderr)
     kinds = {"text": TextFormatter, "json": JsonFormatter}
     handler.setFormatter(kinds[settings.log_format](service, content=settings.log_content))
@@ -46,7 +46,7 @@ def logging_to(
 
 
 def log_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """An event loop's exception handler; asyncio's own quotes the exception in the message."""
+    """Handle an event loop's exception; asyncio's handler quotes the exception in the message."""
     _LOGGER.error("%s", context["message"], exc_info=context.get("exception"))
 
 
@@ -67,7 +67,7 @@ class _Formatter(logging.Formatter):
 
 
 class JsonFormatter(_Formatter):
-    """A JSON object a line: what was logged, by which service, for which request and trace."""
+    """Formats a record as one line of JSON, with service, request id and trace id."""
 
     def format(self, record: logging.LogRecord) -> str:
         call = current_call() or CallContext()
@@ -88,17 +88,17 @@ class JsonFormatter(_Formatter):
 
 
 class TextFormatter(_Formatter):
-    """A line for people, its exception below it."""
+    """Formats a record as one line of text, followed by its exception."""
 
     def format(self, record: logging.LogRecord) -> str:
         call = current_call() or CallContext()
-        told = f"{_time(record)} {record.levelname} {record.name}: {record.getMessage()}"
+        line = f"{_time(record)} {record.levelname} {record.name}: {record.getMessage()}"
         for name, value in (("request", call.request_id), ("trace", call.trace_id)):
-            told += f" {name}={value}" if value else ""
+            line += f" {name}={value}" if value else ""
         if words := self._words(record):
-            told += f" {json.dumps(words, ensure_ascii=False, default=str)}"
+            line += f" {json.dumps(words, ensure_ascii=False, default=str)}"
         exception = self._exception(record)
-        return f"{told}\n{exception}" if exception else told
+        return f"{line}\n{exception}" if exception else line
 
 
 def _time(record: logging.LogRecord) -> str:
@@ -107,7 +107,7 @@ def _time(record: logging.LogRecord) -> str:
 
 
 def _bare(error: BaseException | None, seen: frozenset[int] = frozenset()) -> str:
-    """The traceback of an error and of those behind it, each by its type alone."""
+    """Return the traceback of an error and its causes, with types but without messages."""
     if error is None or id(error) in seen:
         return ""
     seen |= {id(error)}

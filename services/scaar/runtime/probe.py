@@ -1,11 +1,11 @@
-"""Says by its status whether a server is serving: what an image's health check runs.
+"""Health check of a server, for images.
 
     python -m scaar.runtime.probe [HOST:PORT [SERVICE]]
 
-Without arguments it takes those of the variable ``PROBE``: a health check needs no shell then.
-0 where it answers SERVING within the time that there is, 1 where it does not, 2 for wrong usage.
-SERVICE is a service's name in the contract; without it the server as a whole is asked. A server
-of TLS is asked as the settings ``SCAAR_CHANNEL_*`` say.
+The exit status is 0 if the server reports SERVING within 4 s, 1 if it does not, and 2 for invalid
+usage. SERVICE is the name of a service in the contract; by default the probe checks the whole
+server. Without arguments it reads them from the variable ``PROBE``, since images have no shell.
+The settings ``SCAAR_CHANNEL_*`` configure TLS.
 """
 
 import asyncio
@@ -14,15 +14,15 @@ import sys
 
 from scaar.core.errors import BackendUnavailable, InvalidRequest
 from scaar.runtime.health import wait_until_serving
-from scaar.runtime.renewing import CredentialsSource
+from scaar.runtime.renewing_channel import CredentialsSource
 
 TIMEOUT_S = 4.0
 _SETTINGS = ("SCAAR_CHANNEL_", "SCAAR_CONFIG")
-"""How variables begin that may say that the server is one of TLS."""
+"""Prefixes of variables that may configure TLS."""
 
 
 def main(arguments: list[str]) -> int:
-    """The status for these arguments."""
+    """Run the probe and return its exit status."""
     arguments = arguments or os.environ.get("PROBE", "").split()
     if len(arguments) not in (1, 2):
         print("usage: python -m scaar.runtime.probe [HOST:PORT [SERVICE]]", file=sys.stderr)
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
 def _credentials() -> CredentialsSource | None:
     if not any(name.startswith(_SETTINGS) for name in os.environ):
         return None
-    # Reading settings takes longer than all else here, and a probe is run every few seconds.
+    # Reading settings takes most of the time of a probe, and probes run every few seconds.
     from scaar.runtime.channel_security import read_channel_credentials
 
     return read_channel_credentials()

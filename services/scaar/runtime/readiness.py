@@ -1,4 +1,4 @@
-"""Whether what a service cannot do without is there: its readiness, beside its liveness."""
+"""Readiness of a service, which follows the services that it depends on."""
 
 import asyncio
 import logging
@@ -11,7 +11,7 @@ import grpc
 from scaar.core.errors import ScaarError
 from scaar.runtime.channels import open_channel
 from scaar.runtime.failover import READY_WAIT_S
-from scaar.runtime.renewing import CredentialsSource
+from scaar.runtime.renewing_channel import CredentialsSource
 
 Check = Callable[[], Awaitable[object]]
 """Raises a :class:`~scaar.core.errors.ScaarError` while the service cannot serve."""
@@ -28,33 +28,34 @@ class Need:
     target: str
     """Where it is, ``dns:///host:port``."""
     service: str
-    """Its full name in the contract, which its readiness goes by."""
+    """Full name in the contract, which health checks use."""
     credentials: CredentialsSource | None = None
-    """What it is asked with; None for plaintext."""
+    """Channel credentials; None for plaintext."""
 
 
 @asynccontextmanager
-async def watching(
-    needs: Sequence[Need], tell: Callable[[bool], None], *, check: Check | None = None
+async def watch_readiness(
+    needs: Sequence[Need], on_change: Callable[[bool], None], *, check: Check | None = None
 ) -> AsyncIterator[None]:
-    """Tells whether all that is needed serves, at first and at every change.
+    """Call ``on_change`` with the readiness now and after every change, until the block ends.
 
-    A ``check`` that raises nothing is part of that; it is made every :data:`CHECK_EVERY_S`.
+    The service is ready while every need is serving and the ``check``, made every
+    :data:`CHECK_EVERY_S`, raises nothing.
 
-    Each need is watched by a channel like that of the calls. A need counts as lost once no server
-    of it has been ready for :data:`~scaar.runtime.failover.READY_WAIT_S`, since calls wait as long:
-    connections that are made again, or a server that is replaced, change nothing.
+    A need is watched through a channel like that of the calls. It counts as lost once none of its
+    servers has been ready for :data:`~scaar.runtime.failover.READY_WAIT_S`, since calls wait as
+    long: a reconnect or the replacement of a server does not change the readiness.
     """
     serving: dict[Need | Check, bool] = dict.fromkeys(needs, False)
     if check is not None:
         serving[check] = await _passes(check, before=True)
-    tell(all(serving.values()))
+    on_change(all(serving.values()))
 
     def turn(need: Need, ready: bool) -> None:
         serving[need] = ready
-        verb = "serves" if ready else "does not serve"
-        _LOGGER.info("%s at %s %s", need.service, need.target, verb)
-        tell(all(serving.values()))
+        state = "serving" if ready else "not serving"
+        _LOGGER.info("%s at %s is %s", need.service, need.target, state)
+        on_change(all(serving.values()))
 
     async def watch(need: Need) -> None:
         async with open_channel(
@@ -76,7 +77,7 @@ async def watching(
             passes = await _passes(check, before=serving[check])
             if serving[check] != passes:
                 serving[check] = passes
-                tell(all(serving.values()))
+                on_change(all(serving.values()))
 
     watches = [asyncio.create_task(watch(need)) for need in dict.fromkeys(needs)]
     if check is not None:
@@ -90,7 +91,7 @@ async def watching(
 
 
 async def _passes(check: Check, *, before: bool) -> bool:
-    """Whether the check passes; a failure is logged unless it failed ``before``."""
+    """Return whether the check passes. Log a failure unless it failed ``before``."""
     try:
         await check()
     except ScaarError as error:

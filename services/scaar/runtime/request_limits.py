@@ -7,8 +7,8 @@ import grpc
 
 from scaar.runtime.handlers import Continuation, Handler
 
-LEAST_RECEIVE_BYTES = 1024 * 1024
-"""What every server receives; larger where its contract permits larger requests."""
+MIN_RECEIVE_BYTES = 1024 * 1024
+"""Minimum receive limit of a server; larger if its contract permits larger requests."""
 
 
 class RequestLimits(Protocol):
@@ -34,7 +34,7 @@ def receive_bytes(limits: Iterable[RequestLimits]) -> int:
     It is at least 1 MiB, so that a request that is only a few times too large gets an error that
     names the field and the limit; gRPC itself answers the others with RESOURCE_EXHAUSTED.
     """
-    return max((LEAST_RECEIVE_BYTES, *(each.max_request_bytes for each in limits)))
+    return max((MIN_RECEIVE_BYTES, *(each.max_request_bytes for each in limits)))
 
 
 class RequestLimitInterceptor(grpc.aio.ServerInterceptor):

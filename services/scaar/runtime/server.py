@@ -1,4 +1,4 @@
-"""The one way to run a server."""
+"""Server of one or more services."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -8,13 +8,12 @@ from typing import Protocol
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
 
+from scaar.runtime.addresses import SERVER_OPTIONS, check_free, listen
 from scaar.runtime.admission import Admission
-from scaar.runtime.carrying import CallContextInterceptor
+from scaar.runtime.call_metadata import CallContextInterceptor
 from scaar.runtime.channels import MAX_MESSAGE_BYTES
-from scaar.runtime.health import HealthServicer
-from scaar.runtime.health_server import open_health_server
+from scaar.runtime.health_server import HealthServicer, open_health_server
 from scaar.runtime.identities import read_identities
 from scaar.runtime.identity import IdentityInterceptor
 from scaar.runtime.interceptors import (
@@ -23,8 +22,8 @@ from scaar.runtime.interceptors import (
     ErrorInterceptor,
     StatusOf,
 )
-from scaar.runtime.listening import SERVER_OPTIONS, check_free, listen
-from scaar.runtime.readiness import Check, Need, watching
+from scaar.runtime.readiness import Check, Need, watch_readiness
+from scaar.runtime.reflection import add_reflection
 from scaar.runtime.request_limits import RequestLimitInterceptor, RequestLimits, receive_bytes
 from scaar.runtime.server_tls import server_credentials
 from scaar.runtime.settings import ServiceSettings
@@ -38,39 +37,39 @@ class Servicer(Protocol):
 
     @property
     def service_name(self) -> str:
-        """Its full name in the contract."""
+        """Full name of the service in the contract."""
         ...
 
     @property
     def limits(self) -> RequestLimits:
-        """The limits of its requests."""
+        """Limits of the requests of the service."""
         ...
 
     def add_to(self, server: grpc.aio.Server) -> None:
-        """Registers it."""
+        """Register the service."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:
-    """A server that serves until its context is left."""
+    """A running server."""
 
     address: str
-    """Where it listens, with the port that it got."""
+    """Address with the bound port."""
     server: grpc.aio.Server
     health: HealthServicer
     admission: Admission
     health_address: str | None = None
-    """Where health alone is told in plaintext, where the settings say so."""
+    """Additional address of health checks in plaintext, if configured."""
 
     @property
     def target(self) -> str:
-        """Where a client on the same machine finds it."""
+        """Target of the server for clients on the same machine."""
         host, _, port = self.address.rpartition(":")
         return f"127.0.0.1:{port}" if host in ("0.0.0.0", "[::]") else self.address
 
     async def wait(self) -> None:
-        """Returns when the server has stopped."""
+        """Wait until the server has stopped."""
         await self.server.wait_for_termination()
 
 
@@ -85,16 +84,15 @@ async def open_server(
     check: Check | None = None,
     observers: Sequence[grpc.aio.ServerInterceptor] = (),
 ) -> AsyncIterator[RunningServer]:
-    """Serves until the context is left, then drains and stops as the settings say.
+    """Serve until the block ends, then drain and stop as configured.
 
-    Health is served for ``""``, the process, and for every service by name: it is ready while all
-    that it ``needs`` serves and its ``check`` passes. Reflection is served if the settings say so.
-    ``status_of`` tells the status of an error. The ``observers`` stand outside of everything else,
-    so that they see how a call ends.
+    Health is served for ``""``, the process, and for every service by name. A service is ready
+    while all ``needs`` are serving and the ``check`` passes. ``status_of`` maps an error to its
+    status. The ``observers`` are the outermost interceptors, so that they see how a call ends.
 
     Raises:
-        AlreadyExists: something listens at the address, or at that of health.
-        InvalidRequest: an address cannot be listened at, or a file of the settings not be used.
+        AlreadyExists: ``address`` or the health address is in use.
+        InvalidRequest: an address cannot be bound, or a file of the settings is unusable.
     """
     credentials, identities = server_credentials(settings), read_identities(settings)
     check_free(address)
@@ -120,11 +118,10 @@ async def open_server(
     health_pb2_grpc.add_HealthServicer_to_server(health, server)
     if settings.reflection:
         health_name = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
-        told = (*names, health_name, reflection.SERVICE_NAME)
-        reflection.enable_server_reflection(told, server)
+        add_reflection(server, (*names, health_name))
     bound = listen(server, address, credentials)
 
-    def tell(ready: bool) -> None:
+    def set_ready(ready: bool) -> None:
         for name in names:
             health.set_serving(name, ready)
 
@@ -133,25 +130,25 @@ async def open_server(
     ) as health_address:
         await server.start()
         try:
-            async with watching(needs, tell, check=check):
+            async with watch_readiness(needs, set_ready, check=check):
                 yield RunningServer(bound, server, health, admission, health_address)
         finally:
-            tell(False)
+            set_ready(False)
             await asyncio.sleep(settings.drain_s)
             health.end()
             await server.stop(settings.stop_grace_s)
 
 
 def server_options(settings: ServiceSettings) -> tuple[tuple[str, int], ...]:
-    """The options of a server."""
+    """Return the gRPC options of a server."""
     seconds = {
         "grpc.max_connection_age_ms": settings.max_connection_age_s,
         "grpc.max_connection_idle_ms": settings.max_connection_idle_s,
-        # A connection past its age lives on until its longest call can have ended.
+        # After its maximum age a connection stays open for as long as a call may take.
         "grpc.max_connection_age_grace_ms": settings.max_call_s + 1,
         "grpc.keepalive_time_ms": settings.keepalive_s,
         "grpc.keepalive_timeout_ms": settings.keepalive_timeout_s,
-        # Without this gRPC gives a connection up after a minute, whatever the line above says.
+        # Without this gRPC closes a connection after a minute, whatever the timeout above.
         "grpc.http2.ping_timeout_ms": settings.keepalive_timeout_s,
         "grpc.http2.min_ping_interval_without_data_ms": settings.min_ping_interval_s,
     }

@@ -1,4 +1,4 @@
-"""A server's TLS: its certificate, read again when it changes, and whose clients it takes."""
+"""TLS of a server, with certificates that are reloaded when they change."""
 
 import grpc
 
@@ -11,33 +11,32 @@ _NAMES = TlsNames("TLS_CLIENT_CA_FILE", "TLS_CERT_FILE", "TLS_KEY_FILE")
 
 
 def server_credentials(settings: ServiceSettings) -> grpc.ServerCredentials | None:
-    """What a server listens with; None for plaintext. Blocks while it reads the files.
+    """Return the credentials of a server; None for plaintext. Blocks while it reads the files.
 
-    New connections get the certificate and the authority that the files hold then; those that are
-    open go on.
+    New connections use the current certificate and authority; open connections are kept.
 
     Raises:
-        InvalidRequest: naming the setting that is missing, or whose file cannot be used.
+        InvalidRequest: naming the setting that is missing, or whose file is unusable.
     """
     cert, key, ca = settings.tls_cert_file, settings.tls_key_file, settings.tls_client_ca_file
     if cert is None and key is None:
         if ca is not None:
             name = variable_of(type(settings), "tls_client_ca_file")
-            raise InvalidRequest.of(name, "must be set beside TLS_CERT_FILE and TLS_KEY_FILE")
+            raise InvalidRequest.of(name, "requires TLS_CERT_FILE and TLS_KEY_FILE")
         return None
     files = TlsFiles(variable_of(type(settings), ""), ca, cert, key, names=_NAMES)
     watched = WatchedFiles(files.paths, lambda: _configuration(files))
-    told = first = watched.current()
+    current = first = watched.current()
 
     def changed() -> grpc.ServerCertificateConfiguration | None:
-        """None for no change. gRPC asks before each handshake, from a thread of its own."""
-        nonlocal told
-        last, told = told, watched.current()
-        return None if told is last else told
+        """Return the new configuration, or None. gRPC calls it before each handshake."""
+        nonlocal current
+        last, current = current, watched.current()
+        return None if current is last else current
 
     return grpc.dynamic_ssl_server_credentials(
         first,
-        changed,  # type: ignore[arg-type]  # the stubs know of no None; gRPC does
+        changed,  # type: ignore[arg-type]  # the stubs do not allow None; gRPC does
         require_client_authentication=ca is not None,
     )
 

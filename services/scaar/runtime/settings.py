@@ -1,4 +1,4 @@
-"""Settings: flags over the environment over a configuration file over defaults."""
+"""Settings of services, read from flags, the environment and a configuration file."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,12 +19,15 @@ from scaar.runtime.config_file import ConfigFile, config_in_use
 
 
 def settings_of(service: str) -> SettingsConfigDict:
-    """Frozen settings, read from ``SCAAR_<SERVICE>_<FIELD>``."""
+    """Return the configuration of frozen settings read from ``SCAAR_<SERVICE>_<FIELD>``."""
     return SettingsConfigDict(frozen=True, extra="forbid", env_prefix=f"SCAAR_{service.upper()}_")
 
 
 class Settings(BaseSettings):
-    """Settings that are read from flags, the environment and a file's section."""
+    """Base of settings read from flags, the environment and a section of a file.
+
+    A flag overrides the environment, the environment the file, the file the default.
+    """
 
     model_config = SettingsConfigDict(frozen=True, extra="forbid")
 
@@ -37,20 +40,20 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """What is made is what was given; :meth:`read` alone looks elsewhere."""
+        """Use constructor arguments only; :meth:`read` reads the other sources."""
         return (init_settings,)
 
     @classmethod
     def read(cls, config: ConfigFile | None = None, **flags: object) -> Self:
-        """The settings of flags, environment and file; a flag that is None was not given.
+        """Return the settings of flags, environment and file.
 
-        The file is the one in use unless one is given. A variable of the environment that is none
-        of the settings is passed over: container platforms set some of their own. An empty one
-        gives nothing.
+        ``config`` defaults to the file that ``SCAAR_CONFIG`` names. A flag that is None is not
+        set. Unknown variables are ignored, since container platforms set some of their own, and so
+        are empty ones.
 
         Raises:
-            InvalidRequest: naming each setting that is unknown or out of its range, wherever it
-                was given, even where another goes over it.
+            InvalidRequest: naming every setting that is unknown or out of range, with its source,
+                including values that another source overrides.
         """
         environment = _environment(cls)
         sources = (
@@ -58,68 +61,77 @@ class Settings(BaseSettings):
             environment,
             _Source({name: value for name, value in flags.items() if value is not None}, _flag),
         )
-        wrong = [violation for source in sources for violation in source.wrong(cls)]
+        wrong = [violation for source in sources for violation in source.violations(cls)]
         if wrong:
             raise InvalidRequest(wrong)
         return cls.model_validate({**sources[0].values, **environment.values, **sources[2].values})
 
 
 class ServiceSettings(Settings):
-    """How a service is served. A service's own settings derive from these.
+    """Settings of the server that every service runs in; each service's settings extend them.
 
-    The derived class names its environment: ``model_config = settings_of("generator")`` reads
+    A subclass names its variables: ``model_config = settings_of("generator")`` reads
     ``SCAAR_GENERATOR_ADDRESS`` and so on.
     """
 
     address: str = "127.0.0.1:0"
-    """Where to listen, ``host:port`` or ``unix:/path``; port 0 takes a free one."""
+    """Address to listen on, ``host:port`` or ``unix:/path``. Port 0 selects a free port."""
 
     health_address: str | None = None
-    """Where health alone is told besides, in plaintext and to everybody, ``host:port``: for probers
-    that can show no certificate. Unset, it is told at ``address`` only."""
+    """Additional address, ``host:port``, that serves health checks only, in plaintext and without
+    authentication. Set it for probes that cannot present a client certificate, such as those of
+    Kubernetes. By default health is served on ``address`` only."""
 
     reflection: bool = True
-    """Whether the server tells its contract to tools such as grpcurl; better off in production."""
+    """Enables gRPC server reflection, which lists the contract for tools such as grpcurl. Disable
+    it in production."""
 
     tls_cert_file: Path | None = None
-    """The server's certificate and those between it and its authority, in PEM; set beside
-    ``tls_key_file``. Plaintext without. The files are read again when they change."""
+    """Path to the server's certificate chain, in PEM. Requires ``tls_key_file``. Without it the
+    server uses plaintext. Certificate and key are reloaded when the files change."""
 
     tls_key_file: Path | None = None
-    """The unencrypted key of that certificate, in PEM."""
+    """Path to the unencrypted private key of ``tls_cert_file``, in PEM."""
 
     tls_client_ca_file: Path | None = None
-    """The authority, in PEM, whose certificate every client has to show, who asks for health
-    too. Without it clients need none."""
+    """Path to the certificates, in PEM, of the authority that must have signed every client's
+    certificate. Setting it enables mutual TLS, for health checks on ``address`` too. By default
+    clients need no certificate."""
 
     identities_file: Path | None = None
-    """Who may call, as YAML or JSON: SHA-256 of bearer tokens and names of certificates, each with
-    its tenant. Without it everybody may. Health is open in either case. The file is read again
-    when it changes."""
+    """Path to a YAML or JSON file of permitted callers: SHA-256 digests of bearer tokens and names
+    of client certificates, each with its tenant. Other callers are rejected with UNAUTHENTICATED;
+    health checks need no identity. By default every caller is accepted. The file is reloaded when
+    it changes."""
 
     max_call_s: float = Field(default=3660.0, gt=0)
-    """The longest that a call may take, in seconds, whatever deadline its client set."""
+    """Maximum duration of a call, in seconds, whatever deadline the client sets. A longer call
+    ends with DEADLINE_EXCEEDED."""
 
     max_concurrent_calls: int = Field(default=64, ge=1, le=100_000)
     """Maximum number of concurrent calls, counting open streams. Further calls are rejected with
     RESOURCE_EXHAUSTED and a RetryInfo delay. Health checks and reflection are not counted. The
-    limits of requests are in docs/contract.md, what a call can cost in docs/operations.md."""
+    size limits of requests are in docs/contract.md, the memory that a call needs in
+    docs/operations.md."""
 
     tenant_calls_per_s: float | None = Field(default=None, gt=0, le=1_000_000)
-    """Calls a second that one tenant may make in the long run; one more is refused as overload with
-    the time after which to come again. No limit without. The tenant is the caller's where
-    ``identities_file`` is set, else the one that ``x-scaar-tenant`` says, which is not proved."""
+    """Sustained rate of calls per second that one tenant may make. Further calls are rejected with
+    RESOURCE_EXHAUSTED and a RetryInfo delay. By default the rate is not limited. The tenant is
+    that of the caller's identity if ``identities_file`` is set, else the value of the
+    ``x-scaar-tenant`` metadata, which is not verified."""
 
     tenant_burst: int = Field(default=10, ge=1, le=1_000_000)
-    """Calls that one tenant may make at once before it is held to that rate."""
+    """Number of calls that one tenant may make in a burst before ``tenant_calls_per_s`` limits
+    it. No effect if ``tenant_calls_per_s`` is not set."""
 
     tenant_concurrent_calls: int | None = Field(default=None, ge=1, le=100_000)
-    """Calls that one tenant may have under way at a time; one more is refused as overload. No limit
-    without, but that of the service."""
+    """Maximum number of concurrent calls of one tenant. Further calls are rejected with
+    RESOURCE_EXHAUSTED and a RetryInfo delay. By default only ``max_concurrent_calls`` applies."""
 
     max_connection_age_s: float = Field(default=300.0, gt=0)
-    """How long a connection lives, in seconds. Clients look a name up again only when a connection
-    ends, and then find the replicas that have come since. A call under way goes on to its end."""
+    """Age at which a connection is closed, in seconds. Running calls finish first. Clients resolve
+    a name again only when a connection closes, so a lower value spreads calls to new replicas
+    sooner."""
 
     max_connections: int = Field(default=512, ge=1, le=1_000_000)
     """Maximum number of open connections. Further connections are closed as soon as they are
@@ -128,59 +140,62 @@ class ServiceSettings(Settings):
     that limit with it."""
 
     max_connection_idle_s: float = Field(default=300.0, gt=0)
-    """Seconds without a call after which a connection is closed, so that clients that are gone
-    or forgotten do not use up ``max_connections``. A client connects again with its next call. A
-    health watch is a call. Without effect where ``max_connection_age_s`` is shorter."""
+    """Seconds without a call after which a connection is closed, so that idle clients do not use up
+    ``max_connections``. A client reconnects with its next call. A health watch is a call. No
+    effect if ``max_connection_age_s`` is shorter."""
 
     keepalive_s: float = Field(default=60.0, gt=0)
-    """Seconds without traffic after which a connection is asked whether it lives."""
+    """Seconds without traffic after which the server sends a keepalive ping on a connection."""
 
     keepalive_timeout_s: float = Field(default=20.0, gt=0)
-    """Seconds without an answer to that after which the connection is given up, and the work for
-    its calls ended."""
+    """Seconds to wait for the reply to a keepalive ping. Without a reply the connection is closed
+    and its calls are cancelled."""
 
     min_ping_interval_s: float = Field(default=30.0, gt=0)
-    """How often a client without calls may ask the same, in seconds; one that asks oftener is cut
-    off. The clients of scaar ask every 60 s, and with calls under way only."""
+    """Minimum interval, in seconds, between the keepalive pings of a client without calls. The
+    connection of a client that pings more often is closed. The clients of scaar ping every 60 s,
+    and only during calls."""
 
     drain_s: float = Field(default=0.0, ge=0)
-    """How long the service reports NOT_SERVING and still serves before it stops, in seconds:
-    balancers look elsewhere meanwhile."""
+    """Seconds between a stop signal and the shutdown, in which the service reports NOT_SERVING and
+    still accepts calls, so that load balancers remove it first. Set it to at least the interval of
+    their health checks."""
 
     stop_grace_s: float = Field(default=5.0, ge=0)
-    """How long calls may go on when the service stops, in seconds."""
+    """Seconds that running calls may take to finish after ``drain_s``. Calls still running then are
+    cancelled."""
 
     log_format: Literal["text", "json"] = "text"
-    """How the service logs to stderr: a line of ``text``, or a ``json`` object a line with the ids
-    of request and trace."""
+    """Format of the log on stderr: ``text``, one line for each record, or ``json``, one object for
+    each line, with the ids of request and trace."""
 
     log_level: Literal["info", "warning", "error"] = "warning"
-    """What is logged: errors, warnings too, or with ``info`` a line for every call and every answer
-    besides."""
+    """Minimum level of log records. ``info`` adds a record for every call and every answer."""
 
     log_content: bool = False
-    """Whether the log may have the words of questions, queries, passages and answers, and the texts
-    of unforeseen errors, which may quote them."""
+    """Enables the logging of questions, queries, passages and answers, and of the messages of
+    unexpected exceptions, which may quote them."""
 
     metrics_address: str | None = None
-    """Where Prometheus reads the service's metrics by HTTP, ``host:port``; port 0 takes a free one.
-    Unset, none are kept. Needs the extra ``telemetry``."""
+    """Address, ``host:port``, that serves Prometheus metrics over HTTP. Port 0 selects a free port.
+    By default no metrics are collected. Requires the extra ``telemetry``."""
 
     otlp_endpoint: str | None = None
-    """Where the service's traces go by OTLP over gRPC, ``http://collector:4317`` or by TLS
-    ``https://``. Unset, there are none. Needs the extra ``telemetry``."""
+    """URL of the collector that traces are exported to with OTLP over gRPC,
+    ``http://collector:4317``, or ``https://`` for TLS. By default no traces are recorded. Requires
+    the extra ``telemetry``."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Settings from one place, and what each is called there."""
+    """Settings of one source; ``named`` maps a field to its name there."""
 
     values: Mapping[str, object]
     named: Callable[[str], str]
     unread: tuple[Violation, ...] = ()
 
-    def wrong(self, cls: type[Settings]) -> list[Violation]:
-        """What is wrong with them."""
+    def violations(self, cls: type[Settings]) -> list[Violation]:
+        """Return a violation for each unknown or invalid setting of the source."""
         found = list(self.unread)
         try:
             cls.model_validate(dict(self.values))
@@ -188,19 +203,19 @@ class _Source:
             for each in error.errors(include_url=False, include_input=False):
                 field, *inner = (str(part) for part in each["loc"] or ("*",))
                 name = self.named(field) + "".join(f"[{part}]" for part in inner)
-                known = f"is no setting; known: {', '.join(sorted(cls.model_fields))}"
+                known = f"is not a setting; known: {', '.join(sorted(cls.model_fields))}"
                 unknown = each["type"] == "extra_forbidden"
                 found.append(Violation(name, known if unknown else each["msg"]))
         return found
 
 
 def section_name(cls: type[Settings]) -> str:
-    """The section of a configuration file that is read for these settings."""
+    """Return the name of the section of a configuration file for these settings."""
     return (cls.model_config.get("env_prefix") or "").lower().removeprefix("scaar_").rstrip("_")
 
 
 def variable_of(cls: type[Settings], field: str) -> str:
-    """The variable of the environment that is read for a field."""
+    """Return the name of the environment variable of a field."""
     return f"{cls.model_config.get('env_prefix') or ''}{field.upper()}"
 
 
@@ -217,7 +232,7 @@ def _file(cls: type[Settings], config: ConfigFile | None) -> _Source:
 
 def _environment(cls: type[Settings]) -> _Source:
     prefix = cls.model_config.get("env_prefix") or ""
-    # What sets variables (compose, a chart) leaves one empty that it has nothing for.
+    # Compose files and charts set a variable that has no value to the empty string.
     source = EnvSettingsSource(cls, env_ignore_empty=True)
     values: dict[str, object] = {}
     unread: list[Violation] = []

@@ -1,4 +1,4 @@
-"""The files that TLS goes by, each held to be what its setting says."""
+"""Validated certificate and key files of TLS."""
 
 import ssl
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from scaar.core.errors import InvalidRequest
 
 @dataclass(frozen=True, slots=True)
 class TlsNames:
-    """How the settings of the files end; a client's of another back end unless given."""
+    """Last parts of the names of the settings; the defaults are those of clients of servers."""
 
     ca: str = "CA_FILE"
     cert: str = "CLIENT_CERT_FILE"
@@ -18,9 +18,9 @@ class TlsNames:
 
 @dataclass(frozen=True, slots=True)
 class TlsFiles:
-    """Certificates in PEM: whom to trust, unset the system's, and what to be known by, if any.
+    """PEM files of a TLS endpoint: trusted authorities (default: the system's), certificate, key.
 
-    ``setting`` is what the names of the settings begin with, up to those of ``names``.
+    ``setting`` is the prefix of the names of the settings; ``names`` are their last parts.
     """
 
     setting: str
@@ -31,36 +31,36 @@ class TlsFiles:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """Those files that there are."""
+        """The files that are set."""
         named = (self.ca, self.client_cert, self.client_key)
         return tuple(path for path in named if path is not None)
 
     def context(self) -> ssl.SSLContext:
-        """What a connection is made with. Blocks while it reads the files.
+        """Return the TLS context of a connection. Blocks while it reads the files.
 
         Raises:
-            InvalidRequest: naming the setting whose file is missing, or is not what it has to be.
+            InvalidRequest: naming the setting whose file is missing or invalid.
         """
         context, names = self._trusting(), self.names
         cert, key = self.client_cert, self.client_key
         if cert is None and key is None:
             return context
         if cert is None:
-            raise self._wrong(names.cert, f"must be set beside {names.key}")
+            raise self._wrong(names.cert, f"must be set together with {names.key}")
         if key is None:
-            raise self._wrong(names.key, f"must be set beside {names.cert}")
+            raise self._wrong(names.key, f"must be set together with {names.cert}")
         self._read(names.cert, cert)
         self._read(names.key, key)
         try:
-            # Without the password the library would ask the terminal for one.
+            # Without a password the library would prompt for one.
             context.load_cert_chain(cert, key, password="")
-        except OSError as error:  # ssl.SSLError is one; others are of a file that has just gone
-            told = f"{key} is not the unencrypted key, in PEM, of the certificate in {cert}"
-            raise self._wrong(names.key, told) from error
+        except OSError as error:  # includes ssl.SSLError
+            text = f"{key} is not the unencrypted PEM key of the certificate in {cert}"
+            raise self._wrong(names.key, text) from error
         return context
 
     def contents(self) -> tuple[bytes | None, bytes | None, bytes | None]:
-        """What CA, certificate and key hold, once :meth:`context` has passed them."""
+        """Return the validated contents of CA, certificate and key."""
         self.context()
         ca, cert, key = (
             self._read(name, path) if path is not None else None
@@ -79,8 +79,8 @@ class TlsFiles:
         try:
             return ssl.create_default_context(cafile=self.ca)
         except OSError as error:
-            told = f"{self.ca} is no file of certificates in PEM"
-            raise self._wrong(self.names.ca, told) from error
+            text = f"{self.ca} contains no certificates in PEM"
+            raise self._wrong(self.names.ca, text) from error
 
     def _read(self, name: str, path: Path) -> bytes:
         try:

@@ -1,4 +1,4 @@
-"""What files hold, read again when they change: certificates, identities, tokens."""
+"""Values read from files and reloaded on change: certificates, identities, tokens."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -14,13 +14,13 @@ _Stamp = tuple[tuple[int, int, int, int] | None, ...]
 
 
 class WatchedFiles(Generic[_Value]):
-    """The value that ``read`` makes of files, as they were when they last made one.
+    """The value that ``read`` returns for the current contents of files. Thread-safe.
 
-    Files that are being replaced, one after the other, may not fit for a moment: what was read
-    before stands until they do. Any thread may ask.
+    While files are being replaced one after the other, ``read`` may fail: the previous value is
+    kept until it succeeds.
 
     Raises:
-        InvalidRequest, NotFound: the first reading's.
+        InvalidRequest, NotFound: the first read failed.
     """
 
     def __init__(self, paths: Sequence[Path], read: Callable[[], _Value]) -> None:
@@ -31,9 +31,9 @@ class WatchedFiles(Generic[_Value]):
         self._value = read()
 
     def current(self) -> _Value:
-        """The value. Looks at the files' times, and blocks for a reading where one has changed."""
+        """Return the current value. Blocks to reload if a file has changed."""
         with self._lock:
-            # Again where they change while they are read: one might be of before, another of after.
+            # Repeat if a file changed during the read, so that all files are of one version.
             while (stamp := self._stamped()) != self._stamp:
                 self._stamp = stamp
                 self._read_again()
@@ -43,9 +43,9 @@ class WatchedFiles(Generic[_Value]):
         try:
             self._value = self._read()
         except (InvalidRequest, NotFound) as error:
-            _LOGGER.warning("%s; what was read before stands", error.message)
+            _LOGGER.warning("%s; the previous contents are kept", error.message)
         else:
-            _LOGGER.info("read again: %s", ", ".join(str(path) for path in self._paths))
+            _LOGGER.info("reloaded: %s", ", ".join(str(path) for path in self._paths))
 
     def _stamped(self) -> _Stamp:
         return tuple(_stamp_of(path) for path in self._paths)

@@ -8,17 +8,17 @@ import grpc
 
 
 class WrappedChannel(grpc.aio.Channel):
-    """Channel that begins calls on another one in a way of its own.
+    """Base of channels that change how calls of another channel start.
 
-    No interceptor: those of grpc.aio put a task of their own around every call.
+    Interceptors of grpc.aio are not used, since they add a task to every call.
     """
 
     def __init__(self, channel: grpc.aio.Channel) -> None:
         self._channel = channel
 
     @abstractmethod
-    def _begins(self, kind: str, *method: Any, **options: Any) -> Callable[..., Any]:
-        """Return what begins calls of a method; ``kind`` is ``unary_unary`` and so on."""
+    def _multi_callable(self, kind: str, *method: Any, **options: Any) -> Callable[..., Any]:
+        """Return the multi-callable of a method; ``kind`` is ``unary_unary`` and so on."""
 
     async def __aenter__(self) -> Self:
         await self._channel.__aenter__()
@@ -40,13 +40,13 @@ class WrappedChannel(grpc.aio.Channel):
         await self._channel.channel_ready()
 
     def unary_unary(self, *method: Any, **options: Any) -> Any:
-        return self._begins("unary_unary", *method, **options)
+        return self._multi_callable("unary_unary", *method, **options)
 
     def unary_stream(self, *method: Any, **options: Any) -> Any:
-        return self._begins("unary_stream", *method, **options)
+        return self._multi_callable("unary_stream", *method, **options)
 
     def stream_unary(self, *method: Any, **options: Any) -> Any:
-        return self._begins("stream_unary", *method, **options)
+        return self._multi_callable("stream_unary", *method, **options)
 
     def stream_stream(self, *method: Any, **options: Any) -> Any:
-        return self._begins("stream_stream", *method, **options)
+        return self._multi_callable("stream_stream", *method, **options)

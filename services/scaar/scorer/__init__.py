@@ -1,1 +1,1 @@
-"""The scorer: how much each word of a sentence contributes to its meaning."""
+"""The scorer, which computes how much each word of a sentence contributes to its meaning."""

@@ -1,4 +1,4 @@
-"""Contributions remembered, and computed once where several callers ask at the same time."""
+"""LRU cache of contributions, which computes a sentence once for concurrent callers."""
 
 import asyncio
 import hashlib
@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
-from scaar.core.budget import time_left
 from scaar.core.errors import BackendUnavailable, DeadlineExceeded, InvalidRequest, Violation
+from scaar.core.loop.budget import remaining_time_s
 from scaar.core.observers import UNOBSERVED, ScorerObserver
 from scaar.core.ports import ContributionScorer
 from scaar.core.types import ScorerDescription, ScoreRequest
@@ -19,9 +19,9 @@ Contributions = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """What decides the contributions: the model, its revision, the question and the words.
+    """Cache key of a sentence: model, revision, question and words.
 
-    Of the texts only a digest is held: entries stay small, however long the question.
+    The texts are stored as a digest, so that entries stay small.
     """
 
     model: str
@@ -30,27 +30,27 @@ class _Key:
 
 
 @dataclass(slots=True)
-class _Computing:
-    """A sentence being scored, and how many callers wait for it."""
+class _Computation:
+    """A sentence being scored, and the number of callers that wait for it."""
 
     task: asyncio.Task[Contributions]
     callers: int = 0
 
 
-class _AnothersTime(Exception):
-    """The time of another caller was used up, and this one's is not."""
+class _OtherDeadlineExceeded(Exception):
+    """A joined computation ended at the deadline of another caller, before this caller's."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Joined:
-    """A caller's part in a computation, which it began or found under way."""
+    """A computation that a caller has started or joined."""
 
-    computing: _Computing
-    began: bool
+    computation: _Computation
+    started: bool
 
     def result(self, number: int) -> Contributions:
-        """What was computed, its error told as that of the caller's sentence ``number``."""
-        task = self.computing.task
+        """Return the result. Errors name the caller's sentence ``number``."""
+        task = self.computation.task
         if task.cancelled():
             raise BackendUnavailable("the scorer is closing")
         try:
@@ -64,18 +64,18 @@ class _Joined:
             ]
             raise InvalidRequest(moved) from error
         except DeadlineExceeded as error:
-            left = time_left()
-            if not self.began and (left is None or left > 0):
-                raise _AnothersTime from error
+            remaining = remaining_time_s()
+            if not self.started and (remaining is None or remaining > 0):
+                raise _OtherDeadlineExceeded from error
             raise
 
 
 @asynccontextmanager
 async def open_cached_scorer(
-    scorer: ContributionScorer, *, entries: int, observer: ScorerObserver = UNOBSERVED
+    scorer: ContributionScorer, *, max_entries: int, observer: ScorerObserver = UNOBSERVED
 ) -> AsyncIterator["CachedScorer"]:
-    """The scorer with a memory of ``entries`` sentences, from 1, until the block ends."""
-    cached = CachedScorer(scorer, entries=entries, observer=observer)
+    """Open a cache of at most ``max_entries`` sentences over the scorer, for the block."""
+    cached = CachedScorer(scorer, max_entries=max_entries, observer=observer)
     try:
         yield cached
     finally:
@@ -85,43 +85,43 @@ async def open_cached_scorer(
 class CachedScorer:
     """A :class:`~scaar.core.ports.ContributionScorer` over any other.
 
-    Every sentence that is not remembered is asked of the other scorer in a call of its own, which
-    goes on as long as somebody waits for it. Errors are not remembered. Of the sentences asked
-    for, ``hits`` counts those remembered, ``joined`` those already being computed, ``misses``
-    those computed anew.
+    Every sentence that is not cached is scored in a call of its own, which continues as long as a
+    caller waits for the result. Errors are not cached. ``hits`` counts the sentences found in the
+    cache, ``joined`` those already being computed, and ``misses`` those computed now.
     """
 
     def __init__(
         self,
         scorer: ContributionScorer,
         *,
-        entries: int,
+        max_entries: int,
         observer: ScorerObserver = UNOBSERVED,
     ) -> None:
         self.hits = 0
         self.joined = 0
         self.misses = 0
         self._scorer = scorer
-        self._entries = entries
+        self._max_entries = max_entries
         self._observer = observer
-        self._remembered: OrderedDict[_Key, Contributions] = OrderedDict()
-        self._under_way: dict[_Key, _Computing] = {}
+        self._cache: OrderedDict[_Key, Contributions] = OrderedDict()
+        self._in_progress: dict[_Key, _Computation] = {}
         self._tasks: set[asyncio.Task[Contributions]] = set()
 
     async def score_contributions(
         self, requests: Sequence[ScoreRequest]
     ) -> tuple[Contributions, ...]:
-        """The contributions of every request, from memory where they are there.
+        """Return the contributions of every request, from the cache where possible.
 
         Raises:
-            InvalidRequest: naming the wrong fields, before any work; and what the other raises.
+            InvalidRequest: naming the invalid fields, before any work. Errors of the wrapped scorer
+                are raised too.
         """
         check_requests(requests)
         while True:
             try:
                 return await self._score(requests)
-            except _AnothersTime:
-                # What was joined ended with the time of whoever began it; there is time left here.
+            except _OtherDeadlineExceeded:
+                # The joined computation ended at its starter's deadline. Time remains here: retry.
                 continue
 
     async def _score(self, requests: Sequence[ScoreRequest]) -> tuple[Contributions, ...]:
@@ -130,15 +130,15 @@ class CachedScorer:
         found = {key: self._recall(key) for key in keys}
         missing = [number for number, key in enumerate(keys) if found[key] is None]
         with self._joining([(keys[number], requests[number]) for number in missing]) as joined:
-            began = sum(each.began for each in joined)
-            self._observer.sentences_looked_up(
-                hits=len(keys) - len(missing), joined=len(joined) - began, misses=began
+            started = sum(each.started for each in joined)
+            self._observer.on_cache_lookup(
+                hits=len(keys) - len(missing), joined=len(joined) - started, misses=started
             )
             if joined:
-                tasks = {each.computing.task for each in joined}
+                tasks = {each.computation.task for each in joined}
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
             for number, each in zip(missing, joined, strict=True):
-                if each.computing.task.done():
+                if each.computation.task.done():
                     found[keys[number]] = each.result(number)
         return tuple(found[key] or () for key in keys)
 
@@ -146,63 +146,66 @@ class CachedScorer:
         return await self._scorer.describe_model()
 
     async def aclose(self) -> None:
-        """Ends what is being computed."""
+        """Cancel the computations in progress."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _recall(self, key: _Key) -> Contributions | None:
-        remembered = self._remembered.get(key)
-        if remembered is not None:
-            self._remembered.move_to_end(key)
+        cached = self._cache.get(key)
+        if cached is not None:
+            self._cache.move_to_end(key)
             self.hits += 1
-        return remembered
+        return cached
 
     @contextmanager
-    def _joining(self, asked: Sequence[tuple[_Key, ScoreRequest]]) -> Iterator[list[_Joined]]:
-        """The computations asked for; those that nobody waits for after the block are ended."""
-        joined = [self._join(key, request) for key, request in asked]
+    def _joining(self, requested: Sequence[tuple[_Key, ScoreRequest]]) -> Iterator[list[_Joined]]:
+        """Start or join computations. After the block, those without a caller are cancelled."""
+        joined = [self._join(key, request) for key, request in requested]
         try:
             yield joined
         finally:
-            for (key, _), computing in zip(asked, (each.computing for each in joined), strict=True):
-                computing.callers -= 1
-                if not computing.callers:
-                    computing.task.cancel()
-                    self._forget(key, computing)
+            for (key, _), computation in zip(
+                requested, (each.computation for each in joined), strict=True
+            ):
+                computation.callers -= 1
+                if not computation.callers:
+                    computation.task.cancel()
+                    self._forget(key, computation)
 
     def _join(self, key: _Key, request: ScoreRequest) -> _Joined:
-        computing = self._under_way.get(key)
-        began = computing is None or computing.task.done()
-        if computing is None or began:
+        computation = self._in_progress.get(key)
+        started = computation is None or computation.task.done()
+        if computation is None or started:
             self.misses += 1
-            computing = _Computing(asyncio.create_task(self._compute(key, request)))
-            self._under_way[key] = computing
-            self._tasks.add(computing.task)
-            computing.task.add_done_callback(self._ended)
+            computation = _Computation(asyncio.create_task(self._compute(key, request)))
+            self._in_progress[key] = computation
+            self._tasks.add(computation.task)
+            computation.task.add_done_callback(self._on_done)
         else:
             self.joined += 1
-        computing.callers += 1
-        return _Joined(computing, began)
+        computation.callers += 1
+        return _Joined(computation, started)
 
-    def _ended(self, task: asyncio.Task[Contributions]) -> None:
+    def _on_done(self, task: asyncio.Task[Contributions]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            # Of several errors in one call a caller is told the first; the rest are seen here.
+            # A call raises only its first error. Retrieve the others, so that asyncio does not log
+            # them.
             task.exception()
 
-    def _forget(self, key: _Key, computing: _Computing) -> None:
-        if self._under_way.get(key) is computing:
-            del self._under_way[key]
+    def _forget(self, key: _Key, computation: _Computation) -> None:
+        if self._in_progress.get(key) is computation:
+            del self._in_progress[key]
 
     async def _compute(self, key: _Key, request: ScoreRequest) -> Contributions:
         (contributions,) = await self._scorer.score_contributions((request,))
         model = await self._scorer.describe_model()
         # A model that was changed meanwhile may have scored with either revision.
         if (model.model, model.revision) == (key.model, key.revision):
-            self._remembered[key] = contributions
-            while len(self._remembered) > self._entries:
-                self._remembered.popitem(last=False)
+            self._cache[key] = contributions
+            while len(self._cache) > self._max_entries:
+                self._cache.popitem(last=False)
         return contributions
 
 

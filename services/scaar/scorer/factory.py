@@ -1,4 +1,4 @@
-"""Opens the scorer that the settings name."""
+"""Factory of the scorer that the settings select."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,31 +15,31 @@ from scaar.scorer.settings import ScorerSettings
 async def open_scorer(
     settings: ScorerSettings, *, observer: ScorerObserver = UNOBSERVED
 ) -> AsyncIterator[ContributionScorer]:
-    """The scorer, open until the block ends, with a memory where the settings give it one.
+    """Open the scorer for the duration of the block, with a cache if the settings enable one.
 
     Raises:
         NotFound: no model is set, or one of its files is missing.
-        DataCorrupt: a file of the model is damaged, or not of a model that the engine can run.
+        DataCorrupt: a file of the model is damaged, or the engine cannot run the model.
         InvalidRequest: a setting that the engine needs is missing.
-        CapabilityMissing: the server has no such model, or one that does not fit; or the library
-            of a control is not installed.
+        CapabilityMissing: the server does not have the model, or has an incompatible one; or the
+            library of a control is not installed.
     """
     match settings.control:
         case "none":
-            async with _open_remembering(settings, observer) as scorer:
+            async with _open_cached(settings, observer) as scorer:
                 yield scorer
         case "idf":
-            # It asks no model, so that none has to be there.
+            # The control uses no model, so none has to be configured.
             from scaar.scorer.controls.idf import open_idf_scorer
 
             async with open_idf_scorer() as scorer:
                 yield scorer
         case "permuted" | "constant":
-            from scaar.scorer.controls.opening import open_control
+            from scaar.scorer.controls.factory import open_control
 
-            # What is remembered is the model's own: a control of it is quickly made.
+            # The cache contains the model's contributions, since a control is cheap to compute.
             async with (
-                _open_remembering(settings, observer) as engine,
+                _open_cached(settings, observer) as engine,
                 open_control(Control(settings.control), engine) as scorer,
             ):
                 yield scorer
@@ -48,7 +48,7 @@ async def open_scorer(
 
 
 @asynccontextmanager
-async def _open_remembering(
+async def _open_cached(
     settings: ScorerSettings, observer: ScorerObserver
 ) -> AsyncIterator[ContributionScorer]:
     async with _open_engine(settings, observer) as engine:
@@ -56,7 +56,7 @@ async def _open_remembering(
             yield engine
             return
         async with open_cached_scorer(
-            engine, entries=settings.cache_entries, observer=observer
+            engine, max_entries=settings.cache_entries, observer=observer
         ) as scorer:
             yield scorer
 

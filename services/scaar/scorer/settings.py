@@ -10,71 +10,74 @@ from scaar.scorer.validation import MAX_WORDS_OF_CALL
 
 
 class ScorerSettings(ServiceSettings):
-    """Which engine runs which model, and how much of the machine it may take."""
+    """Which engine runs which model, and how many resources it may use."""
 
     model_config = settings_of("scorer")
 
     engine: Literal["onnx", "bi_encoder", "triton"] = "onnx"
-    """``onnx``: an exported cross-encoder with one logit, in ONNX Runtime on the CPU. ``triton``:
-    such a model behind a Triton server; its texts are read into tokens here. ``bi_encoder``: an
-    exported sentence encoder in ONNX Runtime; two texts are as alike as the cosine of their
-    vectors says."""
+    """Engine that computes the similarity of texts. ``onnx``: an exported cross-encoder with one
+    logit, in ONNX Runtime on the CPU. ``triton``: a cross-encoder on a Triton server; the scorer
+    tokenizes its texts. ``bi_encoder``: an exported sentence encoder in ONNX Runtime; the
+    similarity is the cosine of two vectors."""
 
     control: Literal["none", "permuted", "constant", "idf"] = "none"
-    """What is told in the place of the model's contributions, so that they can be held against it:
-    the same within the sentence ``permuted``, their mean over it (``constant``), or how rare each
-    word is in English (``idf``, which asks no model). The model's name says which."""
+    """Replaces the model's contributions with a control baseline: the same values ``permuted``
+    within the sentence, their mean over the sentence (``constant``), or the rarity of each word in
+    English (``idf``, which needs no model). The reported model name contains the control. Use it
+    for ablations only."""
 
     model: Path | None = None
-    """The model's checkpoint folder. For ``triton`` its tokenizer and its configuration are
-    enough."""
+    """Path to the model's checkpoint folder. Required, except for the control ``idf``. For
+    ``triton``, the tokenizer and the configuration suffice."""
 
     threads: int = Field(default=2, ge=1, le=256)
-    """Threads for the arithmetic of one batch."""
+    """Number of threads that compute one batch. For ``onnx`` and ``bi_encoder``."""
 
     workers: int = Field(default=1, ge=1, le=256)
-    """Batches that are computed at the same time."""
+    """Number of batches that are computed in parallel. For ``onnx`` and ``bi_encoder``."""
 
     max_batch_pairs: int = Field(default=32, ge=1, le=4096)
-    """The most pairs of texts in one batch, and in one request to Triton. More take more memory:
-    for a model of h heads, 4 h times the square of the longest pair's tokens in bytes for each
-    pair. On a CPU they make longer waits behind one another and hardly more throughput."""
+    """Maximum number of text pairs in one batch, and in one request to Triton. A larger batch needs
+    more memory: 4 h t^2 bytes per pair, for a model with h attention heads and t tokens in the
+    longest pair. On a CPU, larger batches increase latency and hardly increase throughput."""
 
     padding: Literal["longest", "bucket"] = "longest"
-    """Every pair of a batch is filled up to the ``longest`` among them, or to their ``bucket`` (64,
-    128, 256, 512 tokens or the model's maximum): few shapes, as some hardware needs them, for up
-    to twice the arithmetic."""
+    """Length to which the pairs of a batch are padded: that of the ``longest`` pair, or of their
+    ``bucket`` (64, 128, 256 or 512 tokens, or the model's maximum). Use ``bucket`` for hardware
+    that needs few different shapes; it computes up to twice as much."""
 
     max_queued_pairs: int = Field(default=8192, ge=MAX_WORDS_OF_CALL, le=1_000_000)
-    """Pairs that wait for a batch, or of which Triton was asked; a call that would bring more is
-    refused as overload."""
+    """Maximum number of text pairs that wait for a batch; for ``triton``, of pairs in progress. A
+    call that would exceed the limit is rejected with RESOURCE_EXHAUSTED."""
 
     triton_target: str | None = None
-    """Where the Triton server takes gRPC, ``dns:///host:8001``; needed for ``triton``."""
+    """Address of the Triton server's gRPC port, ``dns:///host:8001``. Required for ``triton``."""
 
     triton_tls: bool = False
-    """Whether the connection to Triton is by TLS; without, it is plaintext."""
+    """Enables TLS for the connection to Triton. Default: plaintext."""
 
     triton_ca_file: Path | None = None
-    """The certificates, in PEM, that Triton's must be signed by. Unset: those that gRPC brings."""
+    """Path to the certificates, in PEM, of the authority that must have signed Triton's
+    certificate. Requires ``triton_tls``. Default: the authorities built into gRPC."""
 
     triton_client_cert_file: Path | None = None
-    """The certificate, in PEM, by which Triton knows this client, where it asks for one;
-    ``triton_client_key_file`` is its key."""
+    """Path to the client certificate, in PEM, for a Triton server that requires one. Requires
+    ``triton_client_key_file``."""
 
     triton_client_key_file: Path | None = None
-    """The key of that certificate, in PEM and not encrypted."""
+    """Path to the unencrypted private key of ``triton_client_cert_file``, in PEM."""
 
     triton_model: str = Field(default="contribution_scorer", min_length=1)
-    """The model's name in Triton's repository."""
+    """Name of the model in Triton's model repository."""
 
     triton_requests: int = Field(default=16, ge=1, le=1024)
-    """Requests to Triton under way at a time; further ones wait here. Triton's own queue should
-    have room for those of every scorer together."""
+    """Maximum number of concurrent requests to Triton. Further requests wait in the scorer. Make
+    sure that Triton's queue holds the requests of all scorers together."""
 
     triton_timeout_s: float = Field(default=10.0, gt=0)
-    """The longest that one call may take with Triton, in seconds."""
+    """Maximum time that a call may spend on Triton, in seconds. The deadline of the call applies
+    too."""
 
     cache_entries: int = Field(default=4096, ge=0, le=10_000_000)
-    """Sentences whose contributions are remembered, the least recently asked for forgotten first;
-    0 remembers none."""
+    """Maximum number of sentences in the cache of contributions. At the limit, the least recently
+    used sentence is removed. 0 disables the cache."""

@@ -1,4 +1,4 @@
-"""What a request to score words must be like, checked before any work."""
+"""Validation of requests to score words, before any work."""
 
 import re
 from collections.abc import Sequence
@@ -10,16 +10,16 @@ MAX_WORDS = 256
 MAX_WORDS_OF_CALL = 4096
 MAX_CHARACTERS_OF_CALL = 524_288
 MAX_CHARACTERS = 8_000
-"""Of a question, and of a sentence: each is read into tokens once a word."""
+"""Maximum length of a question, and of a sentence. Both are tokenized once per word."""
 
-_HALF_PAIR = re.compile("[\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def check_requests(requests: Sequence[ScoreRequest]) -> None:
-    """Passes requests that can be scored, their length in tokens aside.
+    """Validate requests, except for their length in tokens.
 
     Raises:
-        InvalidRequest: naming every wrong field and its limit.
+        InvalidRequest: naming every invalid field and its limit.
     """
     wrong = _check_number(requests)
     for number, request in enumerate(requests):
@@ -29,7 +29,7 @@ def check_requests(requests: Sequence[ScoreRequest]) -> None:
         elif (length := len(request.question)) > MAX_CHARACTERS:
             wrong.append(Violation(f"{at}.question", _too_long(length)))
         elif not _is_unicode(request.question):
-            wrong.append(Violation(f"{at}.question", "holds half a surrogate pair"))
+            wrong.append(Violation(f"{at}.question", "contains an unpaired surrogate"))
         wrong += _check_words(f"{at}.words", request.words)
     if wrong:
         raise InvalidRequest(wrong)
@@ -57,7 +57,7 @@ def _check_words(field: str, words: Sequence[str]) -> list[Violation]:
             limit = f"must be words without white space, not {word!r} at {position}"
             return [Violation(field, limit)]
         if not _is_unicode(word):
-            return [Violation(field, f"holds half a surrogate pair at word {position}")]
+            return [Violation(field, f"contains an unpaired surrogate at word {position}")]
     return []
 
 
@@ -66,4 +66,4 @@ def _too_long(characters: int) -> str:
 
 
 def _is_unicode(text: str) -> bool:
-    return _HALF_PAIR.search(text) is None
+    return _SURROGATE.search(text) is None

@@ -1,4 +1,5 @@
-"""What the services tell of themselves at their edge: metrics, log and traces.
+"""Metrics, logs and traces of the services.
 
-The core knows nothing of it: calls are watched by interceptors, answers by their events.
+The core does not depend on this package: interceptors observe calls, and watches observe the
+events of answers.
 """

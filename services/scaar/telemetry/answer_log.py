@@ -1,4 +1,4 @@
-"""A line of the log for every answer."""
+"""Log record of every answer."""
 
 import logging
 
@@ -16,9 +16,9 @@ _LOGGER = logging.getLogger("scaar.answers")
 
 
 class AnswerLog:
-    """An :class:`~scaar.telemetry.answers.AnswerWatch` that says how the answer ended.
+    """An :class:`~scaar.telemetry.answers.AnswerWatch` that logs how the answer ended.
 
-    The words of question, queries, passages and answer are kept for that with ``content`` only.
+    Question, queries, passages and answer are recorded only with ``content``.
     """
 
     def __init__(self, request: AnswerRequest, *, content: bool) -> None:
@@ -28,7 +28,7 @@ class AnswerLog:
         self._passages: list[str] = []
         self._finished = False
 
-    def told(self, event: AnswerEvent) -> None:
+    def on_event(self, event: AnswerEvent) -> None:
         match event:
             case QueryBuilt(query=query) if self._content:
                 self._queries.append(query.text)
@@ -45,11 +45,11 @@ class AnswerLog:
             case _:
                 pass
 
-    def ended(self, error: BaseException | None) -> None:
+    def on_end(self, error: BaseException | None) -> None:
         if not self._finished:
             self._log(failure_of(error), "")
 
-    def _log(self, how: str, text: str) -> None:
+    def _log(self, end: str, text: str) -> None:
         words = content_of(
             question=self._request.question,
             queries=self._queries,
@@ -58,4 +58,4 @@ class AnswerLog:
         )
         policy = self._request.policy.name
         extra = dict(words) if self._content else None
-        _LOGGER.info("answer under %s: %s", policy, how, extra=extra)
+        _LOGGER.info("answer with policy %s: %s", policy, end, extra=extra)

@@ -1,4 +1,4 @@
-"""The metrics of answers, from their events."""
+"""Metrics of answers, from their events."""
 
 from scaar.core.policies import PRESETS
 from scaar.core.types import (
@@ -23,18 +23,18 @@ from scaar.telemetry.metric_table import (
 from scaar.telemetry.metrics import Metrics
 
 NO_POLICY = "none"
-"""What the label says of a name that is no policy's: labels are of a bounded number."""
+"""Label value of unknown policies, which bounds the number of label values."""
 
 
 class AnswerMetrics:
-    """An :class:`~scaar.telemetry.answers.AnswerWatch` that counts."""
+    """An :class:`~scaar.telemetry.answers.AnswerWatch` that updates the metrics of an answer."""
 
     def __init__(self, metrics: Metrics, request: AnswerRequest) -> None:
         self._metrics = metrics
         self._policy = request.policy.name if request.policy.name in PRESETS else NO_POLICY
         self._finished = False
 
-    def told(self, event: AnswerEvent) -> None:
+    def on_event(self, event: AnswerEvent) -> None:
         match event:
             case SentenceJudged(trigger=trigger):
                 self._metrics.add(SENTENCES_JUDGED, self._policy)
@@ -48,7 +48,7 @@ class AnswerMetrics:
             case _:
                 pass
 
-    def ended(self, error: BaseException | None) -> None:
+    def on_end(self, error: BaseException | None) -> None:
         if not self._finished:
             self._metrics.add(ANSWERS, self._policy, failure_of(error))
 

@@ -1,7 +1,7 @@
-"""The steps of an answer as spans, made from its events: draft, judge, query, retrieve, regenerate.
+"""Spans of the steps of an answer, from its events: draft, judge, query, retrieve, regenerate.
 
-A step lasts from the event before it to its own, as they reach whoever asked: one who reads slowly
-lengthens what comes next.
+A step lasts from the previous event to its own event, at the time that the client receives them. A
+client that reads slowly lengthens the next step.
 """
 
 import time
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from opentelemetry import trace
 
-from scaar.core.call_context import CallContext, current_call
+from scaar.core.calls.context import CallContext, current_call
 from scaar.core.types import (
     AnswerEvent,
     AnswerFinished,
@@ -29,7 +29,7 @@ _Attributes = dict[str, str | int | bool]
 
 
 class AnswerSpans:
-    """An :class:`~scaar.telemetry.answers.AnswerWatch` that makes spans below the call's."""
+    """An :class:`~scaar.telemetry.answers.AnswerWatch` that adds child spans to the call's span."""
 
     def __init__(
         self,
@@ -45,10 +45,10 @@ class AnswerSpans:
         self._parent = parent_of(self._call)
         self._last_ns = clock_ns()
         self._drafted: tuple[int, int, int] | None = None
-        """Sentence, tokens and time of the last one, of the draft that no span is made of yet."""
+        """Sentence, number of tokens and time of the last token of a draft without a span."""
         self._finished = False
 
-    def told(self, event: AnswerEvent) -> None:
+    def on_event(self, event: AnswerEvent) -> None:
         now = self._clock_ns()
         match event:
             case TokenDrafted(sentence=sentence):
@@ -63,7 +63,7 @@ class AnswerSpans:
                 self._end(answer.end.value, answer.usage.retrievals)
             case _:
                 pass
-        self._tell_draft()
+        self._end_draft()
         match event:
             case SentenceJudged(sentence=sentence, trigger=trigger, retrieving=retrieving):
                 uncertain = trigger is not None
@@ -79,12 +79,12 @@ class AnswerSpans:
             case _:
                 pass
 
-    def ended(self, error: BaseException | None) -> None:
-        self._tell_draft()
+    def on_end(self, error: BaseException | None) -> None:
+        self._end_draft()
         if not self._finished:
             self._end(failure_of(error), None)
 
-    def _tell_draft(self) -> None:
+    def _end_draft(self) -> None:
         if self._drafted is not None:
             sentence, tokens, ended_ns = self._drafted
             self._drafted = None
@@ -102,9 +102,9 @@ class AnswerSpans:
         span.end(ended_ns)
         self._last_ns = ended_ns
 
-    def _end(self, how: str, retrievals: int | None) -> None:
-        """Says on the call's own span what became of the answer."""
+    def _end(self, end: str, retrievals: int | None) -> None:
+        """Set the outcome of the answer as attributes of the call's span."""
         self._span.set_attribute("scaar.policy", self._policy)
-        self._span.set_attribute("scaar.end", how)
+        self._span.set_attribute("scaar.end", end)
         if retrievals is not None:
             self._span.set_attribute("scaar.retrievals", retrievals)

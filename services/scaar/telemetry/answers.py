@@ -1,4 +1,4 @@
-"""An answerer that is watched: telemetry reads the stream of events, and the loop knows nothing."""
+"""Answerer whose event stream is observed by watches."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -11,47 +11,47 @@ from scaar.core.types import AnswerEvent, AnswerRequest
 
 
 class AnswerWatch(Protocol):
-    """Watches one answer. Neither method may block or raise."""
+    """Observer of one answer. Its methods must neither block nor raise."""
 
-    def told(self, event: AnswerEvent) -> None:
-        """An event, before whoever asked is given it."""
+    def on_event(self, event: AnswerEvent) -> None:
+        """Receive an event before the client does."""
         ...
 
-    def ended(self, error: BaseException | None) -> None:
-        """Nothing follows; the error is what the answer ended with, if it did not end well."""
+    def on_end(self, error: BaseException | None) -> None:
+        """Receive the end of the answer, with the error if the answer failed."""
         ...
 
 
-Watching = Callable[[AnswerRequest], AnswerWatch]
-"""Makes the watch of an answer that is being asked for."""
+WatchFactory = Callable[[AnswerRequest], AnswerWatch]
+"""Returns the watch of a new answer."""
 
 
 class WatchedAnswerer:
-    """An :class:`~scaar.core.ports.Answerer` with the events of another one."""
+    """An :class:`~scaar.core.ports.Answerer` that passes the events of another one to watches."""
 
-    def __init__(self, answerer: Answerer, watching: Sequence[Watching]) -> None:
+    def __init__(self, answerer: Answerer, watch_factories: Sequence[WatchFactory]) -> None:
         self._answerer = answerer
-        self._watching = tuple(watching)
+        self._watch_factories = tuple(watch_factories)
 
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
-        watches = [each(request) for each in self._watching]
-        ended: BaseException | None = None
+        watches = [factory(request) for factory in self._watch_factories]
+        failure: BaseException | None = None
         try:
             async with aclosing(self._answerer.stream_answer(request)) as events:
                 async for event in events:
                     for watch in watches:
-                        watch.told(event)
+                        watch.on_event(event)
                     yield event
         except BaseException as error:
-            ended = error
+            failure = error
             raise
         finally:
             for watch in watches:
-                watch.ended(ended)
+                watch.on_end(failure)
 
 
 def failure_of(error: BaseException | None) -> str:
-    """Why an answer ended that did not finish: the reason of its error, or that it was left."""
+    """Return why an answer did not finish: the reason of its error, or ``cancelled``."""
     if error is None or isinstance(error, GeneratorExit | asyncio.CancelledError):
         return "cancelled"
     return (error if isinstance(error, ScaarError) else ScaarError).reason.lower()

@@ -1,7 +1,7 @@
-"""Every metric that scaar's services have. One that is not in this table does not exist.
+"""All metrics of scaar's services.
 
-The names, the labels and the meaning in docs/telemetry.md are made from it; boards and alerts are
-held to it by a test.
+The table in docs/telemetry.md is generated from this module. A test checks that dashboards and
+alerts use these metrics only.
 """
 
 import enum
@@ -29,7 +29,7 @@ _PAIRS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 409
 
 
 class Kind(enum.StrEnum):
-    """What Prometheus calls it."""
+    """Prometheus type of a metric."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -38,20 +38,20 @@ class Kind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric: its name as Prometheus has it, who has it, and what it says."""
+    """Definition of a metric."""
 
     name: str
     kind: Kind
     of: str
-    """The service that has it, or ``every service``."""
+    """Service that exports the metric, or ``every service``."""
     help: str
     labels: tuple[str, ...] = ()
     buckets: tuple[float, ...] = ()
-    """The upper bounds of a histogram's buckets, without the last, which takes all."""
+    """Upper bounds of a histogram's buckets, without the final ``+Inf``."""
 
     @property
     def series(self) -> tuple[str, ...]:
-        """The names by which its samples are asked for."""
+        """Names of the time series, as in queries."""
         if self.kind is not Kind.HISTOGRAM:
             return (self.name,)
         return tuple(f"{self.name}_{part}" for part in ("bucket", "sum", "count"))
@@ -59,7 +59,7 @@ class Metric:
 
 _SHARDS = (1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 240.0, 480.0, 960.0, 1800.0)
 _EVERY, _ORCHESTRATOR, _SCORER = "every service", "orchestrator", "scorer"
-_EVALUATOR, _ASKING = "evaluator", "worker, and an evaluator that asks itself"
+_EVALUATOR, _EXECUTING = "evaluator", "worker, or an evaluator that runs shards itself"
 _METHOD = ("service", "method")
 _DEPENDENCY = ("dependency", "target")
 
@@ -67,60 +67,60 @@ SERVICE_INFO = Metric(
     "scaar_service_info",
     Kind.GAUGE,
     _EVERY,
-    "1, with the service as the command line names it and its version.",
+    "Always 1, labelled with the name of the service on the command line and its version.",
     labels=("service", "version"),
 )
 RPC_REQUESTS = Metric(
     "scaar_rpc_requests_total",
     Kind.COUNTER,
     _EVERY,
-    "Calls that have ended, by the name of their gRPC status.",
+    "Finished calls, by gRPC status.",
     labels=(*_METHOD, "code"),
 )
 RPC_DURATION = Metric(
     "scaar_rpc_duration_seconds",
     Kind.HISTOGRAM,
     _EVERY,
-    "How long calls took, streams to their end, refused ones among them.",
+    "Duration of calls, including rejected calls and whole streams.",
     labels=_METHOD,
     buckets=_SECONDS,
 )
-RPC_UNDER_WAY = Metric(
-    "scaar_rpc_under_way",
+RPC_IN_PROGRESS = Metric(
+    "scaar_rpc_in_progress",
     Kind.GAUGE,
     _EVERY,
-    "Calls under way, streams as long as they live.",
+    "Calls in progress, including open streams.",
     labels=_METHOD,
 )
 BREAKER_STATE = Metric(
     "scaar_breaker_state",
     Kind.GAUGE,
     _EVERY,
-    "Whether what the process depends on is asked: 0 it is, 1 one call at a time on trial, 2 it is "
-    "not, for it failed. There is one for each service or server that is called.",
+    "State of the circuit breaker of a service or server that the process calls: 0 closed, 1 half "
+    "open (one probe call at a time), 2 open (calls fail immediately).",
     labels=_DEPENDENCY,
 )
 BREAKER_REFUSALS = Metric(
     "scaar_breaker_refusals_total",
     Kind.COUNTER,
     _EVERY,
-    "Calls that were not made because what they would have asked failed of late.",
+    "Calls that failed immediately because the breaker of their dependency was open.",
     labels=_DEPENDENCY,
 )
 ANSWERS = Metric(
     "scaar_answers_total",
     Kind.COUNTER,
     _ORCHESTRATOR,
-    "Answers, by the policy and by why they ended: answer_phrase, end_of_sequence, max_sentences "
-    "or max_tokens; cancelled where the client left; else the reason of the error, in lower case. "
-    "The policy is none where it is no policy's name.",
+    "Answers, by policy and by end: answer_phrase, end_of_sequence, max_sentences or max_tokens; "
+    "cancelled if the client cancelled the call; otherwise the reason of the error, in lower case. "
+    "The policy is none if the request named an unknown policy.",
     labels=("policy", "end"),
 )
 ANSWER_DURATION = Metric(
     "scaar_answer_duration_seconds",
     Kind.HISTOGRAM,
     _ORCHESTRATOR,
-    "How long finished answers took.",
+    "Duration of finished answers.",
     labels=("policy",),
     buckets=_SECONDS,
 )
@@ -128,7 +128,7 @@ ANSWER_PARTS = Metric(
     "scaar_answer_waiting_seconds_total",
     Kind.COUNTER,
     _ORCHESTRATOR,
-    "What finished answers spent waiting, by the part: generation, scoring or retrieval. They may "
+    "Time that finished answers waited for a part: generation, scoring or retrieval. The times may "
     "overlap.",
     labels=("part",),
 )
@@ -136,7 +136,7 @@ ANSWER_RETRIEVALS = Metric(
     "scaar_answer_retrievals",
     Kind.HISTOGRAM,
     _ORCHESTRATOR,
-    "Retrievals of finished answers.",
+    "Number of retrievals of a finished answer.",
     labels=("policy",),
     buckets=_COUNTS,
 )
@@ -144,90 +144,89 @@ ANSWER_LIMIT = Metric(
     "scaar_answer_limit",
     Kind.GAUGE,
     _ORCHESTRATOR,
-    "Answers that may be under way at a time, as learned from what the generator declares and "
-    "refuses.",
+    "Maximum number of concurrent answers, learned from what the generator declares and rejects.",
 )
-ANSWERS_UNDER_WAY = Metric(
-    "scaar_answers_under_way",
+ANSWERS_IN_PROGRESS = Metric(
+    "scaar_answers_in_progress",
     Kind.GAUGE,
     _ORCHESTRATOR,
-    "Admitted answers that have not ended.",
+    "Admitted answers in progress.",
 )
 ANSWERS_QUEUED = Metric(
     "scaar_answers_queued",
     Kind.GAUGE,
     _ORCHESTRATOR,
-    "Answers that wait to be admitted.",
+    "Answers in the queue.",
 )
 ANSWERS_SHED = Metric(
     "scaar_answers_shed_total",
     Kind.COUNTER,
     _ORCHESTRATOR,
-    "Answers refused before their first model call, by the reason: queue_full; too_late, no place "
-    "within the deadline or the maximum queue time; back_end, a service refused the first call.",
+    "Answers rejected before their first model call, by reason: queue_full; too_late, not admitted "
+    "within the deadline or the maximum queue time; back_end, a service rejected the first call.",
     labels=("reason",),
 )
-CALLS_REPEATED = Metric(
-    "scaar_calls_repeated_total",
+CALLS_RETRIED = Metric(
+    "scaar_calls_retried_total",
     Kind.COUNTER,
     _ORCHESTRATOR,
-    "Calls of admitted answers that a service refused for overload, and that were repeated after a "
-    "pause.",
+    "Calls of admitted answers that a service rejected for overload and that were retried after a "
+    "delay.",
 )
 SENTENCES_JUDGED = Metric(
     "scaar_sentences_judged_total",
     Kind.COUNTER,
     _ORCHESTRATOR,
-    "Drafted sentences whose words were held against their thresholds.",
+    "Drafted sentences whose words were compared with their thresholds.",
     labels=("policy",),
 )
 TRIGGERS = Metric(
     "scaar_triggers_total",
     Kind.COUNTER,
     _ORCHESTRATOR,
-    "Those of them that were uncertain.",
+    "Judged sentences with an uncertain word.",
     labels=("policy",),
 )
 SENTENCES_DEGRADED = Metric(
     "scaar_sentences_degraded_total",
     Kind.COUNTER,
     _ORCHESTRATOR,
-    "Sentences that stand as the model wrote them because something failed.",
+    "Sentences that were accepted as drafted because a part of the platform failed.",
     labels=("policy",),
 )
 TOKENS = Metric(
     "scaar_tokens_total",
     Kind.COUNTER,
     _ORCHESTRATOR,
-    "Tokens billed to finished answers: generated, those of dropped drafts too, and prompt.",
+    "Tokens used by finished answers: prompt, and generated including discarded drafts.",
     labels=("kind",),
 )
 SCORER_BATCH_PAIRS = Metric(
     "scaar_scorer_batch_pairs",
     Kind.HISTOGRAM,
     _SCORER,
-    "Pairs of texts handed to the model together.",
+    "Number of text pairs in one batch of the model.",
     buckets=_PAIRS,
 )
 SCORER_QUEUE = Metric(
     "scaar_scorer_queue_seconds",
     Kind.HISTOGRAM,
     _SCORER,
-    "How long pairs waited until the first of their call was handed to the model; with Triton, "
-    "until each request was sent.",
+    "Time that a call waited until the first of its pairs entered a batch; with Triton, until each "
+    "request was sent.",
     buckets=_SECONDS,
 )
 SCORER_CACHE_HITS = Metric(
     "scaar_scorer_cache_hits_total",
     Kind.COUNTER,
     _SCORER,
-    "Sentences whose contributions were remembered.",
+    "Sentences whose contributions were in the cache.",
 )
 SCORER_CACHE_JOINED = Metric(
     "scaar_scorer_cache_joined_total",
     Kind.COUNTER,
     _SCORER,
-    "Sentences that another call was having computed already.",
+    "Sentences that another call was already computing.",
 )
 SCORER_CACHE_MISSES = Metric(
     "scaar_scorer_cache_misses_total",
@@ -239,61 +238,60 @@ EVALUATIONS = Metric(
     "scaar_evaluations",
     Kind.GAUGE,
     _EVALUATOR,
-    "Evaluations that are kept, of all tenants, by their state: queued, running, succeeded, failed "
-    "or cancelled. Evaluators of one database all say the same: take the maximum.",
+    "Stored evaluations of all tenants, by state: queued, running, succeeded, failed or cancelled. "
+    "Every evaluator of a database reports the same number: take the maximum.",
     labels=("state",),
 )
 OLDEST_QUEUED = Metric(
     "scaar_evaluations_oldest_queued_seconds",
     Kind.GAUGE,
     _EVALUATOR,
-    "How long the evaluation has waited to be begun that waits longest; 0 where none does.",
+    "Age of the oldest queued evaluation; 0 if none is queued.",
 )
 SHARDS = Metric(
     "scaar_shards",
     Kind.GAUGE,
     _EVALUATOR,
-    "Shards of running evaluations that are not finished: waiting for somebody to ask them, or "
-    "held. What workers are scaled by.",
+    "Unfinished shards of running evaluations: waiting or leased. Workers are scaled by it.",
     labels=("state",),
 )
-SHARDS_TAKEN = Metric(
-    "scaar_shards_taken_total",
+SHARDS_LEASED = Metric(
+    "scaar_shards_leased_total",
     Kind.COUNTER,
-    _ASKING,
-    "Shards that a process began to ask.",
+    _EXECUTING,
+    "Shards that the process leased.",
 )
 SHARDS_ENDED = Metric(
     "scaar_shards_ended_total",
     Kind.COUNTER,
-    _ASKING,
-    "Shards that it asks no more, by how that came: finished; given_back, unfinished, when it was "
-    "told to stop or the shard's time was over; dropped, when its evaluation had ended, by its "
-    "last answer or cancelled, or the lease was over; refused, when the evaluation failed by it; "
-    "database_away; fault, by an error of scaar's own.",
+    _EXECUTING,
+    "Leases of shards that ended, by end: finished; released, unfinished because the process "
+    "stopped or the shard's time was up; dropped, because the evaluation had ended or the lease "
+    "had expired; refused, because the shard made the evaluation fail; database_unavailable; "
+    "fault, an internal error.",
     labels=("end",),
 )
 SHARD_DURATION = Metric(
     "scaar_shard_duration_seconds",
     Kind.HISTOGRAM,
-    _ASKING,
-    "How long shards were held, however that ended.",
+    _EXECUTING,
+    "Duration of leases of shards, whatever their end.",
     buckets=_SHARDS,
 )
 QUESTIONS = Metric(
     "scaar_questions_total",
     Kind.COUNTER,
-    _ASKING,
-    "Questions asked under a setting, by the outcome: answered, or the reason of the error, in "
-    "lower case. One that is asked again counts again.",
+    _EXECUTING,
+    "Questions evaluated with a variant, by outcome: answered, or the reason of the error, in "
+    "lower case. Repeated attempts count again.",
     labels=("outcome",),
 )
-QUESTIONS_HELD_BACK = Metric(
-    "scaar_questions_held_back_seconds_total",
+QUESTIONS_WAITING = Metric(
+    "scaar_questions_waiting_seconds_total",
     Kind.COUNTER,
-    _ASKING,
-    "What questions waited for an orchestrator, by the reason: overloaded, for as long as it said, "
-    "or backend_unavailable. By the second it is how many wait at a time.",
+    _EXECUTING,
+    "Time that questions waited for an orchestrator, by reason: overloaded, for the delay that it "
+    "requested, or backend_unavailable. The rate is the number of questions waiting.",
     labels=("reason",),
 )
 
@@ -301,7 +299,7 @@ METRICS = (
     SERVICE_INFO,
     RPC_REQUESTS,
     RPC_DURATION,
-    RPC_UNDER_WAY,
+    RPC_IN_PROGRESS,
     BREAKER_STATE,
     BREAKER_REFUSALS,
     ANSWERS,
@@ -309,10 +307,10 @@ METRICS = (
     ANSWER_PARTS,
     ANSWER_RETRIEVALS,
     ANSWER_LIMIT,
-    ANSWERS_UNDER_WAY,
+    ANSWERS_IN_PROGRESS,
     ANSWERS_QUEUED,
     ANSWERS_SHED,
-    CALLS_REPEATED,
+    CALLS_RETRIED,
     SENTENCES_JUDGED,
     TRIGGERS,
     SENTENCES_DEGRADED,
@@ -325,10 +323,10 @@ METRICS = (
     EVALUATIONS,
     OLDEST_QUEUED,
     SHARDS,
-    SHARDS_TAKEN,
+    SHARDS_LEASED,
     SHARDS_ENDED,
     SHARD_DURATION,
     QUESTIONS,
-    QUESTIONS_HELD_BACK,
+    QUESTIONS_WAITING,
 )
-"""The table."""
+"""All metrics, in the order of the documentation."""

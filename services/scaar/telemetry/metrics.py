@@ -1,4 +1,4 @@
-"""The metrics of a process, kept as the table declares them and read by Prometheus over HTTP."""
+"""Metrics of a process, served to Prometheus over HTTP."""
 
 import asyncio
 import errno
@@ -19,13 +19,13 @@ _HIGHEST_PORT = 65_535
 
 
 class Metrics:
-    """The metrics of one process; safe to be read while they are counted.
+    """The metrics of one process. Safe to read while they change.
 
-    Labels are given in the order of the table.
+    Labels are positional, in the order of :mod:`~scaar.telemetry.metric_table`.
     """
 
     def __init__(self, service: str) -> None:
-        # Only what the table says: no second series a counter that tells when it began.
+        # Without this every counter has a second series with the time of its creation.
         prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         self._counters: Mapping[str, Counter] = {
@@ -33,7 +33,7 @@ class Metrics:
             for each in METRICS
             if each.kind is Kind.COUNTER
         }
-        # Of the processes that keep them together, where there are several; a state has no sum.
+        # Several processes may share the metrics: gauges are summed, states are not.
         self._gauges: Mapping[str, Gauge] = {
             each.name: Gauge(
                 each.name,
@@ -55,23 +55,23 @@ class Metrics:
         self._gauges[SERVICE_INFO.name].labels(service, __version__).set(1)
 
     def add(self, metric: Metric, *labels: str, by: float = 1.0) -> None:
-        """Counts so many more."""
+        """Increase a counter."""
         counter = self._counters[metric.name]
         (counter.labels(*labels) if labels else counter).inc(by)
 
     def observe(self, metric: Metric, value: float, *labels: str) -> None:
-        """Puts a value into a histogram."""
+        """Add a value to a histogram."""
         histogram = self._histograms[metric.name]
         (histogram.labels(*labels) if labels else histogram).observe(value)
 
     def set(self, metric: Metric, value: float, *labels: str) -> None:
-        """Has a gauge show the value."""
+        """Set a gauge."""
         gauge = self._gauges[metric.name]
         (gauge.labels(*labels) if labels else gauge).set(value)
 
     @contextmanager
-    def under_way(self, metric: Metric, *labels: str) -> Iterator[None]:
-        """One more in a gauge, until the block ends."""
+    def in_progress(self, metric: Metric, *labels: str) -> Iterator[None]:
+        """Increase a gauge by 1 for the duration of the block."""
         gauge = self._gauges[metric.name].labels(*labels)
         gauge.inc()
         try:
@@ -82,11 +82,11 @@ class Metrics:
 
 @asynccontextmanager
 async def serving_metrics(metrics: Metrics, address: str) -> AsyncIterator[str]:
-    """Serves the metrics by HTTP until the block ends; gives the address with the port that it got.
+    """Serve the metrics over HTTP until the block ends; yield the address with the bound port.
 
     Raises:
-        InvalidRequest: it is no address, or cannot be listened at.
-        AlreadyExists: something listens there.
+        InvalidRequest: the address is invalid, or cannot be bound.
+        AlreadyExists: the address is in use.
     """
     with ExitStack() as stack:
         server = stack.enter_context(listening(metrics.registry, address))
@@ -98,11 +98,11 @@ async def serving_metrics(metrics: Metrics, address: str) -> AsyncIterator[str]:
 
 @contextmanager
 def listening(registry: CollectorRegistry, address: str) -> Iterator[HTTPServer]:
-    """A server of what a registry collects, by a thread of its own, until the block ends.
+    """Serve a registry over HTTP, in a thread, until the block ends.
 
     Raises:
-        InvalidRequest: it is no address, or cannot be listened at.
-        AlreadyExists: something listens there.
+        InvalidRequest: the address is invalid, or cannot be bound.
+        AlreadyExists: the address is in use.
     """
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit() or int(port) > _HIGHEST_PORT:
@@ -113,9 +113,9 @@ def listening(registry: CollectorRegistry, address: str) -> Iterator[HTTPServer]
         )
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            text = f"something listens at {address}, the metrics_address, already"
+            text = f"metrics_address {address} is already in use"
             raise AlreadyExists(text, address=address) from error
-        raise InvalidRequest.of("metrics_address", f"cannot listen at {address!r}") from error
+        raise InvalidRequest.of("metrics_address", f"cannot listen on {address!r}") from error
     try:
         yield server
     finally:
@@ -125,7 +125,7 @@ def listening(registry: CollectorRegistry, address: str) -> Iterator[HTTPServer]
 
 
 def _end(server: HTTPServer) -> None:
-    """Has the server stop at once; by itself it looks whether to stop twice a second."""
+    """Stop the server without the half second that its poll interval takes."""
     ending = Thread(target=server.shutdown)
     ending.start()
     host, port = server.server_address[:2]

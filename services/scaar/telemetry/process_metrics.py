@@ -1,7 +1,7 @@
-"""The metrics of a process and of those that it begins, read together at one address.
+"""Metrics of a process and its child processes, served together at one address.
 
-Each process writes what it counts into files of its own, in a folder that they share; who asks is
-given the sums. What a process has counted that is no more still counts.
+Each process writes its values to files of its own in a shared folder; a scrape returns the sums.
+Values of processes that have ended still count.
 """
 
 import os
@@ -24,43 +24,42 @@ _LIBRARY = "prometheus_client"
 
 @dataclass(frozen=True, slots=True)
 class ProcessMetrics:
-    """Metrics that this process and those below it count."""
+    """Metrics shared by a process and its child processes."""
 
     observer: EvaluationObserver
     breakers: BreakerObserver
     address: str
-    """Where they are read."""
+    """Address that serves the metrics, with the bound port."""
     _server: "HTTPServer"
 
     def leave_to_parent(self) -> None:
-        """In a process below: lets go of the port, which is then free when the parent has ended."""
+        """Close the port in a child process, so that the port is free when the parent ends."""
         self._server.socket.close()
 
 
 @contextmanager
 def open_process_metrics(address: str, *, service: str) -> Iterator[ProcessMetrics]:
-    """Serves the metrics until the block ends; processes that are begun in it count too.
+    """Serve the metrics until the block ends, including those of processes started in it.
 
-    To be called before anything else in the process keeps metrics.
+    Call it before the process imports the metrics library.
 
     Raises:
         CapabilityMissing: the library is not installed.
-        InvalidRequest: it is no address, or cannot be listened at.
-        AlreadyExists: something listens there.
+        InvalidRequest: the address is invalid, or cannot be bound.
+        AlreadyExists: the address is in use.
     """
-    # The library decides as it is loaded where it keeps its values.
-    assert _LIBRARY not in sys.modules, f"{_LIBRARY} is loaded already"
+    # The library chooses its storage when it is imported.
+    assert _LIBRARY not in sys.modules, f"{_LIBRARY} is already imported"
     with tempfile.TemporaryDirectory(prefix="scaar-metrics-") as folder:
         os.environ[_FOLDER] = folder
         try:
             from prometheus_client import CollectorRegistry
             from prometheus_client.multiprocess import MultiProcessCollector
 
-            from scaar.telemetry.breaker_metrics import BreakerMetrics
-            from scaar.telemetry.evaluation_metrics import EvaluationMetrics
             from scaar.telemetry.metrics import Metrics, listening
+            from scaar.telemetry.observer_metrics import BreakerMetrics, EvaluationMetrics
         except ModuleNotFoundError as error:
-            text = f"metrics_address needs {error.name}: install scaar[telemetry]"
+            text = f"metrics_address requires {error.name}: install scaar[telemetry]"
             raise CapabilityMissing(text) from error
         metrics = Metrics(service)
         registry = CollectorRegistry()

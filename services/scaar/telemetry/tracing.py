@@ -1,4 +1,4 @@
-"""Spans of calls and of the steps of answers, sent by OTLP."""
+"""OTLP traces of calls."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -15,38 +15,38 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from scaar import __version__
-from scaar.core.call_context import CallContext, current_call
-from scaar.runtime.carrying import TRACEPARENT_KEY
+from scaar.core.calls.context import CallContext, current_call
+from scaar.runtime.call_metadata import TRACEPARENT_KEY
 from scaar.runtime.handlers import Behavior, CallInterceptor, Context
-from scaar.telemetry.call_codes import OK, code_of
+from scaar.telemetry.calls import OK, code_of
 
 REQUEST_ID = "scaar.request_id"
-"""The attribute that every span of a request has."""
+"""Attribute of every span of a request."""
 
-# What a collector that does not answer may hold up a service that stops.
+# Bounds the delay that an unreachable collector adds to the shutdown of a service.
 _EXPORT_TIMEOUT_S = 3
-_MOST_SPANS = 2048
+_MAX_SPANS = 2048
 _SERVER_FAULTS = frozenset(
     {"UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"}
 )
-"""The codes by which a server's span is an error, by OpenTelemetry's conventions for gRPC."""
+"""Codes that mark a server's span as an error, by OpenTelemetry's conventions for gRPC."""
 
 
 @asynccontextmanager
 async def open_tracer(endpoint: str, *, service: str) -> AsyncIterator[trace.Tracer]:
-    """A tracer whose spans go to the endpoint, those that are left when the block ends too.
+    """Open a tracer that exports spans to the endpoint; the remaining ones when the block ends.
 
-    A collector that cannot be reached loses spans and stops nothing.
+    While the collector is unreachable spans are lost; nothing else fails.
     """
-    told = {"service.name": f"scaar-{service}", "service.version": __version__}
+    attributes = {"service.name": f"scaar-{service}", "service.version": __version__}
     exporter = OTLPSpanExporter(
         endpoint=endpoint, insecure=endpoint.startswith("http://"), timeout=_EXPORT_TIMEOUT_S
     )
-    # A provider of its own: the process's global one is left to whoever embeds scaar.
-    provider = TracerProvider(resource=Resource.create(told), shutdown_on_exit=False)
-    # One batch at the end, so that a lost collector is waited for once.
+    # The global provider of the process belongs to the application that embeds scaar.
+    provider = TracerProvider(resource=Resource.create(attributes), shutdown_on_exit=False)
+    # One batch, so that shutdown waits for an unreachable collector only once.
     processor = BatchSpanProcessor(
-        exporter, max_queue_size=_MOST_SPANS, max_export_batch_size=_MOST_SPANS
+        exporter, max_queue_size=_MAX_SPANS, max_export_batch_size=_MAX_SPANS
     )
     provider.add_span_processor(processor)
     try:
@@ -56,9 +56,9 @@ async def open_tracer(endpoint: str, *, service: str) -> AsyncIterator[trace.Tra
 
 
 class TracingInterceptor(CallInterceptor):
-    """Makes a span of every call, below the one that its caller names.
+    """Records a span of every call, as a child of the caller's span, and propagates it.
 
-    Calls that are made for it carry it on. Those of health and reflection are left out.
+    Calls of health and reflection have no span.
     """
 
     def __init__(self, tracer: trace.Tracer) -> None:
@@ -72,7 +72,7 @@ class TracingInterceptor(CallInterceptor):
         async def traced(request: Any, context: Context) -> Any:
             call = current_call() or CallContext()
             code = OK
-            # Whatever goes wrong is told by its code: the text of an error may quote anything.
+            # Only the status code is recorded: an error's text may quote a question or an answer.
             with self._tracer.start_as_current_span(
                 name,
                 context=parent_of(call),
@@ -97,12 +97,12 @@ class TracingInterceptor(CallInterceptor):
 
 
 def parent_of(call: CallContext) -> Any:
-    """The place in a trace that a call has, as OpenTelemetry's context."""
+    """Return the OpenTelemetry context of a call's parent span."""
     return TraceContextTextMapPropagator().extract({TRACEPARENT_KEY: call.traceparent})
 
 
 def traceparent_of(span: trace.Span) -> str:
-    """The place in a trace that is below the span."""
+    """Return the ``traceparent`` of calls below the span."""
     carrier: dict[str, str] = {}
     TraceContextTextMapPropagator().inject(carrier, trace.set_span_in_context(span))
     return carrier.get(TRACEPARENT_KEY, "")

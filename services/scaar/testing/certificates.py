@@ -1,4 +1,4 @@
-"""A certificate authority of a test's own, for servers and clients on loopback."""
+"""A certificate authority for tests, with servers and clients on loopback."""
 
 import ssl
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ HOST = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A certificate and its key, as files in PEM."""
+    """A certificate and its key as PEM files."""
 
     cert: Path
     key: Path
 
     def serving(self, *, clients_of: Path | None = None) -> ssl.SSLContext:
-        """What a server listens with; ``clients_of`` is the CA that its clients must be of."""
+        """Return the settings of a server; ``clients_of`` is the CA of its clients."""
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=clients_of)
         context.load_cert_chain(self.cert, self.key)
         if clients_of is not None:
@@ -26,7 +26,7 @@ class Issued:
 
 
 class Authority:
-    """Issues certificates into a folder; ``ca`` is the file of its own."""
+    """Issues certificates into a folder. ``ca`` is the file of its own certificate."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -36,7 +36,7 @@ class Authority:
         self._ca.cert_pem.write_to_path(self.ca)
 
     def issue(self, name: str = HOST, *others: str) -> Issued:
-        """A certificate for the name or address, by which its files are called, and for others."""
+        """Issue a certificate for the names or addresses; the first one names its files."""
         issued = Issued(self._folder / f"{name}.pem", self._folder / f"{name}.key")
         made = self._ca.issue_cert(name, *others)
         issued.key.write_bytes(made.private_key_pem.bytes())

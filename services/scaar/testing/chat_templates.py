@@ -1,4 +1,4 @@
-"""Chat templates as models of four families have them, and what each makes of a turn."""
+"""Chat templates of four model families, and the text of a turn in each."""
 
 import json
 from dataclasses import dataclass, field
@@ -60,7 +60,7 @@ GEMMA = """\
 
 @dataclass(frozen=True)
 class Family:
-    """A template with its tokens, what stands around a prompt by it, and texts that end turns."""
+    """A template with its tokens, the text around a prompt, and the texts that end turns."""
 
     name: str
     template: str
@@ -70,7 +70,7 @@ class Family:
     config: dict[str, Any] = field(default_factory=dict)
 
     def put(self, folder: Path, *, own_file: bool = False) -> Path:
-        """The files of such a model in the folder."""
+        """Write the files of a model with this template into the folder."""
         config = dict(self.config)
         if own_file:
             (folder / "chat_template.jinja").write_text(self.template)

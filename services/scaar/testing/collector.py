@@ -1,4 +1,4 @@
-"""A collector of traces on loopback, as services send them by OTLP."""
+"""A collector of OTLP traces on loopback."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,26 +13,26 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 @dataclass
 class Collector(trace_service_pb2_grpc.TraceServiceServicer):
-    """Keeps what it is sent: every span, and the service that sent it."""
+    """Stores every received span and the service that sent it."""
 
     endpoint: str = ""
     spans: list[tuple[str, Span]] = field(default_factory=list)
 
     def Export(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
         for each in request.resource_spans:
-            told = {one.key: one.value.string_value for one in each.resource.attributes}
+            attributes = {one.key: one.value.string_value for one in each.resource.attributes}
             for scope in each.scope_spans:
-                self.spans += [(told["service.name"], span) for span in scope.spans]
+                self.spans += [(attributes["service.name"], span) for span in scope.spans]
         return trace_service_pb2.ExportTraceServiceResponse()
 
     def named(self, name: str) -> list[Span]:
-        """The spans of that name, of all services."""
+        """Return the spans of this name from all services."""
         return [span for _, span in self.spans if span.name == name]
 
 
 @contextmanager
 def running_collector() -> Iterator[Collector]:
-    """A collector that takes spans until the block ends."""
+    """Run a collector until the block ends."""
     found = Collector()
     with ThreadPoolExecutor(2) as executor:
         server = grpc.server(executor)
@@ -44,7 +44,7 @@ def running_collector() -> Iterator[Collector]:
 
 
 def attributes(span: Span) -> dict[str, object]:
-    """What the span says, by its name."""
+    """Return the attributes of a span by name."""
     return {
         each.key: getattr(each.value, str(each.value.WhichOneof("value")))
         for each in span.attributes

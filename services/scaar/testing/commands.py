@@ -1,4 +1,4 @@
-"""The command line as a user meets it, run in this process."""
+"""The command line, run in this process."""
 
 import io
 import json
@@ -12,7 +12,7 @@ from scaar.cli.main import main
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A command's status and what it printed."""
+    """Exit status and output of a command."""
 
     status: object
     out: str
@@ -20,12 +20,12 @@ class Ran:
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """What it printed as JSON lines."""
+        """The output as JSON lines."""
         return [json.loads(line) for line in self.out.splitlines()]
 
 
 def run_scaar(*arguments: str) -> Ran:
-    """Runs ``scaar`` with these arguments, to its end."""
+    """Run ``scaar`` with these arguments to its end."""
     out, err, before = io.StringIO(), io.StringIO(), sys.argv
     sys.argv = ["scaar", *arguments]
     try:

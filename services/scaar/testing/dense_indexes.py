@@ -1,16 +1,16 @@
-"""A retriever whose indexes are of vectors, for what builds them without saying of which kind."""
+"""A retriever that builds vector indexes by default, for tests that do not choose a kind."""
 
 from collections.abc import AsyncIterable, Sequence
 from typing import Any
 
-from scaar.core.ports import Retriever
+from scaar.core.ports import IndexKeeper
 from scaar.core.types import DenseSettings, IndexMode, IndexResult, Passage
 
 
 class DenseIndexes:
-    """A retriever that builds indexes of vectors where nothing else is said."""
+    """A retriever that builds vector indexes by default."""
 
-    def __init__(self, retriever: Retriever, settings: DenseSettings) -> None:
+    def __init__(self, retriever: IndexKeeper, settings: DenseSettings) -> None:
         self._retriever, self._settings = retriever, settings
 
     async def index_passages(

@@ -1,17 +1,15 @@
-"""A small evaluation, its questions and predictions, for the tests of what keeps them."""
+"""A small evaluation with questions and predictions, for tests of stores."""
 
 from scaar.core.types import (
     AnswerEnd,
     BudgetLimits,
     EffectivePolicy,
-    Formulation,
     JudgedWord,
+    Moment,
     Provenance,
     Query,
     QuerySettings,
-    Trigger,
     Usage,
-    When,
 )
 from scaar.evaluator.planning.settings import plan_settings
 from scaar.evaluator.records import Decision, Failure, Prediction, Question
@@ -27,14 +25,14 @@ USAGE = Usage(1, 2, 30, 40, 12.5, 3.25, 0.1, 1 / 3)
 
 
 def provenance(label: str) -> Provenance:
-    """What answers under a setting."""
+    """Return the provenance under a setting."""
     policy = EffectivePolicy(
         name=label.split(":")[0],
-        when=When.UNCERTAIN_DRAFT,
-        trigger=Trigger.FLARE,
+        moments=(Moment.UNCERTAIN_DRAFT,),
+        trigger="flare",
         theta=0.3,
         theta_cap=1.0,
-        query=QuerySettings(Formulation.CURRENT_SENTENCE, include_question=False),
+        query=QuerySettings("current_sentence", include_question=False),
         top_k=3,
     )
     return Provenance("", "lm", "1", "onnx", "", "", "lab", "v1", "lab-1", policy)
@@ -51,7 +49,7 @@ EVALUATION = Evaluation(
 
 
 def prediction(label: str, question_id: str, *, answer: str = "a countess") -> Prediction:
-    """A prediction with a decision that retrieved."""
+    """Return a prediction with a decision that retrieved."""
     word = JudgedWord("a", 0, 1, probability=None, threshold=0.3, uncertain=True)
     decision = Decision(
         text=" a countess.",
@@ -59,7 +57,7 @@ def prediction(label: str, question_id: str, *, answer: str = "a countess") -> P
         words=(word,),
         score=0.0,
         trigger=0,
-        query=Query("Ada?", Formulation.CURRENT_SENTENCE, kept=(1, 2)),
+        query=Query("Ada?", "current_sentence", kept=(1, 2)),
         passage_ids=("p1", "p2"),
     )
     return Prediction(
@@ -68,7 +66,7 @@ def prediction(label: str, question_id: str, *, answer: str = "a countess") -> P
 
 
 def failed(label: str, question_id: str) -> Prediction:
-    """A prediction that failed."""
+    """Return a failed prediction."""
     nothing = Usage(0, 0, 0, 0, 0.0)
     failure = Failure("BACKEND_UNAVAILABLE", "nobody answers")
     return Prediction(label, question_id, "", "", nothing, failure=failure)

@@ -1,4 +1,4 @@
-"""Fakes of the ports: they answer by script, and remember what they were asked."""
+"""Fakes of the ports: they follow a script, and record their requests."""
 
 import asyncio
 import hashlib
@@ -37,7 +37,12 @@ from scaar.core.types import (
     TopToken,
 )
 from scaar.core.validation import validate
-from scaar.retriever.metadata import check_fields, kept_fields, undeclared, wrong_metadata
+from scaar.retriever.metadata import (
+    check_fields,
+    metadata_violations,
+    unchanged_fields,
+    undeclared_fields,
+)
 from scaar.scorer.validation import check_requests
 
 Piece = tuple[str, float | None]
@@ -47,8 +52,8 @@ GenerationScript = (
     Callable[[GenerateRequest], Iterable[Piece | Exception]]
     | Mapping[str, Sequence[Piece | Exception]]
 )
-"""What follows the prefix of a request: by a function, or by the text so far (prompt + prefix).
-An exception among the pieces is raised when its turn comes."""
+"""Continuation of a request: a function, or a mapping from the text so far (prompt + prefix). An
+exception among the pieces is raised at its position."""
 
 SCRIPTED_MODEL = ModelDescription(
     model="scripted",
@@ -65,17 +70,16 @@ WHITE_BOX_MODEL = replace(
     SCRIPTED_MODEL,
     capabilities=SCRIPTED_MODEL.capabilities | {Capability.ENTROPY, Capability.ATTENTION},
 )
-"""The same with entropies (twice a token's surprisal) and attention (by characters, so that it does
-not hang on where tokens end)."""
+"""The same model with entropies (twice the surprisal of a token) and attention (by characters, so
+that it does not depend on the boundaries of tokens)."""
 
 
 class ScriptedGenerator:
-    """A generator that writes what the script says, one token a piece.
+    """A generator that writes the pieces of a script, one token each.
 
-    What it gives beside text is what its ``model`` says that it can.
-
-    ``delay_s`` passes before each token. ``requests`` are the generations asked for, ``opened``
-    and ``closed`` count those begun and those over, however they ended.
+    It returns what the capabilities of its ``model`` declare. ``delay_s`` is the delay before each
+    token. ``requests`` are the received requests, ``opened`` and ``closed`` the numbers of started
+    and ended generations.
     """
 
     def __init__(
@@ -96,7 +100,7 @@ class ScriptedGenerator:
         self.closed = 0
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
-        """The script's pieces as tokens, up to a stop string or ``max_tokens``."""
+        """Yield the pieces of the script as tokens, up to a stop string or ``max_tokens``."""
         if request.max_tokens < 1:
             raise InvalidRequest.of("max_tokens", f"must be at least 1, not {request.max_tokens}")
         if not request.prompt and not request.prefix:
@@ -157,7 +161,7 @@ class ScriptedGenerator:
         return self._script[so_far]
 
     def _stop_at(self, request: GenerateRequest) -> int | None:
-        """Where the first stop string starts in what the script writes."""
+        """Return the start of the first stop string in the text of the script."""
         if not request.stop:
             return None
         text = ""
@@ -179,7 +183,7 @@ class ScriptedGenerator:
 
 
 def _tokens(text: str) -> tuple[Token, ...]:
-    """The words of a text with the space before them, as tokens."""
+    """Return the words of a text, with the space before them, as tokens."""
     found = re.finditer(r"\s*\S+|\s+", text)
     return tuple(Token(0, match[0], match.start(), match.end()) for match in found)
 
@@ -190,18 +194,25 @@ def _after(seen: Sequence[Token], text: str) -> Token:
 
 
 def _row(seen: Sequence[Token]) -> tuple[float, ...]:
-    """What the last token pays: to each character by its distance from the end, modulo 11."""
+    """Return what the last token pays: to each character by its distance from the end, modulo 11.
+
+    In whole units of 2 ** -40, so that a word gets exactly the same however tokens divide it.
+    """
 
     def within(distance: int) -> int:
         return distance // 11 * 66 + sum(range(distance % 11 + 1))
 
     end = seen[-1].end if seen else 0
     total = within(end) or 1
-    return tuple((within(end - token.start) - within(end - token.end)) / total for token in seen)
+
+    def units(distance: int) -> int:
+        return (within(distance) << 40) // total
+
+    return tuple((units(end - token.start) - units(end - token.end)) / 2**40 for token in seen)
 
 
 class ScriptedScorer:
-    """A scorer by a function of the sentence, or by word (0 for others)."""
+    """A scorer with a function of the sentence, or a mapping from words (0 for others)."""
 
     def __init__(
         self, script: Callable[[ScoreRequest], Sequence[float]] | Mapping[str, float]
@@ -226,9 +237,10 @@ class ScriptedScorer:
 
 
 class ScriptedAnswerer:
-    """An answerer that tells the events it is given, after the checks that every answerer makes.
+    """An answerer that validates requests, and yields the events of a script.
 
-    ``delay_s`` passes before each event; an exception among them is raised when its turn comes.
+    ``delay_s`` is the delay before each event. An exception among the events is raised at its
+    position.
     """
 
     def __init__(
@@ -244,7 +256,7 @@ class ScriptedAnswerer:
         self.closed = 0
 
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
-        """The script's events."""
+        """Yield the events of the script."""
         validate(request)
         self.requests.append(request)
         self.opened += 1
@@ -259,7 +271,7 @@ class ScriptedAnswerer:
 
 
 class InMemoryRetriever:
-    """A retriever in memory: a passage scores the number of the query's words that it has."""
+    """A retriever in memory. The score of a passage is its number of words of the query."""
 
     def __init__(
         self,
@@ -308,15 +320,15 @@ class InMemoryRetriever:
         declared = check_fields(metadata_fields)
         upsert = mode is IndexMode.UPSERT
         if upsert and index in self._indexes:
-            declared = kept_fields(index, self._fields.get(index, ()), declared=declared)
+            declared = unchanged_fields(index, self._fields.get(index, ()), declared=declared)
         found: dict[str, Passage] = {}
         async for passage in passages:
             for field in ("id", "text"):
                 if not getattr(passage, field).strip():
                     raise InvalidRequest.of(f"passages[{len(found)}].{field}", "must not be empty")
             wrong = [
-                *wrong_metadata(passage.metadata),
-                *undeclared(passage.id, passage.metadata, declared),
+                *metadata_violations(passage.metadata),
+                *undeclared_fields(passage.id, passage.metadata, declared),
             ]
             if wrong:
                 field = f"passages[{len(found)}].{wrong[0].field}"
@@ -359,7 +371,7 @@ class InMemoryRetriever:
 
     async def verify_index(self, index: str) -> IndexVerification:
         described = await self.describe_index(index)
-        check = IndexCheck("passages", f"{described.passages:,} are there", right=True)
+        check = IndexCheck("passages", f"{described.passages:,} are there", passed=True)
         return IndexVerification(index, described.version, (check,))
 
     async def drop_index(self, index: str) -> None:

@@ -1,4 +1,4 @@
-"""A service as a process of its own, by the command that users start it with."""
+"""A service in its own process, started by the command line."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class RunningService:
-    """A process that serves, or will soon; ``stderr`` is the file of what it says."""
+    """A process that serves or is starting. ``stderr`` is the file of its output."""
 
     name: str
     process: subprocess.Popen[bytes]
@@ -20,19 +20,19 @@ class RunningService:
 
     @property
     def target(self) -> str:
-        """Where it serves, as soon as it does."""
+        """Wait until the process serves, and return its address."""
         start = f"{self.name} serving on "
         while True:
             ended = self.process.poll() is not None
-            for line in self.told():
+            for line in self.output_lines():
                 if line.startswith(start):
                     return f"dns:///{line.removeprefix(start)}"
-            assert not ended, f"{self.name} ended before it served: {self.told()}"
+            assert not ended, f"{self.name} ended before it served: {self.output_lines()}"
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(timeout=0.05)
 
-    def told(self) -> list[str]:
-        """What it has said so far, by lines."""
+    def output_lines(self) -> list[str]:
+        """Return the lines of its output so far."""
         return self.stderr.read_text().splitlines()
 
 
@@ -40,7 +40,7 @@ class RunningService:
 def running_service(
     name: str, home: Path, *, address: str = "127.0.0.1:0", **environment: str
 ) -> Iterator[RunningService]:
-    """``scaar serve NAME`` over the data folder, on a free port; it ends with the block."""
+    """Run ``scaar serve NAME`` with the data folder, on a free port, until the block ends."""
     descriptor, path = tempfile.mkstemp(prefix=f"{name}-", dir=home.parent)
     command = [sys.executable, "-m", "scaar.cli", "serve", name, "--address", address]
     variables = {"PYTHONPATH": os.pathsep.join(sys.path), "SCAAR_HOME": str(home), **environment}

@@ -5,17 +5,18 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import cast
 
 import grpc
 
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.ports import (
     Answerer,
     ContributionScorer,
     Evaluator,
     Generator,
+    IndexKeeper,
     QueryBuilder,
-    Retriever,
 )
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.server import Servicer, open_server
@@ -35,7 +36,7 @@ TRANSPORTS = ("embedded", "grpc")
 async def serving(
     servicer: Servicer, settings: ServiceSettings | None = None
 ) -> AsyncIterator[tuple[grpc.aio.Channel, str]]:
-    """A server with the servicer on a free port of loopback: a channel to it, and its target."""
+    """Serve on a free port of loopback, and yield a channel to the server and its target."""
     settings = settings or ServiceSettings(stop_grace_s=0.0)
     async with (
         open_server([servicer], "127.0.0.1:0", settings, status_of=status_of) as server,
@@ -46,7 +47,7 @@ async def serving(
 
 @asynccontextmanager
 async def generator_by(transport: str, generator: Generator) -> AsyncIterator[Generator]:
-    """The generator itself, or as it is seen over gRPC."""
+    """Yield the generator itself, or a client of it over gRPC."""
     if transport == "embedded":
         yield generator
         return
@@ -58,7 +59,7 @@ async def generator_by(transport: str, generator: Generator) -> AsyncIterator[Ge
 async def scorer_by(
     transport: str, scorer: ContributionScorer
 ) -> AsyncIterator[ContributionScorer]:
-    """The scorer itself, or as it is seen over gRPC."""
+    """Yield the scorer itself, or a client of it over gRPC."""
     if transport == "embedded":
         yield scorer
         return
@@ -70,7 +71,7 @@ async def scorer_by(
 async def query_builder_by(
     transport: str, query_builder: QueryBuilder
 ) -> AsyncIterator[QueryBuilder]:
-    """The query builder itself, or as it is seen over gRPC."""
+    """Yield the query builder itself, or a client of it over gRPC."""
     if transport == "embedded":
         yield query_builder
         return
@@ -79,8 +80,8 @@ async def query_builder_by(
 
 
 @asynccontextmanager
-async def retriever_by(transport: str, retriever: Retriever) -> AsyncIterator[Retriever]:
-    """The retriever itself, or as it is seen over gRPC."""
+async def retriever_by(transport: str, retriever: IndexKeeper) -> AsyncIterator[IndexKeeper]:
+    """Yield the retriever itself, or a client of it over gRPC."""
     if transport == "embedded":
         yield retriever
         return
@@ -90,7 +91,7 @@ async def retriever_by(transport: str, retriever: Retriever) -> AsyncIterator[Re
 
 @asynccontextmanager
 async def answerer_by(transport: str, answerer: Answerer) -> AsyncIterator[Answerer]:
-    """The answerer itself, or as it is seen over gRPC."""
+    """Yield the answerer itself, or a client of it over gRPC."""
     if transport == "embedded":
         yield answerer
         return
@@ -100,7 +101,7 @@ async def answerer_by(transport: str, answerer: Answerer) -> AsyncIterator[Answe
 
 @asynccontextmanager
 async def evaluator_by(transport: str, evaluator: Evaluator) -> AsyncIterator[Evaluator]:
-    """The evaluator itself, or as it is seen over gRPC."""
+    """Yield the evaluator itself, or a client of it over gRPC."""
     if transport == "embedded":
         yield evaluator
         return
@@ -110,13 +111,13 @@ async def evaluator_by(transport: str, evaluator: Evaluator) -> AsyncIterator[Ev
 
 @asynccontextmanager
 async def loop_by(transport: str, ports: Ports) -> AsyncIterator[Answerer]:
-    """The adaptive loop over the ports by a transport, and itself by that transport."""
+    """Yield the adaptive loop; its ports and the loop itself use the transport."""
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
         reached = Ports(
             generator=await enter(generator_by(transport, ports.generator)),
             scorer=await enter(scorer_by(transport, ports.scorer)),
             query_builder=await enter(query_builder_by(transport, ports.query_builder)),
-            retriever=await enter(retriever_by(transport, ports.retriever)),
+            retriever=await enter(retriever_by(transport, cast(IndexKeeper, ports.retriever))),
         )
         yield await enter(answerer_by(transport, AdaptiveLoop(reached)))

@@ -1,12 +1,12 @@
-"""An answerer of whole evaluations, whose answers and bills are the same however often asked."""
+"""Answerer for whole evaluations with deterministic answers and usage."""
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from dataclasses import replace
 
 from scaar.core.errors import BackendUnavailable
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.types import (
     AnswerEvent,
     AnswerFinished,
@@ -20,42 +20,46 @@ from scaar.core.types import (
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.testing.fakes import InMemoryRetriever, Piece, ScriptedGenerator, ScriptedScorer
 
+Script = Callable[[GenerateRequest], Sequence[Piece]]
 PASSAGES = (Passage("p1", "Ada", "Ada was born in Paris."),)
 
 
 class SteadyAnswerer:
-    """Answers Ada, times aside as the loop does; a question's bill is told by its letters.
+    """Answers "Ada" with the events of the loop; the usage depends on the letters of the question.
 
-    Questions that hold one of ``failing`` fail, as many times as that is given, for good where it
-    is 0. ``answering`` is cleared to hold every answer up behind its opening.
+    A question that contains one of the texts in ``failing`` fails this number of times, always if
+    the number is 0. ``script`` returns the text that the model generates. Clear ``answering`` to
+    pause every answer after its first event.
     """
 
-    def __init__(self, failing: Collection[tuple[str, int]] = ()) -> None:
-        generator = ScriptedGenerator(_script)
+    def __init__(
+        self, failing: Collection[tuple[str, int]] = (), *, script: Script | None = None
+    ) -> None:
+        generator = ScriptedGenerator(script or _script)
         index = InMemoryRetriever({"lab": PASSAGES})
         self._loop = AdaptiveLoop(Ports(generator, ScriptedScorer({}), LocalQueryBuilder(), index))
         self._failing = failing
         self.revision = "1"
-        """The model's; another is another model."""
-        self.asked: Counter[str] = Counter()
-        """How often the answer to each question was waited for beyond its opening."""
+        """Revision of the model. Change it to simulate another model."""
+        self.answers: Counter[str] = Counter()
+        """Number of answers to each question that were awaited after their first event."""
         self.waiting = asyncio.Event()
-        """Set when an answer is waited for beyond its opening."""
+        """Set when an answer is awaited after its first event."""
         self.answering = asyncio.Event()
         self.answering.set()
 
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
-        """The loop's events, the bill made steady."""
+        """Yield the events of the loop with deterministic usage."""
         async for event in self._loop.stream_answer(request):
             if isinstance(event, AnswerStarted):
                 event = AnswerStarted(self._made(event.provenance))
             if isinstance(event, AnswerFinished):
                 made = self._made(event.answer.provenance)
-                bill = _bill(request, event)
-                event = AnswerFinished(replace(event.answer, usage=bill, provenance=made))
+                usage = _usage(request, event)
+                event = AnswerFinished(replace(event.answer, usage=usage, provenance=made))
             yield event
             if isinstance(event, AnswerStarted):
-                self.asked[request.question] += 1
+                self.answers[request.question] += 1
                 self.waiting.set()
                 await self.answering.wait()
                 self._fail(request.question)
@@ -65,7 +69,7 @@ class SteadyAnswerer:
 
     def _fail(self, question: str) -> None:
         for part, times in self._failing:
-            if part in question and (not times or self.asked[question] <= times):
+            if part in question and (not times or self.answers[question] <= times):
                 raise BackendUnavailable("nobody answers")
 
 
@@ -73,7 +77,7 @@ def _script(request: GenerateRequest) -> list[Piece]:
     return [(" So the answer is Ada.", -0.9)]
 
 
-def _bill(request: AnswerRequest, event: AnswerFinished) -> Usage:
+def _usage(request: AnswerRequest, event: AnswerFinished) -> Usage:
     return Usage(
         retrievals=event.answer.usage.retrievals,
         llm_calls=2,

@@ -1,8 +1,9 @@
-"""Any value of a domain type, for property tests."""
+"""Arbitrary values of domain types, for property tests."""
 
 import enum
 import types
 import typing
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
@@ -21,7 +22,7 @@ _PLAIN: dict[Any, SearchStrategy[Any]] = {
 
 
 def values_of(kind: type[_T], **given: SearchStrategy[Any]) -> SearchStrategy[_T]:
-    """Values of a dataclass, its fields by their types or as given; numbers as the contract's."""
+    """Return values of a dataclass, with numbers in the ranges of the contract."""
     hints = typing.get_type_hints(kind)
     assert is_dataclass(kind)
     parts = {each.name: _any(hints[each.name]) for each in fields(kind) if each.name not in given}
@@ -38,6 +39,8 @@ def _any(hint: Any) -> SearchStrategy[Any]:
         return st.tuples(*(_any(each) for each in arguments))
     if origin is frozenset:
         return st.frozensets(_any(arguments[0]))
+    if origin is Mapping:
+        return st.dictionaries(*(_any(each) for each in arguments), max_size=3)
     if origin in (types.UnionType, typing.Union):
         return st.one_of(*(_any(each) for each in arguments))
     if isinstance(hint, type) and issubclass(hint, enum.Enum):

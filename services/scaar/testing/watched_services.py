@@ -1,15 +1,17 @@
-"""The services of an answer over sockets, each with the telemetry that its settings ask for."""
+"""The services of an answer over sockets, each with the telemetry of its settings."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import cast
 
-from scaar.core.capacity import AnswerCapacity
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.calls.capacity import AnswerCapacity
+from scaar.core.loop.loop import AdaptiveLoop, Ports
+from scaar.core.ports import IndexKeeper
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.server import Servicer, open_server
 from scaar.runtime.settings import ServiceSettings
-from scaar.telemetry.opening import Telemetry, open_telemetry
+from scaar.telemetry.setup import Telemetry, open_telemetry
 from scaar.wire.generator import GeneratorServicer, RemoteGenerator
 from scaar.wire.orchestrator import OrchestratorServicer, RemoteAnswerer
 from scaar.wire.query_builder import QueryBuilderServicer, RemoteQueryBuilder
@@ -20,7 +22,7 @@ from scaar.wire.status import status_of
 
 @dataclass(frozen=True, slots=True)
 class WatchedServices:
-    """The orchestrator as its clients see it, and what watches each service, by name."""
+    """The orchestrator over a socket, and the telemetry of each service by name."""
 
     answerer: RemoteAnswerer
     target: str
@@ -31,7 +33,7 @@ class WatchedServices:
 async def watched_services(
     ports: Ports, settings: ServiceSettings
 ) -> AsyncIterator[WatchedServices]:
-    """Every service of an answer in this process, on a port of its own, until the block ends."""
+    """Run every service of an answer in this process, on its own port, until the block ends."""
     once = ChannelSettings(attempts=1)
     telemetry: dict[str, Telemetry] = {}
     async with AsyncExitStack() as stack:
@@ -51,7 +53,8 @@ async def watched_services(
         generator = await served("generator", lambda _: GeneratorServicer(ports.generator))
         scorer = await served("scorer", lambda _: ScorerServicer(ports.scorer))
         builder = await served("query-builder", lambda _: QueryBuilderServicer(ports.query_builder))
-        retriever = await served("retriever", lambda _: RetrieverServicer(ports.retriever))
+        indexes = cast(IndexKeeper, ports.retriever)
+        retriever = await served("retriever", lambda _: RetrieverServicer(indexes))
         channels = [
             await stack.enter_async_context(open_channel(target, settings=once))
             for target in (generator, scorer, builder, retriever)

@@ -1,7 +1,7 @@
-"""A sentence encoder that needs no training: a text is the counts of its words, to length 1.
+"""A sentence encoder without training: the vector of a text has its word counts, normalised.
 
-It knows the words that it is made with and no others, a dimension each, so that a test can say what
-is nearest to what. The files are those of any encoder in ONNX.
+It has one dimension for each word that it is created with, so that a test can predict the nearest
+texts. Its files are those of any ONNX encoder.
 """
 
 import json
@@ -18,7 +18,7 @@ _UNKNOWN = "[UNK]"
 
 
 def write_word_encoder(folder: Path, texts: Iterable[str], *, max_tokens: int = 64) -> Path:
-    """Writes the encoder that knows the words of some texts, and gives its folder."""
+    """Write the encoder for the words of some texts, and return its folder."""
     words = sorted({word for text in texts for word in re.findall(r"\w+", text.lower())})
     vocabulary = {word: place for place, word in enumerate([_UNKNOWN, *words])}
     (folder / "1_Pooling").mkdir(parents=True)
@@ -43,7 +43,7 @@ def write_word_encoder(folder: Path, texts: Iterable[str], *, max_tokens: int = 
 
 
 def _model(width: int) -> bytes:
-    """The vectors of tokens: a dimension for each word, and nothing for what is unknown."""
+    """Return the vectors of tokens: one dimension for each word, zero for unknown words."""
     table = np.eye(width, dtype=np.float32)
     table[0] = 0
     graph = OnnxGraph("words")

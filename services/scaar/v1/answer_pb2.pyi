@@ -32,32 +32,32 @@ class _AnswerEndEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AnswerEnd.V
     ANSWER_END_UNSPECIFIED: _AnswerEnd.ValueType  # 0
     """Not set; never sent."""
     ANSWER_END_ANSWER_PHRASE: _AnswerEnd.ValueType  # 1
-    """The answer phrase was written."""
+    """The model wrote the answer phrase."""
     ANSWER_END_END_OF_SEQUENCE: _AnswerEnd.ValueType  # 2
     """The model ended the text."""
     ANSWER_END_MAX_SENTENCES: _AnswerEnd.ValueType  # 3
-    """The budget's sentences were used up."""
+    """The answer reached Budget.max_sentences."""
     ANSWER_END_MAX_TOKENS: _AnswerEnd.ValueType  # 4
-    """The budget's tokens were used up."""
+    """The answer reached Budget.max_tokens."""
 
 class AnswerEnd(_AnswerEnd, metaclass=_AnswerEndEnumTypeWrapper):
-    """Why an answer ended."""
+    """The reason why an answer ended."""
 
 ANSWER_END_UNSPECIFIED: AnswerEnd.ValueType  # 0
 """Not set; never sent."""
 ANSWER_END_ANSWER_PHRASE: AnswerEnd.ValueType  # 1
-"""The answer phrase was written."""
+"""The model wrote the answer phrase."""
 ANSWER_END_END_OF_SEQUENCE: AnswerEnd.ValueType  # 2
 """The model ended the text."""
 ANSWER_END_MAX_SENTENCES: AnswerEnd.ValueType  # 3
-"""The budget's sentences were used up."""
+"""The answer reached Budget.max_sentences."""
 ANSWER_END_MAX_TOKENS: AnswerEnd.ValueType  # 4
-"""The budget's tokens were used up."""
+"""The answer reached Budget.max_tokens."""
 Global___AnswerEnd: _TypeAlias = AnswerEnd  # noqa: Y015
 
 @_typing.final
 class Answer(_message.Message):
-    """An answer: the short form, the whole text by sentences, the bill and the provenance."""
+    """An answer: the short form, the whole text as sentences, the usage and the provenance."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -66,21 +66,34 @@ class Answer(_message.Message):
     END_FIELD_NUMBER: _builtins.int
     USAGE_FIELD_NUMBER: _builtins.int
     PROVENANCE_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    PASSAGES_FIELD_NUMBER: _builtins.int
     answer: _builtins.str
-    """The short form: what follows the answer phrase, without the closing period."""
+    """The short form: the text after the answer phrase, without the closing period."""
     end: Global___AnswerEnd.ValueType
-    """Why it ended."""
+    """The reason why the answer ended."""
+    text: _builtins.str
+    """The whole text: the texts of the sentences, concatenated. SentenceAccepted.start and
+    SentenceAccepted.end are offsets into this text.
+    """
     @_builtins.property
     def sentences(self) -> _containers.RepeatedCompositeFieldContainer[Global___AcceptedSentence]:
-        """The sentences in order; the whole text is exactly their texts, one after the other."""
+        """The sentences in order. The whole text is the concatenation of their texts."""
 
     @_builtins.property
     def usage(self) -> Global___Usage:
-        """The bill."""
+        """The tokens, calls, retrievals and time that the answer used."""
 
     @_builtins.property
     def provenance(self) -> Global___Provenance:
-        """What made it."""
+        """The model, scorer, index and settings that produced the answer."""
+
+    @_builtins.property
+    def passages(self) -> _containers.RepeatedCompositeFieldContainer[_retriever_pb2.Passage]:
+        """The passages that the sentences cite in passage_ids, each once, in the order of their first
+        citation. Empty if no sentence cites a passage. Texts longer than 10,000 characters are cut;
+        PassagesRetrieved has the whole text.
+        """
 
     def __init__(
         self,
@@ -90,10 +103,12 @@ class Answer(_message.Message):
         end: Global___AnswerEnd.ValueType = ...,
         usage: Global___Usage | None = ...,
         provenance: Global___Provenance | None = ...,
+        text: _builtins.str = ...,
+        passages: _abc.Iterable[_retriever_pb2.Passage] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["provenance", b"provenance", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "end", b"end", "provenance", b"provenance", "sentences", b"sentences", "usage", b"usage"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "end", b"end", "passages", b"passages", "provenance", b"provenance", "sentences", b"sentences", "text", b"text", "usage", b"usage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -110,16 +125,18 @@ class AcceptedSentence(_message.Message):
     CONCLUDING_FIELD_NUMBER: _builtins.int
     DEGRADED_FIELD_NUMBER: _builtins.int
     text: _builtins.str
-    """Its text; white space before it belongs to it."""
+    """The text, including white space before the sentence."""
     concluding: _builtins.bool
-    """Whether it holds the answer phrase."""
+    """Whether the sentence contains the answer phrase."""
     @_builtins.property
     def passage_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The ids of the passages that it was written from, best first; empty where none was."""
+        """The ids of the passages in the prompt when the model wrote the sentence, best first. Empty if
+        the sentence was written without passages.
+        """
 
     @_builtins.property
     def degraded(self) -> Global___Degradation:
-        """What failed where the policy would have done more for it; unset where nothing did."""
+        """The failure that kept the policy from processing the sentence. Unset if nothing failed."""
 
     def __init__(
         self,
@@ -139,7 +156,7 @@ Global___AcceptedSentence: _TypeAlias = AcceptedSentence  # noqa: Y015
 
 @_typing.final
 class Degradation(_message.Message):
-    """What failed, so that a sentence stands as the model wrote it by itself."""
+    """A failure after which a sentence was accepted as the model drafted it."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -147,11 +164,11 @@ class Degradation(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
     stage: _builtins.str
-    """At which stage, such as "retrieving for sentence 1"."""
+    """The stage that failed, such as "retrieving for sentence 1"."""
     reason: _builtins.str
     """The reason of the error, UPPER_SNAKE, as in google.rpc.ErrorInfo."""
     message: _builtins.str
-    """What the error said."""
+    """The error message."""
     def __init__(
         self,
         *,
@@ -169,7 +186,7 @@ Global___Degradation: _TypeAlias = Degradation  # noqa: Y015
 
 @_typing.final
 class Usage(_message.Message):
-    """The bill of an answer. Token counts are of every call, drafts that were dropped too."""
+    """The usage of an answer. Token counts cover every model call, including discarded drafts."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -182,23 +199,23 @@ class Usage(_message.Message):
     SCORING_MS_FIELD_NUMBER: _builtins.int
     RETRIEVAL_MS_FIELD_NUMBER: _builtins.int
     retrievals: _builtins.int
-    """Calls of the retriever, from 0."""
+    """Number of retriever calls, at least 0."""
     llm_calls: _builtins.int
-    """Calls of the language model, from 0."""
+    """Number of language model calls, at least 0."""
     generated_tokens: _builtins.int
-    """Tokens generated, from 0."""
+    """Number of generated tokens, at least 0."""
     prompt_tokens: _builtins.int
-    """Tokens read, from 0."""
+    """Number of prompt tokens, at least 0."""
     latency_ms: _builtins.float
-    """Time from the request to the end, in milliseconds, from 0."""
+    """Time from the request to the end of the answer, in milliseconds, at least 0."""
     generation_ms: _builtins.float
-    """What of it was spent waiting for the language model, in milliseconds, from 0. The parts may
-    overlap: a model writes on while its draft is judged.
+    """Part of latency_ms spent waiting for the language model, in milliseconds, at least 0. The parts
+    may overlap, because the model continues to write while its draft is judged.
     """
     scoring_ms: _builtins.float
-    """What of it was spent waiting for the scorer, in milliseconds, from 0."""
+    """Part of latency_ms spent waiting for the scorer, in milliseconds, at least 0."""
     retrieval_ms: _builtins.float
-    """What of it was spent waiting for the retriever, in milliseconds, from 0."""
+    """Part of latency_ms spent waiting for the retriever, in milliseconds, at least 0."""
     def __init__(
         self,
         *,
@@ -221,7 +238,7 @@ Global___Usage: _TypeAlias = Usage  # noqa: Y015
 
 @_typing.final
 class Provenance(_message.Message):
-    """What made an answer."""
+    """The model, scorer, index and settings that produced an answer."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -242,40 +259,40 @@ class Provenance(_message.Message):
     ENCODER_REVISION_FIELD_NUMBER: _builtins.int
     GATE_REVISION_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
-    """The request's id, as sent or as made."""
+    """The request id, as sent or as generated."""
     model: _builtins.str
-    """The language model's name."""
+    """The name of the language model."""
     model_revision: _builtins.str
-    """Which state of it."""
+    """The revision of the language model."""
     engine: _builtins.str
-    """The engine that ran it."""
+    """The engine that ran the language model."""
     scorer: _builtins.str
-    """The cross-encoder's name; empty where none was used."""
+    """The name of the cross-encoder. Empty if none was used."""
     scorer_revision: _builtins.str
-    """Which state of it; empty where none was used."""
+    """The revision of the cross-encoder. Empty if none was used."""
     index: _builtins.str
-    """The index's name."""
+    """The name of the index."""
     index_version: _builtins.str
-    """Its version; empty where nothing was retrieved."""
+    """The version of the index. Empty if nothing was retrieved."""
     prompt_profile: _builtins.str
-    """The prompt profile in force."""
+    """The prompt profile that was used."""
     continuation: _generator_pb2.ContinuationKind.ValueType
-    """How the model went on from what was written before."""
+    """How the model continues a text that is already written."""
     logprob_kind: _generator_pb2.LogprobKind.ValueType
-    """Whether its log-probabilities are the model's own."""
+    """Whether the log-probabilities are the model's own."""
     index_content: _builtins.str
-    """A digest of the index's passages alone: equal for indexes of the same passages. Empty where
-    nothing was retrieved, and of an index that was built before there was one.
+    """A digest of the index's passages alone: equal for indexes of the same passages. Empty if
+    nothing was retrieved, and for an index built before this digest existed.
     """
     encoder: _builtins.str
-    """The encoder of a dense index; empty of an index by BM25."""
+    """The name of the encoder of a dense index. Empty for a BM25 index."""
     encoder_revision: _builtins.str
-    """Which state of it."""
+    """The revision of the encoder. Empty for a BM25 index."""
     gate_revision: _builtins.str
-    """A digest of the gate's file; empty without a gate."""
+    """A digest of the gate file. Empty without a gate."""
     @_builtins.property
     def policy(self) -> _policy_pb2.EffectivePolicy:
-        """The policy as it was run."""
+        """The policy with the value and the source of every setting."""
 
     def __init__(
         self,
@@ -307,7 +324,7 @@ Global___Provenance: _TypeAlias = Provenance  # noqa: Y015
 
 @_typing.final
 class AnswerEvent(_message.Message):
-    """One step of an answer. A client passes over an event that it does not know."""
+    """One step of an answer. Clients must ignore events that they do not know."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -322,7 +339,7 @@ class AnswerEvent(_message.Message):
     GATE_JUDGED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def started(self) -> Global___AnswerStarted:
-        """The first event: what will answer, and how."""
+        """The first event: the model, index and settings in use."""
 
     @_builtins.property
     def token_drafted(self) -> Global___TokenDrafted:
@@ -330,7 +347,7 @@ class AnswerEvent(_message.Message):
 
     @_builtins.property
     def sentence_judged(self) -> Global___SentenceJudged:
-        """A drafted sentence with each word held against its threshold."""
+        """A drafted sentence, with every word compared with its threshold."""
 
     @_builtins.property
     def query_built(self) -> Global___QueryBuilt:
@@ -342,19 +359,19 @@ class AnswerEvent(_message.Message):
 
     @_builtins.property
     def sentence_regenerated(self) -> Global___SentenceRegenerated:
-        """The sentence written again with the passages."""
+        """The sentence rewritten with the passages."""
 
     @_builtins.property
     def sentence_accepted(self) -> Global___SentenceAccepted:
-        """A sentence that stands."""
+        """A sentence that is now part of the answer."""
 
     @_builtins.property
     def finished(self) -> Global___AnswerFinished:
-        """The last event: the answer and its bill."""
+        """The last event: the answer and its usage."""
 
     @_builtins.property
     def gate_judged(self) -> Global___GateJudged:
-        """What the policy's gate decided of the question."""
+        """The decision of the policy's gate on the question."""
 
     def __init__(
         self,
@@ -381,14 +398,14 @@ Global___AnswerEvent: _TypeAlias = AnswerEvent  # noqa: Y015
 
 @_typing.final
 class AnswerStarted(_message.Message):
-    """What will answer, and how."""
+    """The start of an answer: the model, index and settings in use."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     PROVENANCE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def provenance(self) -> Global___Provenance:
-        """What will make the answer."""
+        """The model, scorer, index and settings that will produce the answer."""
 
     def __init__(
         self,
@@ -412,7 +429,7 @@ class TokenDrafted(_message.Message):
     SENTENCE_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     sentence: _builtins.int
-    """The sentence, from 0."""
+    """Position of the sentence, from 0."""
     @_builtins.property
     def token(self) -> _generator_pb2.Token:
         """The token."""
@@ -433,47 +450,68 @@ Global___TokenDrafted: _TypeAlias = TokenDrafted  # noqa: Y015
 
 @_typing.final
 class GateJudged(_message.Message):
-    """What a policy's gate decided of the question, before its first sentence stands, and why."""
+    """The decision of a gate or a router on the question, made once before the first sentence is
+    accepted, and the features on which the decision is based.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class FeaturesEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.float
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.float = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     GATE_FIELD_NUMBER: _builtins.int
-    LONG_TAIL_FIELD_NUMBER: _builtins.int
+    POLICY_FIELD_NUMBER: _builtins.int
     PROBABILITY_FIELD_NUMBER: _builtins.int
     THRESHOLD_FIELD_NUMBER: _builtins.int
-    AVERAGE_FREQUENCY_FIELD_NUMBER: _builtins.int
-    RAREST_FREQUENCY_FIELD_NUMBER: _builtins.int
-    CONFIDENCE_FIELD_NUMBER: _builtins.int
-    gate: _policy_pb2.Gate.ValueType
-    """The gate."""
-    long_tail: _builtins.bool
-    """Whether the question is of the long tail, and is answered by the policy; a common one is
-    answered by the model alone.
+    FEATURES_FIELD_NUMBER: _builtins.int
+    gate: _builtins.str
+    """The gate or router."""
+    policy: _builtins.str
+    """The policy that answers the question: the requested one, no_retrieval if the probability is
+    below the threshold, or the choice of a router.
     """
     probability: _builtins.float
-    """How likely the question is of the long tail, [0, 1]."""
+    """The probability that the question needs retrieval, [0, 1]. For gece_proxy, the probability that
+    the question is long-tail.
+    """
     threshold: _builtins.float
-    """From which probability it is; (0, 1]."""
-    average_frequency: _builtins.float
-    """The average frequency of the question's words, (0, 1]."""
-    rarest_frequency: _builtins.float
-    """The frequency of the rarest of them, (0, 1]."""
-    confidence: _builtins.float
-    """The mean probability of the tokens of the first drafted sentence, [0, 1]."""
+    """The minimum probability at which the requested policy answers, (0, 1]. 0 for a router."""
+    @_builtins.property
+    def features(self) -> _containers.ScalarMap[_builtins.str, _builtins.float]:
+        """The values by which the question was judged, by name. gece_proxy: average_frequency and
+        rarest_frequency, the average frequency of the question's words and that of the rarest one,
+        (0, 1]; confidence, the mean probability of the tokens of the first drafted sentence, [0, 1].
+        """
+
     def __init__(
         self,
         *,
-        gate: _policy_pb2.Gate.ValueType = ...,
-        long_tail: _builtins.bool = ...,
+        gate: _builtins.str = ...,
+        policy: _builtins.str = ...,
         probability: _builtins.float = ...,
         threshold: _builtins.float = ...,
-        average_frequency: _builtins.float = ...,
-        rarest_frequency: _builtins.float = ...,
-        confidence: _builtins.float = ...,
+        features: _abc.Mapping[_builtins.str, _builtins.float] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["average_frequency", b"average_frequency", "confidence", b"confidence", "gate", b"gate", "long_tail", b"long_tail", "probability", b"probability", "rarest_frequency", b"rarest_frequency", "threshold", b"threshold"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["features", b"features", "gate", b"gate", "policy", b"policy", "probability", b"probability", "threshold", b"threshold"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -481,7 +519,7 @@ Global___GateJudged: _TypeAlias = GateJudged  # noqa: Y015
 
 @_typing.final
 class SentenceJudged(_message.Message):
-    """A drafted sentence with each word held against its threshold."""
+    """A drafted sentence, with every word compared with its threshold."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -492,20 +530,22 @@ class SentenceJudged(_message.Message):
     RETRIEVING_FIELD_NUMBER: _builtins.int
     SCORE_FIELD_NUMBER: _builtins.int
     sentence: _builtins.int
-    """The sentence, from 0."""
+    """Position of the sentence, from 0."""
     text: _builtins.str
-    """Its text."""
+    """The text of the draft."""
     trigger: _builtins.int
-    """Position of the first uncertain word, from 0; unset if there is none."""
+    """Position of the first uncertain word, from 0. Unset if no word is uncertain."""
     retrieving: _builtins.bool
-    """Whether passages will be retrieved; a spent budget forbids it."""
+    """Whether passages will be retrieved for the sentence. False for an uncertain sentence if the
+    budget does not allow another retrieval.
+    """
     score: _builtins.float
-    """The theta at which the sentence is on the edge of being retrieved for; unset where a
-    probability or an entropy is missing, so that no theta would spare it.
+    """The value of the threshold theta at which the decision for this sentence changes. Unset if a
+    probability or an entropy is missing, because the sentence is then uncertain at every theta.
     """
     @_builtins.property
     def words(self) -> _containers.RepeatedCompositeFieldContainer[_query_builder_pb2.JudgedWord]:
-        """Its words, in order."""
+        """The words of the draft, in order."""
 
     def __init__(
         self,
@@ -541,7 +581,7 @@ class QueryBuilt(_message.Message):
     SENTENCE_FIELD_NUMBER: _builtins.int
     QUERY_FIELD_NUMBER: _builtins.int
     sentence: _builtins.int
-    """The sentence, from 0."""
+    """Position of the sentence, from 0."""
     @_builtins.property
     def query(self) -> _query_builder_pb2.Query:
         """The query."""
@@ -562,7 +602,7 @@ Global___QueryBuilt: _TypeAlias = QueryBuilt  # noqa: Y015
 
 @_typing.final
 class PassagesRetrieved(_message.Message):
-    """The passages found for a sentence's query."""
+    """The passages found for the query of a sentence."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -571,11 +611,11 @@ class PassagesRetrieved(_message.Message):
     INDEX_VERSION_FIELD_NUMBER: _builtins.int
     PASSAGES_FIELD_NUMBER: _builtins.int
     sentence: _builtins.int
-    """The sentence, from 0."""
+    """Position of the sentence, from 0."""
     index: _builtins.str
-    """The index that gave them."""
+    """The name of the index."""
     index_version: _builtins.str
-    """Its version."""
+    """The version of the index."""
     @_builtins.property
     def passages(self) -> _containers.RepeatedCompositeFieldContainer[_retriever_pb2.RetrievedPassage]:
         """The passages, best first."""
@@ -598,7 +638,7 @@ Global___PassagesRetrieved: _TypeAlias = PassagesRetrieved  # noqa: Y015
 
 @_typing.final
 class SentenceRegenerated(_message.Message):
-    """A sentence written again with the passages."""
+    """A sentence rewritten with the passages."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -606,11 +646,11 @@ class SentenceRegenerated(_message.Message):
     DRAFT_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     sentence: _builtins.int
-    """The sentence, from 0."""
+    """Position of the sentence, from 0."""
     draft: _builtins.str
-    """What had been drafted."""
+    """The discarded draft."""
     text: _builtins.str
-    """What was written in its place."""
+    """The text that replaces the draft."""
     def __init__(
         self,
         *,
@@ -628,7 +668,7 @@ Global___SentenceRegenerated: _TypeAlias = SentenceRegenerated  # noqa: Y015
 
 @_typing.final
 class SentenceAccepted(_message.Message):
-    """A sentence that stands."""
+    """A sentence that is now part of the answer."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -637,11 +677,11 @@ class SentenceAccepted(_message.Message):
     START_FIELD_NUMBER: _builtins.int
     END_FIELD_NUMBER: _builtins.int
     sentence: _builtins.int
-    """The sentence, from 0."""
+    """Position of the sentence, from 0."""
     start: _builtins.int
-    """Where it starts, in code points from the start of the answer's text."""
+    """Start of the sentence, in code points from the start of the answer's text."""
     end: _builtins.int
-    """Where it ends, not included."""
+    """End of the sentence, in code points from the start of the answer's text, exclusive."""
     @_builtins.property
     def accepted(self) -> Global___AcceptedSentence:
         """The sentence."""

@@ -28,66 +28,66 @@ class _EvaluationState:
 class _EvaluationStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_EvaluationState.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     EVALUATION_STATE_UNSPECIFIED: _EvaluationState.ValueType  # 0
-    """Not a state; INVALID_ARGUMENT where set."""
+    """Not a state; INVALID_ARGUMENT if set."""
     EVALUATION_STATE_QUEUED: _EvaluationState.ValueType  # 1
-    """It waits to be begun, or for the orchestrator to say what will answer."""
+    """The evaluation waits to start, or for the orchestrator to report the models that will answer."""
     EVALUATION_STATE_RUNNING: _EvaluationState.ValueType  # 2
-    """Its questions are being asked."""
+    """The evaluation is running."""
     EVALUATION_STATE_SUCCEEDED: _EvaluationState.ValueType  # 3
-    """Every question has been asked under every setting."""
+    """Every question has a prediction for every setting."""
     EVALUATION_STATE_FAILED: _EvaluationState.ValueType  # 4
-    """It cannot go on; its error says why."""
+    """The evaluation cannot continue; Evaluation.error has the reason."""
     EVALUATION_STATE_CANCELLED: _EvaluationState.ValueType  # 5
-    """It was cancelled."""
+    """The evaluation was cancelled."""
 
 class EvaluationState(_EvaluationState, metaclass=_EvaluationStateEnumTypeWrapper):
-    """How far an evaluation is."""
+    """The state of an evaluation."""
 
 EVALUATION_STATE_UNSPECIFIED: EvaluationState.ValueType  # 0
-"""Not a state; INVALID_ARGUMENT where set."""
+"""Not a state; INVALID_ARGUMENT if set."""
 EVALUATION_STATE_QUEUED: EvaluationState.ValueType  # 1
-"""It waits to be begun, or for the orchestrator to say what will answer."""
+"""The evaluation waits to start, or for the orchestrator to report the models that will answer."""
 EVALUATION_STATE_RUNNING: EvaluationState.ValueType  # 2
-"""Its questions are being asked."""
+"""The evaluation is running."""
 EVALUATION_STATE_SUCCEEDED: EvaluationState.ValueType  # 3
-"""Every question has been asked under every setting."""
+"""Every question has a prediction for every setting."""
 EVALUATION_STATE_FAILED: EvaluationState.ValueType  # 4
-"""It cannot go on; its error says why."""
+"""The evaluation cannot continue; Evaluation.error has the reason."""
 EVALUATION_STATE_CANCELLED: EvaluationState.ValueType  # 5
-"""It was cancelled."""
+"""The evaluation was cancelled."""
 Global___EvaluationState: _TypeAlias = EvaluationState  # noqa: Y015
 
-class _ReportForm:
+class _ReportFormat:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
 
-class _ReportFormEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ReportForm.ValueType], _builtins.type):
+class _ReportFormatEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ReportFormat.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
-    REPORT_FORM_UNSPECIFIED: _ReportForm.ValueType  # 0
-    """Not a form; INVALID_ARGUMENT where set."""
-    REPORT_FORM_MARKDOWN: _ReportForm.ValueType  # 1
-    """Markdown, its figures told in words."""
-    REPORT_FORM_HTML: _ReportForm.ValueType  # 2
-    """One page of HTML with its figures, that needs nothing else."""
-    REPORT_FORM_JSON: _ReportForm.ValueType  # 3
-    """JSON with every number in full."""
+    REPORT_FORMAT_UNSPECIFIED: _ReportFormat.ValueType  # 0
+    """Not a format; INVALID_ARGUMENT if set."""
+    REPORT_FORMAT_MARKDOWN: _ReportFormat.ValueType  # 1
+    """Markdown, with a description in words for every figure."""
+    REPORT_FORMAT_HTML: _ReportFormat.ValueType  # 2
+    """One self-contained HTML page with figures."""
+    REPORT_FORMAT_JSON: _ReportFormat.ValueType  # 3
+    """JSON with every number at full precision."""
 
-class ReportForm(_ReportForm, metaclass=_ReportFormEnumTypeWrapper):
-    """What a report is written as."""
+class ReportFormat(_ReportFormat, metaclass=_ReportFormatEnumTypeWrapper):
+    """The format of a report."""
 
-REPORT_FORM_UNSPECIFIED: ReportForm.ValueType  # 0
-"""Not a form; INVALID_ARGUMENT where set."""
-REPORT_FORM_MARKDOWN: ReportForm.ValueType  # 1
-"""Markdown, its figures told in words."""
-REPORT_FORM_HTML: ReportForm.ValueType  # 2
-"""One page of HTML with its figures, that needs nothing else."""
-REPORT_FORM_JSON: ReportForm.ValueType  # 3
-"""JSON with every number in full."""
-Global___ReportForm: _TypeAlias = ReportForm  # noqa: Y015
+REPORT_FORMAT_UNSPECIFIED: ReportFormat.ValueType  # 0
+"""Not a format; INVALID_ARGUMENT if set."""
+REPORT_FORMAT_MARKDOWN: ReportFormat.ValueType  # 1
+"""Markdown, with a description in words for every figure."""
+REPORT_FORMAT_HTML: ReportFormat.ValueType  # 2
+"""One self-contained HTML page with figures."""
+REPORT_FORMAT_JSON: ReportFormat.ValueType  # 3
+"""JSON with every number at full precision."""
+Global___ReportFormat: _TypeAlias = ReportFormat  # noqa: Y015
 
 @_typing.final
 class CreateEvaluationRequest(_message.Message):
-    """Policies and questions."""
+    """The policies, questions and settings of a new evaluation."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -98,46 +98,80 @@ class CreateEvaluationRequest(_message.Message):
     GRID_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
     SEED_FIELD_NUMBER: _builtins.int
-    INDEX_FIELD_NUMBER: _builtins.int
+    INDEXES_FIELD_NUMBER: _builtins.int
     TIMEOUT_S_FIELD_NUMBER: _builtins.int
+    SCORERS_FIELD_NUMBER: _builtins.int
+    SKIP_UNSERVED_FIELD_NUMBER: _builtins.int
+    THETA_CANDIDATES_FIELD_NUMBER: _builtins.int
+    CACHE_GENERATIONS_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
-    """An id that makes asking again safe, at most 128 characters of printable ASCII, one a tenant; one
-    is made where empty. INVALID_ARGUMENT otherwise.
+    """The idempotency key: at most 128 characters of printable ASCII, unique per tenant, otherwise
+    INVALID_ARGUMENT. Default: a generated id.
     """
     dataset: _builtins.str
-    """The data set, one of those that the service is configured with; empty where questions are sent.
-    INVALID_ARGUMENT for an unknown one, and where both are given or none.
+    """The name of a data set that the service is configured with. Empty if questions are sent.
+    INVALID_ARGUMENT for an unknown name, and unless exactly one of dataset and questions is given.
     """
     limit: _builtins.int
-    """So many of the questions, from 1, drawn by the seed; a larger limit keeps those of a smaller
-    one. All of them where unset. INVALID_ARGUMENT for more than there are.
+    """Number of questions to draw with the seed, at least 1. The questions of a larger limit include
+    those of a smaller one. Default: all questions. INVALID_ARGUMENT if greater than the number of
+    questions.
     """
     seed: _builtins.int
-    """Which questions are drawn, and which half an entity is in; of the data set lab, which world.
-    From 0 to 2,147,483,648; 0 where unset, of lab its own. INVALID_ARGUMENT outside.
-    """
-    index: _builtins.str
-    """The index to retrieve from; of the data set lab its world's where unset. INVALID_ARGUMENT where
-    it is no name, and where a policy retrieves and no index is known.
+    """The seed that draws the questions and assigns entities to the development and test splits. For
+    the data set lab, the seed of the world too. 0 to 2,147,483,648. Default: 0, or the lab's own
+    seed for the data set lab. INVALID_ARGUMENT outside this range.
     """
     timeout_s: _builtins.float
-    """The longest that an answer may take, in seconds; 60 where unset. INVALID_ARGUMENT outside the
-    range of Budget.timeout_s.
+    """Maximum time of an answer, in seconds. Default: 60. INVALID_ARGUMENT outside the range of
+    Budget.timeout_s.
+    """
+    skip_unserved: _builtins.bool
+    """Whether to leave out settings that the model cannot serve. Evaluation.left_out lists them. If
+    false, such a setting fails the evaluation.
+    """
+    theta_candidates: _builtins.int
+    """Number of thresholds (theta) at which each policy with a threshold is evaluated, 2 to 50. They
+    are placed at quantiles of the policy's trigger score on the development split, by a first pass
+    without retrieval. Default: no first pass. INVALID_ARGUMENT outside this range, with values of
+    EvaluationGrid.theta, and if the development split has no question.
+    """
+    cache_generations: _builtins.bool
+    """Whether settings share the generations that they have in common, which saves calls of the model.
+    Times are then not measured. INVALID_ARGUMENT unless the orchestrator is embedded and the
+    service executes the evaluation itself.
     """
     @_builtins.property
     def questions(self) -> _containers.RepeatedCompositeFieldContainer[Global___EvaluationQuestion]:
-        """The next questions, each id once in a call: at most 10,000 in a message, 100,000 in all, and no
-        more bytes than the service is configured for. INVALID_ARGUMENT otherwise.
+        """The next questions, with ids that are unique in the call: at most 10,000 per message, 100,000
+        in total, and at most the number of bytes that the service is configured for. INVALID_ARGUMENT
+        otherwise.
         """
 
     @_builtins.property
     def policies(self) -> _containers.RepeatedCompositeFieldContainer[_policy_pb2.Policy]:
-        """The policies with their settings, 1 to 200, each once. INVALID_ARGUMENT otherwise."""
+        """The policies with their settings: 1 to 200, without duplicates. INVALID_ARGUMENT otherwise."""
 
     @_builtins.property
     def grid(self) -> Global___EvaluationGrid:
-        """Values of settings: each policy is asked at every combination of those that mean something to
-        it, beside the settings that it has already.
+        """Values of settings. Each policy is evaluated at every combination of the values of its
+        settings, in addition to the settings given in policies.
+        """
+
+    @_builtins.property
+    def indexes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The names of the indexes to retrieve from. Each policy that retrieves is evaluated with each of
+        several indexes, which must contain the same passages. Default: for the data set lab, the index
+        of its world; none otherwise. INVALID_ARGUMENT for an invalid or repeated name, and if a policy
+        retrieves and there is no index.
+        """
+
+    @_builtins.property
+    def scorers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The scorers with which each policy that uses contributions is evaluated: "none" for the scorer
+        itself, and the controls permuted, constant and idf, which replace its contributions. Default:
+        the scorer itself. INVALID_ARGUMENT for an unknown or repeated name, if no policy uses the
+        scorer, and for a control that the service is not configured for.
         """
 
     def __init__(
@@ -150,27 +184,31 @@ class CreateEvaluationRequest(_message.Message):
         grid: Global___EvaluationGrid | None = ...,
         limit: _builtins.int | None = ...,
         seed: _builtins.int | None = ...,
-        index: _builtins.str | None = ...,
+        indexes: _abc.Iterable[_builtins.str] | None = ...,
         timeout_s: _builtins.float | None = ...,
+        scorers: _abc.Iterable[_builtins.str] | None = ...,
+        skip_unserved: _builtins.bool = ...,
+        theta_candidates: _builtins.int | None = ...,
+        cache_generations: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_limit", b"_limit", "_seed", b"_seed", "_timeout_s", b"_timeout_s", "grid", b"grid", "index", b"index", "limit", b"limit", "seed", b"seed", "timeout_s", b"timeout_s"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_seed", b"_seed", "_theta_candidates", b"_theta_candidates", "_timeout_s", b"_timeout_s", "grid", b"grid", "limit", b"limit", "seed", b"seed", "theta_candidates", b"theta_candidates", "timeout_s", b"timeout_s"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_limit", b"_limit", "_seed", b"_seed", "_timeout_s", b"_timeout_s", "dataset", b"dataset", "grid", b"grid", "index", b"index", "limit", b"limit", "policies", b"policies", "questions", b"questions", "request_id", b"request_id", "seed", b"seed", "timeout_s", b"timeout_s"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_seed", b"_seed", "_theta_candidates", b"_theta_candidates", "_timeout_s", b"_timeout_s", "cache_generations", b"cache_generations", "dataset", b"dataset", "grid", b"grid", "indexes", b"indexes", "limit", b"limit", "policies", b"policies", "questions", b"questions", "request_id", b"request_id", "scorers", b"scorers", "seed", b"seed", "skip_unserved", b"skip_unserved", "theta_candidates", b"theta_candidates", "timeout_s", b"timeout_s"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__index: _TypeAlias = _typing.Literal["index"]  # noqa: Y015
-    _WhichOneofArgType__index: _TypeAlias = _typing.Literal["_index", b"_index"]  # noqa: Y015
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
     _WhichOneofReturnType__seed: _TypeAlias = _typing.Literal["seed"]  # noqa: Y015
     _WhichOneofArgType__seed: _TypeAlias = _typing.Literal["_seed", b"_seed"]  # noqa: Y015
+    _WhichOneofReturnType__theta_candidates: _TypeAlias = _typing.Literal["theta_candidates"]  # noqa: Y015
+    _WhichOneofArgType__theta_candidates: _TypeAlias = _typing.Literal["_theta_candidates", b"_theta_candidates"]  # noqa: Y015
     _WhichOneofReturnType__timeout_s: _TypeAlias = _typing.Literal["timeout_s"]  # noqa: Y015
     _WhichOneofArgType__timeout_s: _TypeAlias = _typing.Literal["_timeout_s", b"_timeout_s"]  # noqa: Y015
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__index) -> _WhichOneofReturnType__index | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__limit) -> _WhichOneofReturnType__limit | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__seed) -> _WhichOneofReturnType__seed | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__theta_candidates) -> _WhichOneofReturnType__theta_candidates | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__timeout_s) -> _WhichOneofReturnType__timeout_s | None: ...
 
@@ -178,7 +216,7 @@ Global___CreateEvaluationRequest: _TypeAlias = CreateEvaluationRequest  # noqa: 
 
 @_typing.final
 class EvaluationQuestion(_message.Message):
-    """A question whose answer is known."""
+    """A question with its accepted answers."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -190,29 +228,29 @@ class EvaluationQuestion(_message.Message):
     SUPPORTS_FIELD_NUMBER: _builtins.int
     CHOICES_FIELD_NUMBER: _builtins.int
     id: _builtins.str
-    """Its id, once in an evaluation. INVALID_ARGUMENT when empty or there already."""
+    """The id of the question, unique in the evaluation. INVALID_ARGUMENT if empty or repeated."""
     question: _builtins.str
-    """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT when empty or longer."""
+    """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT if empty or longer."""
     entity: _builtins.str
-    """What it is about: the questions of an entity stay together in halves and resamples. The id where
-    empty.
+    """The entity that the question is about. Questions of one entity stay together in the development
+    and test splits and in bootstrap samples. Default: the id.
     """
     @_builtins.property
     def answers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The accepted answers, at least one, the official one first. INVALID_ARGUMENT for none."""
+        """The accepted answers, at least one, the official one first. INVALID_ARGUMENT if empty."""
 
     @_builtins.property
     def labels(self) -> _containers.RepeatedCompositeFieldContainer[Global___QuestionLabel]:
-        """What results are broken down by."""
+        """Labels by which the report groups results."""
 
     @_builtins.property
     def supports(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The ids or titles of the passages that hold the answer, where that is known."""
+        """The ids or titles of the passages that contain the answer, if they are known."""
 
     @_builtins.property
     def choices(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The options of a multiple choice, 2 to 26 that differ; the answers are then letters or texts of
-        them. INVALID_ARGUMENT otherwise.
+        """The options of a multiple-choice question, 2 to 26, without duplicates. The answers are then
+        letters or texts of options. INVALID_ARGUMENT otherwise.
         """
 
     def __init__(
@@ -243,9 +281,9 @@ class QuestionLabel(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     VALUE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """Its name, such as kind."""
+    """The name of the label, such as kind."""
     value: _builtins.str
-    """Its value."""
+    """The value of the label."""
     def __init__(
         self,
         *,
@@ -262,7 +300,7 @@ Global___QuestionLabel: _TypeAlias = QuestionLabel  # noqa: Y015
 
 @_typing.final
 class EvaluationGrid(_message.Message):
-    """Values of settings, each setting with any number of them."""
+    """Values of settings, any number for each setting."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -271,17 +309,17 @@ class EvaluationGrid(_message.Message):
     TOP_K_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def theta(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """Thresholds. INVALID_ARGUMENT for one that means nothing to any of the policies, and for one
-        given twice.
+        """Thresholds. INVALID_ARGUMENT for a value that applies to none of the policies, and for a
+        duplicate.
         """
 
     @_builtins.property
     def alpha(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """Shares of words kept in a query, in percent. INVALID_ARGUMENT likewise."""
+        """Shares of words kept by a percentile-filtered query, in percent. INVALID_ARGUMENT as for theta."""
 
     @_builtins.property
     def top_k(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Passages a retrieval. INVALID_ARGUMENT likewise."""
+        """Maximum numbers of passages per retrieval. INVALID_ARGUMENT as for theta."""
 
     def __init__(
         self,
@@ -300,7 +338,7 @@ Global___EvaluationGrid: _TypeAlias = EvaluationGrid  # noqa: Y015
 
 @_typing.final
 class CreateEvaluationResponse(_message.Message):
-    """The evaluation that is queued now, or was before."""
+    """The new evaluation, or the existing one with the same request id."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -324,13 +362,13 @@ Global___CreateEvaluationResponse: _TypeAlias = CreateEvaluationResponse  # noqa
 
 @_typing.final
 class GetEvaluationRequest(_message.Message):
-    """Asks for one evaluation."""
+    """Request for one evaluation."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     EVALUATION_ID_FIELD_NUMBER: _builtins.int
     evaluation_id: _builtins.str
-    """Its id. INVALID_ARGUMENT when empty, NOT_FOUND when not there."""
+    """The id of the evaluation. INVALID_ARGUMENT if empty, NOT_FOUND if it does not exist."""
     def __init__(
         self,
         *,
@@ -370,7 +408,7 @@ Global___GetEvaluationResponse: _TypeAlias = GetEvaluationResponse  # noqa: Y015
 
 @_typing.final
 class ListEvaluationsRequest(_message.Message):
-    """Asks for a page of the evaluations."""
+    """Request for a page of the evaluations."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -378,13 +416,17 @@ class ListEvaluationsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
-    """The most on a page, 1 to 1,000; 100 where unset. INVALID_ARGUMENT outside."""
+    """Maximum number of evaluations per page, 1 to 1,000. Default: 100. INVALID_ARGUMENT outside this
+    range.
+    """
     page_token: _builtins.str
-    """Where the page before ended; empty for the first. INVALID_ARGUMENT for one of another query."""
+    """next_page_token of the previous page. Empty for the first page. INVALID_ARGUMENT for a token of
+    a request with other filters.
+    """
     @_builtins.property
     def states(self) -> _containers.RepeatedScalarFieldContainer[Global___EvaluationState.ValueType]:
-        """Only those in one of these states; all of them where none is given. INVALID_ARGUMENT for an
-        unknown one.
+        """Return only evaluations in one of these states. Default: all states. INVALID_ARGUMENT for an
+        unknown state.
         """
 
     def __init__(
@@ -413,10 +455,10 @@ class ListEvaluationsResponse(_message.Message):
     EVALUATIONS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """What to ask the next page with; empty on the last one."""
+    """The page_token of the next page. Empty on the last page."""
     @_builtins.property
     def evaluations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Evaluation]:
-        """The evaluations, the newest first."""
+        """The evaluations, newest first."""
 
     def __init__(
         self,
@@ -434,13 +476,13 @@ Global___ListEvaluationsResponse: _TypeAlias = ListEvaluationsResponse  # noqa: 
 
 @_typing.final
 class CancelEvaluationRequest(_message.Message):
-    """Ends an evaluation."""
+    """Request to cancel an evaluation."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     EVALUATION_ID_FIELD_NUMBER: _builtins.int
     evaluation_id: _builtins.str
-    """Its id. INVALID_ARGUMENT when empty, NOT_FOUND when not there."""
+    """The id of the evaluation. INVALID_ARGUMENT if empty, NOT_FOUND if it does not exist."""
     def __init__(
         self,
         *,
@@ -456,7 +498,7 @@ Global___CancelEvaluationRequest: _TypeAlias = CancelEvaluationRequest  # noqa: 
 
 @_typing.final
 class CancelEvaluationResponse(_message.Message):
-    """The evaluation as it was ended."""
+    """The cancelled evaluation."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -480,13 +522,13 @@ Global___CancelEvaluationResponse: _TypeAlias = CancelEvaluationResponse  # noqa
 
 @_typing.final
 class WatchEvaluationRequest(_message.Message):
-    """Asks to be told how an evaluation gets on."""
+    """Request to watch an evaluation."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     EVALUATION_ID_FIELD_NUMBER: _builtins.int
     evaluation_id: _builtins.str
-    """Its id. INVALID_ARGUMENT when empty, NOT_FOUND when not there."""
+    """The id of the evaluation. INVALID_ARGUMENT if empty, NOT_FOUND if it does not exist."""
     def __init__(
         self,
         *,
@@ -502,47 +544,49 @@ Global___WatchEvaluationRequest: _TypeAlias = WatchEvaluationRequest  # noqa: Y0
 
 @_typing.final
 class WatchEvaluationResponse(_message.Message):
-    """How an evaluation gets on."""
+    """The progress of an evaluation."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     EVALUATION_FIELD_NUMBER: _builtins.int
     RATE_PER_S_FIELD_NUMBER: _builtins.int
-    TIME_LEFT_S_FIELD_NUMBER: _builtins.int
+    REMAINING_S_FIELD_NUMBER: _builtins.int
     FIGURES_FIELD_NUMBER: _builtins.int
     rate_per_s: _builtins.float
-    """Predictions a second of late, from 0."""
-    time_left_s: _builtins.float
-    """How long the rest will take at that rate, in seconds; unset where that cannot be told."""
+    """Recent rate, in predictions per second, at least 0."""
+    remaining_s: _builtins.float
+    """Expected time until all predictions are stored, at the recent rate, in seconds. Unset if it
+    cannot be estimated.
+    """
     @_builtins.property
     def evaluation(self) -> Global___Evaluation:
-        """The evaluation, its counts too."""
+        """The evaluation with its counts of predictions."""
 
     @_builtins.property
     def figures(self) -> _containers.RepeatedCompositeFieldContainer[Global___SettingFigures]:
-        """What each setting has come to so far, in the order of the settings."""
+        """Interim results of each setting, in the order of the settings."""
 
     def __init__(
         self,
         *,
         evaluation: Global___Evaluation | None = ...,
         rate_per_s: _builtins.float = ...,
-        time_left_s: _builtins.float | None = ...,
+        remaining_s: _builtins.float | None = ...,
         figures: _abc.Iterable[Global___SettingFigures] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_time_left_s", b"_time_left_s", "evaluation", b"evaluation", "time_left_s", b"time_left_s"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_remaining_s", b"_remaining_s", "evaluation", b"evaluation", "remaining_s", b"remaining_s"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_time_left_s", b"_time_left_s", "evaluation", b"evaluation", "figures", b"figures", "rate_per_s", b"rate_per_s", "time_left_s", b"time_left_s"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_remaining_s", b"_remaining_s", "evaluation", b"evaluation", "figures", b"figures", "rate_per_s", b"rate_per_s", "remaining_s", b"remaining_s"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__time_left_s: _TypeAlias = _typing.Literal["time_left_s"]  # noqa: Y015
-    _WhichOneofArgType__time_left_s: _TypeAlias = _typing.Literal["_time_left_s", b"_time_left_s"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__time_left_s) -> _WhichOneofReturnType__time_left_s | None: ...
+    _WhichOneofReturnType__remaining_s: _TypeAlias = _typing.Literal["remaining_s"]  # noqa: Y015
+    _WhichOneofArgType__remaining_s: _TypeAlias = _typing.Literal["_remaining_s", b"_remaining_s"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__remaining_s) -> _WhichOneofReturnType__remaining_s | None: ...
 
 Global___WatchEvaluationResponse: _TypeAlias = WatchEvaluationResponse  # noqa: Y015
 
 @_typing.final
 class SettingFigures(_message.Message):
-    """What a setting has come to so far."""
+    """Interim results of a setting."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -553,17 +597,17 @@ class SettingFigures(_message.Message):
     MEAN_FIELD_NUMBER: _builtins.int
     RETRIEVALS_FIELD_NUMBER: _builtins.int
     setting: _builtins.str
-    """The setting's label."""
+    """The label of the setting."""
     done: _builtins.int
-    """How many of its predictions are there, from 0."""
+    """Number of stored predictions, including failed ones, at least 0."""
     failed: _builtins.int
-    """How many of them failed, from 0."""
+    """Number of failed predictions, at least 0."""
     measure: _builtins.str
-    """The main measure of the data set, such as f1."""
+    """The name of the data set's main measure, such as f1."""
     mean: _builtins.float
-    """Its mean over the predictions that are there, [0, 1]; unset where there are none."""
+    """The mean of the main measure over the stored predictions, [0, 1]. Unset without predictions."""
     retrievals: _builtins.float
-    """Their mean of retrievals, from 0; unset where there are none."""
+    """The mean number of retrievals of the stored predictions, at least 0. Unset without predictions."""
     def __init__(
         self,
         *,
@@ -591,25 +635,25 @@ Global___SettingFigures: _TypeAlias = SettingFigures  # noqa: Y015
 
 @_typing.final
 class GetReportRequest(_message.Message):
-    """Asks for the report of an evaluation."""
+    """Request for the report of an evaluation."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     EVALUATION_ID_FIELD_NUMBER: _builtins.int
-    FORM_FIELD_NUMBER: _builtins.int
+    FORMAT_FIELD_NUMBER: _builtins.int
     evaluation_id: _builtins.str
-    """Its id. INVALID_ARGUMENT when empty, NOT_FOUND when not there."""
-    form: Global___ReportForm.ValueType
-    """What it is to be written as. INVALID_ARGUMENT where unspecified or unknown."""
+    """The id of the evaluation. INVALID_ARGUMENT if empty, NOT_FOUND if it does not exist."""
+    format: Global___ReportFormat.ValueType
+    """The format of the report. INVALID_ARGUMENT if unspecified or unknown."""
     def __init__(
         self,
         *,
         evaluation_id: _builtins.str = ...,
-        form: Global___ReportForm.ValueType = ...,
+        format: Global___ReportFormat.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["evaluation_id", b"evaluation_id", "form", b"form"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["evaluation_id", b"evaluation_id", "format", b"format"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -623,7 +667,7 @@ class GetReportResponse(_message.Message):
 
     CONTENT_FIELD_NUMBER: _builtins.int
     content: _builtins.str
-    """The report, whole."""
+    """The whole report."""
     def __init__(
         self,
         *,
@@ -639,7 +683,7 @@ Global___GetReportResponse: _TypeAlias = GetReportResponse  # noqa: Y015
 
 @_typing.final
 class ListPredictionsRequest(_message.Message):
-    """Asks for a page of the predictions."""
+    """Request for a page of the predictions."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -650,21 +694,25 @@ class ListPredictionsRequest(_message.Message):
     QUESTION_ID_FIELD_NUMBER: _builtins.int
     DETAILED_FIELD_NUMBER: _builtins.int
     evaluation_id: _builtins.str
-    """The evaluation's id. INVALID_ARGUMENT when empty, NOT_FOUND when not there."""
+    """The id of the evaluation. INVALID_ARGUMENT if empty, NOT_FOUND if it does not exist."""
     setting: _builtins.str
-    """Only those under the setting of this label; under all of them where empty. INVALID_ARGUMENT for
-    one that the evaluation has not.
+    """Return only predictions of the setting with this label. Default: all settings. INVALID_ARGUMENT
+    for a label that the evaluation does not have.
     """
     page_size: _builtins.int
-    """The most on a page, 1 to 1,000; 100 where unset. INVALID_ARGUMENT outside."""
+    """Maximum number of predictions per page, 1 to 1,000. Default: 100. INVALID_ARGUMENT outside this
+    range.
+    """
     page_token: _builtins.str
-    """Where the page before ended; empty for the first. INVALID_ARGUMENT for one of another query."""
+    """next_page_token of the previous page. Empty for the first page. INVALID_ARGUMENT for a token of
+    a request with other filters.
+    """
     question_id: _builtins.str
-    """Only those of the question with this id; of all of them where empty. INVALID_ARGUMENT for one
-    that the evaluation has not.
+    """Return only predictions of the question with this id. Default: all questions. INVALID_ARGUMENT
+    for an id that the evaluation does not have.
     """
     detailed: _builtins.bool
-    """Whether predictions come with their questions and with the events of their answers."""
+    """Whether to return EvaluationPrediction.question and EvaluationPrediction.events."""
     def __init__(
         self,
         *,
@@ -694,10 +742,10 @@ class ListPredictionsResponse(_message.Message):
     PREDICTIONS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """What to ask the next page with; empty on the last one."""
+    """The page_token of the next page. Empty on the last page."""
     @_builtins.property
     def predictions(self) -> _containers.RepeatedCompositeFieldContainer[Global___EvaluationPrediction]:
-        """The predictions that are there, in the order of the questions, each under every setting."""
+        """The stored predictions, ordered by question, then by setting."""
 
     def __init__(
         self,
@@ -733,49 +781,65 @@ class Evaluation(_message.Message):
     CREATED_FIELD_NUMBER: _builtins.int
     STARTED_FIELD_NUMBER: _builtins.int
     ENDED_FIELD_NUMBER: _builtins.int
-    WANTED_FIELD_NUMBER: _builtins.int
+    TOTAL_FIELD_NUMBER: _builtins.int
     DONE_FIELD_NUMBER: _builtins.int
     FAILED_FIELD_NUMBER: _builtins.int
     ERROR_FIELD_NUMBER: _builtins.int
+    LEFT_OUT_FIELD_NUMBER: _builtins.int
+    FIRST_PASS_FIELD_NUMBER: _builtins.int
     id: _builtins.str
-    """Its id."""
+    """The id of the evaluation."""
     tenant: _builtins.str
-    """For whom it is."""
+    """The tenant that owns the evaluation."""
     request_id: _builtins.str
-    """The id of the request that it was made by."""
+    """The request id of the call that created the evaluation."""
     state: Global___EvaluationState.ValueType
-    """How far it is."""
+    """The state of the evaluation."""
     dataset: _builtins.str
-    """The data set; jsonl where the questions were sent."""
+    """The name of the data set; "jsonl" if the questions were sent."""
     questions: _builtins.int
-    """How many questions there are, from 1."""
+    """Number of questions, at least 1."""
     seed: _builtins.int
-    """The seed."""
+    """The seed of the request, or its default."""
     limit: _builtins.int
-    """How many questions were asked for; unset where all of them."""
+    """The limit of the request. Unset without a limit."""
     index: _builtins.str
-    """The index that is retrieved from; empty where no policy retrieves and none is known."""
+    """The name of the index to retrieve from. Empty if no policy retrieves and no index was given."""
     timeout_s: _builtins.float
-    """The longest that an answer may take, in seconds."""
+    """Maximum time of an answer, in seconds."""
     created: _builtins.str
-    """When it was created, RFC 3339 in UTC."""
+    """Time at which the evaluation was created, RFC 3339 in UTC."""
     started: _builtins.str
-    """When it was begun, RFC 3339 in UTC; empty before."""
+    """Time at which the evaluation started, RFC 3339 in UTC. Empty before."""
     ended: _builtins.str
-    """When it ended, RFC 3339 in UTC; empty before."""
-    wanted: _builtins.int
-    """How many predictions it is of, from 1: each question under each setting."""
+    """Time at which the evaluation ended, RFC 3339 in UTC. Empty before."""
+    total: _builtins.int
+    """Total number of predictions, at least 1: the number of questions times the number of settings.
+    It can decrease when the evaluation starts, by settings that are left out.
+    """
     done: _builtins.int
-    """How many of them are there, from 0."""
+    """Number of stored predictions, including failed ones, at least 0."""
     failed: _builtins.int
-    """How many of these failed, and score 0."""
+    """Number of failed predictions, at least 0. A failed prediction scores 0 in every measure."""
     @_builtins.property
     def settings(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The labels of the settings that each of them is asked under."""
+        """The labels of the settings, such as "scaar:theta=0.7". Every question is answered with every
+        setting. The final settings are known once the evaluation has started.
+        """
 
     @_builtins.property
     def error(self) -> Global___EvaluationError:
-        """Why it cannot go on; set of a failed one alone."""
+        """The reason why the evaluation failed. Unset unless it failed."""
+
+    @_builtins.property
+    def left_out(self) -> _containers.RepeatedCompositeFieldContainer[Global___LeftOutSetting]:
+        """The settings that the model cannot serve. Known once the evaluation has started."""
+
+    @_builtins.property
+    def first_pass(self) -> Global___FirstPassProgress:
+        """The progress of the first pass, during which the evaluation is queued. Unset without
+        CreateEvaluationRequest.theta_candidates, and before the first pass.
+        """
 
     def __init__(
         self,
@@ -794,14 +858,16 @@ class Evaluation(_message.Message):
         created: _builtins.str = ...,
         started: _builtins.str = ...,
         ended: _builtins.str = ...,
-        wanted: _builtins.int = ...,
+        total: _builtins.int = ...,
         done: _builtins.int = ...,
         failed: _builtins.int = ...,
         error: Global___EvaluationError | None = ...,
+        left_out: _abc.Iterable[Global___LeftOutSetting] | None = ...,
+        first_pass: Global___FirstPassProgress | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "error", b"error", "limit", b"limit"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "error", b"error", "first_pass", b"first_pass", "limit", b"limit"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "created", b"created", "dataset", b"dataset", "done", b"done", "ended", b"ended", "error", b"error", "failed", b"failed", "id", b"id", "index", b"index", "limit", b"limit", "questions", b"questions", "request_id", b"request_id", "seed", b"seed", "settings", b"settings", "started", b"started", "state", b"state", "tenant", b"tenant", "timeout_s", b"timeout_s", "wanted", b"wanted"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "created", b"created", "dataset", b"dataset", "done", b"done", "ended", b"ended", "error", b"error", "failed", b"failed", "first_pass", b"first_pass", "id", b"id", "index", b"index", "left_out", b"left_out", "limit", b"limit", "questions", b"questions", "request_id", b"request_id", "seed", b"seed", "settings", b"settings", "started", b"started", "state", b"state", "tenant", b"tenant", "timeout_s", b"timeout_s", "total", b"total"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
@@ -810,17 +876,69 @@ class Evaluation(_message.Message):
 Global___Evaluation: _TypeAlias = Evaluation  # noqa: Y015
 
 @_typing.final
+class LeftOutSetting(_message.Message):
+    """A setting that an evaluation leaves out."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SETTING_FIELD_NUMBER: _builtins.int
+    MISSING_FIELD_NUMBER: _builtins.int
+    setting: _builtins.str
+    """The label of the setting."""
+    missing: _builtins.str
+    """The capability that the model lacks, such as attention."""
+    def __init__(
+        self,
+        *,
+        setting: _builtins.str = ...,
+        missing: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["missing", b"missing", "setting", b"setting"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LeftOutSetting: _TypeAlias = LeftOutSetting  # noqa: Y015
+
+@_typing.final
+class FirstPassProgress(_message.Message):
+    """The progress of the pass that places thresholds."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOTAL_FIELD_NUMBER: _builtins.int
+    DONE_FIELD_NUMBER: _builtins.int
+    total: _builtins.int
+    """Number of predictions of the pass, at least 1."""
+    done: _builtins.int
+    """Number of stored predictions, at least 0."""
+    def __init__(
+        self,
+        *,
+        total: _builtins.int = ...,
+        done: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["done", b"done", "total", b"total"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FirstPassProgress: _TypeAlias = FirstPassProgress  # noqa: Y015
+
+@_typing.final
 class EvaluationError(_message.Message):
-    """Why there is no answer, or no end."""
+    """The error of a failed prediction or of a failed evaluation."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     REASON_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
     reason: _builtins.str
-    """The error's reason, UPPER_SNAKE."""
+    """The reason of the error, UPPER_SNAKE."""
     message: _builtins.str
-    """The error in words."""
+    """The error message."""
     def __init__(
         self,
         *,
@@ -837,7 +955,7 @@ Global___EvaluationError: _TypeAlias = EvaluationError  # noqa: Y015
 
 @_typing.final
 class EvaluationPrediction(_message.Message):
-    """What was answered to a question under a setting."""
+    """The answer to a question with a setting, with its usage and its scores."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -852,35 +970,35 @@ class EvaluationPrediction(_message.Message):
     QUESTION_FIELD_NUMBER: _builtins.int
     EVENTS_FIELD_NUMBER: _builtins.int
     setting: _builtins.str
-    """The setting's label."""
+    """The label of the setting."""
     question_id: _builtins.str
-    """The question's id."""
+    """The id of the question."""
     answer: _builtins.str
-    """The answer; empty where it failed."""
+    """The short form of the answer. Empty if the prediction failed."""
     text: _builtins.str
-    """The whole text that the answer is the end of."""
+    """The whole text of the answer."""
     end: _answer_pb2.AnswerEnd.ValueType
-    """Why the answer ended; unspecified where it failed."""
+    """The reason why the answer ended. Unspecified if the prediction failed."""
     @_builtins.property
     def usage(self) -> _answer_pb2.Usage:
-        """What it cost."""
+        """The tokens, calls, retrievals and time that the answer used."""
 
     @_builtins.property
     def failure(self) -> Global___EvaluationError:
-        """Why there is no answer; set of a failed one alone."""
+        """The reason why there is no answer. Unset unless the prediction failed."""
 
     @_builtins.property
     def scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___MeasureValue]:
-        """What it is worth by each measure of the data set, the main one first."""
+        """The value of each measure of the data set, the main measure first."""
 
     @_builtins.property
     def question(self) -> Global___EvaluationQuestion:
-        """The question; set where details were asked for."""
+        """The question. Set if ListPredictionsRequest.detailed is true."""
 
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[_answer_pb2.AnswerEvent]:
-        """What was decided, as the events that StreamAnswer gives, where details were asked for: a draft is
-        one token, and of a passage there is the id alone. Empty where the answer failed.
+        """The decisions, as the events of StreamAnswer, if ListPredictionsRequest.detailed is true. A
+        draft is one token, and a passage has only its id. Empty if the prediction failed.
         """
 
     def __init__(
@@ -914,9 +1032,9 @@ class MeasureValue(_message.Message):
     MEASURE_FIELD_NUMBER: _builtins.int
     VALUE_FIELD_NUMBER: _builtins.int
     measure: _builtins.str
-    """The measure's name, such as exact_match."""
+    """The name of the measure, such as exact_match."""
     value: _builtins.float
-    """The value."""
+    """The value of the measure."""
     def __init__(
         self,
         *,

@@ -26,13 +26,16 @@ if _version_not_supported:
 
 
 class EvaluatorServiceStub:
-    """EvaluatorService holds policies against questions whose answers are known, and keeps what comes of
-    it: an evaluation goes on whatever becomes of whoever asked for it.
+    """EvaluatorService evaluates policies on questions with known answers, and stores the results. An
+    evaluation continues if its client disconnects.
 
-    The metadata x-scaar-tenant says for whom a call of CreateEvaluation is; "default" where it is
-    missing. NOT_FOUND for an evaluation that is not there, or no more: those that have ended are kept
-    for some days. Where callers prove who they are, the tenant is theirs, and the evaluations of other
-    tenants are not there.
+    A setting is a policy with one combination of values. A prediction is the answer to one question
+    with one setting.
+
+    The metadata x-scaar-tenant of CreateEvaluation names the tenant that owns the evaluation.
+    Default: "default". NOT_FOUND for an evaluation that does not exist or has expired: an evaluation
+    is deleted some days after it has ended. If the service authenticates its callers, the tenant is
+    that of the caller, and the evaluations of other tenants are NOT_FOUND.
     """
 
     def __init__(self, channel):
@@ -79,66 +82,71 @@ class EvaluatorServiceStub:
 
 
 class EvaluatorServiceServicer:
-    """EvaluatorService holds policies against questions whose answers are known, and keeps what comes of
-    it: an evaluation goes on whatever becomes of whoever asked for it.
+    """EvaluatorService evaluates policies on questions with known answers, and stores the results. An
+    evaluation continues if its client disconnects.
 
-    The metadata x-scaar-tenant says for whom a call of CreateEvaluation is; "default" where it is
-    missing. NOT_FOUND for an evaluation that is not there, or no more: those that have ended are kept
-    for some days. Where callers prove who they are, the tenant is theirs, and the evaluations of other
-    tenants are not there.
+    A setting is a policy with one combination of values. A prediction is the answer to one question
+    with one setting.
+
+    The metadata x-scaar-tenant of CreateEvaluation names the tenant that owns the evaluation.
+    Default: "default". NOT_FOUND for an evaluation that does not exist or has expired: an evaluation
+    is deleted some days after it has ended. If the service authenticates its callers, the tenant is
+    that of the caller, and the evaluations of other tenants are NOT_FOUND.
     """
 
     def CreateEvaluation(self, request_iterator, context):
-        """CreateEvaluation queues an evaluation of a data set that the service has, or of the questions
-        sent. Everything but the questions is in the first message. Asked again with the request id of
-        an evaluation that is there, it gives that one; ALREADY_EXISTS where something else was asked
-        for then. RESOURCE_EXHAUSTED where the tenant has as many unfinished evaluations as it may have.
+        """CreateEvaluation queues an evaluation on a data set of the service, or on the questions sent.
+        The first message carries everything except the questions. request_id is an idempotency key: a
+        repeated request returns the existing evaluation, and a different request with the same id is
+        ALREADY_EXISTS. RESOURCE_EXHAUSTED if the tenant has reached its maximum number of unfinished
+        evaluations.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetEvaluation(self, request, context):
-        """GetEvaluation gives one evaluation.
+        """GetEvaluation returns one evaluation.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListEvaluations(self, request, context):
-        """ListEvaluations gives evaluations, the newest first, a page at a time.
+        """ListEvaluations returns a page of the evaluations, newest first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CancelEvaluation(self, request, context):
-        """CancelEvaluation ends an evaluation within seconds; what was answered is kept.
-        FAILED_PRECONDITION for one that has ended otherwise; one that is cancelled stays so.
+        """CancelEvaluation ends an evaluation within seconds. Stored predictions are kept. Cancelling a
+        cancelled evaluation has no effect. FAILED_PRECONDITION for an evaluation that succeeded or
+        failed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WatchEvaluation(self, request, context):
-        """WatchEvaluation tells how an evaluation gets on, at once and whenever that changes, until it has
-        ended; the last message says how.
+        """WatchEvaluation streams the progress of an evaluation: the current state first, then every
+        change. The last message has the final state.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetReport(self, request, context):
-        """GetReport gives what an evaluation came to. FAILED_PRECONDITION for one that has not succeeded,
-        with its state and what is done in ErrorInfo.
+        """GetReport returns the report of an evaluation. FAILED_PRECONDITION for an evaluation that has
+        not succeeded, with its state and its counts of predictions in ErrorInfo.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListPredictions(self, request, context):
-        """ListPredictions gives what was answered so far, question by question, each under every setting,
-        a page at a time.
+        """ListPredictions returns a page of the predictions stored so far, ordered by question, then by
+        setting.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -191,13 +199,16 @@ def add_EvaluatorServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class EvaluatorService:
-    """EvaluatorService holds policies against questions whose answers are known, and keeps what comes of
-    it: an evaluation goes on whatever becomes of whoever asked for it.
+    """EvaluatorService evaluates policies on questions with known answers, and stores the results. An
+    evaluation continues if its client disconnects.
 
-    The metadata x-scaar-tenant says for whom a call of CreateEvaluation is; "default" where it is
-    missing. NOT_FOUND for an evaluation that is not there, or no more: those that have ended are kept
-    for some days. Where callers prove who they are, the tenant is theirs, and the evaluations of other
-    tenants are not there.
+    A setting is a policy with one combination of values. A prediction is the answer to one question
+    with one setting.
+
+    The metadata x-scaar-tenant of CreateEvaluation names the tenant that owns the evaluation.
+    Default: "default". NOT_FOUND for an evaluation that does not exist or has expired: an evaluation
+    is deleted some days after it has ended. If the service authenticates its callers, the tenant is
+    that of the caller, and the evaluations of other tenants are NOT_FOUND.
     """
 
     @staticmethod

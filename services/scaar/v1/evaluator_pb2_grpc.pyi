@@ -13,51 +13,59 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class EvaluatorServiceStub:
-    """EvaluatorService holds policies against questions whose answers are known, and keeps what comes of
-    it: an evaluation goes on whatever becomes of whoever asked for it.
+    """EvaluatorService evaluates policies on questions with known answers, and stores the results. An
+    evaluation continues if its client disconnects.
 
-    The metadata x-scaar-tenant says for whom a call of CreateEvaluation is; "default" where it is
-    missing. NOT_FOUND for an evaluation that is not there, or no more: those that have ended are kept
-    for some days. Where callers prove who they are, the tenant is theirs, and the evaluations of other
-    tenants are not there.
+    A setting is a policy with one combination of values. A prediction is the answer to one question
+    with one setting.
+
+    The metadata x-scaar-tenant of CreateEvaluation names the tenant that owns the evaluation.
+    Default: "default". NOT_FOUND for an evaluation that does not exist or has expired: an evaluation
+    is deleted some days after it has ended. If the service authenticates its callers, the tenant is
+    that of the caller, and the evaluations of other tenants are NOT_FOUND.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateEvaluation: _aio.StreamUnaryMultiCallable[_evaluator_pb2.CreateEvaluationRequest, _evaluator_pb2.CreateEvaluationResponse]
-    """CreateEvaluation queues an evaluation of a data set that the service has, or of the questions
-    sent. Everything but the questions is in the first message. Asked again with the request id of
-    an evaluation that is there, it gives that one; ALREADY_EXISTS where something else was asked
-    for then. RESOURCE_EXHAUSTED where the tenant has as many unfinished evaluations as it may have.
+    """CreateEvaluation queues an evaluation on a data set of the service, or on the questions sent.
+    The first message carries everything except the questions. request_id is an idempotency key: a
+    repeated request returns the existing evaluation, and a different request with the same id is
+    ALREADY_EXISTS. RESOURCE_EXHAUSTED if the tenant has reached its maximum number of unfinished
+    evaluations.
     """
     GetEvaluation: _aio.UnaryUnaryMultiCallable[_evaluator_pb2.GetEvaluationRequest, _evaluator_pb2.GetEvaluationResponse]
-    """GetEvaluation gives one evaluation."""
+    """GetEvaluation returns one evaluation."""
     ListEvaluations: _aio.UnaryUnaryMultiCallable[_evaluator_pb2.ListEvaluationsRequest, _evaluator_pb2.ListEvaluationsResponse]
-    """ListEvaluations gives evaluations, the newest first, a page at a time."""
+    """ListEvaluations returns a page of the evaluations, newest first."""
     CancelEvaluation: _aio.UnaryUnaryMultiCallable[_evaluator_pb2.CancelEvaluationRequest, _evaluator_pb2.CancelEvaluationResponse]
-    """CancelEvaluation ends an evaluation within seconds; what was answered is kept.
-    FAILED_PRECONDITION for one that has ended otherwise; one that is cancelled stays so.
+    """CancelEvaluation ends an evaluation within seconds. Stored predictions are kept. Cancelling a
+    cancelled evaluation has no effect. FAILED_PRECONDITION for an evaluation that succeeded or
+    failed.
     """
     WatchEvaluation: _aio.UnaryStreamMultiCallable[_evaluator_pb2.WatchEvaluationRequest, _evaluator_pb2.WatchEvaluationResponse]
-    """WatchEvaluation tells how an evaluation gets on, at once and whenever that changes, until it has
-    ended; the last message says how.
+    """WatchEvaluation streams the progress of an evaluation: the current state first, then every
+    change. The last message has the final state.
     """
     GetReport: _aio.UnaryUnaryMultiCallable[_evaluator_pb2.GetReportRequest, _evaluator_pb2.GetReportResponse]
-    """GetReport gives what an evaluation came to. FAILED_PRECONDITION for one that has not succeeded,
-    with its state and what is done in ErrorInfo.
+    """GetReport returns the report of an evaluation. FAILED_PRECONDITION for an evaluation that has
+    not succeeded, with its state and its counts of predictions in ErrorInfo.
     """
     ListPredictions: _aio.UnaryUnaryMultiCallable[_evaluator_pb2.ListPredictionsRequest, _evaluator_pb2.ListPredictionsResponse]
-    """ListPredictions gives what was answered so far, question by question, each under every setting,
-    a page at a time.
+    """ListPredictions returns a page of the predictions stored so far, ordered by question, then by
+    setting.
     """
 
 class EvaluatorServiceServicer(metaclass=_abc_1.ABCMeta):
-    """EvaluatorService holds policies against questions whose answers are known, and keeps what comes of
-    it: an evaluation goes on whatever becomes of whoever asked for it.
+    """EvaluatorService evaluates policies on questions with known answers, and stores the results. An
+    evaluation continues if its client disconnects.
 
-    The metadata x-scaar-tenant says for whom a call of CreateEvaluation is; "default" where it is
-    missing. NOT_FOUND for an evaluation that is not there, or no more: those that have ended are kept
-    for some days. Where callers prove who they are, the tenant is theirs, and the evaluations of other
-    tenants are not there.
+    A setting is a policy with one combination of values. A prediction is the answer to one question
+    with one setting.
+
+    The metadata x-scaar-tenant of CreateEvaluation names the tenant that owns the evaluation.
+    Default: "default". NOT_FOUND for an evaluation that does not exist or has expired: an evaluation
+    is deleted some days after it has ended. If the service authenticates its callers, the tenant is
+    that of the caller, and the evaluations of other tenants are NOT_FOUND.
     """
 
     @_abc_1.abstractmethod
@@ -66,10 +74,11 @@ class EvaluatorServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _abc.AsyncIterator[_evaluator_pb2.CreateEvaluationRequest],
         context: _aio.ServicerContext[_abc.AsyncIterator[_evaluator_pb2.CreateEvaluationRequest], _abc.Awaitable[_evaluator_pb2.CreateEvaluationResponse]],
     ) -> _abc.Awaitable[_evaluator_pb2.CreateEvaluationResponse]:
-        """CreateEvaluation queues an evaluation of a data set that the service has, or of the questions
-        sent. Everything but the questions is in the first message. Asked again with the request id of
-        an evaluation that is there, it gives that one; ALREADY_EXISTS where something else was asked
-        for then. RESOURCE_EXHAUSTED where the tenant has as many unfinished evaluations as it may have.
+        """CreateEvaluation queues an evaluation on a data set of the service, or on the questions sent.
+        The first message carries everything except the questions. request_id is an idempotency key: a
+        repeated request returns the existing evaluation, and a different request with the same id is
+        ALREADY_EXISTS. RESOURCE_EXHAUSTED if the tenant has reached its maximum number of unfinished
+        evaluations.
         """
 
     @_abc_1.abstractmethod
@@ -78,7 +87,7 @@ class EvaluatorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _evaluator_pb2.GetEvaluationRequest,
         context: _aio.ServicerContext[_evaluator_pb2.GetEvaluationRequest, _abc.Awaitable[_evaluator_pb2.GetEvaluationResponse]],
     ) -> _abc.Awaitable[_evaluator_pb2.GetEvaluationResponse]:
-        """GetEvaluation gives one evaluation."""
+        """GetEvaluation returns one evaluation."""
 
     @_abc_1.abstractmethod
     def ListEvaluations(
@@ -86,7 +95,7 @@ class EvaluatorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _evaluator_pb2.ListEvaluationsRequest,
         context: _aio.ServicerContext[_evaluator_pb2.ListEvaluationsRequest, _abc.Awaitable[_evaluator_pb2.ListEvaluationsResponse]],
     ) -> _abc.Awaitable[_evaluator_pb2.ListEvaluationsResponse]:
-        """ListEvaluations gives evaluations, the newest first, a page at a time."""
+        """ListEvaluations returns a page of the evaluations, newest first."""
 
     @_abc_1.abstractmethod
     def CancelEvaluation(
@@ -94,8 +103,9 @@ class EvaluatorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _evaluator_pb2.CancelEvaluationRequest,
         context: _aio.ServicerContext[_evaluator_pb2.CancelEvaluationRequest, _abc.Awaitable[_evaluator_pb2.CancelEvaluationResponse]],
     ) -> _abc.Awaitable[_evaluator_pb2.CancelEvaluationResponse]:
-        """CancelEvaluation ends an evaluation within seconds; what was answered is kept.
-        FAILED_PRECONDITION for one that has ended otherwise; one that is cancelled stays so.
+        """CancelEvaluation ends an evaluation within seconds. Stored predictions are kept. Cancelling a
+        cancelled evaluation has no effect. FAILED_PRECONDITION for an evaluation that succeeded or
+        failed.
         """
 
     @_abc_1.abstractmethod
@@ -104,8 +114,8 @@ class EvaluatorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _evaluator_pb2.WatchEvaluationRequest,
         context: _aio.ServicerContext[_evaluator_pb2.WatchEvaluationRequest, _abc.AsyncIterator[_evaluator_pb2.WatchEvaluationResponse]],
     ) -> _abc.AsyncIterator[_evaluator_pb2.WatchEvaluationResponse]:
-        """WatchEvaluation tells how an evaluation gets on, at once and whenever that changes, until it has
-        ended; the last message says how.
+        """WatchEvaluation streams the progress of an evaluation: the current state first, then every
+        change. The last message has the final state.
         """
 
     @_abc_1.abstractmethod
@@ -114,8 +124,8 @@ class EvaluatorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _evaluator_pb2.GetReportRequest,
         context: _aio.ServicerContext[_evaluator_pb2.GetReportRequest, _abc.Awaitable[_evaluator_pb2.GetReportResponse]],
     ) -> _abc.Awaitable[_evaluator_pb2.GetReportResponse]:
-        """GetReport gives what an evaluation came to. FAILED_PRECONDITION for one that has not succeeded,
-        with its state and what is done in ErrorInfo.
+        """GetReport returns the report of an evaluation. FAILED_PRECONDITION for an evaluation that has
+        not succeeded, with its state and its counts of predictions in ErrorInfo.
         """
 
     @_abc_1.abstractmethod
@@ -124,8 +134,8 @@ class EvaluatorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _evaluator_pb2.ListPredictionsRequest,
         context: _aio.ServicerContext[_evaluator_pb2.ListPredictionsRequest, _abc.Awaitable[_evaluator_pb2.ListPredictionsResponse]],
     ) -> _abc.Awaitable[_evaluator_pb2.ListPredictionsResponse]:
-        """ListPredictions gives what was answered so far, question by question, each under every setting,
-        a page at a time.
+        """ListPredictions returns a page of the predictions stored so far, ordered by question, then by
+        setting.
         """
 
 def add_EvaluatorServiceServicer_to_server(servicer: EvaluatorServiceServicer, server: _aio.Server) -> None: ...

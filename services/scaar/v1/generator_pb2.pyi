@@ -26,29 +26,29 @@ class _Capability:
 class _CapabilityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Capability.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     CAPABILITY_UNSPECIFIED: _Capability.ValueType  # 0
-    """Not a capability; INVALID_ARGUMENT where one is expected."""
+    """Not a capability; INVALID_ARGUMENT if set."""
     CAPABILITY_LOGPROBS: _Capability.ValueType  # 1
     """Log-probabilities of the generated tokens."""
     CAPABILITY_ENTROPY: _Capability.ValueType  # 2
     """Entropy of the next-token distribution over the full vocabulary."""
     CAPABILITY_ATTENTION: _Capability.ValueType  # 3
-    """Last-layer attention: the Attend call, and with the tokens of Generate."""
+    """Last-layer attention: the Attend call, and the attention of each token of Generate."""
     CAPABILITY_RESUME_BY_IDS: _Capability.ValueType  # 4
-    """Going on from token ids, so that text is never tokenised twice."""
+    """Continuation from token ids, so that text is never tokenised twice."""
 
 class Capability(_Capability, metaclass=_CapabilityEnumTypeWrapper):
-    """What an engine can give beside text."""
+    """What an engine can return in addition to text."""
 
 CAPABILITY_UNSPECIFIED: Capability.ValueType  # 0
-"""Not a capability; INVALID_ARGUMENT where one is expected."""
+"""Not a capability; INVALID_ARGUMENT if set."""
 CAPABILITY_LOGPROBS: Capability.ValueType  # 1
 """Log-probabilities of the generated tokens."""
 CAPABILITY_ENTROPY: Capability.ValueType  # 2
 """Entropy of the next-token distribution over the full vocabulary."""
 CAPABILITY_ATTENTION: Capability.ValueType  # 3
-"""Last-layer attention: the Attend call, and with the tokens of Generate."""
+"""Last-layer attention: the Attend call, and the attention of each token of Generate."""
 CAPABILITY_RESUME_BY_IDS: Capability.ValueType  # 4
-"""Going on from token ids, so that text is never tokenised twice."""
+"""Continuation from token ids, so that text is never tokenised twice."""
 Global___Capability: _TypeAlias = Capability  # noqa: Y015
 
 class _LogprobKind:
@@ -60,23 +60,23 @@ class _LogprobKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LogprobKi
     LOGPROB_KIND_UNSPECIFIED: _LogprobKind.ValueType  # 0
     """Not set; never sent."""
     LOGPROB_KIND_RAW: _LogprobKind.ValueType  # 1
-    """The model's own distribution."""
+    """From the model's own distribution."""
     LOGPROB_KIND_PROCESSED: _LogprobKind.ValueType  # 2
-    """After temperature, top-p or another change."""
+    """From the distribution after temperature, top-p or another change."""
     LOGPROB_KIND_UNKNOWN: _LogprobKind.ValueType  # 3
-    """The engine does not say."""
+    """The engine does not report which distribution it uses."""
 
 class LogprobKind(_LogprobKind, metaclass=_LogprobKindEnumTypeWrapper):
-    """Whether log-probabilities are those of the model's own distribution."""
+    """Whether log-probabilities come from the model's own distribution."""
 
 LOGPROB_KIND_UNSPECIFIED: LogprobKind.ValueType  # 0
 """Not set; never sent."""
 LOGPROB_KIND_RAW: LogprobKind.ValueType  # 1
-"""The model's own distribution."""
+"""From the model's own distribution."""
 LOGPROB_KIND_PROCESSED: LogprobKind.ValueType  # 2
-"""After temperature, top-p or another change."""
+"""From the distribution after temperature, top-p or another change."""
 LOGPROB_KIND_UNKNOWN: LogprobKind.ValueType  # 3
-"""The engine does not say."""
+"""The engine does not report which distribution it uses."""
 Global___LogprobKind: _TypeAlias = LogprobKind  # noqa: Y015
 
 class _ContinuationKind:
@@ -86,24 +86,26 @@ class _ContinuationKind:
 class _ContinuationKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ContinuationKind.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     CONTINUATION_KIND_UNSPECIFIED: _ContinuationKind.ValueType  # 0
-    """Not set: an engine of before it could be told. Taken as CONTINUATION_KIND_NATIVE."""
+    """Not set, by an engine older than this field. Treated as CONTINUATION_KIND_NATIVE."""
     CONTINUATION_KIND_NATIVE: _ContinuationKind.ValueType  # 1
-    """From its very text: what follows is what the model would have written."""
+    """The model continues the exact text of the prefix."""
     CONTINUATION_KIND_RESTATED: _ContinuationKind.ValueType  # 2
-    """The prefix is shown to the model, which is asked to go on, and what it repeats of it is cut.
-    What follows is the model's best effort: chat models whose server goes on from no text.
+    """The prompt contains the prefix and an instruction to continue it; a repetition of the prefix is
+    removed from the output. Used for chat models whose server cannot continue a given text. The
+    continuation is best effort.
     """
 
 class ContinuationKind(_ContinuationKind, metaclass=_ContinuationKindEnumTypeWrapper):
-    """How a model goes on from the prefix of a request."""
+    """How a model continues the prefix of a request."""
 
 CONTINUATION_KIND_UNSPECIFIED: ContinuationKind.ValueType  # 0
-"""Not set: an engine of before it could be told. Taken as CONTINUATION_KIND_NATIVE."""
+"""Not set, by an engine older than this field. Treated as CONTINUATION_KIND_NATIVE."""
 CONTINUATION_KIND_NATIVE: ContinuationKind.ValueType  # 1
-"""From its very text: what follows is what the model would have written."""
+"""The model continues the exact text of the prefix."""
 CONTINUATION_KIND_RESTATED: ContinuationKind.ValueType  # 2
-"""The prefix is shown to the model, which is asked to go on, and what it repeats of it is cut.
-What follows is the model's best effort: chat models whose server goes on from no text.
+"""The prompt contains the prefix and an instruction to continue it; a repetition of the prefix is
+removed from the output. Used for chat models whose server cannot continue a given text. The
+continuation is best effort.
 """
 Global___ContinuationKind: _TypeAlias = ContinuationKind  # noqa: Y015
 
@@ -118,26 +120,26 @@ class _FinishReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FinishRe
     FINISH_REASON_END_OF_SEQUENCE: _FinishReason.ValueType  # 1
     """The model ended the text."""
     FINISH_REASON_LENGTH: _FinishReason.ValueType  # 2
-    """max_tokens were generated, or the model's context is full."""
+    """The generation reached max_tokens, or the model's context is full."""
     FINISH_REASON_STOP: _FinishReason.ValueType  # 3
-    """A stop string was met."""
+    """The generation reached a stop string."""
 
 class FinishReason(_FinishReason, metaclass=_FinishReasonEnumTypeWrapper):
-    """Why a generation ended."""
+    """The reason why a generation ended."""
 
 FINISH_REASON_UNSPECIFIED: FinishReason.ValueType  # 0
 """Not set; never sent."""
 FINISH_REASON_END_OF_SEQUENCE: FinishReason.ValueType  # 1
 """The model ended the text."""
 FINISH_REASON_LENGTH: FinishReason.ValueType  # 2
-"""max_tokens were generated, or the model's context is full."""
+"""The generation reached max_tokens, or the model's context is full."""
 FINISH_REASON_STOP: FinishReason.ValueType  # 3
-"""A stop string was met."""
+"""The generation reached a stop string."""
 Global___FinishReason: _TypeAlias = FinishReason  # noqa: Y015
 
 @_typing.final
 class GenerateRequest(_message.Message):
-    """Text to be continued."""
+    """A text to continue."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -149,28 +151,32 @@ class GenerateRequest(_message.Message):
     TOP_TOKENS_FIELD_NUMBER: _builtins.int
     ATTENTION_FIELD_NUMBER: _builtins.int
     prompt: _builtins.str
-    """What the model reads first. INVALID_ARGUMENT where prompt and prefix are both empty, or where
-    they and max_tokens exceed the model's context.
+    """The prompt. INVALID_ARGUMENT if prompt and prefix are both empty, or if the tokens of prompt
+    and prefix plus max_tokens exceed the model's context.
     """
     prefix: _builtins.str
-    """What has been written after the prompt so far; may be empty."""
+    """The text already written after the prompt; may be empty."""
     max_tokens: _builtins.int
-    """The most tokens to generate, 1 to 1,024; 256 where unset. INVALID_ARGUMENT outside."""
+    """Maximum number of tokens to generate, 1 to 1,024. Default: 256. INVALID_ARGUMENT outside this
+    range.
+    """
     top_tokens: _builtins.int
-    """How many of the likeliest tokens to give at each position, 0 to 20. INVALID_ARGUMENT outside."""
+    """Number of most likely tokens to return for each position, 0 to 20. INVALID_ARGUMENT outside
+    this range.
+    """
     attention: _builtins.bool
-    """Whether every token is to come with the attention with which it was predicted.
-    FAILED_PRECONDITION from an engine without CAPABILITY_ATTENTION.
+    """Whether to return the attention of every token. FAILED_PRECONDITION if the engine lacks
+    CAPABILITY_ATTENTION.
     """
     @_builtins.property
     def prefix_token_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The tokens of the prefix, where they are known and cover it exactly; used by engines with
-        CAPABILITY_RESUME_BY_IDS. INVALID_ARGUMENT for an id outside the vocabulary.
+        """The token ids of the prefix, if they are known and cover the prefix exactly. Used by engines
+        with CAPABILITY_RESUME_BY_IDS. INVALID_ARGUMENT for an id outside the vocabulary.
         """
 
     @_builtins.property
     def stop(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Strings that end the generation and are not part of the text, at most 16 of 1 to 256
+        """Strings that end the generation and are not part of the text: at most 16, each of 1 to 256
         characters. INVALID_ARGUMENT otherwise.
         """
 
@@ -197,7 +203,7 @@ Global___GenerateRequest: _TypeAlias = GenerateRequest  # noqa: Y015
 
 @_typing.final
 class GenerateResponse(_message.Message):
-    """The start, a token, or the end. A client passes over an event that it does not know."""
+    """The start, a token, or the end. Clients must ignore events that they do not know."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -206,7 +212,7 @@ class GenerateResponse(_message.Message):
     END_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def start(self) -> Global___GenerationStart:
-        """The prompt has been read: the first message, from engines that count it."""
+        """The prompt was processed: the first message, from engines that count the prompt."""
 
     @_builtins.property
     def token(self) -> Global___Token:
@@ -235,17 +241,17 @@ Global___GenerateResponse: _TypeAlias = GenerateResponse  # noqa: Y015
 
 @_typing.final
 class GenerationStart(_message.Message):
-    """The prompt has been read, so that a generation that is cancelled can be billed all the same."""
+    """The prompt was processed. The count makes the usage of a cancelled generation known."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     PROMPT_TOKENS_FIELD_NUMBER: _builtins.int
     TOKENS_FIELD_NUMBER: _builtins.int
     prompt_tokens: _builtins.int
-    """Tokens read: prompt and prefix, from 0."""
+    """Number of tokens of prompt and prefix, at least 0."""
     @_builtins.property
     def tokens(self) -> _containers.RepeatedCompositeFieldContainer[Global___Token]:
-        """The tokens read, prompt and prefix, where attention was asked for; their spans count from the
+        """The tokens of prompt and prefix, if the request sets attention. Their spans count from the
         start of the prompt.
         """
 
@@ -265,7 +271,7 @@ Global___GenerationStart: _TypeAlias = GenerationStart  # noqa: Y015
 
 @_typing.final
 class Token(_message.Message):
-    """One generated token and the span of generated text that it covers."""
+    """A generated token and the span of generated text that it covers."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -278,28 +284,31 @@ class Token(_message.Message):
     TOP_FIELD_NUMBER: _builtins.int
     ATTENTION_FIELD_NUMBER: _builtins.int
     id: _builtins.int
-    """The id in the model's vocabulary, from 0; 0 from an engine that gives no ids."""
+    """The id in the model's vocabulary, at least 0. Also 0 if the engine reports no ids."""
     text: _builtins.str
-    """The text that it adds; empty where it is part of a character that a later token completes."""
+    """The text that the token adds. Empty if the token is part of a character that a later token
+    completes.
+    """
     start: _builtins.int
-    """Where its text starts, in code points from the end of the request's prefix."""
+    """Start of the text, in code points from the end of the request's prefix."""
     end: _builtins.int
-    """Where its text ends, not included."""
+    """End of the text, in code points from the end of the request's prefix, exclusive."""
     logprob: _builtins.float
-    """Natural logarithm of its probability, at most 0; unset where the engine gave none."""
+    """Natural logarithm of the token's probability, at most 0. Unset if the engine reports none."""
     entropy: _builtins.float
-    """Entropy of the distribution that it was taken from, in nats, from 0; unset where the engine
-    gives none.
+    """Entropy of the distribution from which the token was chosen, in nats, at least 0. Unset if the
+    engine reports none.
     """
     @_builtins.property
     def top(self) -> _containers.RepeatedCompositeFieldContainer[Global___TopToken]:
-        """The likeliest tokens at the position, likeliest first; as many as were asked for."""
+        """The most likely tokens at the position, most likely first; GenerateRequest.top_tokens of them."""
 
     @_builtins.property
     def attention(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """The last layer's attention with which it was predicted, averaged over heads: what the token
-        before it pays to every token of prompt, prefix and text up to and with itself, each in [0, 1],
-        summing to 1. Empty where none was asked for.
+        """Last-layer attention with which the token was predicted, averaged over heads: the attention
+        that the preceding token pays to every token of prompt, prefix and text up to and including
+        itself. Each weight is in [0, 1]; the weights sum to 1. Empty if the request does not set
+        attention.
         """
 
     def __init__(
@@ -331,7 +340,7 @@ Global___Token: _TypeAlias = Token  # noqa: Y015
 
 @_typing.final
 class TopToken(_message.Message):
-    """One of the likeliest tokens at a position."""
+    """One of the most likely tokens at a position."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -339,11 +348,11 @@ class TopToken(_message.Message):
     TEXT_FIELD_NUMBER: _builtins.int
     LOGPROB_FIELD_NUMBER: _builtins.int
     id: _builtins.int
-    """The id in the model's vocabulary, from 0; 0 from an engine that gives no ids."""
+    """The id in the model's vocabulary, at least 0. Also 0 if the engine reports no ids."""
     text: _builtins.str
-    """Its text."""
+    """The text of the token."""
     logprob: _builtins.float
-    """Natural logarithm of its probability, at most 0."""
+    """Natural logarithm of the token's probability, at most 0."""
     def __init__(
         self,
         *,
@@ -361,7 +370,7 @@ Global___TopToken: _TypeAlias = TopToken  # noqa: Y015
 
 @_typing.final
 class GenerationEnd(_message.Message):
-    """The end of a generation: why, and what it cost."""
+    """The end of a generation, with its reason and usage."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -370,15 +379,15 @@ class GenerationEnd(_message.Message):
     GENERATED_TOKENS_FIELD_NUMBER: _builtins.int
     ATTENTION_FIELD_NUMBER: _builtins.int
     finish_reason: Global___FinishReason.ValueType
-    """Why it ended."""
+    """The reason why the generation ended."""
     prompt_tokens: _builtins.int
-    """Tokens read: prompt and prefix, from 0."""
+    """Number of tokens of prompt and prefix, at least 0."""
     generated_tokens: _builtins.int
-    """Tokens generated, from 0."""
+    """Number of generated tokens, at least 0."""
     @_builtins.property
     def attention(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """The attention with which the end was predicted, as of a token; empty where none was asked for,
-        and where the model did not end the text itself.
+        """The attention with which the end of the sequence was predicted, as in Token.attention. Empty if
+        the request does not set attention, and if the model did not end the text.
         """
 
     def __init__(
@@ -399,7 +408,7 @@ Global___GenerationEnd: _TypeAlias = GenerationEnd  # noqa: Y015
 
 @_typing.final
 class AttendRequest(_message.Message):
-    """A text whose attention is wanted: the prompt, then the text."""
+    """A prompt and a text for which to compute attention."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -407,16 +416,16 @@ class AttendRequest(_message.Message):
     TEXT_FIELD_NUMBER: _builtins.int
     TEXT_TOKEN_IDS_FIELD_NUMBER: _builtins.int
     prompt: _builtins.str
-    """What stands before the text; may be empty. Where the tokens of the text are given and this is
-    empty, the model reads those alone, without what begins a text.
+    """The text before `text`; may be empty. If it is empty and text_token_ids is set, the model
+    processes those tokens alone, without the special tokens that begin a text.
     """
     text: _builtins.str
-    """The text whose tokens attend. INVALID_ARGUMENT when empty, when both exceed the model's
-    context, or when there would be more than 1,500,000 weights.
+    """The text whose tokens attend. INVALID_ARGUMENT if it is empty, if prompt and text exceed the
+    model's context, or if the response would have more than 1,500,000 weights.
     """
     @_builtins.property
     def text_token_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The tokens of the text, where they are known; used where they cover it exactly.
+        """The token ids of the text, if they are known. Used if they cover the text exactly.
         INVALID_ARGUMENT for an id outside the vocabulary.
         """
 
@@ -469,11 +478,11 @@ class Attention(_message.Message):
     PROMPT_TOKENS_FIELD_NUMBER: _builtins.int
     ROWS_FIELD_NUMBER: _builtins.int
     prompt_tokens: _builtins.int
-    """How many of the tokens are the prompt's, from 0."""
+    """Number of tokens that belong to the prompt, at least 0."""
     @_builtins.property
     def tokens(self) -> _containers.RepeatedCompositeFieldContainer[Global___Token]:
-        """The tokens of prompt and text; their spans count from the start of the prompt. A special token
-        within the prompt has its name for a text.
+        """The tokens of prompt and text. Their spans count from the start of the prompt. The text of a
+        special token within the prompt is its name.
         """
 
     @_builtins.property
@@ -504,7 +513,9 @@ class AttentionRow(_message.Message):
     WEIGHTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def weights(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """The attention paid to each token up to and with its own, each in [0, 1], summing to 1."""
+        """The attention paid to each token up to and including the token itself. Each weight is in [0,
+        1]; the weights sum to 1.
+        """
 
     def __init__(
         self,
@@ -521,7 +532,7 @@ Global___AttentionRow: _TypeAlias = AttentionRow  # noqa: Y015
 
 @_typing.final
 class GeneratorServiceDescribeModelRequest(_message.Message):
-    """Asks which model answers."""
+    """Request for the description of the language model."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -538,7 +549,7 @@ Global___GeneratorServiceDescribeModelRequest: _TypeAlias = GeneratorServiceDesc
 
 @_typing.final
 class GeneratorServiceDescribeModelResponse(_message.Message):
-    """Which model answers."""
+    """The description of the language model."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -562,7 +573,7 @@ Global___GeneratorServiceDescribeModelResponse: _TypeAlias = GeneratorServiceDes
 
 @_typing.final
 class ModelDescription(_message.Message):
-    """Which language model answers, and what it can give."""
+    """A language model, its capabilities and its limits."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -577,30 +588,30 @@ class ModelDescription(_message.Message):
     CONTINUATION_FIELD_NUMBER: _builtins.int
     MAX_CONCURRENT_GENERATIONS_FIELD_NUMBER: _builtins.int
     model: _builtins.str
-    """Its name."""
+    """The name of the model."""
     revision: _builtins.str
-    """Which state of it: a digest, a commit or a tag."""
+    """The revision of the model: a digest, a commit or a tag."""
     engine: _builtins.str
-    """The engine that runs it."""
+    """The engine that runs the model."""
     logprob_kind: Global___LogprobKind.ValueType
-    """Whether its log-probabilities are the model's own."""
+    """Whether the log-probabilities are the model's own."""
     max_total_tokens: _builtins.int
-    """The most tokens of prompt and generation together, from 1."""
+    """Maximum number of tokens of prompt and generation together, at least 1."""
     prompt_profile: _builtins.str
-    """The prompt profile that suits the model; a request may name another."""
+    """The prompt profile recommended for the model. A request may name another."""
     continuation: Global___ContinuationKind.ValueType
-    """How it goes on from the prefix of a request."""
+    """How the model continues the prefix of a request."""
     max_concurrent_generations: _builtins.int
-    """Maximum number of concurrent Generate calls of one replica, from 1. Further calls are rejected
-    with RESOURCE_EXHAUSTED and a RetryInfo delay. Unset where the engine does not know.
+    """Maximum number of concurrent Generate calls of one replica, at least 1. Further calls are
+    rejected with RESOURCE_EXHAUSTED and a RetryInfo delay. Unset if the engine does not know.
     """
     @_builtins.property
     def capabilities(self) -> _containers.RepeatedScalarFieldContainer[Global___Capability.ValueType]:
-        """What it can give beside text; each once."""
+        """What the engine can return in addition to text; each capability once."""
 
     @_builtins.property
     def recommended(self) -> _containers.RepeatedCompositeFieldContainer[Global___RecommendedSettings]:
-        """Settings found to suit the model, at most one for each policy."""
+        """Policy settings recommended for the model, at most one entry for each policy."""
 
     def __init__(
         self,
@@ -628,7 +639,9 @@ Global___ModelDescription: _TypeAlias = ModelDescription  # noqa: Y015
 
 @_typing.final
 class RecommendedSettings(_message.Message):
-    """What a model's keeper found to suit it, for one policy; unset where the paper's value does."""
+    """Policy settings recommended for a model. The default of the policy applies to a setting that is
+    unset. Another policy with the same trigger uses the recommended theta too.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -637,13 +650,13 @@ class RecommendedSettings(_message.Message):
     ALPHA_FIELD_NUMBER: _builtins.int
     TOP_K_FIELD_NUMBER: _builtins.int
     policy: _builtins.str
-    """The policy's name, such as "scaar"."""
+    """The name of the policy, such as "scaar"."""
     theta: _builtins.float
-    """The threshold, (0, 1] for a policy that compares probabilities."""
+    """The threshold. (0, 1] for a policy that compares probabilities."""
     alpha: _builtins.float
     """Share of words kept by the percentile-filtered query, in percent, (0, 100]."""
     top_k: _builtins.int
-    """Passages a query, 1 to 100."""
+    """Maximum number of passages per query, 1 to 100."""
     def __init__(
         self,
         *,

@@ -63,24 +63,25 @@ class GeneratorServiceServicer:
     """
 
     def Generate(self, request, context):
-        """Generate streams a start message where the engine counts the prompt, the tokens as they are
-        made, then one end message. Cancelling the call stops the model within one token. A stream
-        without an end message was cut off.
+        """Generate streams a start message if the engine counts the prompt, the tokens as they are
+        generated, then one end message. Cancelling the call stops the model within one token. A stream
+        without an end message was interrupted.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Attend(self, request, context):
-        """Attend gives the last layer's attention over a text. FAILED_PRECONDITION from an engine that
-        does not have the capability CAPABILITY_ATTENTION.
+        """Attend returns the last layer's attention over a text. FAILED_PRECONDITION if the engine lacks
+        CAPABILITY_ATTENTION.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DescribeModel(self, request, context):
-        """DescribeModel says which model answers and what it can give. It starts no work.
+        """DescribeModel returns the name, revision, capabilities and limits of the model. It runs no
+        model.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

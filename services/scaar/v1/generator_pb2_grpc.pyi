@@ -21,16 +21,18 @@ class GeneratorServiceStub:
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Generate: _aio.UnaryStreamMultiCallable[_generator_pb2.GenerateRequest, _generator_pb2.GenerateResponse]
-    """Generate streams a start message where the engine counts the prompt, the tokens as they are
-    made, then one end message. Cancelling the call stops the model within one token. A stream
-    without an end message was cut off.
+    """Generate streams a start message if the engine counts the prompt, the tokens as they are
+    generated, then one end message. Cancelling the call stops the model within one token. A stream
+    without an end message was interrupted.
     """
     Attend: _aio.UnaryUnaryMultiCallable[_generator_pb2.AttendRequest, _generator_pb2.AttendResponse]
-    """Attend gives the last layer's attention over a text. FAILED_PRECONDITION from an engine that
-    does not have the capability CAPABILITY_ATTENTION.
+    """Attend returns the last layer's attention over a text. FAILED_PRECONDITION if the engine lacks
+    CAPABILITY_ATTENTION.
     """
     DescribeModel: _aio.UnaryUnaryMultiCallable[_generator_pb2.GeneratorServiceDescribeModelRequest, _generator_pb2.GeneratorServiceDescribeModelResponse]
-    """DescribeModel says which model answers and what it can give. It starts no work."""
+    """DescribeModel returns the name, revision, capabilities and limits of the model. It runs no
+    model.
+    """
 
 class GeneratorServiceServicer(metaclass=_abc_1.ABCMeta):
     """GeneratorService continues text with a language model, greedily, token by token.
@@ -45,9 +47,9 @@ class GeneratorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _generator_pb2.GenerateRequest,
         context: _aio.ServicerContext[_generator_pb2.GenerateRequest, _abc.AsyncIterator[_generator_pb2.GenerateResponse]],
     ) -> _abc.AsyncIterator[_generator_pb2.GenerateResponse]:
-        """Generate streams a start message where the engine counts the prompt, the tokens as they are
-        made, then one end message. Cancelling the call stops the model within one token. A stream
-        without an end message was cut off.
+        """Generate streams a start message if the engine counts the prompt, the tokens as they are
+        generated, then one end message. Cancelling the call stops the model within one token. A stream
+        without an end message was interrupted.
         """
 
     @_abc_1.abstractmethod
@@ -56,8 +58,8 @@ class GeneratorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _generator_pb2.AttendRequest,
         context: _aio.ServicerContext[_generator_pb2.AttendRequest, _abc.Awaitable[_generator_pb2.AttendResponse]],
     ) -> _abc.Awaitable[_generator_pb2.AttendResponse]:
-        """Attend gives the last layer's attention over a text. FAILED_PRECONDITION from an engine that
-        does not have the capability CAPABILITY_ATTENTION.
+        """Attend returns the last layer's attention over a text. FAILED_PRECONDITION if the engine lacks
+        CAPABILITY_ATTENTION.
         """
 
     @_abc_1.abstractmethod
@@ -66,6 +68,8 @@ class GeneratorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _generator_pb2.GeneratorServiceDescribeModelRequest,
         context: _aio.ServicerContext[_generator_pb2.GeneratorServiceDescribeModelRequest, _abc.Awaitable[_generator_pb2.GeneratorServiceDescribeModelResponse]],
     ) -> _abc.Awaitable[_generator_pb2.GeneratorServiceDescribeModelResponse]:
-        """DescribeModel says which model answers and what it can give. It starts no work."""
+        """DescribeModel returns the name, revision, capabilities and limits of the model. It runs no
+        model.
+        """
 
 def add_GeneratorServiceServicer_to_server(servicer: GeneratorServiceServicer, server: _aio.Server) -> None: ...

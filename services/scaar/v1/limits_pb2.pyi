@@ -20,8 +20,8 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class FieldLimits(_message.Message):
-    """Limits of a field of a request. A server checks them on the serialized bytes, before it parses the
-    message: INVALID_ARGUMENT, naming the field and the limit.
+    """Limits of a request field. A server checks them on the serialized bytes, before it parses the
+    message. A violation is INVALID_ARGUMENT, naming the field and the limit.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -50,8 +50,8 @@ Global___FieldLimits: _TypeAlias = FieldLimits  # noqa: Y015
 
 @_typing.final
 class RequestLimits(_message.Message):
-    """Limits of a request as a whole, checked in the same way. A client-streaming call checks each
-    message of its stream.
+    """Limits of a whole request, checked like FieldLimits. A client-streaming call checks each message
+    of its stream.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -61,8 +61,8 @@ class RequestLimits(_message.Message):
     max_bytes: _builtins.int
     """Maximum size of the serialized message, in bytes."""
     max_values: _builtins.int
-    """Maximum number of values in the message, those of nested messages included: every field that is
-    set counts as one, every value of a repeated field as one.
+    """Maximum number of values in the message, including those of nested messages. Every field that
+    is set counts as one value, and so does every value of a repeated field.
     """
     def __init__(
         self,
@@ -81,6 +81,6 @@ Global___RequestLimits: _TypeAlias = RequestLimits  # noqa: Y015
 FIELD_LIMITS_FIELD_NUMBER: _builtins.int
 REQUEST_LIMITS_FIELD_NUMBER: _builtins.int
 field_limits: _extension_dict._ExtensionFieldDescriptor[_descriptor_pb2.FieldOptions, Global___FieldLimits]
-"""Limits of a field of a request."""
+"""Limits of a request field."""
 request_limits: _extension_dict._ExtensionFieldDescriptor[_descriptor_pb2.MessageOptions, Global___RequestLimits]
-"""Limits of a request as a whole."""
+"""Limits of a whole request."""

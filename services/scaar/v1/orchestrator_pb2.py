@@ -23,12 +23,14 @@ _sym_db = _symbol_database.Default()
 
 
 from scaar.v1 import answer_pb2 as scaar_dot_v1_dot_answer__pb2
+from scaar.v1 import generator_pb2 as scaar_dot_v1_dot_generator__pb2
 from scaar.v1 import limits_pb2 as scaar_dot_v1_dot_limits__pb2
 from scaar.v1 import policy_pb2 as scaar_dot_v1_dot_policy__pb2
 from scaar.v1 import retriever_pb2 as scaar_dot_v1_dot_retriever__pb2
+from scaar.v1 import scorer_pb2 as scaar_dot_v1_dot_scorer__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bscaar/v1/orchestrator.proto\x12\x08scaar.v1\x1a\x15scaar/v1/answer.proto\x1a\x15scaar/v1/limits.proto\x1a\x15scaar/v1/policy.proto\x1a\x18scaar/v1/retriever.proto\"\xc7\x02\n\rAnswerRequest\x12\x19\n\x08question\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12 \n\x06policy\x18\x02 \x01(\x0b\x32\x10.scaar.v1.Policy\x12\x1a\n\x05index\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10@H\x00\x88\x01\x01\x12 \n\x06\x62udget\x18\x04 \x01(\x0b\x32\x10.scaar.v1.Budget\x12\x1f\n\x0eprompt_profile\x18\x05 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x02\x12\x1b\n\nrequest_id\x18\x06 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x01\x12,\n\non_failure\x18\x07 \x01(\x0e\x32\x13.scaar.v1.OnFailureH\x01\x88\x01\x01\x12)\n\x07\x66ilters\x18\x08 \x03(\x0b\x32\x10.scaar.v1.FilterB\x06\xa2\xbb\x18\x02\x08\x10:\x0b\xa2\xbb\x18\x07\x08\x80\x80\x10\x10\x80@B\x08\n\x06_indexB\r\n\x0b_on_failure\"2\n\x0e\x41nswerResponse\x12 \n\x06\x61nswer\x18\x01 \x01(\x0b\x32\x10.scaar.v1.Answer\"\xcd\x02\n\x13StreamAnswerRequest\x12\x19\n\x08question\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12 \n\x06policy\x18\x02 \x01(\x0b\x32\x10.scaar.v1.Policy\x12\x1a\n\x05index\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10@H\x00\x88\x01\x01\x12 \n\x06\x62udget\x18\x04 \x01(\x0b\x32\x10.scaar.v1.Budget\x12\x1f\n\x0eprompt_profile\x18\x05 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x02\x12\x1b\n\nrequest_id\x18\x06 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x01\x12,\n\non_failure\x18\x07 \x01(\x0e\x32\x13.scaar.v1.OnFailureH\x01\x88\x01\x01\x12)\n\x07\x66ilters\x18\x08 \x03(\x0b\x32\x10.scaar.v1.FilterB\x06\xa2\xbb\x18\x02\x08\x10:\x0b\xa2\xbb\x18\x07\x08\x80\x80\x10\x10\x80@B\x08\n\x06_indexB\r\n\x0b_on_failure\"<\n\x14StreamAnswerResponse\x12$\n\x05\x65vent\x18\x01 \x01(\x0b\x32\x15.scaar.v1.AnswerEvent\"\xb4\x01\n\x06\x42udget\x12\x1a\n\rmax_sentences\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x17\n\nmax_tokens\x18\x02 \x01(\x05H\x01\x88\x01\x01\x12\x1b\n\x0emax_retrievals\x18\x03 \x01(\x05H\x02\x88\x01\x01\x12\x16\n\ttimeout_s\x18\x04 \x01(\x01H\x03\x88\x01\x01\x42\x10\n\x0e_max_sentencesB\r\n\x0b_max_tokensB\x11\n\x0f_max_retrievalsB\x0c\n\n_timeout_s*Y\n\tOnFailure\x12\x1a\n\x16ON_FAILURE_UNSPECIFIED\x10\x00\x12\x13\n\x0fON_FAILURE_FAIL\x10\x01\x12\x1b\n\x17ON_FAILURE_ACCEPT_DRAFT\x10\x02\x32\xa3\x01\n\x13OrchestratorService\x12;\n\x06\x41nswer\x12\x17.scaar.v1.AnswerRequest\x1a\x18.scaar.v1.AnswerResponse\x12O\n\x0cStreamAnswer\x12\x1d.scaar.v1.StreamAnswerRequest\x1a\x1e.scaar.v1.StreamAnswerResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bscaar/v1/orchestrator.proto\x12\x08scaar.v1\x1a\x15scaar/v1/answer.proto\x1a\x18scaar/v1/generator.proto\x1a\x15scaar/v1/limits.proto\x1a\x15scaar/v1/policy.proto\x1a\x18scaar/v1/retriever.proto\x1a\x15scaar/v1/scorer.proto\"\xc7\x02\n\rAnswerRequest\x12\x19\n\x08question\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12 \n\x06policy\x18\x02 \x01(\x0b\x32\x10.scaar.v1.Policy\x12\x1a\n\x05index\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10@H\x00\x88\x01\x01\x12 \n\x06\x62udget\x18\x04 \x01(\x0b\x32\x10.scaar.v1.Budget\x12\x1f\n\x0eprompt_profile\x18\x05 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x02\x12\x1b\n\nrequest_id\x18\x06 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x01\x12,\n\non_failure\x18\x07 \x01(\x0e\x32\x13.scaar.v1.OnFailureH\x01\x88\x01\x01\x12)\n\x07\x66ilters\x18\x08 \x03(\x0b\x32\x10.scaar.v1.FilterB\x06\xa2\xbb\x18\x02\x08\x10:\x0b\xa2\xbb\x18\x07\x08\x80\x80\x10\x10\x80@B\x08\n\x06_indexB\r\n\x0b_on_failure\"2\n\x0e\x41nswerResponse\x12 \n\x06\x61nswer\x18\x01 \x01(\x0b\x32\x10.scaar.v1.Answer\"\xcd\x02\n\x13StreamAnswerRequest\x12\x19\n\x08question\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12 \n\x06policy\x18\x02 \x01(\x0b\x32\x10.scaar.v1.Policy\x12\x1a\n\x05index\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10@H\x00\x88\x01\x01\x12 \n\x06\x62udget\x18\x04 \x01(\x0b\x32\x10.scaar.v1.Budget\x12\x1f\n\x0eprompt_profile\x18\x05 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x02\x12\x1b\n\nrequest_id\x18\x06 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x01\x12,\n\non_failure\x18\x07 \x01(\x0e\x32\x13.scaar.v1.OnFailureH\x01\x88\x01\x01\x12)\n\x07\x66ilters\x18\x08 \x03(\x0b\x32\x10.scaar.v1.FilterB\x06\xa2\xbb\x18\x02\x08\x10:\x0b\xa2\xbb\x18\x07\x08\x80\x80\x10\x10\x80@B\x08\n\x06_indexB\r\n\x0b_on_failure\"<\n\x14StreamAnswerResponse\x12$\n\x05\x65vent\x18\x01 \x01(\x0b\x32\x15.scaar.v1.AnswerEvent\"\xb4\x01\n\x06\x42udget\x12\x1a\n\rmax_sentences\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x17\n\nmax_tokens\x18\x02 \x01(\x05H\x01\x88\x01\x01\x12\x1b\n\x0emax_retrievals\x18\x03 \x01(\x05H\x02\x88\x01\x01\x12\x16\n\ttimeout_s\x18\x04 \x01(\x01H\x03\x88\x01\x01\x42\x10\n\x0e_max_sentencesB\r\n\x0b_max_tokensB\x11\n\x0f_max_retrievalsB\x0c\n\n_timeout_s\"\x15\n\x13ListPoliciesRequest\"E\n\x14ListPoliciesResponse\x12-\n\x08policies\x18\x01 \x03(\x0b\x32\x1b.scaar.v1.PolicyDescription\"\xb1\x01\n\x11PolicyDescription\x12)\n\x06policy\x18\x01 \x01(\x0b\x32\x19.scaar.v1.EffectivePolicy\x12\x10\n\x08settings\x18\x02 \x03(\t\x12\x13\n\x0buses_scorer\x18\x03 \x01(\x08\x12\x16\n\x0euses_retriever\x18\x04 \x01(\x08\x12\x32\n\x14missing_capabilities\x18\x05 \x03(\x0e\x32\x14.scaar.v1.Capability\"\'\n%OrchestratorServiceListIndexesRequest\"U\n&OrchestratorServiceListIndexesResponse\x12+\n\x07indexes\x18\x01 \x03(\x0b\x32\x1a.scaar.v1.IndexDescription\"\xa4\x01\n\rSearchRequest\x12\x17\n\x05query\x18\x01 \x01(\tB\x08\xa2\xbb\x18\x04\x10\x80\x80\x02\x12\x1a\n\x05index\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10@H\x00\x88\x01\x01\x12\x12\n\x05top_k\x18\x03 \x01(\x05H\x01\x88\x01\x01\x12)\n\x07\x66ilters\x18\x04 \x03(\x0b\x32\x10.scaar.v1.FilterB\x06\xa2\xbb\x18\x02\x08\x10:\x0b\xa2\xbb\x18\x07\x08\x80\x80\x10\x10\x80@B\x08\n\x06_indexB\x08\n\x06_top_k\"d\n\x0eSearchResponse\x12\r\n\x05index\x18\x01 \x01(\t\x12\x15\n\rindex_version\x18\x02 \x01(\t\x12,\n\x08passages\x18\x03 \x03(\x0b\x32\x1a.scaar.v1.RetrievedPassage\"\x11\n\x0f\x44\x65scribeRequest\"\x92\x01\n\x10\x44\x65scribeResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12)\n\x05model\x18\x02 \x01(\x0b\x32\x1a.scaar.v1.ModelDescription\x12+\n\x06scorer\x18\x03 \x01(\x0b\x32\x1b.scaar.v1.ScorerDescription\x12\x15\n\rgate_revision\x18\x04 \x01(\t*Y\n\tOnFailure\x12\x1a\n\x16ON_FAILURE_UNSPECIFIED\x10\x00\x12\x13\n\x0fON_FAILURE_FAIL\x10\x01\x12\x1b\n\x17ON_FAILURE_ACCEPT_DRAFT\x10\x02\x32\xe4\x03\n\x13OrchestratorService\x12;\n\x06\x41nswer\x12\x17.scaar.v1.AnswerRequest\x1a\x18.scaar.v1.AnswerResponse\x12O\n\x0cStreamAnswer\x12\x1d.scaar.v1.StreamAnswerRequest\x1a\x1e.scaar.v1.StreamAnswerResponse0\x01\x12M\n\x0cListPolicies\x12\x1d.scaar.v1.ListPoliciesRequest\x1a\x1e.scaar.v1.ListPoliciesResponse\x12p\n\x0bListIndexes\x12/.scaar.v1.OrchestratorServiceListIndexesRequest\x1a\x30.scaar.v1.OrchestratorServiceListIndexesResponse\x12;\n\x06Search\x12\x17.scaar.v1.SearchRequest\x1a\x18.scaar.v1.SearchResponse\x12\x41\n\x08\x44\x65scribe\x12\x19.scaar.v1.DescribeRequest\x1a\x1a.scaar.v1.DescribeResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -59,18 +61,44 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_STREAMANSWERREQUEST'].fields_by_name['filters']._serialized_options = b'\242\273\030\002\010\020'
   _globals['_STREAMANSWERREQUEST']._loaded_options = None
   _globals['_STREAMANSWERREQUEST']._serialized_options = b'\242\273\030\007\010\200\200\020\020\200@'
-  _globals['_ONFAILURE']._serialized_start=1099
-  _globals['_ONFAILURE']._serialized_end=1188
-  _globals['_ANSWERREQUEST']._serialized_start=137
-  _globals['_ANSWERREQUEST']._serialized_end=464
-  _globals['_ANSWERRESPONSE']._serialized_start=466
-  _globals['_ANSWERRESPONSE']._serialized_end=516
-  _globals['_STREAMANSWERREQUEST']._serialized_start=519
-  _globals['_STREAMANSWERREQUEST']._serialized_end=852
-  _globals['_STREAMANSWERRESPONSE']._serialized_start=854
-  _globals['_STREAMANSWERRESPONSE']._serialized_end=914
-  _globals['_BUDGET']._serialized_start=917
-  _globals['_BUDGET']._serialized_end=1097
-  _globals['_ORCHESTRATORSERVICE']._serialized_start=1191
-  _globals['_ORCHESTRATORSERVICE']._serialized_end=1354
+  _globals['_SEARCHREQUEST'].fields_by_name['query']._loaded_options = None
+  _globals['_SEARCHREQUEST'].fields_by_name['query']._serialized_options = b'\242\273\030\004\020\200\200\002'
+  _globals['_SEARCHREQUEST'].fields_by_name['index']._loaded_options = None
+  _globals['_SEARCHREQUEST'].fields_by_name['index']._serialized_options = b'\242\273\030\002\020@'
+  _globals['_SEARCHREQUEST'].fields_by_name['filters']._loaded_options = None
+  _globals['_SEARCHREQUEST'].fields_by_name['filters']._serialized_options = b'\242\273\030\002\010\020'
+  _globals['_SEARCHREQUEST']._loaded_options = None
+  _globals['_SEARCHREQUEST']._serialized_options = b'\242\273\030\007\010\200\200\020\020\200@'
+  _globals['_ONFAILURE']._serialized_start=1987
+  _globals['_ONFAILURE']._serialized_end=2076
+  _globals['_ANSWERREQUEST']._serialized_start=186
+  _globals['_ANSWERREQUEST']._serialized_end=513
+  _globals['_ANSWERRESPONSE']._serialized_start=515
+  _globals['_ANSWERRESPONSE']._serialized_end=565
+  _globals['_STREAMANSWERREQUEST']._serialized_start=568
+  _globals['_STREAMANSWERREQUEST']._serialized_end=901
+  _globals['_STREAMANSWERRESPONSE']._serialized_start=903
+  _globals['_STREAMANSWERRESPONSE']._serialized_end=963
+  _globals['_BUDGET']._serialized_start=966
+  _globals['_BUDGET']._serialized_end=1146
+  _globals['_LISTPOLICIESREQUEST']._serialized_start=1148
+  _globals['_LISTPOLICIESREQUEST']._serialized_end=1169
+  _globals['_LISTPOLICIESRESPONSE']._serialized_start=1171
+  _globals['_LISTPOLICIESRESPONSE']._serialized_end=1240
+  _globals['_POLICYDESCRIPTION']._serialized_start=1243
+  _globals['_POLICYDESCRIPTION']._serialized_end=1420
+  _globals['_ORCHESTRATORSERVICELISTINDEXESREQUEST']._serialized_start=1422
+  _globals['_ORCHESTRATORSERVICELISTINDEXESREQUEST']._serialized_end=1461
+  _globals['_ORCHESTRATORSERVICELISTINDEXESRESPONSE']._serialized_start=1463
+  _globals['_ORCHESTRATORSERVICELISTINDEXESRESPONSE']._serialized_end=1548
+  _globals['_SEARCHREQUEST']._serialized_start=1551
+  _globals['_SEARCHREQUEST']._serialized_end=1715
+  _globals['_SEARCHRESPONSE']._serialized_start=1717
+  _globals['_SEARCHRESPONSE']._serialized_end=1817
+  _globals['_DESCRIBEREQUEST']._serialized_start=1819
+  _globals['_DESCRIBEREQUEST']._serialized_end=1836
+  _globals['_DESCRIBERESPONSE']._serialized_start=1839
+  _globals['_DESCRIBERESPONSE']._serialized_end=1985
+  _globals['_ORCHESTRATORSERVICE']._serialized_start=2079
+  _globals['_ORCHESTRATORSERVICE']._serialized_end=2563
 # @@protoc_insertion_point(module_scope)

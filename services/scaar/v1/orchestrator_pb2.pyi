@@ -9,8 +9,10 @@ from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from scaar.v1 import answer_pb2 as _answer_pb2
+from scaar.v1 import generator_pb2 as _generator_pb2
 from scaar.v1 import policy_pb2 as _policy_pb2
 from scaar.v1 import retriever_pb2 as _retriever_pb2
+from scaar.v1 import scorer_pb2 as _scorer_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -29,28 +31,32 @@ class _OnFailure:
 class _OnFailureEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_OnFailure.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     ON_FAILURE_UNSPECIFIED: _OnFailure.ValueType  # 0
-    """Not a choice; INVALID_ARGUMENT where set."""
+    """Not a choice; INVALID_ARGUMENT if set."""
     ON_FAILURE_FAIL: _OnFailure.ValueType  # 1
-    """The answer fails with that error."""
+    """Fail the answer with the error of the service that failed."""
     ON_FAILURE_ACCEPT_DRAFT: _OnFailure.ValueType  # 2
-    """The sentence stands as the model wrote it, and says so in AcceptedSentence.degraded."""
+    """Accept the sentence as the model drafted it, and report the failure in
+    AcceptedSentence.degraded.
+    """
 
 class OnFailure(_OnFailure, metaclass=_OnFailureEnumTypeWrapper):
-    """What becomes of an answer when its scorer, query builder or retriever fails, or its model gives no
-    attention for a draft that it wrote.
+    """How to proceed if the scorer, the query builder or the retriever fails, or if the model returns
+    no attention for a draft.
     """
 
 ON_FAILURE_UNSPECIFIED: OnFailure.ValueType  # 0
-"""Not a choice; INVALID_ARGUMENT where set."""
+"""Not a choice; INVALID_ARGUMENT if set."""
 ON_FAILURE_FAIL: OnFailure.ValueType  # 1
-"""The answer fails with that error."""
+"""Fail the answer with the error of the service that failed."""
 ON_FAILURE_ACCEPT_DRAFT: OnFailure.ValueType  # 2
-"""The sentence stands as the model wrote it, and says so in AcceptedSentence.degraded."""
+"""Accept the sentence as the model drafted it, and report the failure in
+AcceptedSentence.degraded.
+"""
 Global___OnFailure: _TypeAlias = OnFailure  # noqa: Y015
 
 @_typing.final
 class AnswerRequest(_message.Message):
-    """A question to be answered."""
+    """A question to answer."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -63,41 +69,42 @@ class AnswerRequest(_message.Message):
     ON_FAILURE_FIELD_NUMBER: _builtins.int
     FILTERS_FIELD_NUMBER: _builtins.int
     question: _builtins.str
-    """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT when empty, longer, or
+    """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT if empty, longer, or
     with control characters.
     """
     index: _builtins.str
-    """The index to retrieve from; "lab" where unset. INVALID_ARGUMENT when not a name, NOT_FOUND
-    when not there.
+    """The name of the index to retrieve from. Default: "lab". INVALID_ARGUMENT if not a valid name,
+    NOT_FOUND if there is no such index.
     """
     prompt_profile: _builtins.str
-    """The prompt profile: a layout and, behind a colon, the examples that it shows, each with or
-    without a version (dragin, dragin@1:strategyqa); the model's own where empty. INVALID_ARGUMENT
-    when unknown.
+    """The prompt profile: a layout and, after a colon, a set of few-shot examples, each with an
+    optional version (dragin, dragin@1:strategyqa). Default: the profile recommended for the model.
+    INVALID_ARGUMENT if unknown.
     """
     request_id: _builtins.str
-    """An id to find the request by, at most 128 characters of printable ASCII; one is made where
-    empty. INVALID_ARGUMENT otherwise.
+    """An id that identifies the request in logs, traces and the answer: at most 128 characters of
+    printable ASCII, otherwise INVALID_ARGUMENT. Default: a generated id.
     """
     on_failure: Global___OnFailure.ValueType
-    """What becomes of the answer when scorer, query builder or retriever fails;
-    ON_FAILURE_FAIL where unset.
+    """How to proceed if the scorer, the query builder or the retriever fails. Default:
+    ON_FAILURE_FAIL.
     """
     @_builtins.property
     def policy(self) -> _policy_pb2.Policy:
-        """When to retrieve and what to ask; scaar where unset. FAILED_PRECONDITION where the engine
-        cannot give what the policy needs.
+        """When to retrieve and how to formulate queries. Default: scaar. FAILED_PRECONDITION if the
+        engine lacks a capability that the policy needs.
         """
 
     @_builtins.property
     def budget(self) -> Global___Budget:
-        """The most that the answer may spend."""
+        """Limits on the sentences, tokens, retrievals and time of the answer."""
 
     @_builtins.property
     def filters(self) -> _containers.RepeatedCompositeFieldContainer[_retriever_pb2.Filter]:
-        """Every retrieval for the answer finds passages that fit all of these, at most 16, with at most
-        1,024 values and 32,768 characters in all values together. INVALID_ARGUMENT for more, for a
-        wrong one, and for a field that the index does not declare.
+        """Filters for every retrieval of the answer. Only passages that match all filters are retrieved.
+        At most 16 filters, with at most 1,024 values and 32,768 characters in all values together.
+        INVALID_ARGUMENT for more, for an invalid filter, and for a field that the index does not
+        declare.
         """
 
     def __init__(
@@ -153,7 +160,7 @@ Global___AnswerResponse: _TypeAlias = AnswerResponse  # noqa: Y015
 
 @_typing.final
 class StreamAnswerRequest(_message.Message):
-    """A question to be answered step by step; the fields are those of AnswerRequest."""
+    """A question to answer step by step. The fields are those of AnswerRequest."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -166,41 +173,42 @@ class StreamAnswerRequest(_message.Message):
     ON_FAILURE_FIELD_NUMBER: _builtins.int
     FILTERS_FIELD_NUMBER: _builtins.int
     question: _builtins.str
-    """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT when empty, longer, or
+    """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT if empty, longer, or
     with control characters.
     """
     index: _builtins.str
-    """The index to retrieve from; "lab" where unset. INVALID_ARGUMENT when not a name, NOT_FOUND
-    when not there.
+    """The name of the index to retrieve from. Default: "lab". INVALID_ARGUMENT if not a valid name,
+    NOT_FOUND if there is no such index.
     """
     prompt_profile: _builtins.str
-    """The prompt profile: a layout and, behind a colon, the examples that it shows, each with or
-    without a version (dragin, dragin@1:strategyqa); the model's own where empty. INVALID_ARGUMENT
-    when unknown.
+    """The prompt profile: a layout and, after a colon, a set of few-shot examples, each with an
+    optional version (dragin, dragin@1:strategyqa). Default: the profile recommended for the model.
+    INVALID_ARGUMENT if unknown.
     """
     request_id: _builtins.str
-    """An id to find the request by, at most 128 characters of printable ASCII; one is made where
-    empty. INVALID_ARGUMENT otherwise.
+    """An id that identifies the request in logs, traces and the answer: at most 128 characters of
+    printable ASCII, otherwise INVALID_ARGUMENT. Default: a generated id.
     """
     on_failure: Global___OnFailure.ValueType
-    """What becomes of the answer when scorer, query builder or retriever fails;
-    ON_FAILURE_FAIL where unset.
+    """How to proceed if the scorer, the query builder or the retriever fails. Default:
+    ON_FAILURE_FAIL.
     """
     @_builtins.property
     def policy(self) -> _policy_pb2.Policy:
-        """When to retrieve and what to ask; scaar where unset. FAILED_PRECONDITION where the engine
-        cannot give what the policy needs.
+        """When to retrieve and how to formulate queries. Default: scaar. FAILED_PRECONDITION if the
+        engine lacks a capability that the policy needs.
         """
 
     @_builtins.property
     def budget(self) -> Global___Budget:
-        """The most that the answer may spend."""
+        """Limits on the sentences, tokens, retrievals and time of the answer."""
 
     @_builtins.property
     def filters(self) -> _containers.RepeatedCompositeFieldContainer[_retriever_pb2.Filter]:
-        """Every retrieval for the answer finds passages that fit all of these, at most 16, with at most
-        1,024 values and 32,768 characters in all values together. INVALID_ARGUMENT for more, for a
-        wrong one, and for a field that the index does not declare.
+        """Filters for every retrieval of the answer. Only passages that match all filters are retrieved.
+        At most 16 filters, with at most 1,024 values and 32,768 characters in all values together.
+        INVALID_ARGUMENT for more, for an invalid filter, and for a field that the index does not
+        declare.
         """
 
     def __init__(
@@ -256,7 +264,7 @@ Global___StreamAnswerResponse: _TypeAlias = StreamAnswerResponse  # noqa: Y015
 
 @_typing.final
 class Budget(_message.Message):
-    """The most that one answer may spend."""
+    """Limits of one answer."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -265,16 +273,17 @@ class Budget(_message.Message):
     MAX_RETRIEVALS_FIELD_NUMBER: _builtins.int
     TIMEOUT_S_FIELD_NUMBER: _builtins.int
     max_sentences: _builtins.int
-    """Sentences, 1 to 100; 16 where unset. INVALID_ARGUMENT outside."""
+    """Maximum number of sentences, 1 to 100. Default: 16. INVALID_ARGUMENT outside this range."""
     max_tokens: _builtins.int
-    """Generated tokens, drafts and regenerations together, 1 to 8,192; 512 where unset.
-    INVALID_ARGUMENT outside.
+    """Maximum number of generated tokens, counting drafts and regenerations, 1 to 8,192. Default:
+    512. INVALID_ARGUMENT outside this range.
     """
     max_retrievals: _builtins.int
-    """Calls of the retriever, 0 to 100; 16 where unset. INVALID_ARGUMENT outside."""
+    """Maximum number of retriever calls, 0 to 100. Default: 16. INVALID_ARGUMENT outside this range."""
     timeout_s: _builtins.float
-    """Time, in seconds, (0, 3600]; 60 where unset; the call's deadline where that is sooner.
-    INVALID_ARGUMENT outside, DEADLINE_EXCEEDED, naming the stage, when it is used up.
+    """Maximum time, in seconds, (0, 3600]. An earlier deadline of the call takes precedence. Default:
+    60. INVALID_ARGUMENT outside this range. When the time is used up, the answer fails with
+    DEADLINE_EXCEEDED, naming the stage.
     """
     def __init__(
         self,
@@ -306,3 +315,268 @@ class Budget(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__timeout_s) -> _WhichOneofReturnType__timeout_s | None: ...
 
 Global___Budget: _TypeAlias = Budget  # noqa: Y015
+
+@_typing.final
+class ListPoliciesRequest(_message.Message):
+    """Request for the list of policies."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListPoliciesRequest: _TypeAlias = ListPoliciesRequest  # noqa: Y015
+
+@_typing.final
+class ListPoliciesResponse(_message.Message):
+    """List of policies."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POLICIES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def policies(self) -> _containers.RepeatedCompositeFieldContainer[Global___PolicyDescription]:
+        """The policies, in the order of the documentation."""
+
+    def __init__(
+        self,
+        *,
+        policies: _abc.Iterable[Global___PolicyDescription] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["policies", b"policies"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListPoliciesResponse: _TypeAlias = ListPoliciesResponse  # noqa: Y015
+
+@_typing.final
+class PolicyDescription(_message.Message):
+    """A policy, its settings for the current model, and its requirements."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POLICY_FIELD_NUMBER: _builtins.int
+    SETTINGS_FIELD_NUMBER: _builtins.int
+    USES_SCORER_FIELD_NUMBER: _builtins.int
+    USES_RETRIEVER_FIELD_NUMBER: _builtins.int
+    MISSING_CAPABILITIES_FIELD_NUMBER: _builtins.int
+    uses_scorer: _builtins.bool
+    """Whether the policy calls the scorer."""
+    uses_retriever: _builtins.bool
+    """Whether the policy calls the retriever."""
+    @_builtins.property
+    def policy(self) -> _policy_pb2.EffectivePolicy:
+        """The policy as it runs when a request names it without overrides."""
+
+    @_builtins.property
+    def settings(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Names of the settings that a request can override, such as "theta", sorted."""
+
+    @_builtins.property
+    def missing_capabilities(self) -> _containers.RepeatedScalarFieldContainer[_generator_pb2.Capability.ValueType]:
+        """Capabilities that the policy requires and the model lacks. If any is listed, an answer with this
+        policy fails with FAILED_PRECONDITION. Empty if the model can serve the policy.
+        """
+
+    def __init__(
+        self,
+        *,
+        policy: _policy_pb2.EffectivePolicy | None = ...,
+        settings: _abc.Iterable[_builtins.str] | None = ...,
+        uses_scorer: _builtins.bool = ...,
+        uses_retriever: _builtins.bool = ...,
+        missing_capabilities: _abc.Iterable[_generator_pb2.Capability.ValueType] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["policy", b"policy"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["missing_capabilities", b"missing_capabilities", "policy", b"policy", "settings", b"settings", "uses_retriever", b"uses_retriever", "uses_scorer", b"uses_scorer"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PolicyDescription: _TypeAlias = PolicyDescription  # noqa: Y015
+
+@_typing.final
+class OrchestratorServiceListIndexesRequest(_message.Message):
+    """Request for the list of indexes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OrchestratorServiceListIndexesRequest: _TypeAlias = OrchestratorServiceListIndexesRequest  # noqa: Y015
+
+@_typing.final
+class OrchestratorServiceListIndexesResponse(_message.Message):
+    """List of indexes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INDEXES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def indexes(self) -> _containers.RepeatedCompositeFieldContainer[_retriever_pb2.IndexDescription]:
+        """The indexes, sorted by name."""
+
+    def __init__(
+        self,
+        *,
+        indexes: _abc.Iterable[_retriever_pb2.IndexDescription] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["indexes", b"indexes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OrchestratorServiceListIndexesResponse: _TypeAlias = OrchestratorServiceListIndexesResponse  # noqa: Y015
+
+@_typing.final
+class SearchRequest(_message.Message):
+    """A query for the passages of one index."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    QUERY_FIELD_NUMBER: _builtins.int
+    INDEX_FIELD_NUMBER: _builtins.int
+    TOP_K_FIELD_NUMBER: _builtins.int
+    FILTERS_FIELD_NUMBER: _builtins.int
+    query: _builtins.str
+    """The query, 1 to 32,768 characters. INVALID_ARGUMENT if empty or longer."""
+    index: _builtins.str
+    """Name of the index. Default: "lab". INVALID_ARGUMENT if it is not a valid name, NOT_FOUND if the
+    index does not exist.
+    """
+    top_k: _builtins.int
+    """Maximum number of passages, 1 to 100. Default: 3. INVALID_ARGUMENT if out of range, or if the
+    passages exceed 16 MB.
+    """
+    @_builtins.property
+    def filters(self) -> _containers.RepeatedCompositeFieldContainer[_retriever_pb2.Filter]:
+        """Return only passages that match all of these filters, at most 16, with at most 1,024 values and
+        32,768 characters in all values together. INVALID_ARGUMENT if there are more, or if the index
+        does not declare a field.
+        """
+
+    def __init__(
+        self,
+        *,
+        query: _builtins.str = ...,
+        index: _builtins.str | None = ...,
+        top_k: _builtins.int | None = ...,
+        filters: _abc.Iterable[_retriever_pb2.Filter] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_top_k", b"_top_k", "index", b"index", "top_k", b"top_k"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_top_k", b"_top_k", "filters", b"filters", "index", b"index", "query", b"query", "top_k", b"top_k"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__index: _TypeAlias = _typing.Literal["index"]  # noqa: Y015
+    _WhichOneofArgType__index: _TypeAlias = _typing.Literal["_index", b"_index"]  # noqa: Y015
+    _WhichOneofReturnType__top_k: _TypeAlias = _typing.Literal["top_k"]  # noqa: Y015
+    _WhichOneofArgType__top_k: _TypeAlias = _typing.Literal["_top_k", b"_top_k"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__index) -> _WhichOneofReturnType__index | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__top_k) -> _WhichOneofReturnType__top_k | None: ...
+
+Global___SearchRequest: _TypeAlias = SearchRequest  # noqa: Y015
+
+@_typing.final
+class SearchResponse(_message.Message):
+    """Passages for a query."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INDEX_FIELD_NUMBER: _builtins.int
+    INDEX_VERSION_FIELD_NUMBER: _builtins.int
+    PASSAGES_FIELD_NUMBER: _builtins.int
+    index: _builtins.str
+    """Name of the index."""
+    index_version: _builtins.str
+    """Version of the index. It changes with the content of the index."""
+    @_builtins.property
+    def passages(self) -> _containers.RepeatedCompositeFieldContainer[_retriever_pb2.RetrievedPassage]:
+        """The passages, best first; at most top_k."""
+
+    def __init__(
+        self,
+        *,
+        index: _builtins.str = ...,
+        index_version: _builtins.str = ...,
+        passages: _abc.Iterable[_retriever_pb2.RetrievedPassage] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index", "index_version", b"index_version", "passages", b"passages"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SearchResponse: _TypeAlias = SearchResponse  # noqa: Y015
+
+@_typing.final
+class DescribeRequest(_message.Message):
+    """Request for the description of the orchestrator."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DescribeRequest: _TypeAlias = DescribeRequest  # noqa: Y015
+
+@_typing.final
+class DescribeResponse(_message.Message):
+    """Description of the orchestrator."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VERSION_FIELD_NUMBER: _builtins.int
+    MODEL_FIELD_NUMBER: _builtins.int
+    SCORER_FIELD_NUMBER: _builtins.int
+    GATE_REVISION_FIELD_NUMBER: _builtins.int
+    version: _builtins.str
+    """Version of scaar, such as "0.1.0"."""
+    gate_revision: _builtins.str
+    """Digest of the gate's file. Empty if the orchestrator has no gate."""
+    @_builtins.property
+    def model(self) -> _generator_pb2.ModelDescription:
+        """The language model."""
+
+    @_builtins.property
+    def scorer(self) -> _scorer_pb2.ScorerDescription:
+        """The contribution scorer."""
+
+    def __init__(
+        self,
+        *,
+        version: _builtins.str = ...,
+        model: _generator_pb2.ModelDescription | None = ...,
+        scorer: _scorer_pb2.ScorerDescription | None = ...,
+        gate_revision: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["model", b"model", "scorer", b"scorer"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["gate_revision", b"gate_revision", "model", b"model", "scorer", b"scorer", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DescribeResponse: _TypeAlias = DescribeResponse  # noqa: Y015

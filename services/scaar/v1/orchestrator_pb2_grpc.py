@@ -28,10 +28,11 @@ if _version_not_supported:
 class OrchestratorServiceStub:
     """OrchestratorService answers questions with adaptive retrieval.
 
-    The request's id is taken from the request, else from the metadata x-request-id, else made; it
-    stands in the answer and in the initial metadata x-request-id of the response. Wrong requests are
-    INVALID_ARGUMENT before any work, with every wrong field in google.rpc.BadRequest; every status
-    carries google.rpc.ErrorInfo with the domain "scaar" and a stable reason.
+    The request id is the field request_id, else the metadata x-request-id, else a generated id. The
+    answer and the initial metadata x-request-id of the response contain it. Invalid requests are
+    rejected with INVALID_ARGUMENT before any work, with every invalid field in
+    google.rpc.BadRequest. Every error status carries google.rpc.ErrorInfo with the domain "scaar"
+    and a stable reason.
     """
 
     def __init__(self, channel):
@@ -50,15 +51,36 @@ class OrchestratorServiceStub:
                 request_serializer=scaar_dot_v1_dot_orchestrator__pb2.StreamAnswerRequest.SerializeToString,
                 response_deserializer=scaar_dot_v1_dot_orchestrator__pb2.StreamAnswerResponse.FromString,
                 _registered_method=True)
+        self.ListPolicies = channel.unary_unary(
+                '/scaar.v1.OrchestratorService/ListPolicies',
+                request_serializer=scaar_dot_v1_dot_orchestrator__pb2.ListPoliciesRequest.SerializeToString,
+                response_deserializer=scaar_dot_v1_dot_orchestrator__pb2.ListPoliciesResponse.FromString,
+                _registered_method=True)
+        self.ListIndexes = channel.unary_unary(
+                '/scaar.v1.OrchestratorService/ListIndexes',
+                request_serializer=scaar_dot_v1_dot_orchestrator__pb2.OrchestratorServiceListIndexesRequest.SerializeToString,
+                response_deserializer=scaar_dot_v1_dot_orchestrator__pb2.OrchestratorServiceListIndexesResponse.FromString,
+                _registered_method=True)
+        self.Search = channel.unary_unary(
+                '/scaar.v1.OrchestratorService/Search',
+                request_serializer=scaar_dot_v1_dot_orchestrator__pb2.SearchRequest.SerializeToString,
+                response_deserializer=scaar_dot_v1_dot_orchestrator__pb2.SearchResponse.FromString,
+                _registered_method=True)
+        self.Describe = channel.unary_unary(
+                '/scaar.v1.OrchestratorService/Describe',
+                request_serializer=scaar_dot_v1_dot_orchestrator__pb2.DescribeRequest.SerializeToString,
+                response_deserializer=scaar_dot_v1_dot_orchestrator__pb2.DescribeResponse.FromString,
+                _registered_method=True)
 
 
 class OrchestratorServiceServicer:
     """OrchestratorService answers questions with adaptive retrieval.
 
-    The request's id is taken from the request, else from the metadata x-request-id, else made; it
-    stands in the answer and in the initial metadata x-request-id of the response. Wrong requests are
-    INVALID_ARGUMENT before any work, with every wrong field in google.rpc.BadRequest; every status
-    carries google.rpc.ErrorInfo with the domain "scaar" and a stable reason.
+    The request id is the field request_id, else the metadata x-request-id, else a generated id. The
+    answer and the initial metadata x-request-id of the response contain it. Invalid requests are
+    rejected with INVALID_ARGUMENT before any work, with every invalid field in
+    google.rpc.BadRequest. Every error status carries google.rpc.ErrorInfo with the domain "scaar"
+    and a stable reason.
     """
 
     def Answer(self, request, context):
@@ -69,8 +91,41 @@ class OrchestratorServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def StreamAnswer(self, request, context):
-        """StreamAnswer answers a question and tells every decision as it is made; the last event is
-        AnswerFinished. Cancelling the call ends all work for it.
+        """StreamAnswer answers a question and streams every decision as it is made. The last event is
+        AnswerFinished. Cancelling the call stops all work for the answer.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListPolicies(self, request, context):
+        """ListPolicies returns every policy with its settings for the current model. UNAVAILABLE if the
+        generator cannot be reached.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListIndexes(self, request, context):
+        """ListIndexes returns the indexes that answers can use, sorted by name. A damaged index is listed
+        with its damage. UNAVAILABLE if the retriever cannot be reached.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Search(self, request, context):
+        """Search returns the passages of an index for one query, without generating an answer. NOT_FOUND
+        if the index does not exist, DATA_LOSS if it is damaged, UNAVAILABLE if the retriever cannot be
+        reached.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Describe(self, request, context):
+        """Describe returns the models that answer and the version of the orchestrator. UNAVAILABLE if the
+        generator or the scorer cannot be reached.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -89,6 +144,26 @@ def add_OrchestratorServiceServicer_to_server(servicer, server):
                     request_deserializer=scaar_dot_v1_dot_orchestrator__pb2.StreamAnswerRequest.FromString,
                     response_serializer=scaar_dot_v1_dot_orchestrator__pb2.StreamAnswerResponse.SerializeToString,
             ),
+            'ListPolicies': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListPolicies,
+                    request_deserializer=scaar_dot_v1_dot_orchestrator__pb2.ListPoliciesRequest.FromString,
+                    response_serializer=scaar_dot_v1_dot_orchestrator__pb2.ListPoliciesResponse.SerializeToString,
+            ),
+            'ListIndexes': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListIndexes,
+                    request_deserializer=scaar_dot_v1_dot_orchestrator__pb2.OrchestratorServiceListIndexesRequest.FromString,
+                    response_serializer=scaar_dot_v1_dot_orchestrator__pb2.OrchestratorServiceListIndexesResponse.SerializeToString,
+            ),
+            'Search': grpc.unary_unary_rpc_method_handler(
+                    servicer.Search,
+                    request_deserializer=scaar_dot_v1_dot_orchestrator__pb2.SearchRequest.FromString,
+                    response_serializer=scaar_dot_v1_dot_orchestrator__pb2.SearchResponse.SerializeToString,
+            ),
+            'Describe': grpc.unary_unary_rpc_method_handler(
+                    servicer.Describe,
+                    request_deserializer=scaar_dot_v1_dot_orchestrator__pb2.DescribeRequest.FromString,
+                    response_serializer=scaar_dot_v1_dot_orchestrator__pb2.DescribeResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'scaar.v1.OrchestratorService', rpc_method_handlers)
@@ -100,10 +175,11 @@ def add_OrchestratorServiceServicer_to_server(servicer, server):
 class OrchestratorService:
     """OrchestratorService answers questions with adaptive retrieval.
 
-    The request's id is taken from the request, else from the metadata x-request-id, else made; it
-    stands in the answer and in the initial metadata x-request-id of the response. Wrong requests are
-    INVALID_ARGUMENT before any work, with every wrong field in google.rpc.BadRequest; every status
-    carries google.rpc.ErrorInfo with the domain "scaar" and a stable reason.
+    The request id is the field request_id, else the metadata x-request-id, else a generated id. The
+    answer and the initial metadata x-request-id of the response contain it. Invalid requests are
+    rejected with INVALID_ARGUMENT before any work, with every invalid field in
+    google.rpc.BadRequest. Every error status carries google.rpc.ErrorInfo with the domain "scaar"
+    and a stable reason.
     """
 
     @staticmethod
@@ -150,6 +226,114 @@ class OrchestratorService:
             '/scaar.v1.OrchestratorService/StreamAnswer',
             scaar_dot_v1_dot_orchestrator__pb2.StreamAnswerRequest.SerializeToString,
             scaar_dot_v1_dot_orchestrator__pb2.StreamAnswerResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListPolicies(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/scaar.v1.OrchestratorService/ListPolicies',
+            scaar_dot_v1_dot_orchestrator__pb2.ListPoliciesRequest.SerializeToString,
+            scaar_dot_v1_dot_orchestrator__pb2.ListPoliciesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListIndexes(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/scaar.v1.OrchestratorService/ListIndexes',
+            scaar_dot_v1_dot_orchestrator__pb2.OrchestratorServiceListIndexesRequest.SerializeToString,
+            scaar_dot_v1_dot_orchestrator__pb2.OrchestratorServiceListIndexesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Search(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/scaar.v1.OrchestratorService/Search',
+            scaar_dot_v1_dot_orchestrator__pb2.SearchRequest.SerializeToString,
+            scaar_dot_v1_dot_orchestrator__pb2.SearchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Describe(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/scaar.v1.OrchestratorService/Describe',
+            scaar_dot_v1_dot_orchestrator__pb2.DescribeRequest.SerializeToString,
+            scaar_dot_v1_dot_orchestrator__pb2.DescribeResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -15,27 +15,46 @@ GRPC_VERSION: str
 class OrchestratorServiceStub:
     """OrchestratorService answers questions with adaptive retrieval.
 
-    The request's id is taken from the request, else from the metadata x-request-id, else made; it
-    stands in the answer and in the initial metadata x-request-id of the response. Wrong requests are
-    INVALID_ARGUMENT before any work, with every wrong field in google.rpc.BadRequest; every status
-    carries google.rpc.ErrorInfo with the domain "scaar" and a stable reason.
+    The request id is the field request_id, else the metadata x-request-id, else a generated id. The
+    answer and the initial metadata x-request-id of the response contain it. Invalid requests are
+    rejected with INVALID_ARGUMENT before any work, with every invalid field in
+    google.rpc.BadRequest. Every error status carries google.rpc.ErrorInfo with the domain "scaar"
+    and a stable reason.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Answer: _aio.UnaryUnaryMultiCallable[_orchestrator_pb2.AnswerRequest, _orchestrator_pb2.AnswerResponse]
     """Answer answers a question."""
     StreamAnswer: _aio.UnaryStreamMultiCallable[_orchestrator_pb2.StreamAnswerRequest, _orchestrator_pb2.StreamAnswerResponse]
-    """StreamAnswer answers a question and tells every decision as it is made; the last event is
-    AnswerFinished. Cancelling the call ends all work for it.
+    """StreamAnswer answers a question and streams every decision as it is made. The last event is
+    AnswerFinished. Cancelling the call stops all work for the answer.
+    """
+    ListPolicies: _aio.UnaryUnaryMultiCallable[_orchestrator_pb2.ListPoliciesRequest, _orchestrator_pb2.ListPoliciesResponse]
+    """ListPolicies returns every policy with its settings for the current model. UNAVAILABLE if the
+    generator cannot be reached.
+    """
+    ListIndexes: _aio.UnaryUnaryMultiCallable[_orchestrator_pb2.OrchestratorServiceListIndexesRequest, _orchestrator_pb2.OrchestratorServiceListIndexesResponse]
+    """ListIndexes returns the indexes that answers can use, sorted by name. A damaged index is listed
+    with its damage. UNAVAILABLE if the retriever cannot be reached.
+    """
+    Search: _aio.UnaryUnaryMultiCallable[_orchestrator_pb2.SearchRequest, _orchestrator_pb2.SearchResponse]
+    """Search returns the passages of an index for one query, without generating an answer. NOT_FOUND
+    if the index does not exist, DATA_LOSS if it is damaged, UNAVAILABLE if the retriever cannot be
+    reached.
+    """
+    Describe: _aio.UnaryUnaryMultiCallable[_orchestrator_pb2.DescribeRequest, _orchestrator_pb2.DescribeResponse]
+    """Describe returns the models that answer and the version of the orchestrator. UNAVAILABLE if the
+    generator or the scorer cannot be reached.
     """
 
 class OrchestratorServiceServicer(metaclass=_abc_1.ABCMeta):
     """OrchestratorService answers questions with adaptive retrieval.
 
-    The request's id is taken from the request, else from the metadata x-request-id, else made; it
-    stands in the answer and in the initial metadata x-request-id of the response. Wrong requests are
-    INVALID_ARGUMENT before any work, with every wrong field in google.rpc.BadRequest; every status
-    carries google.rpc.ErrorInfo with the domain "scaar" and a stable reason.
+    The request id is the field request_id, else the metadata x-request-id, else a generated id. The
+    answer and the initial metadata x-request-id of the response contain it. Invalid requests are
+    rejected with INVALID_ARGUMENT before any work, with every invalid field in
+    google.rpc.BadRequest. Every error status carries google.rpc.ErrorInfo with the domain "scaar"
+    and a stable reason.
     """
 
     @_abc_1.abstractmethod
@@ -52,8 +71,49 @@ class OrchestratorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _orchestrator_pb2.StreamAnswerRequest,
         context: _aio.ServicerContext[_orchestrator_pb2.StreamAnswerRequest, _abc.AsyncIterator[_orchestrator_pb2.StreamAnswerResponse]],
     ) -> _abc.AsyncIterator[_orchestrator_pb2.StreamAnswerResponse]:
-        """StreamAnswer answers a question and tells every decision as it is made; the last event is
-        AnswerFinished. Cancelling the call ends all work for it.
+        """StreamAnswer answers a question and streams every decision as it is made. The last event is
+        AnswerFinished. Cancelling the call stops all work for the answer.
+        """
+
+    @_abc_1.abstractmethod
+    def ListPolicies(
+        self,
+        request: _orchestrator_pb2.ListPoliciesRequest,
+        context: _aio.ServicerContext[_orchestrator_pb2.ListPoliciesRequest, _abc.Awaitable[_orchestrator_pb2.ListPoliciesResponse]],
+    ) -> _abc.Awaitable[_orchestrator_pb2.ListPoliciesResponse]:
+        """ListPolicies returns every policy with its settings for the current model. UNAVAILABLE if the
+        generator cannot be reached.
+        """
+
+    @_abc_1.abstractmethod
+    def ListIndexes(
+        self,
+        request: _orchestrator_pb2.OrchestratorServiceListIndexesRequest,
+        context: _aio.ServicerContext[_orchestrator_pb2.OrchestratorServiceListIndexesRequest, _abc.Awaitable[_orchestrator_pb2.OrchestratorServiceListIndexesResponse]],
+    ) -> _abc.Awaitable[_orchestrator_pb2.OrchestratorServiceListIndexesResponse]:
+        """ListIndexes returns the indexes that answers can use, sorted by name. A damaged index is listed
+        with its damage. UNAVAILABLE if the retriever cannot be reached.
+        """
+
+    @_abc_1.abstractmethod
+    def Search(
+        self,
+        request: _orchestrator_pb2.SearchRequest,
+        context: _aio.ServicerContext[_orchestrator_pb2.SearchRequest, _abc.Awaitable[_orchestrator_pb2.SearchResponse]],
+    ) -> _abc.Awaitable[_orchestrator_pb2.SearchResponse]:
+        """Search returns the passages of an index for one query, without generating an answer. NOT_FOUND
+        if the index does not exist, DATA_LOSS if it is damaged, UNAVAILABLE if the retriever cannot be
+        reached.
+        """
+
+    @_abc_1.abstractmethod
+    def Describe(
+        self,
+        request: _orchestrator_pb2.DescribeRequest,
+        context: _aio.ServicerContext[_orchestrator_pb2.DescribeRequest, _abc.Awaitable[_orchestrator_pb2.DescribeResponse]],
+    ) -> _abc.Awaitable[_orchestrator_pb2.DescribeResponse]:
+        """Describe returns the models that answer and the version of the orchestrator. UNAVAILABLE if the
+        generator or the scorer cannot be reached.
         """
 
 def add_OrchestratorServiceServicer_to_server(servicer: OrchestratorServiceServicer, server: _aio.Server) -> None: ...

@@ -22,58 +22,65 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from scaar.v1 import limits_pb2 as scaar_dot_v1_dot_limits__pb2
 from scaar.v1 import query_builder_pb2 as scaar_dot_v1_dot_query__builder__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15scaar/v1/policy.proto\x12\x08scaar.v1\x1a\x1cscaar/v1/query_builder.proto\"\x82\x05\n\x06Policy\x12\x33\n\x0cno_retrieval\x18\x01 \x01(\x0b\x32\x1b.scaar.v1.NoRetrievalPolicyH\x00\x12\x33\n\x0csingle_round\x18\x02 \x01(\x0b\x32\x1b.scaar.v1.SingleRoundPolicyH\x00\x12\x33\n\x0c\x66ixed_length\x18\x06 \x01(\x0b\x32\x1b.scaar.v1.FixedLengthPolicyH\x00\x12\x37\n\x0e\x66ixed_sentence\x18\x07 \x01(\x0b\x32\x1d.scaar.v1.FixedSentencePolicyH\x00\x12&\n\x05ircot\x18\x08 \x01(\x0b\x32\x15.scaar.v1.IrcotPolicyH\x00\x12&\n\x05\x66lare\x18\x03 \x01(\x0b\x32\x15.scaar.v1.FlarePolicyH\x00\x12(\n\x06\x64ragin\x18\t \x01(\x0b\x32\x16.scaar.v1.DraginPolicyH\x00\x12;\n\x10\x64ragin_reference\x18\n \x01(\x0b\x32\x1f.scaar.v1.DraginReferencePolicyH\x00\x12\"\n\x03\x65tc\x18\x0b \x01(\x0b\x32\x13.scaar.v1.EtcPolicyH\x00\x12\x33\n\x0cmean_entropy\x18\x0c \x01(\x0b\x32\x1b.scaar.v1.MeanEntropyPolicyH\x00\x12\x30\n\nperplexity\x18\r \x01(\x0b\x32\x1a.scaar.v1.PerplexityPolicyH\x00\x12&\n\x05scaar\x18\x04 \x01(\x0b\x32\x15.scaar.v1.ScaarPolicyH\x00\x12,\n\toverrides\x18\x05 \x01(\x0b\x32\x19.scaar.v1.PolicyOverridesB\x08\n\x06preset\"\x13\n\x11NoRetrievalPolicy\"\x13\n\x11SingleRoundPolicy\"A\n\x11\x46ixedLengthPolicy\x12\x1a\n\rwindow_tokens\x18\x01 \x01(\x05H\x00\x88\x01\x01\x42\x10\n\x0e_window_tokens\"\x15\n\x13\x46ixedSentencePolicy\"9\n\x0bIrcotPolicy\x12\x19\n\x0cmax_passages\x18\x01 \x01(\x05H\x00\x88\x01\x01\x42\x0f\n\r_max_passages\"+\n\x0b\x46larePolicy\x12\x12\n\x05theta\x18\x01 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_theta\"o\n\x0bScaarPolicy\x12\x12\n\x05theta\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x16\n\ttheta_cap\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x12\n\x05\x61lpha\x18\x03 \x01(\x01H\x02\x88\x01\x01\x42\x08\n\x06_thetaB\x0c\n\n_theta_capB\x08\n\x06_alpha\",\n\x0c\x44raginPolicy\x12\x12\n\x05theta\x18\x01 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_theta\"5\n\x15\x44raginReferencePolicy\x12\x12\n\x05theta\x18\x01 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_theta\")\n\tEtcPolicy\x12\x12\n\x05theta\x18\x01 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_theta\"1\n\x11MeanEntropyPolicy\x12\x12\n\x05theta\x18\x01 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_theta\"0\n\x10PerplexityPolicy\x12\x12\n\x05theta\x18\x01 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_theta\"\xa5\x06\n\x0fPolicyOverrides\x12)\n\x05query\x18\x01 \x01(\x0e\x32\x15.scaar.v1.FormulationH\x00\x88\x01\x01\x12\x12\n\x05\x61lpha\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x1d\n\x10include_question\x18\x03 \x01(\x08H\x02\x88\x01\x01\x12,\n\nword_order\x18\x04 \x01(\x0e\x32\x13.scaar.v1.WordOrderH\x03\x88\x01\x01\x12\x1a\n\rlast_n_tokens\x18\x05 \x01(\x05H\x04\x88\x01\x01\x12\x12\n\x05top_k\x18\x06 \x01(\x05H\x05\x88\x01\x01\x12\x12\n\x05theta\x18\x07 \x01(\x01H\x06\x88\x01\x01\x12\x16\n\ttheta_cap\x18\x08 \x01(\x01H\x07\x88\x01\x01\x12\'\n\x07trigger\x18\t \x01(\x0e\x32\x11.scaar.v1.TriggerH\x08\x88\x01\x01\x12\x1a\n\rwindow_tokens\x18\n \x01(\x05H\t\x88\x01\x01\x12\x19\n\x0cmax_passages\x18\x0b \x01(\x05H\n\x88\x01\x01\x12/\n\x0bgranularity\x18\x0c \x01(\x0e\x32\x15.scaar.v1.GranularityH\x0b\x88\x01\x01\x12\x1d\n\x10spare_stop_words\x18\r \x01(\x08H\x0c\x88\x01\x01\x12\x16\n\ttop_words\x18\x0e \x01(\x05H\r\x88\x01\x01\x12+\n\x08truncate\x18\x0f \x01(\x0e\x32\x14.scaar.v1.TruncationH\x0e\x88\x01\x01\x12!\n\x04gate\x18\x10 \x01(\x0e\x32\x0e.scaar.v1.GateH\x0f\x88\x01\x01\x12\x1b\n\x0egate_threshold\x18\x11 \x01(\x01H\x10\x88\x01\x01\x42\x08\n\x06_queryB\x08\n\x06_alphaB\x13\n\x11_include_questionB\r\n\x0b_word_orderB\x10\n\x0e_last_n_tokensB\x08\n\x06_top_kB\x08\n\x06_thetaB\x0c\n\n_theta_capB\n\n\x08_triggerB\x10\n\x0e_window_tokensB\x0f\n\r_max_passagesB\x0e\n\x0c_granularityB\x13\n\x11_spare_stop_wordsB\x0c\n\n_top_wordsB\x0b\n\t_truncateB\x07\n\x05_gateB\x11\n\x0f_gate_threshold\"\xcd\x03\n\x0f\x45\x66\x66\x65\x63tivePolicy\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x1c\n\x04when\x18\x02 \x01(\x0e\x32\x0e.scaar.v1.When\x12\"\n\x07trigger\x18\x03 \x01(\x0e\x32\x11.scaar.v1.Trigger\x12\r\n\x05theta\x18\x04 \x01(\x01\x12\x11\n\ttheta_cap\x18\x05 \x01(\x01\x12&\n\x05query\x18\x06 \x01(\x0b\x32\x17.scaar.v1.QuerySettings\x12\r\n\x05top_k\x18\x07 \x01(\x05\x12(\n\x07sources\x18\x08 \x03(\x0b\x32\x17.scaar.v1.SettingOrigin\x12\x15\n\rwindow_tokens\x18\t \x01(\x05\x12\x14\n\x0cmax_passages\x18\n \x01(\x05\x12*\n\x0bgranularity\x18\x0b \x01(\x0e\x32\x15.scaar.v1.Granularity\x12\x18\n\x10spare_stop_words\x18\x0c \x01(\x08\x12&\n\x08truncate\x18\r \x01(\x0e\x32\x14.scaar.v1.Truncation\x12\x1c\n\x04gate\x18\x0e \x01(\x0e\x32\x0e.scaar.v1.Gate\x12\x1b\n\x0egate_threshold\x18\x0f \x01(\x01H\x00\x88\x01\x01\x42\x11\n\x0f_gate_threshold\"I\n\rSettingOrigin\x12\x0f\n\x07setting\x18\x01 \x01(\t\x12\'\n\x06source\x18\x02 \x01(\x0e\x32\x17.scaar.v1.SettingSource*\xe9\x01\n\x07Trigger\x12\x17\n\x13TRIGGER_UNSPECIFIED\x10\x00\x12\x11\n\rTRIGGER_FLARE\x10\x01\x12\x13\n\x0fTRIGGER_EXP_RAW\x10\x02\x12\x15\n\x11TRIGGER_SURPRISAL\x10\x03\x12\x15\n\x11TRIGGER_ATTENTION\x10\x04\x12\x10\n\x0cTRIGGER_RIND\x10\x05\x12\x1a\n\x16TRIGGER_RIND_REFERENCE\x10\x06\x12\x0f\n\x0bTRIGGER_ETC\x10\x07\x12\x18\n\x14TRIGGER_MEAN_ENTROPY\x10\x08\x12\x16\n\x12TRIGGER_PERPLEXITY\x10\t*W\n\x0bGranularity\x12\x1b\n\x17GRANULARITY_UNSPECIFIED\x10\x00\x12\x14\n\x10GRANULARITY_WORD\x10\x01\x12\x15\n\x11GRANULARITY_TOKEN\x10\x02*W\n\nTruncation\x12\x1a\n\x16TRUNCATION_UNSPECIFIED\x10\x00\x12\x17\n\x13TRUNCATION_SENTENCE\x10\x01\x12\x14\n\x10TRUNCATION_TOKEN\x10\x02*\x85\x01\n\x04When\x12\x14\n\x10WHEN_UNSPECIFIED\x10\x00\x12\x0e\n\nWHEN_NEVER\x10\x01\x12\r\n\tWHEN_ONCE\x10\x02\x12\x18\n\x14WHEN_UNCERTAIN_DRAFT\x10\x03\x12\x17\n\x13WHEN_EVERY_SENTENCE\x10\x04\x12\x15\n\x11WHEN_EVERY_WINDOW\x10\x05*1\n\x04Gate\x12\x14\n\x10GATE_UNSPECIFIED\x10\x00\x12\x13\n\x0fGATE_GECE_PROXY\x10\x01*\x98\x01\n\rSettingSource\x12\x1e\n\x1aSETTING_SOURCE_UNSPECIFIED\x10\x00\x12\x18\n\x14SETTING_SOURCE_PAPER\x10\x01\x12\x18\n\x14SETTING_SOURCE_MODEL\x10\x02\x12\x1a\n\x16SETTING_SOURCE_REQUEST\x10\x03\x12\x17\n\x13SETTING_SOURCE_GATE\x10\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15scaar/v1/policy.proto\x12\x08scaar.v1\x1a\x15scaar/v1/limits.proto\x1a\x1cscaar/v1/query_builder.proto\"\xd1\x05\n\x06Policy\x12\x33\n\x0cno_retrieval\x18\x01 \x01(\x0b\x32\x1b.scaar.v1.NoRetrievalPolicyH\x00\x12\x33\n\x0csingle_round\x18\x02 \x01(\x0b\x32\x1b.scaar.v1.SingleRoundPolicyH\x00\x12\x33\n\x0c\x66ixed_length\x18\x06 \x01(\x0b\x32\x1b.scaar.v1.FixedLengthPolicyH\x00\x12\x37\n\x0e\x66ixed_sentence\x18\x07 \x01(\x0b\x32\x1d.scaar.v1.FixedSentencePolicyH\x00\x12&\n\x05ircot\x18\x08 \x01(\x0b\x32\x15.scaar.v1.IrcotPolicyH\x00\x12&\n\x05\x66lare\x18\x03 \x01(\x0b\x32\x15.scaar.v1.FlarePolicyH\x00\x12(\n\x06\x64ragin\x18\t \x01(\x0b\x32\x16.scaar.v1.DraginPolicyH\x00\x12;\n\x10\x64ragin_reference\x18\n \x01(\x0b\x32\x1f.scaar.v1.DraginReferencePolicyH\x00\x12\"\n\x03\x65tc\x18\x0b \x01(\x0b\x32\x13.scaar.v1.EtcPolicyH\x00\x12\x35\n\retc_reference\x18\x0e \x01(\x0b\x32\x1c.scaar.v1.EtcReferencePolicyH\x00\x12\x33\n\x0cmean_entropy\x18\x0c \x01(\x0b\x32\x1b.scaar.v1.MeanEntropyPolicyH\x00\x12\x30\n\nperplexity\x18\r \x01(\x0b\x32\x1a.scaar.v1.PerplexityPolicyH\x00\x12&\n\x05scaar\x18\x04 \x01(\x0b\x32\x15.scaar.v1.ScaarPolicyH\x00\x12\x16\n\x04name\x18\x0f \x01(\tB\x06\xa2\xbb\x18\x02\x10@H\x00\x12,\n\toverrides\x18\x05 \x01(\x0b\x32\x19.scaar.v1.PolicyOverridesB\x08\n\x06preset\"\x13\n\x11NoRetrievalPolicy\"\x13\n\x11SingleRoundPolicy\"A\n\x11\x46ixedLengthPolicy\x12\x1a\n\rwindow_tokens\x18\x01 \x01(\x05H\x00\x88\x01\x01\x42\x10\n\x0e_window_tokens\"\x15\n\x13\x46ixedSentencePolicy\"9\n\x0bIrcotPolicy\x12\x19\n\x0cmax_passages\x18\x01 \x01(\x05H\x00\x88\x01\x01\x42\x0f\n\r_max_passages\"+\n\x0b\x46larePolicy\x12\x12\n\x05theta\x18\x01 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_theta\"o\n\x0bScaarPolicy\x12\x12\n\x05theta\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x16\n\ttheta_cap\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x12\n\x05\x61lpha\x18\x03 \x01(\x01H\x02\x88\x01\x01\x42\x08\n\x06_thetaB\x0c\n\n_theta_capB\x08\n\x06_alpha\",\n\x0c\x44raginPolicy\x12\x12\n\x05theta\x18\x01 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_theta\"5\n\x15\x44raginReferencePolicy\x12\x12\n\x05theta\x18\x01 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_theta\")\n\tEtcPolicy\x12\x12\n\x05theta\x18\x01 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_theta\"2\n\x12\x45tcReferencePolicy\x12\x12\n\x05theta\x18\x01 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_theta\"1\n\x11MeanEntropyPolicy\x12\x12\n\x05theta\x18\x01 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_theta\"0\n\x10PerplexityPolicy\x12\x12\n\x05theta\x18\x01 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_theta\"\x83\x06\n\x0fPolicyOverrides\x12\x1a\n\x05query\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10@H\x00\x88\x01\x01\x12\x12\n\x05\x61lpha\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x1d\n\x10include_question\x18\x03 \x01(\x08H\x02\x88\x01\x01\x12,\n\nword_order\x18\x04 \x01(\x0e\x32\x13.scaar.v1.WordOrderH\x03\x88\x01\x01\x12\x1a\n\rlast_n_tokens\x18\x05 \x01(\x05H\x04\x88\x01\x01\x12\x12\n\x05top_k\x18\x06 \x01(\x05H\x05\x88\x01\x01\x12\x12\n\x05theta\x18\x07 \x01(\x01H\x06\x88\x01\x01\x12\x16\n\ttheta_cap\x18\x08 \x01(\x01H\x07\x88\x01\x01\x12\x1c\n\x07trigger\x18\t \x01(\tB\x06\xa2\xbb\x18\x02\x10@H\x08\x88\x01\x01\x12\x1a\n\rwindow_tokens\x18\n \x01(\x05H\t\x88\x01\x01\x12\x19\n\x0cmax_passages\x18\x0b \x01(\x05H\n\x88\x01\x01\x12/\n\x0bgranularity\x18\x0c \x01(\x0e\x32\x15.scaar.v1.GranularityH\x0b\x88\x01\x01\x12\x1d\n\x10spare_stop_words\x18\r \x01(\x08H\x0c\x88\x01\x01\x12\x16\n\ttop_words\x18\x0e \x01(\x05H\r\x88\x01\x01\x12+\n\x08truncate\x18\x0f \x01(\x0e\x32\x14.scaar.v1.TruncationH\x0e\x88\x01\x01\x12\x19\n\x04gate\x18\x10 \x01(\tB\x06\xa2\xbb\x18\x02\x10@H\x0f\x88\x01\x01\x12\x1b\n\x0egate_threshold\x18\x11 \x01(\x01H\x10\x88\x01\x01\x42\x08\n\x06_queryB\x08\n\x06_alphaB\x13\n\x11_include_questionB\r\n\x0b_word_orderB\x10\n\x0e_last_n_tokensB\x08\n\x06_top_kB\x08\n\x06_thetaB\x0c\n\n_theta_capB\n\n\x08_triggerB\x10\n\x0e_window_tokensB\x0f\n\r_max_passagesB\x0e\n\x0c_granularityB\x13\n\x11_spare_stop_wordsB\x0c\n\n_top_wordsB\x0b\n\t_truncateB\x07\n\x05_gateB\x11\n\x0f_gate_threshold\"\xce\x03\n\x0f\x45\x66\x66\x65\x63tivePolicy\x12\x0c\n\x04name\x18\x01 \x01(\t\x12!\n\x07moments\x18\x02 \x03(\x0e\x32\x10.scaar.v1.Moment\x12\x14\n\x07trigger\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\r\n\x05theta\x18\x04 \x01(\x01\x12\x11\n\ttheta_cap\x18\x05 \x01(\x01\x12&\n\x05query\x18\x06 \x01(\x0b\x32\x17.scaar.v1.QuerySettings\x12\r\n\x05top_k\x18\x07 \x01(\x05\x12(\n\x07sources\x18\x08 \x03(\x0b\x32\x17.scaar.v1.SettingOrigin\x12\x15\n\rwindow_tokens\x18\t \x01(\x05\x12\x14\n\x0cmax_passages\x18\n \x01(\x05\x12*\n\x0bgranularity\x18\x0b \x01(\x0e\x32\x15.scaar.v1.Granularity\x12\x18\n\x10spare_stop_words\x18\x0c \x01(\x08\x12&\n\x08truncate\x18\r \x01(\x0e\x32\x14.scaar.v1.Truncation\x12\x11\n\x04gate\x18\x0e \x01(\tH\x01\x88\x01\x01\x12\x1b\n\x0egate_threshold\x18\x0f \x01(\x01H\x02\x88\x01\x01\x42\n\n\x08_triggerB\x07\n\x05_gateB\x11\n\x0f_gate_threshold\"I\n\rSettingOrigin\x12\x0f\n\x07setting\x18\x01 \x01(\t\x12\'\n\x06source\x18\x02 \x01(\x0e\x32\x17.scaar.v1.SettingSource*W\n\x0bGranularity\x12\x1b\n\x17GRANULARITY_UNSPECIFIED\x10\x00\x12\x14\n\x10GRANULARITY_WORD\x10\x01\x12\x15\n\x11GRANULARITY_TOKEN\x10\x02*W\n\nTruncation\x12\x1a\n\x16TRUNCATION_UNSPECIFIED\x10\x00\x12\x17\n\x13TRUNCATION_SENTENCE\x10\x01\x12\x14\n\x10TRUNCATION_TOKEN\x10\x02*\x8c\x01\n\x06Moment\x12\x16\n\x12MOMENT_UNSPECIFIED\x10\x00\x12\x18\n\x14MOMENT_BEFORE_ANSWER\x10\x01\x12\x1a\n\x16MOMENT_BEFORE_SENTENCE\x10\x02\x12\x18\n\x14MOMENT_BEFORE_WINDOW\x10\x03\x12\x1a\n\x16MOMENT_UNCERTAIN_DRAFT\x10\x04*\xb4\x01\n\rSettingSource\x12\x1e\n\x1aSETTING_SOURCE_UNSPECIFIED\x10\x00\x12\x18\n\x14SETTING_SOURCE_PAPER\x10\x01\x12\x18\n\x14SETTING_SOURCE_MODEL\x10\x02\x12\x1a\n\x16SETTING_SOURCE_REQUEST\x10\x03\x12\x17\n\x13SETTING_SOURCE_GATE\x10\x04\x12\x1a\n\x16SETTING_SOURCE_DEFAULT\x10\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'scaar.v1.policy_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_TRIGGER']._serialized_start=2652
-  _globals['_TRIGGER']._serialized_end=2885
-  _globals['_GRANULARITY']._serialized_start=2887
-  _globals['_GRANULARITY']._serialized_end=2974
-  _globals['_TRUNCATION']._serialized_start=2976
-  _globals['_TRUNCATION']._serialized_end=3063
-  _globals['_WHEN']._serialized_start=3066
-  _globals['_WHEN']._serialized_end=3199
-  _globals['_GATE']._serialized_start=3201
-  _globals['_GATE']._serialized_end=3250
-  _globals['_SETTINGSOURCE']._serialized_start=3253
-  _globals['_SETTINGSOURCE']._serialized_end=3405
-  _globals['_POLICY']._serialized_start=66
-  _globals['_POLICY']._serialized_end=708
-  _globals['_NORETRIEVALPOLICY']._serialized_start=710
-  _globals['_NORETRIEVALPOLICY']._serialized_end=729
-  _globals['_SINGLEROUNDPOLICY']._serialized_start=731
-  _globals['_SINGLEROUNDPOLICY']._serialized_end=750
-  _globals['_FIXEDLENGTHPOLICY']._serialized_start=752
-  _globals['_FIXEDLENGTHPOLICY']._serialized_end=817
-  _globals['_FIXEDSENTENCEPOLICY']._serialized_start=819
-  _globals['_FIXEDSENTENCEPOLICY']._serialized_end=840
-  _globals['_IRCOTPOLICY']._serialized_start=842
-  _globals['_IRCOTPOLICY']._serialized_end=899
-  _globals['_FLAREPOLICY']._serialized_start=901
-  _globals['_FLAREPOLICY']._serialized_end=944
-  _globals['_SCAARPOLICY']._serialized_start=946
-  _globals['_SCAARPOLICY']._serialized_end=1057
-  _globals['_DRAGINPOLICY']._serialized_start=1059
-  _globals['_DRAGINPOLICY']._serialized_end=1103
-  _globals['_DRAGINREFERENCEPOLICY']._serialized_start=1105
-  _globals['_DRAGINREFERENCEPOLICY']._serialized_end=1158
-  _globals['_ETCPOLICY']._serialized_start=1160
-  _globals['_ETCPOLICY']._serialized_end=1201
-  _globals['_MEANENTROPYPOLICY']._serialized_start=1203
-  _globals['_MEANENTROPYPOLICY']._serialized_end=1252
-  _globals['_PERPLEXITYPOLICY']._serialized_start=1254
-  _globals['_PERPLEXITYPOLICY']._serialized_end=1302
-  _globals['_POLICYOVERRIDES']._serialized_start=1305
-  _globals['_POLICYOVERRIDES']._serialized_end=2110
-  _globals['_EFFECTIVEPOLICY']._serialized_start=2113
-  _globals['_EFFECTIVEPOLICY']._serialized_end=2574
-  _globals['_SETTINGORIGIN']._serialized_start=2576
-  _globals['_SETTINGORIGIN']._serialized_end=2649
+  _globals['_POLICY'].fields_by_name['name']._loaded_options = None
+  _globals['_POLICY'].fields_by_name['name']._serialized_options = b'\242\273\030\002\020@'
+  _globals['_POLICYOVERRIDES'].fields_by_name['query']._loaded_options = None
+  _globals['_POLICYOVERRIDES'].fields_by_name['query']._serialized_options = b'\242\273\030\002\020@'
+  _globals['_POLICYOVERRIDES'].fields_by_name['trigger']._loaded_options = None
+  _globals['_POLICYOVERRIDES'].fields_by_name['trigger']._serialized_options = b'\242\273\030\002\020@'
+  _globals['_POLICYOVERRIDES'].fields_by_name['gate']._loaded_options = None
+  _globals['_POLICYOVERRIDES'].fields_by_name['gate']._serialized_options = b'\242\273\030\002\020@'
+  _globals['_GRANULARITY']._serialized_start=2772
+  _globals['_GRANULARITY']._serialized_end=2859
+  _globals['_TRUNCATION']._serialized_start=2861
+  _globals['_TRUNCATION']._serialized_end=2948
+  _globals['_MOMENT']._serialized_start=2951
+  _globals['_MOMENT']._serialized_end=3091
+  _globals['_SETTINGSOURCE']._serialized_start=3094
+  _globals['_SETTINGSOURCE']._serialized_end=3274
+  _globals['_POLICY']._serialized_start=89
+  _globals['_POLICY']._serialized_end=810
+  _globals['_NORETRIEVALPOLICY']._serialized_start=812
+  _globals['_NORETRIEVALPOLICY']._serialized_end=831
+  _globals['_SINGLEROUNDPOLICY']._serialized_start=833
+  _globals['_SINGLEROUNDPOLICY']._serialized_end=852
+  _globals['_FIXEDLENGTHPOLICY']._serialized_start=854
+  _globals['_FIXEDLENGTHPOLICY']._serialized_end=919
+  _globals['_FIXEDSENTENCEPOLICY']._serialized_start=921
+  _globals['_FIXEDSENTENCEPOLICY']._serialized_end=942
+  _globals['_IRCOTPOLICY']._serialized_start=944
+  _globals['_IRCOTPOLICY']._serialized_end=1001
+  _globals['_FLAREPOLICY']._serialized_start=1003
+  _globals['_FLAREPOLICY']._serialized_end=1046
+  _globals['_SCAARPOLICY']._serialized_start=1048
+  _globals['_SCAARPOLICY']._serialized_end=1159
+  _globals['_DRAGINPOLICY']._serialized_start=1161
+  _globals['_DRAGINPOLICY']._serialized_end=1205
+  _globals['_DRAGINREFERENCEPOLICY']._serialized_start=1207
+  _globals['_DRAGINREFERENCEPOLICY']._serialized_end=1260
+  _globals['_ETCPOLICY']._serialized_start=1262
+  _globals['_ETCPOLICY']._serialized_end=1303
+  _globals['_ETCREFERENCEPOLICY']._serialized_start=1305
+  _globals['_ETCREFERENCEPOLICY']._serialized_end=1355
+  _globals['_MEANENTROPYPOLICY']._serialized_start=1357
+  _globals['_MEANENTROPYPOLICY']._serialized_end=1406
+  _globals['_PERPLEXITYPOLICY']._serialized_start=1408
+  _globals['_PERPLEXITYPOLICY']._serialized_end=1456
+  _globals['_POLICYOVERRIDES']._serialized_start=1459
+  _globals['_POLICYOVERRIDES']._serialized_end=2230
+  _globals['_EFFECTIVEPOLICY']._serialized_start=2233
+  _globals['_EFFECTIVEPOLICY']._serialized_end=2695
+  _globals['_SETTINGORIGIN']._serialized_start=2697
+  _globals['_SETTINGORIGIN']._serialized_end=2770
 # @@protoc_insertion_point(module_scope)

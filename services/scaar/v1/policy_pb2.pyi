@@ -20,62 +20,6 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
-class _Trigger:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _TriggerEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Trigger.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    TRIGGER_UNSPECIFIED: _Trigger.ValueType  # 0
-    """None: the policy judges no drafts. INVALID_ARGUMENT where set in a request."""
-    TRIGGER_FLARE: _Trigger.ValueType  # 1
-    """A word's probability is below theta (FLARE)."""
-    TRIGGER_EXP_RAW: _Trigger.ValueType  # 2
-    """A word's probability is below min(theta_cap, theta * exp(r)) (SCAAR Eq. 3 as printed)."""
-    TRIGGER_SURPRISAL: _Trigger.ValueType  # 3
-    """A word's probability is below theta ** (1 / r'), with r' the contribution over the sentence's
-    mean.
-    """
-    TRIGGER_ATTENTION: _Trigger.ValueType  # 4
-    """As TRIGGER_SURPRISAL, with what later tokens attend to in the place of contributions."""
-    TRIGGER_RIND: _Trigger.ValueType  # 5
-    """A word's entropy times the attention that it receives is above theta (DRAGIN's RIND)."""
-    TRIGGER_RIND_REFERENCE: _Trigger.ValueType  # 6
-    """The same as DRAGIN's authors' code computes it."""
-    TRIGGER_ETC: _Trigger.ValueType  # 7
-    """The entropy of content words turns upwards by more than theta (ETC)."""
-    TRIGGER_MEAN_ENTROPY: _Trigger.ValueType  # 8
-    """The sentence's mean entropy is above theta."""
-    TRIGGER_PERPLEXITY: _Trigger.ValueType  # 9
-    """The sentence's perplexity is above theta."""
-
-class Trigger(_Trigger, metaclass=_TriggerEnumTypeWrapper):
-    """What makes a draft uncertain, so that it is retrieved for. theta is the policy's threshold."""
-
-TRIGGER_UNSPECIFIED: Trigger.ValueType  # 0
-"""None: the policy judges no drafts. INVALID_ARGUMENT where set in a request."""
-TRIGGER_FLARE: Trigger.ValueType  # 1
-"""A word's probability is below theta (FLARE)."""
-TRIGGER_EXP_RAW: Trigger.ValueType  # 2
-"""A word's probability is below min(theta_cap, theta * exp(r)) (SCAAR Eq. 3 as printed)."""
-TRIGGER_SURPRISAL: Trigger.ValueType  # 3
-"""A word's probability is below theta ** (1 / r'), with r' the contribution over the sentence's
-mean.
-"""
-TRIGGER_ATTENTION: Trigger.ValueType  # 4
-"""As TRIGGER_SURPRISAL, with what later tokens attend to in the place of contributions."""
-TRIGGER_RIND: Trigger.ValueType  # 5
-"""A word's entropy times the attention that it receives is above theta (DRAGIN's RIND)."""
-TRIGGER_RIND_REFERENCE: Trigger.ValueType  # 6
-"""The same as DRAGIN's authors' code computes it."""
-TRIGGER_ETC: Trigger.ValueType  # 7
-"""The entropy of content words turns upwards by more than theta (ETC)."""
-TRIGGER_MEAN_ENTROPY: Trigger.ValueType  # 8
-"""The sentence's mean entropy is above theta."""
-TRIGGER_PERPLEXITY: Trigger.ValueType  # 9
-"""The sentence's perplexity is above theta."""
-Global___Trigger: _TypeAlias = Trigger  # noqa: Y015
-
 class _Granularity:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -83,21 +27,21 @@ class _Granularity:
 class _GranularityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Granularity.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     GRANULARITY_UNSPECIFIED: _Granularity.ValueType  # 0
-    """Not set; INVALID_ARGUMENT where set in a request."""
+    """Not set; INVALID_ARGUMENT if set in a request."""
     GRANULARITY_WORD: _Granularity.ValueType  # 1
     """Words."""
     GRANULARITY_TOKEN: _Granularity.ValueType  # 2
-    """Tokens, as FLARE has them."""
+    """Tokens, as in FLARE."""
 
 class Granularity(_Granularity, metaclass=_GranularityEnumTypeWrapper):
-    """What is held against a threshold."""
+    """The unit that a trigger compares with its threshold."""
 
 GRANULARITY_UNSPECIFIED: Granularity.ValueType  # 0
-"""Not set; INVALID_ARGUMENT where set in a request."""
+"""Not set; INVALID_ARGUMENT if set in a request."""
 GRANULARITY_WORD: Granularity.ValueType  # 1
 """Words."""
 GRANULARITY_TOKEN: Granularity.ValueType  # 2
-"""Tokens, as FLARE has them."""
+"""Tokens, as in FLARE."""
 Global___Granularity: _TypeAlias = Granularity  # noqa: Y015
 
 class _Truncation:
@@ -107,82 +51,54 @@ class _Truncation:
 class _TruncationEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Truncation.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     TRUNCATION_UNSPECIFIED: _Truncation.ValueType  # 0
-    """Not set; INVALID_ARGUMENT where set in a request."""
+    """Not set; INVALID_ARGUMENT if set in a request."""
     TRUNCATION_SENTENCE: _Truncation.ValueType  # 1
-    """From its beginning."""
+    """At its beginning: the whole sentence is rewritten."""
     TRUNCATION_TOKEN: _Truncation.ValueType  # 2
-    """From the word that triggered: what stands before it is kept (DRAGIN Eq. 6)."""
+    """At the word that triggered: the text before that word is kept (DRAGIN Eq. 6)."""
 
 class Truncation(_Truncation, metaclass=_TruncationEnumTypeWrapper):
-    """From where a draft that is uncertain is written again."""
+    """Where an uncertain draft is cut before it is rewritten."""
 
 TRUNCATION_UNSPECIFIED: Truncation.ValueType  # 0
-"""Not set; INVALID_ARGUMENT where set in a request."""
+"""Not set; INVALID_ARGUMENT if set in a request."""
 TRUNCATION_SENTENCE: Truncation.ValueType  # 1
-"""From its beginning."""
+"""At its beginning: the whole sentence is rewritten."""
 TRUNCATION_TOKEN: Truncation.ValueType  # 2
-"""From the word that triggered: what stands before it is kept (DRAGIN Eq. 6)."""
+"""At the word that triggered: the text before that word is kept (DRAGIN Eq. 6)."""
 Global___Truncation: _TypeAlias = Truncation  # noqa: Y015
 
-class _When:
+class _Moment:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
 
-class _WhenEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_When.ValueType], _builtins.type):
+class _MomentEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Moment.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
-    WHEN_UNSPECIFIED: _When.ValueType  # 0
-    """Not set; never sent."""
-    WHEN_NEVER: _When.ValueType  # 1
-    """Never."""
-    WHEN_ONCE: _When.ValueType  # 2
+    MOMENT_UNSPECIFIED: _Moment.ValueType  # 0
+    """Not a moment; never sent."""
+    MOMENT_BEFORE_ANSWER: _Moment.ValueType  # 1
     """Once, before the first sentence."""
-    WHEN_UNCERTAIN_DRAFT: _When.ValueType  # 3
-    """For a draft that its trigger finds uncertain."""
-    WHEN_EVERY_SENTENCE: _When.ValueType  # 4
-    """Before every sentence but the concluding one."""
-    WHEN_EVERY_WINDOW: _When.ValueType  # 5
-    """Before every window of tokens but the concluding sentence's."""
+    MOMENT_BEFORE_SENTENCE: _Moment.ValueType  # 2
+    """Before every sentence except the concluding one."""
+    MOMENT_BEFORE_WINDOW: _Moment.ValueType  # 3
+    """Before every window of tokens except those of the concluding sentence."""
+    MOMENT_UNCERTAIN_DRAFT: _Moment.ValueType  # 4
+    """For every draft that the trigger finds uncertain."""
 
-class When(_When, metaclass=_WhenEnumTypeWrapper):
-    """When a policy retrieves."""
+class Moment(_Moment, metaclass=_MomentEnumTypeWrapper):
+    """A moment of an answer at which a policy can retrieve."""
 
-WHEN_UNSPECIFIED: When.ValueType  # 0
-"""Not set; never sent."""
-WHEN_NEVER: When.ValueType  # 1
-"""Never."""
-WHEN_ONCE: When.ValueType  # 2
+MOMENT_UNSPECIFIED: Moment.ValueType  # 0
+"""Not a moment; never sent."""
+MOMENT_BEFORE_ANSWER: Moment.ValueType  # 1
 """Once, before the first sentence."""
-WHEN_UNCERTAIN_DRAFT: When.ValueType  # 3
-"""For a draft that its trigger finds uncertain."""
-WHEN_EVERY_SENTENCE: When.ValueType  # 4
-"""Before every sentence but the concluding one."""
-WHEN_EVERY_WINDOW: When.ValueType  # 5
-"""Before every window of tokens but the concluding sentence's."""
-Global___When: _TypeAlias = When  # noqa: Y015
-
-class _Gate:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _GateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Gate.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    GATE_UNSPECIFIED: _Gate.ValueType  # 0
-    """None: every question may. INVALID_ARGUMENT where set in a request."""
-    GATE_GECE_PROXY: _Gate.ValueType  # 1
-    """A model learned from GECE's labels of long-tail questions. FAILED_PRECONDITION where the
-    orchestrator has no file of it.
-    """
-
-class Gate(_Gate, metaclass=_GateEnumTypeWrapper):
-    """What judges, once an answer, whether its question may be retrieved for at all."""
-
-GATE_UNSPECIFIED: Gate.ValueType  # 0
-"""None: every question may. INVALID_ARGUMENT where set in a request."""
-GATE_GECE_PROXY: Gate.ValueType  # 1
-"""A model learned from GECE's labels of long-tail questions. FAILED_PRECONDITION where the
-orchestrator has no file of it.
-"""
-Global___Gate: _TypeAlias = Gate  # noqa: Y015
+MOMENT_BEFORE_SENTENCE: Moment.ValueType  # 2
+"""Before every sentence except the concluding one."""
+MOMENT_BEFORE_WINDOW: Moment.ValueType  # 3
+"""Before every window of tokens except those of the concluding sentence."""
+MOMENT_UNCERTAIN_DRAFT: Moment.ValueType  # 4
+"""For every draft that the trigger finds uncertain."""
+Global___Moment: _TypeAlias = Moment  # noqa: Y015
 
 class _SettingSource:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -193,33 +109,38 @@ class _SettingSourceEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Setting
     SETTING_SOURCE_UNSPECIFIED: _SettingSource.ValueType  # 0
     """Not set; never sent."""
     SETTING_SOURCE_PAPER: _SettingSource.ValueType  # 1
-    """The paper's default."""
+    """The method's paper, or the code of its authors."""
     SETTING_SOURCE_MODEL: _SettingSource.ValueType  # 2
-    """The model's recommendation."""
+    """The recommendation of the model (ModelDescription.recommended)."""
     SETTING_SOURCE_REQUEST: _SettingSource.ValueType  # 3
     """The request."""
     SETTING_SOURCE_GATE: _SettingSource.ValueType  # 4
-    """The gate's file."""
+    """The gate file."""
+    SETTING_SOURCE_DEFAULT: _SettingSource.ValueType  # 5
+    """The project's own default; no paper states a value."""
 
 class SettingSource(_SettingSource, metaclass=_SettingSourceEnumTypeWrapper):
-    """Where the value of a setting came from."""
+    """The source of the value of a setting."""
 
 SETTING_SOURCE_UNSPECIFIED: SettingSource.ValueType  # 0
 """Not set; never sent."""
 SETTING_SOURCE_PAPER: SettingSource.ValueType  # 1
-"""The paper's default."""
+"""The method's paper, or the code of its authors."""
 SETTING_SOURCE_MODEL: SettingSource.ValueType  # 2
-"""The model's recommendation."""
+"""The recommendation of the model (ModelDescription.recommended)."""
 SETTING_SOURCE_REQUEST: SettingSource.ValueType  # 3
 """The request."""
 SETTING_SOURCE_GATE: SettingSource.ValueType  # 4
-"""The gate's file."""
+"""The gate file."""
+SETTING_SOURCE_DEFAULT: SettingSource.ValueType  # 5
+"""The project's own default; no paper states a value."""
 Global___SettingSource: _TypeAlias = SettingSource  # noqa: Y015
 
 @_typing.final
 class Policy(_message.Message):
-    """When to retrieve and what to ask. Unset, or without a preset, it is scaar. A setting given both
-    in the preset and in the overrides must be the same in both (INVALID_ARGUMENT, naming the field).
+    """When to retrieve and how to formulate queries. The default preset is scaar. A setting given in
+    both the preset and the overrides must have the same value in both (INVALID_ARGUMENT, naming the
+    field).
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -233,17 +154,23 @@ class Policy(_message.Message):
     DRAGIN_FIELD_NUMBER: _builtins.int
     DRAGIN_REFERENCE_FIELD_NUMBER: _builtins.int
     ETC_FIELD_NUMBER: _builtins.int
+    ETC_REFERENCE_FIELD_NUMBER: _builtins.int
     MEAN_ENTROPY_FIELD_NUMBER: _builtins.int
     PERPLEXITY_FIELD_NUMBER: _builtins.int
     SCAAR_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
     OVERRIDES_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """A policy by its name: one of the above, or one that the orchestrator has from an installed
+    package. ListPolicies lists the names. INVALID_ARGUMENT if there is no such policy.
+    """
     @_builtins.property
     def no_retrieval(self) -> Global___NoRetrievalPolicy:
-        """The model alone."""
+        """Never retrieve: the model answers alone."""
 
     @_builtins.property
     def single_round(self) -> Global___SingleRoundPolicy:
-        """Passages for the question, once."""
+        """Retrieve once, with the question."""
 
     @_builtins.property
     def fixed_length(self) -> Global___FixedLengthPolicy:
@@ -255,39 +182,43 @@ class Policy(_message.Message):
 
     @_builtins.property
     def ircot(self) -> Global___IrcotPolicy:
-        """Retrieve before every sentence, and keep what was found."""
+        """Retrieve before every sentence, and accumulate the passages."""
 
     @_builtins.property
     def flare(self) -> Global___FlarePolicy:
-        """Retrieve when any word's probability is below theta."""
+        """Retrieve if the probability of any word is below theta."""
 
     @_builtins.property
     def dragin(self) -> Global___DraginPolicy:
-        """Retrieve when a word that is unsure and attended to is no stop word."""
+        """Retrieve if any word other than a stop word has high entropy and receives high attention."""
 
     @_builtins.property
     def dragin_reference(self) -> Global___DraginReferencePolicy:
-        """The same as DRAGIN's authors' code runs it."""
+        """dragin as in the code of its authors."""
 
     @_builtins.property
     def etc(self) -> Global___EtcPolicy:
-        """Retrieve when the entropy of content words turns upwards."""
+        """Retrieve if the entropy of words changes sharply."""
+
+    @_builtins.property
+    def etc_reference(self) -> Global___EtcReferencePolicy:
+        """etc with the trigger of its authors' code."""
 
     @_builtins.property
     def mean_entropy(self) -> Global___MeanEntropyPolicy:
-        """Retrieve when the sentence's mean entropy is above theta."""
+        """Retrieve if the mean entropy of the sentence is above theta."""
 
     @_builtins.property
     def perplexity(self) -> Global___PerplexityPolicy:
-        """Retrieve when the sentence's perplexity is above theta."""
+        """Retrieve if the perplexity of the sentence is above theta."""
 
     @_builtins.property
     def scaar(self) -> Global___ScaarPolicy:
-        """Retrieve when a word's probability is below a threshold that rises with its contribution."""
+        """Retrieve if the probability of a word is below a threshold that rises with its contribution."""
 
     @_builtins.property
     def overrides(self) -> Global___PolicyOverrides:
-        """What is to be different about the preset."""
+        """Settings that replace those of the preset."""
 
     def __init__(
         self,
@@ -301,16 +232,18 @@ class Policy(_message.Message):
         dragin: Global___DraginPolicy | None = ...,
         dragin_reference: Global___DraginReferencePolicy | None = ...,
         etc: Global___EtcPolicy | None = ...,
+        etc_reference: Global___EtcReferencePolicy | None = ...,
         mean_entropy: Global___MeanEntropyPolicy | None = ...,
         perplexity: Global___PerplexityPolicy | None = ...,
         scaar: Global___ScaarPolicy | None = ...,
+        name: _builtins.str = ...,
         overrides: Global___PolicyOverrides | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["dragin", b"dragin", "dragin_reference", b"dragin_reference", "etc", b"etc", "fixed_length", b"fixed_length", "fixed_sentence", b"fixed_sentence", "flare", b"flare", "ircot", b"ircot", "mean_entropy", b"mean_entropy", "no_retrieval", b"no_retrieval", "overrides", b"overrides", "perplexity", b"perplexity", "preset", b"preset", "scaar", b"scaar", "single_round", b"single_round"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["dragin", b"dragin", "dragin_reference", b"dragin_reference", "etc", b"etc", "etc_reference", b"etc_reference", "fixed_length", b"fixed_length", "fixed_sentence", b"fixed_sentence", "flare", b"flare", "ircot", b"ircot", "mean_entropy", b"mean_entropy", "name", b"name", "no_retrieval", b"no_retrieval", "overrides", b"overrides", "perplexity", b"perplexity", "preset", b"preset", "scaar", b"scaar", "single_round", b"single_round"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["dragin", b"dragin", "dragin_reference", b"dragin_reference", "etc", b"etc", "fixed_length", b"fixed_length", "fixed_sentence", b"fixed_sentence", "flare", b"flare", "ircot", b"ircot", "mean_entropy", b"mean_entropy", "no_retrieval", b"no_retrieval", "overrides", b"overrides", "perplexity", b"perplexity", "preset", b"preset", "scaar", b"scaar", "single_round", b"single_round"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dragin", b"dragin", "dragin_reference", b"dragin_reference", "etc", b"etc", "etc_reference", b"etc_reference", "fixed_length", b"fixed_length", "fixed_sentence", b"fixed_sentence", "flare", b"flare", "ircot", b"ircot", "mean_entropy", b"mean_entropy", "name", b"name", "no_retrieval", b"no_retrieval", "overrides", b"overrides", "perplexity", b"perplexity", "preset", b"preset", "scaar", b"scaar", "single_round", b"single_round"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_preset: _TypeAlias = _typing.Literal["no_retrieval", "single_round", "fixed_length", "fixed_sentence", "ircot", "flare", "dragin", "dragin_reference", "etc", "mean_entropy", "perplexity", "scaar"]  # noqa: Y015
+    _WhichOneofReturnType_preset: _TypeAlias = _typing.Literal["no_retrieval", "single_round", "fixed_length", "fixed_sentence", "ircot", "flare", "dragin", "dragin_reference", "etc", "etc_reference", "mean_entropy", "perplexity", "scaar", "name"]  # noqa: Y015
     _WhichOneofArgType_preset: _TypeAlias = _typing.Literal["preset", b"preset"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_preset) -> _WhichOneofReturnType_preset | None: ...
 
@@ -352,15 +285,15 @@ Global___SingleRoundPolicy: _TypeAlias = SingleRoundPolicy  # noqa: Y015
 
 @_typing.final
 class FixedLengthPolicy(_message.Message):
-    """FL-RAG: a retrieval before every window of tokens, with the last tokens written. A window stands
-    in the place of a sentence in events and answers.
+    """FL-RAG: a retrieval before every window of tokens. The query is the last tokens written. Events
+    and answers report a window in place of a sentence.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     WINDOW_TOKENS_FIELD_NUMBER: _builtins.int
     window_tokens: _builtins.int
-    """Tokens of a window, 1 to 1,024; 16 where unset. INVALID_ARGUMENT outside."""
+    """Number of tokens in a window, 1 to 1,024. Default: 16. INVALID_ARGUMENT outside this range."""
     def __init__(
         self,
         *,
@@ -378,7 +311,7 @@ Global___FixedLengthPolicy: _TypeAlias = FixedLengthPolicy  # noqa: Y015
 
 @_typing.final
 class FixedSentencePolicy(_message.Message):
-    """FS-RAG: a retrieval before every sentence, with the sentence before."""
+    """FS-RAG: a retrieval before every sentence. The query is the preceding sentence."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -395,14 +328,14 @@ Global___FixedSentencePolicy: _TypeAlias = FixedSentencePolicy  # noqa: Y015
 
 @_typing.final
 class IrcotPolicy(_message.Message):
-    """IRCoT: as FS-RAG, and passages accumulate."""
+    """IRCoT: as FS-RAG, but passages accumulate over the answer."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     MAX_PASSAGES_FIELD_NUMBER: _builtins.int
     max_passages: _builtins.int
-    """The most passages that accumulate, 1 to 100; 15 where unset. The oldest go first.
-    INVALID_ARGUMENT outside.
+    """Maximum number of accumulated passages, 1 to 100. The oldest are dropped first. Default: 15.
+    INVALID_ARGUMENT outside this range.
     """
     def __init__(
         self,
@@ -427,8 +360,8 @@ class FlarePolicy(_message.Message):
 
     THETA_FIELD_NUMBER: _builtins.int
     theta: _builtins.float
-    """The threshold, (0, 1]; the model's recommendation, else 0.8, where unset. INVALID_ARGUMENT
-    outside.
+    """The threshold, (0, 1]. Default: the model's recommendation, or 0.8 without one.
+    INVALID_ARGUMENT outside this range.
     """
     def __init__(
         self,
@@ -455,16 +388,16 @@ class ScaarPolicy(_message.Message):
     THETA_CAP_FIELD_NUMBER: _builtins.int
     ALPHA_FIELD_NUMBER: _builtins.int
     theta: _builtins.float
-    """The threshold before weighting, (0, 1]; the model's recommendation, else 0.8, where unset.
-    INVALID_ARGUMENT outside.
+    """The threshold before weighting, (0, 1]. Default: the model's recommendation, or 0.8 without
+    one. INVALID_ARGUMENT outside this range.
     """
     theta_cap: _builtins.float
-    """The highest threshold that weighting may give a word, (0, 1]; 1 where unset.
-    INVALID_ARGUMENT outside.
+    """The maximum threshold of a word after weighting, (0, 1]. Default: 1. INVALID_ARGUMENT outside
+    this range.
     """
     alpha: _builtins.float
-    """Share of words kept by the query, in percent, (0, 100]; the model's recommendation, else 50,
-    where unset. INVALID_ARGUMENT outside.
+    """Share of words kept by the query, in percent, (0, 100]. Default: the model's recommendation, or
+    50 without one. INVALID_ARGUMENT outside this range.
     """
     def __init__(
         self,
@@ -494,14 +427,16 @@ Global___ScaarPolicy: _TypeAlias = ScaarPolicy  # noqa: Y015
 
 @_typing.final
 class DraginPolicy(_message.Message):
-    """DRAGIN. It needs a generator with entropies and attention (FAILED_PRECONDITION without)."""
+    """DRAGIN. Requires a generator with CAPABILITY_ENTROPY and CAPABILITY_ATTENTION
+    (FAILED_PRECONDITION otherwise).
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     THETA_FIELD_NUMBER: _builtins.int
     theta: _builtins.float
-    """The threshold, (0, 100]; the model's recommendation, else 1, where unset. INVALID_ARGUMENT
-    outside.
+    """The threshold, (0, 100]. Default: the model's recommendation, or 1 without one.
+    INVALID_ARGUMENT outside this range.
     """
     def __init__(
         self,
@@ -520,16 +455,16 @@ Global___DraginPolicy: _TypeAlias = DraginPolicy  # noqa: Y015
 
 @_typing.final
 class DraginReferencePolicy(_message.Message):
-    """DRAGIN as its authors' code runs it. It needs a generator with entropies and attention
-    (FAILED_PRECONDITION without).
+    """DRAGIN as in the code of its authors. Requires a generator with CAPABILITY_ENTROPY and
+    CAPABILITY_ATTENTION (FAILED_PRECONDITION otherwise).
     """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     THETA_FIELD_NUMBER: _builtins.int
     theta: _builtins.float
-    """The threshold, (0, 100]; the model's recommendation, else 1, where unset. INVALID_ARGUMENT
-    outside.
+    """The threshold, (0, 100]. Default: the model's recommendation, or 1 without one.
+    INVALID_ARGUMENT outside this range.
     """
     def __init__(
         self,
@@ -548,14 +483,16 @@ Global___DraginReferencePolicy: _TypeAlias = DraginReferencePolicy  # noqa: Y015
 
 @_typing.final
 class EtcPolicy(_message.Message):
-    """ETC. It needs a generator with entropies and attention (FAILED_PRECONDITION without)."""
+    """ETC. Requires a generator with CAPABILITY_ENTROPY and CAPABILITY_ATTENTION (FAILED_PRECONDITION
+    otherwise).
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     THETA_FIELD_NUMBER: _builtins.int
     theta: _builtins.float
-    """The threshold, (0, 100]; the model's recommendation, else 1, where unset. INVALID_ARGUMENT
-    outside.
+    """The threshold, (0, 100]. Default: the model's recommendation, or 1 without one.
+    INVALID_ARGUMENT outside this range.
     """
     def __init__(
         self,
@@ -573,15 +510,43 @@ class EtcPolicy(_message.Message):
 Global___EtcPolicy: _TypeAlias = EtcPolicy  # noqa: Y015
 
 @_typing.final
-class MeanEntropyPolicy(_message.Message):
-    """Mean entropy. It needs a generator with entropies (FAILED_PRECONDITION without)."""
+class EtcReferencePolicy(_message.Message):
+    """ETC with the trigger of its authors' code. Requires a generator with CAPABILITY_ENTROPY and
+    CAPABILITY_ATTENTION (FAILED_PRECONDITION otherwise).
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     THETA_FIELD_NUMBER: _builtins.int
     theta: _builtins.float
-    """The threshold in nats, (0, 100]; the model's recommendation, else 0.5, where unset.
-    INVALID_ARGUMENT outside.
+    """The threshold, (0, 100]. Default: the model's recommendation, or 1.3 without one.
+    INVALID_ARGUMENT outside this range.
+    """
+    def __init__(
+        self,
+        *,
+        theta: _builtins.float | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_theta", b"_theta", "theta", b"theta"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_theta", b"_theta", "theta", b"theta"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__theta: _TypeAlias = _typing.Literal["theta"]  # noqa: Y015
+    _WhichOneofArgType__theta: _TypeAlias = _typing.Literal["_theta", b"_theta"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__theta) -> _WhichOneofReturnType__theta | None: ...
+
+Global___EtcReferencePolicy: _TypeAlias = EtcReferencePolicy  # noqa: Y015
+
+@_typing.final
+class MeanEntropyPolicy(_message.Message):
+    """Mean entropy. Requires a generator with CAPABILITY_ENTROPY (FAILED_PRECONDITION otherwise)."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    THETA_FIELD_NUMBER: _builtins.int
+    theta: _builtins.float
+    """The threshold in nats, (0, 100]. Default: the model's recommendation, or 0.5 without one.
+    INVALID_ARGUMENT outside this range.
     """
     def __init__(
         self,
@@ -600,14 +565,14 @@ Global___MeanEntropyPolicy: _TypeAlias = MeanEntropyPolicy  # noqa: Y015
 
 @_typing.final
 class PerplexityPolicy(_message.Message):
-    """Perplexity. It needs a generator with log-probabilities (FAILED_PRECONDITION without)."""
+    """Perplexity. Requires a generator with CAPABILITY_LOGPROBS (FAILED_PRECONDITION otherwise)."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     THETA_FIELD_NUMBER: _builtins.int
     theta: _builtins.float
-    """The threshold, [1, 1000000]; the model's recommendation, else 1.2, where unset.
-    INVALID_ARGUMENT outside.
+    """The threshold, [1, 1000000]. Default: the model's recommendation, or 1.2 without one.
+    INVALID_ARGUMENT outside this range.
     """
     def __init__(
         self,
@@ -626,10 +591,12 @@ Global___PerplexityPolicy: _TypeAlias = PerplexityPolicy  # noqa: Y015
 
 @_typing.final
 class PolicyOverrides(_message.Message):
-    """Settings in place of a policy's own. Any trigger combines with any query formulation, but that
-    one of the draft (FORMULATION_CURRENT_SENTENCE, FORMULATION_CONTENT_WORDS, FORMULATION_PFQ,
-    FORMULATION_ATTENTION, FORMULATION_ATTENTION_REFERENCE) needs a policy that drafts. A setting that the policy does not have, or that has no effect beside the others, is
-    INVALID_ARGUMENT.
+    """Settings that replace those of a policy. Every trigger can be combined with every query
+    formulation. The formulations that use the draft (current_sentence,
+    content_words, pfq, attention,
+    attention_reference) require a policy that judges drafts. INVALID_ARGUMENT for a
+    setting that the policy does not have, and for a setting that has no effect in combination with
+    the others.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -651,50 +618,81 @@ class PolicyOverrides(_message.Message):
     TRUNCATE_FIELD_NUMBER: _builtins.int
     GATE_FIELD_NUMBER: _builtins.int
     GATE_THRESHOLD_FIELD_NUMBER: _builtins.int
-    query: _query_builder_pb2.Formulation.ValueType
-    """What to ask."""
+    query: _builtins.str
+    """The query formulation, by name (QuerySettings.formulation)."""
     alpha: _builtins.float
-    """Share of words kept by FORMULATION_PFQ, in percent, (0, 100]. INVALID_ARGUMENT outside."""
+    """Share of words kept by pfq, in percent, (0, 100]. INVALID_ARGUMENT outside this
+    range.
+    """
     include_question: _builtins.bool
-    """Whether the question stands before the formulated words."""
+    """Whether the query starts with the question, followed by the formulated words."""
     word_order: _query_builder_pb2.WordOrder.ValueType
-    """The order of the kept words of FORMULATION_PFQ."""
+    """The order of the kept words of pfq."""
     last_n_tokens: _builtins.int
-    """Tokens of FORMULATION_LAST_N_TOKENS, 1 to 1,024. INVALID_ARGUMENT outside."""
+    """Number of tokens for last_n_tokens, 1 to 1,024. INVALID_ARGUMENT outside this
+    range.
+    """
     top_k: _builtins.int
-    """Passages a query, 1 to 100. INVALID_ARGUMENT outside."""
+    """Maximum number of passages per query, 1 to 100. INVALID_ARGUMENT outside this range."""
     theta: _builtins.float
-    """The threshold: (0, 1] for triggers that go by probabilities, (0, 100] for those that go by
-    entropies, [1, 1000000] for TRIGGER_PERPLEXITY. INVALID_ARGUMENT outside.
+    """The threshold: (0, 1] for triggers that use probabilities, (0, 100] for triggers that use
+    entropies, [1, 1000000] for the trigger perplexity. INVALID_ARGUMENT outside these ranges.
     """
     theta_cap: _builtins.float
-    """The highest threshold that weighting may give a word, (0, 1]. INVALID_ARGUMENT outside."""
-    trigger: Global___Trigger.ValueType
-    """What makes a draft uncertain."""
+    """The maximum threshold of a word after weighting, (0, 1]. INVALID_ARGUMENT outside this range."""
+    trigger: _builtins.str
+    """The trigger, which decides whether a draft is uncertain, by name. theta is the threshold.
+
+    - flare: a word's probability is below theta (FLARE).
+    - exp_raw: a word's probability is below min(theta_cap, theta * exp(r)), where r is the word's
+      contribution (SCAAR Eq. 3 as printed).
+    - surprisal: a word's probability is below theta ** (1 / r'), where r' is the word's
+      contribution divided by the mean contribution of the sentence.
+    - attention: as surprisal, with the attention paid by later tokens instead of contributions.
+    - rind: a word's entropy times the attention that it receives is above theta (DRAGIN's RIND).
+    - rind_reference: rind as in the code of DRAGIN's authors.
+    - etc: the smoothed second difference of the words' entropies is above theta in absolute value
+      (ETC, Eq. 7 to 12).
+    - etc_reference: etc as in the code of ETC's authors: rises only, weighted by attention.
+    - mean_entropy: the sentence's mean entropy is above theta.
+    - perplexity: the sentence's perplexity is above theta.
+
+    Installed packages add others. INVALID_ARGUMENT if there is no such trigger.
+    """
     window_tokens: _builtins.int
-    """Tokens of a window, 1 to 1,024; fixed_length only. INVALID_ARGUMENT outside."""
+    """Number of tokens in a window, 1 to 1,024, for fixed_length only. INVALID_ARGUMENT outside this
+    range.
+    """
     max_passages: _builtins.int
-    """The most passages that accumulate, 1 to 100; ircot only. INVALID_ARGUMENT outside."""
+    """Maximum number of accumulated passages, 1 to 100, for ircot only. INVALID_ARGUMENT outside this
+    range.
+    """
     granularity: Global___Granularity.ValueType
-    """What is held against the threshold."""
+    """The unit that the trigger compares with the threshold."""
     spare_stop_words: _builtins.bool
-    """Whether a stop word is never uncertain (DRAGIN Eq. 4, s_i)."""
+    """Whether stop words never count as uncertain (DRAGIN Eq. 4, s_i)."""
     top_words: _builtins.int
-    """How many of the words that are attended to most FORMULATION_ATTENTION and
-    FORMULATION_ATTENTION_REFERENCE ask with, 1 to 256. INVALID_ARGUMENT outside.
+    """Number of words with the highest attention to put into the query, 1 to 256, for
+    attention and attention_reference. INVALID_ARGUMENT outside this range.
     """
     truncate: Global___Truncation.ValueType
-    """From where a draft that is uncertain is written again."""
-    gate: Global___Gate.ValueType
-    """What judges whether the question may be retrieved for; of every policy but no_retrieval."""
+    """Where an uncertain draft is cut before it is rewritten."""
+    gate: _builtins.str
+    """The gate, a check made once per answer that decides whether the policy may retrieve for the
+    question, by name: gece_proxy, a model trained on the long-tail labels of GECE (Li et al., ACL
+    2024), or that of an installed package. For every policy except no_retrieval. Default: none.
+    INVALID_ARGUMENT if there is no such gate; FAILED_PRECONDITION if the orchestrator has no file
+    of it.
+    """
     gate_threshold: _builtins.float
-    """How likely of the long tail a question must be to be retrieved for, (0, 1]; the gate file's
-    where unset. INVALID_ARGUMENT outside, and without a gate.
+    """The policy retrieves only for questions that are long-tail with at least this probability, (0,
+    1]. Default: the threshold of the gate file. INVALID_ARGUMENT outside this range, and without a
+    gate.
     """
     def __init__(
         self,
         *,
-        query: _query_builder_pb2.Formulation.ValueType | None = ...,
+        query: _builtins.str | None = ...,
         alpha: _builtins.float | None = ...,
         include_question: _builtins.bool | None = ...,
         word_order: _query_builder_pb2.WordOrder.ValueType | None = ...,
@@ -702,14 +700,14 @@ class PolicyOverrides(_message.Message):
         top_k: _builtins.int | None = ...,
         theta: _builtins.float | None = ...,
         theta_cap: _builtins.float | None = ...,
-        trigger: Global___Trigger.ValueType | None = ...,
+        trigger: _builtins.str | None = ...,
         window_tokens: _builtins.int | None = ...,
         max_passages: _builtins.int | None = ...,
         granularity: Global___Granularity.ValueType | None = ...,
         spare_stop_words: _builtins.bool | None = ...,
         top_words: _builtins.int | None = ...,
         truncate: Global___Truncation.ValueType | None = ...,
-        gate: Global___Gate.ValueType | None = ...,
+        gate: _builtins.str | None = ...,
         gate_threshold: _builtins.float | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_max_passages", b"_max_passages", "_query", b"_query", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "max_passages", b"max_passages", "query", b"query", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
@@ -789,12 +787,12 @@ Global___PolicyOverrides: _TypeAlias = PolicyOverrides  # noqa: Y015
 
 @_typing.final
 class EffectivePolicy(_message.Message):
-    """A policy as it was run: every setting, and where the ones that vary came from."""
+    """A policy with all settings in effect and their sources."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
-    WHEN_FIELD_NUMBER: _builtins.int
+    MOMENTS_FIELD_NUMBER: _builtins.int
     TRIGGER_FIELD_NUMBER: _builtins.int
     THETA_FIELD_NUMBER: _builtins.int
     THETA_CAP_FIELD_NUMBER: _builtins.int
@@ -809,45 +807,51 @@ class EffectivePolicy(_message.Message):
     GATE_FIELD_NUMBER: _builtins.int
     GATE_THRESHOLD_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """Its name, such as "scaar"."""
-    when: Global___When.ValueType
-    """When it retrieves."""
-    trigger: Global___Trigger.ValueType
-    """What makes a draft uncertain; TRIGGER_UNSPECIFIED where nothing is judged."""
+    """The name of the policy, such as "scaar"."""
+    trigger: _builtins.str
+    """The name of the trigger. Unset if the policy does not judge drafts."""
     theta: _builtins.float
-    """The threshold."""
+    """The threshold of the trigger."""
     theta_cap: _builtins.float
-    """The highest threshold that weighting may give a word."""
+    """The maximum threshold of a word after weighting."""
     top_k: _builtins.int
-    """Passages a query, 1 to 100."""
+    """Maximum number of passages per query, 1 to 100."""
     window_tokens: _builtins.int
-    """Tokens of a window; 0 where the policy goes by sentences."""
+    """Number of tokens in a window. 0 if the policy works by sentences."""
     max_passages: _builtins.int
-    """The most passages that accumulate; 0 where a retrieval's take the place of those before."""
+    """Maximum number of accumulated passages. 0 if each retrieval replaces the passages of the
+    previous one.
+    """
     granularity: Global___Granularity.ValueType
-    """What is held against the threshold."""
+    """The unit that the trigger compares with the threshold."""
     spare_stop_words: _builtins.bool
-    """Whether a stop word is never uncertain."""
+    """Whether stop words never count as uncertain."""
     truncate: Global___Truncation.ValueType
-    """From where a draft that is uncertain is written again."""
-    gate: Global___Gate.ValueType
-    """What judges whether the question may be retrieved for; GATE_UNSPECIFIED where nothing does."""
+    """Where an uncertain draft is cut before it is rewritten."""
+    gate: _builtins.str
+    """The name of the gate. Unset without a gate."""
     gate_threshold: _builtins.float
-    """How likely of the long tail a question must be to be retrieved for; unset without a gate."""
+    """The policy retrieves only for questions that are long-tail with at least this probability.
+    Unset without a gate.
+    """
+    @_builtins.property
+    def moments(self) -> _containers.RepeatedScalarFieldContainer[Global___Moment.ValueType]:
+        """The moments at which the policy retrieves. Empty if it never does."""
+
     @_builtins.property
     def query(self) -> _query_builder_pb2.QuerySettings:
-        """What it asks."""
+        """How queries are formulated."""
 
     @_builtins.property
     def sources(self) -> _containers.RepeatedCompositeFieldContainer[Global___SettingOrigin]:
-        """Where settings came from; one that is not named has the policy's own value."""
+        """The sources of settings. A setting without an entry has the policy's own value."""
 
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
-        when: Global___When.ValueType = ...,
-        trigger: Global___Trigger.ValueType = ...,
+        moments: _abc.Iterable[Global___Moment.ValueType] | None = ...,
+        trigger: _builtins.str | None = ...,
         theta: _builtins.float = ...,
         theta_cap: _builtins.float = ...,
         query: _query_builder_pb2.QuerySettings | None = ...,
@@ -858,31 +862,40 @@ class EffectivePolicy(_message.Message):
         granularity: Global___Granularity.ValueType = ...,
         spare_stop_words: _builtins.bool = ...,
         truncate: Global___Truncation.ValueType = ...,
-        gate: Global___Gate.ValueType = ...,
+        gate: _builtins.str | None = ...,
         gate_threshold: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_gate_threshold", b"_gate_threshold", "gate_threshold", b"gate_threshold", "query", b"query"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_trigger", b"_trigger", "gate", b"gate", "gate_threshold", b"gate_threshold", "query", b"query", "trigger", b"trigger"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate_threshold", b"_gate_threshold", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "max_passages", b"max_passages", "name", b"name", "query", b"query", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "when", b"when", "window_tokens", b"window_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_trigger", b"_trigger", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "max_passages", b"max_passages", "moments", b"moments", "name", b"name", "query", b"query", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__gate: _TypeAlias = _typing.Literal["gate"]  # noqa: Y015
+    _WhichOneofArgType__gate: _TypeAlias = _typing.Literal["_gate", b"_gate"]  # noqa: Y015
     _WhichOneofReturnType__gate_threshold: _TypeAlias = _typing.Literal["gate_threshold"]  # noqa: Y015
     _WhichOneofArgType__gate_threshold: _TypeAlias = _typing.Literal["_gate_threshold", b"_gate_threshold"]  # noqa: Y015
+    _WhichOneofReturnType__trigger: _TypeAlias = _typing.Literal["trigger"]  # noqa: Y015
+    _WhichOneofArgType__trigger: _TypeAlias = _typing.Literal["_trigger", b"_trigger"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__gate) -> _WhichOneofReturnType__gate | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__gate_threshold) -> _WhichOneofReturnType__gate_threshold | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__trigger) -> _WhichOneofReturnType__trigger | None: ...
 
 Global___EffectivePolicy: _TypeAlias = EffectivePolicy  # noqa: Y015
 
 @_typing.final
 class SettingOrigin(_message.Message):
-    """Where one setting came from."""
+    """The source of one setting."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     SETTING_FIELD_NUMBER: _builtins.int
     SOURCE_FIELD_NUMBER: _builtins.int
     setting: _builtins.str
-    """The setting's name, such as "theta"."""
+    """The name of the setting, such as "theta"."""
     source: Global___SettingSource.ValueType
-    """Where its value came from."""
+    """The source of its value."""
     def __init__(
         self,
         *,

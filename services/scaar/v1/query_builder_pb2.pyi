@@ -19,58 +19,6 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
-class _Formulation:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _FormulationEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Formulation.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    FORMULATION_UNSPECIFIED: _Formulation.ValueType  # 0
-    """Not a formulation; INVALID_ARGUMENT."""
-    FORMULATION_QUESTION: _Formulation.ValueType  # 1
-    """The question."""
-    FORMULATION_CURRENT_SENTENCE: _Formulation.ValueType  # 2
-    """The drafted sentence without its uncertain words (FLARE)."""
-    FORMULATION_LAST_SENTENCE: _Formulation.ValueType  # 3
-    """The last accepted sentence (IRCoT)."""
-    FORMULATION_LAST_N_TOKENS: _Formulation.ValueType  # 4
-    """The last tokens written."""
-    FORMULATION_FULL_CONTEXT: _Formulation.ValueType  # 5
-    """All that has been written."""
-    FORMULATION_PFQ: _Formulation.ValueType  # 6
-    """The confident words that contribute most (SCAAR Algorithm 1)."""
-    FORMULATION_CONTENT_WORDS: _Formulation.ValueType  # 7
-    """The content words of the drafted sentence without its uncertain ones."""
-    FORMULATION_ATTENTION: _Formulation.ValueType  # 8
-    """The words of question and answer that the trigger attends to most (DRAGIN's QFS)."""
-    FORMULATION_ATTENTION_REFERENCE: _Formulation.ValueType  # 9
-    """The same as DRAGIN's authors' code forms it: content words only."""
-
-class Formulation(_Formulation, metaclass=_FormulationEnumTypeWrapper):
-    """What to ask the retriever."""
-
-FORMULATION_UNSPECIFIED: Formulation.ValueType  # 0
-"""Not a formulation; INVALID_ARGUMENT."""
-FORMULATION_QUESTION: Formulation.ValueType  # 1
-"""The question."""
-FORMULATION_CURRENT_SENTENCE: Formulation.ValueType  # 2
-"""The drafted sentence without its uncertain words (FLARE)."""
-FORMULATION_LAST_SENTENCE: Formulation.ValueType  # 3
-"""The last accepted sentence (IRCoT)."""
-FORMULATION_LAST_N_TOKENS: Formulation.ValueType  # 4
-"""The last tokens written."""
-FORMULATION_FULL_CONTEXT: Formulation.ValueType  # 5
-"""All that has been written."""
-FORMULATION_PFQ: Formulation.ValueType  # 6
-"""The confident words that contribute most (SCAAR Algorithm 1)."""
-FORMULATION_CONTENT_WORDS: Formulation.ValueType  # 7
-"""The content words of the drafted sentence without its uncertain ones."""
-FORMULATION_ATTENTION: Formulation.ValueType  # 8
-"""The words of question and answer that the trigger attends to most (DRAGIN's QFS)."""
-FORMULATION_ATTENTION_REFERENCE: Formulation.ValueType  # 9
-"""The same as DRAGIN's authors' code forms it: content words only."""
-Global___Formulation: _TypeAlias = Formulation  # noqa: Y015
-
 class _WordOrder:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -78,17 +26,17 @@ class _WordOrder:
 class _WordOrderEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_WordOrder.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     WORD_ORDER_UNSPECIFIED: _WordOrder.ValueType  # 0
-    """Not an order; INVALID_ARGUMENT where set."""
+    """Not an order; INVALID_ARGUMENT if set."""
     WORD_ORDER_TEXT: _WordOrder.ValueType  # 1
     """As in the sentence."""
     WORD_ORDER_CONTRIBUTION: _WordOrder.ValueType  # 2
     """Largest contribution first."""
 
 class WordOrder(_WordOrder, metaclass=_WordOrderEnumTypeWrapper):
-    """In which order a percentile-filtered query names the kept words."""
+    """The order of the kept words in a percentile-filtered query."""
 
 WORD_ORDER_UNSPECIFIED: WordOrder.ValueType  # 0
-"""Not an order; INVALID_ARGUMENT where set."""
+"""Not an order; INVALID_ARGUMENT if set."""
 WORD_ORDER_TEXT: WordOrder.ValueType  # 1
 """As in the sentence."""
 WORD_ORDER_CONTRIBUTION: WordOrder.ValueType  # 2
@@ -108,30 +56,47 @@ class QuerySettings(_message.Message):
     LAST_N_TOKENS_FIELD_NUMBER: _builtins.int
     MAX_WORDS_FIELD_NUMBER: _builtins.int
     TOP_WORDS_FIELD_NUMBER: _builtins.int
-    formulation: Global___Formulation.ValueType
-    """What to ask. INVALID_ARGUMENT when unspecified or unknown."""
+    formulation: _builtins.str
+    """The formulation, which decides of which text the query is made, by name.
+
+    - question: the question.
+    - current_sentence: the drafted sentence without its uncertain words (FLARE).
+    - last_sentence: the last accepted sentence (IRCoT).
+    - last_n_tokens: the last tokens of the text written so far.
+    - full_context: the whole text written so far.
+    - pfq: the confident words with the largest contributions (SCAAR Algorithm 1).
+    - content_words: the content words of the drafted sentence without the uncertain ones.
+    - attention: the words of question and answer to which the triggering word attends most
+      (DRAGIN's QFS).
+    - attention_reference: attention as in the code of DRAGIN's authors: content words only.
+
+    Installed packages add others. INVALID_ARGUMENT if there is no such formulation.
+    """
     include_question: _builtins.bool
-    """Whether the question stands before the formulated words."""
+    """Whether the query starts with the question, followed by the formulated words."""
     alpha: _builtins.float
-    """Share of words kept by FORMULATION_PFQ, in percent, (0, 100]; 50 where unset.
-    INVALID_ARGUMENT outside.
+    """Share of words kept by pfq, in percent, (0, 100]. Default: 50. INVALID_ARGUMENT
+    outside this range.
     """
     word_order: Global___WordOrder.ValueType
-    """The order of the kept words; WORD_ORDER_TEXT where unset."""
+    """The order of the kept words. Default: WORD_ORDER_TEXT."""
     last_n_tokens: _builtins.int
-    """Tokens of FORMULATION_LAST_N_TOKENS, from 1; 25 where unset. INVALID_ARGUMENT below 1."""
+    """Number of tokens for last_n_tokens, at least 1. Default: 25. INVALID_ARGUMENT below
+    1.
+    """
     max_words: _builtins.int
-    """The most words of a query, from 1; 64 where unset; the question is never cut.
+    """Maximum number of words in a query, at least 1. The question is never cut. Default: 64.
     INVALID_ARGUMENT below 1.
     """
     top_words: _builtins.int
-    """How many of the words that are attended to most are asked with, from 1; 25 where unset.
-    INVALID_ARGUMENT below 1.
+    """Number of words with the highest attention to put into the query, at least 1, for
+    attention and attention_reference. Default: 25. INVALID_ARGUMENT below
+    1.
     """
     def __init__(
         self,
         *,
-        formulation: Global___Formulation.ValueType = ...,
+        formulation: _builtins.str = ...,
         include_question: _builtins.bool = ...,
         alpha: _builtins.float | None = ...,
         word_order: Global___WordOrder.ValueType | None = ...,
@@ -168,7 +133,7 @@ Global___QuerySettings: _TypeAlias = QuerySettings  # noqa: Y015
 
 @_typing.final
 class JudgedWord(_message.Message):
-    """A drafted word held against its threshold."""
+    """A drafted word compared with its threshold."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -184,36 +149,40 @@ class JudgedWord(_message.Message):
     ENTROPY_FIELD_NUMBER: _builtins.int
     ATTENTION_FIELD_NUMBER: _builtins.int
     text: _builtins.str
-    """The word, punctuation attached."""
+    """The word, with its punctuation."""
     start: _builtins.int
-    """Where it starts, in code points from the start of its sentence."""
+    """Start of the word, in code points from the start of its sentence."""
     end: _builtins.int
-    """Where it ends, not included."""
+    """End of the word, in code points from the start of its sentence, exclusive."""
     probability: _builtins.float
-    """P', the geometric mean of its tokens' probabilities (SCAAR Eq. 4, 5), [0, 1]; unset where a
-    token's log-probability is missing, which counts as 0. INVALID_ARGUMENT when not a number.
+    """P', the geometric mean of the probabilities of the word's tokens (SCAAR Eq. 4, 5), [0, 1].
+    Unset if a token's log-probability is missing; the word then counts as having probability 0.
+    INVALID_ARGUMENT if not a number.
     """
     threshold: _builtins.float
-    """theta_i, the threshold of this word (SCAAR Eq. 3). INVALID_ARGUMENT when not a number."""
+    """theta_i, the threshold of this word (SCAAR Eq. 3). INVALID_ARGUMENT if not a number."""
     uncertain: _builtins.bool
-    """Whether the trigger finds it uncertain: its probability below the threshold, or its value above."""
+    """Whether the trigger marks the word as uncertain: its probability is below the threshold, or its
+    value is above the threshold.
+    """
     contribution: _builtins.float
-    """r, the word's contribution (SCAAR Eq. 1), [0, 1]; unset where neither trigger nor query uses it.
-    INVALID_ARGUMENT when not a number.
+    """r, the word's contribution (SCAAR Eq. 1), [0, 1]. Unset if neither trigger nor query uses
+    contributions. INVALID_ARGUMENT if not a number.
     """
     capped: _builtins.bool
-    """Whether the cap set the threshold."""
+    """Whether theta_cap limited the threshold."""
     value: _builtins.float
-    """What is held against the threshold by a trigger that does not go by probabilities; unset for
-    one that does, and where an entropy is missing. INVALID_ARGUMENT when not a number.
+    """The value compared with the threshold by a trigger that does not use probabilities. Unset for
+    triggers that use probabilities, and if an entropy is missing. INVALID_ARGUMENT if not a
+    number.
     """
     entropy: _builtins.float
-    """The mean entropy of its tokens, in nats, from 0; unset where the trigger does not use it.
-    INVALID_ARGUMENT when not a number.
+    """The mean entropy of the word's tokens, in nats, at least 0. Unset if the trigger does not use
+    entropies. INVALID_ARGUMENT if not a number.
     """
     attention: _builtins.float
-    """What later tokens pay to it, scaled to mean 1 over the sentence (DRAGIN Eq. 3); unset where the
-    trigger does not use it. INVALID_ARGUMENT when not a number.
+    """The attention that later tokens pay to the word, scaled to mean 1 over the sentence (DRAGIN Eq.
+    3). Unset if the trigger does not use attention. INVALID_ARGUMENT if not a number.
     """
     def __init__(
         self,
@@ -259,7 +228,7 @@ Global___JudgedWord: _TypeAlias = JudgedWord  # noqa: Y015
 
 @_typing.final
 class BuildQueryRequest(_message.Message):
-    """What a query is built from."""
+    """The input of a query."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -273,11 +242,11 @@ class BuildQueryRequest(_message.Message):
     """The user's question."""
     @_builtins.property
     def settings(self) -> Global___QuerySettings:
-        """How to formulate. INVALID_ARGUMENT when unset."""
+        """How to formulate the query. INVALID_ARGUMENT if unset."""
 
     @_builtins.property
     def words(self) -> _containers.RepeatedCompositeFieldContainer[Global___JudgedWord]:
-        """The judged words of the drafted sentence, in text order; empty where none was drafted."""
+        """The judged words of the drafted sentence, in text order. Empty without a draft."""
 
     @_builtins.property
     def accepted(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -285,12 +254,12 @@ class BuildQueryRequest(_message.Message):
 
     @_builtins.property
     def recent_tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The texts of the last tokens written, in order, for FORMULATION_LAST_N_TOKENS."""
+        """The texts of the last tokens written, in order, for last_n_tokens."""
 
     @_builtins.property
     def attended(self) -> _containers.RepeatedCompositeFieldContainer[Global___AttendedWord]:
-        """The words of question and answer that the trigger attends to, in text order, for
-        FORMULATION_ATTENTION and FORMULATION_ATTENTION_REFERENCE.
+        """The words of question and answer to which the triggering word attends, in text order, for
+        attention and attention_reference.
         """
 
     def __init__(
@@ -313,16 +282,18 @@ Global___BuildQueryRequest: _TypeAlias = BuildQueryRequest  # noqa: Y015
 
 @_typing.final
 class AttendedWord(_message.Message):
-    """A word of the question or of the answer."""
+    """A word of the question or of the answer, and the attention paid to it."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     TEXT_FIELD_NUMBER: _builtins.int
     ATTENTION_FIELD_NUMBER: _builtins.int
     text: _builtins.str
-    """The word, punctuation attached."""
+    """The word, with its punctuation."""
     attention: _builtins.float
-    """The attention paid to it from the trigger, from 0. INVALID_ARGUMENT when not a number."""
+    """The attention that the triggering word pays to this word, at least 0. INVALID_ARGUMENT if not a
+    number.
+    """
     def __init__(
         self,
         *,
@@ -339,7 +310,7 @@ Global___AttendedWord: _TypeAlias = AttendedWord  # noqa: Y015
 
 @_typing.final
 class BuildQueryResponse(_message.Message):
-    """The query."""
+    """The formulated query."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -363,7 +334,7 @@ Global___BuildQueryResponse: _TypeAlias = BuildQueryResponse  # noqa: Y015
 
 @_typing.final
 class Query(_message.Message):
-    """What the retriever is asked, and how it came about."""
+    """A query for the retriever, and how it was formulated."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -373,19 +344,19 @@ class Query(_message.Message):
     FELL_BACK_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """The text of the query."""
-    formulation: Global___Formulation.ValueType
-    """How it was formulated."""
+    formulation: _builtins.str
+    """The formulation of the request."""
     fell_back: _builtins.bool
-    """Whether the formulation was empty, so that the question stands in its place."""
+    """Whether the query is the question because the formulation gave no words."""
     @_builtins.property
     def kept(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Positions, from 0 and ascending, of the drafted sentence's words that are in the query."""
+        """Positions of the words of the drafted sentence that the query contains, from 0, ascending."""
 
     def __init__(
         self,
         *,
         text: _builtins.str = ...,
-        formulation: Global___Formulation.ValueType = ...,
+        formulation: _builtins.str = ...,
         kept: _abc.Iterable[_builtins.int] | None = ...,
         fell_back: _builtins.bool = ...,
     ) -> None: ...

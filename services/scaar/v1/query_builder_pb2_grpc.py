@@ -26,8 +26,8 @@ if _version_not_supported:
 
 
 class QueryBuilderServiceStub:
-    """QueryBuilderService turns a judged sentence into a query. It is pure: the same request always
-    gives the same query.
+    """QueryBuilderService turns a judged sentence into a query. It is stateless and deterministic:
+    equal requests always return equal queries.
     """
 
     def __init__(self, channel):
@@ -44,8 +44,8 @@ class QueryBuilderServiceStub:
 
 
 class QueryBuilderServiceServicer:
-    """QueryBuilderService turns a judged sentence into a query. It is pure: the same request always
-    gives the same query.
+    """QueryBuilderService turns a judged sentence into a query. It is stateless and deterministic:
+    equal requests always return equal queries.
     """
 
     def BuildQuery(self, request, context):
@@ -72,8 +72,8 @@ def add_QueryBuilderServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class QueryBuilderService:
-    """QueryBuilderService turns a judged sentence into a query. It is pure: the same request always
-    gives the same query.
+    """QueryBuilderService turns a judged sentence into a query. It is stateless and deterministic:
+    equal requests always return equal queries.
     """
 
     @staticmethod

@@ -13,8 +13,8 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class QueryBuilderServiceStub:
-    """QueryBuilderService turns a judged sentence into a query. It is pure: the same request always
-    gives the same query.
+    """QueryBuilderService turns a judged sentence into a query. It is stateless and deterministic:
+    equal requests always return equal queries.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -22,8 +22,8 @@ class QueryBuilderServiceStub:
     """BuildQuery formulates the query."""
 
 class QueryBuilderServiceServicer(metaclass=_abc_1.ABCMeta):
-    """QueryBuilderService turns a judged sentence into a query. It is pure: the same request always
-    gives the same query.
+    """QueryBuilderService turns a judged sentence into a query. It is stateless and deterministic:
+    equal requests always return equal queries.
     """
 
     @_abc_1.abstractmethod

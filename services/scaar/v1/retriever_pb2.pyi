@@ -28,28 +28,30 @@ class _IndexModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_IndexMode.V
     INDEX_MODE_UNSPECIFIED: _IndexMode.ValueType  # 0
     """As INDEX_MODE_CREATE."""
     INDEX_MODE_CREATE: _IndexMode.ValueType  # 1
-    """It is kept: ALREADY_EXISTS."""
+    """Keep the existing index and fail with ALREADY_EXISTS."""
     INDEX_MODE_REPLACE: _IndexMode.ValueType  # 2
-    """The new one takes its place, whole or damaged."""
+    """Replace the existing index, even if it is damaged."""
     INDEX_MODE_UPSERT: _IndexMode.ValueType  # 3
-    """The passages sent replace those of the same id, in their places; the others are added behind.
-    An index that is not there is made. The result, scores and version included, is that of
-    building the merged passages. An upsert that changes nothing leaves the index as it is.
+    """Merge the passages sent into the existing index. A passage replaces the passage with the same
+    id, at the same position; new passages are appended. A missing index is created. The result,
+    including scores and version, equals an index built from the merged passages. An upsert without
+    changes leaves the index untouched.
     """
 
 class IndexMode(_IndexMode, metaclass=_IndexModeEnumTypeWrapper):
-    """What becomes of the index of that name that is there already."""
+    """What to do with an existing index of the same name."""
 
 INDEX_MODE_UNSPECIFIED: IndexMode.ValueType  # 0
 """As INDEX_MODE_CREATE."""
 INDEX_MODE_CREATE: IndexMode.ValueType  # 1
-"""It is kept: ALREADY_EXISTS."""
+"""Keep the existing index and fail with ALREADY_EXISTS."""
 INDEX_MODE_REPLACE: IndexMode.ValueType  # 2
-"""The new one takes its place, whole or damaged."""
+"""Replace the existing index, even if it is damaged."""
 INDEX_MODE_UPSERT: IndexMode.ValueType  # 3
-"""The passages sent replace those of the same id, in their places; the others are added behind.
-An index that is not there is made. The result, scores and version included, is that of
-building the merged passages. An upsert that changes nothing leaves the index as it is.
+"""Merge the passages sent into the existing index. A passage replaces the passage with the same
+id, at the same position; new passages are appended. A missing index is created. The result,
+including scores and version, equals an index built from the merged passages. An upsert without
+changes leaves the index untouched.
 """
 Global___IndexMode: _TypeAlias = IndexMode  # noqa: Y015
 
@@ -64,22 +66,22 @@ class _VectorMetricEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_VectorMe
     VECTOR_METRIC_INNER_PRODUCT: _VectorMetric.ValueType  # 1
     """The score is the inner product."""
     VECTOR_METRIC_L2: _VectorMetric.ValueType  # 2
-    """The score is the squared distance, below zero."""
+    """The score is the negative squared distance."""
 
 class VectorMetric(_VectorMetric, metaclass=_VectorMetricEnumTypeWrapper):
-    """What says how near a passage's vector is to the query's."""
+    """The similarity of a passage's vector and a query's vector."""
 
 VECTOR_METRIC_UNSPECIFIED: VectorMetric.ValueType  # 0
 """As VECTOR_METRIC_INNER_PRODUCT."""
 VECTOR_METRIC_INNER_PRODUCT: VectorMetric.ValueType  # 1
 """The score is the inner product."""
 VECTOR_METRIC_L2: VectorMetric.ValueType  # 2
-"""The score is the squared distance, below zero."""
+"""The score is the negative squared distance."""
 Global___VectorMetric: _TypeAlias = VectorMetric  # noqa: Y015
 
 @_typing.final
 class RetrieveRequest(_message.Message):
-    """Queries for one index."""
+    """A batch of queries for one index."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -88,22 +90,25 @@ class RetrieveRequest(_message.Message):
     INDEX_FIELD_NUMBER: _builtins.int
     FILTERS_FIELD_NUMBER: _builtins.int
     top_k: _builtins.int
-    """The most passages a query, 1 to 100. INVALID_ARGUMENT outside, and where the passages are more
-    than a message of 16 MB can carry.
+    """Maximum number of passages per query, 1 to 100. INVALID_ARGUMENT outside this range, and if the
+    passages do not fit into a message of 16 MB.
     """
     index: _builtins.str
-    """The index's name. INVALID_ARGUMENT when empty or not a name, NOT_FOUND when not there."""
+    """The name of the index. INVALID_ARGUMENT if empty or not a valid name, NOT_FOUND if the index
+    does not exist.
+    """
     @_builtins.property
     def queries(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The queries, at most 1,000, each of at most 32,768 characters and 1,048,576 together; none gives
-        none. INVALID_ARGUMENT for more, and for an empty or longer one.
+        """The queries: at most 1,000, each of at most 32,768 characters, with at most 1,048,576
+        characters in total. An empty list returns an empty response. INVALID_ARGUMENT for more
+        queries, and for an empty or longer query.
         """
 
     @_builtins.property
     def filters(self) -> _containers.RepeatedCompositeFieldContainer[Global___Filter]:
-        """Only passages that fit all of these are found, at most 16, with at most 1,024 values and 32,768
-        characters in all values together; the scores are those of the whole index. INVALID_ARGUMENT for
-        more, and for a field that the index does not declare.
+        """Filters. Only passages that match all filters are returned; their scores are those of a search
+        without filters. At most 16 filters, with at most 1,024 values and 32,768 characters in all
+        values together. INVALID_ARGUMENT for more, and for a field that the index does not declare.
         """
 
     def __init__(
@@ -124,18 +129,19 @@ Global___RetrieveRequest: _TypeAlias = RetrieveRequest  # noqa: Y015
 
 @_typing.final
 class Filter(_message.Message):
-    """What a passage must carry to be found."""
+    """A condition on a metadata field of a passage."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     FIELD_FIELD_NUMBER: _builtins.int
     VALUES_FIELD_NUMBER: _builtins.int
     field: _builtins.str
-    """A field that the index declares. INVALID_ARGUMENT otherwise."""
+    """The name of a field that the index declares. INVALID_ARGUMENT otherwise."""
     @_builtins.property
     def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The values, any of which fits, 1 to 256, each of 1 to 256 characters; as they are written,
-        upper and lower case apart. INVALID_ARGUMENT otherwise.
+        """The accepted values: 1 to 256 values, each of 1 to 256 characters. A passage matches if its
+        field has at least one of them. Values are compared exactly and are case-sensitive.
+        INVALID_ARGUMENT otherwise.
         """
 
     def __init__(
@@ -161,10 +167,12 @@ class MetadataField(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     VALUES_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """Its name, one that the index declares, once in a passage. INVALID_ARGUMENT otherwise."""
+    """The name of the field: declared by the index, unique in the passage. INVALID_ARGUMENT
+    otherwise.
+    """
     @_builtins.property
     def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Its values, 1 to 32, each of 1 to 256 characters. INVALID_ARGUMENT otherwise."""
+        """The values of the field: 1 to 32, each of 1 to 256 characters. INVALID_ARGUMENT otherwise."""
 
     def __init__(
         self,
@@ -190,9 +198,9 @@ class RetrieveResponse(_message.Message):
     VERSION_FIELD_NUMBER: _builtins.int
     RESULTS_FIELD_NUMBER: _builtins.int
     index: _builtins.str
-    """The index that gave them."""
+    """The name of the index."""
     version: _builtins.str
-    """Its version; it changes with the index's content."""
+    """The version of the index. It changes whenever the content of the index changes."""
     @_builtins.property
     def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___QueryResult]:
         """One entry for each query, in the order of the request."""
@@ -221,7 +229,7 @@ class QueryResult(_message.Message):
     PASSAGES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def passages(self) -> _containers.RepeatedCompositeFieldContainer[Global___RetrievedPassage]:
-        """The passages, best first, ties by id; at most top_k."""
+        """The passages, best first, ties ordered by id; at most top_k."""
 
     def __init__(
         self,
@@ -249,18 +257,18 @@ class RetrievedPassage(_message.Message):
     RANK_FIELD_NUMBER: _builtins.int
     METADATA_FIELD_NUMBER: _builtins.int
     id: _builtins.str
-    """Its id in the index."""
+    """The id of the passage in the index."""
     title: _builtins.str
-    """Its title; may be empty."""
+    """The title; may be empty."""
     text: _builtins.str
-    """Its text. It comes from the index as it is: untrusted."""
+    """The text, as indexed. Treat it as untrusted input."""
     score: _builtins.float
-    """How well it fits; comparable within one query only, higher is better."""
+    """The relevance score; higher is better. Scores of different queries are not comparable."""
     rank: _builtins.int
-    """Its place among the query's passages, from 1."""
+    """The rank of the passage in the result of the query, from 1."""
     @_builtins.property
     def metadata(self) -> _containers.RepeatedCompositeFieldContainer[Global___MetadataField]:
-        """Its fields, as they were indexed: untrusted too."""
+        """The metadata fields, as indexed. Treat them as untrusted input."""
 
     def __init__(
         self,
@@ -282,7 +290,7 @@ Global___RetrievedPassage: _TypeAlias = RetrievedPassage  # noqa: Y015
 
 @_typing.final
 class Passage(_message.Message):
-    """A passage as it is indexed."""
+    """A passage to index."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -291,15 +299,15 @@ class Passage(_message.Message):
     TEXT_FIELD_NUMBER: _builtins.int
     METADATA_FIELD_NUMBER: _builtins.int
     id: _builtins.str
-    """Its id, 1 to 512 characters on one line, once in an index. INVALID_ARGUMENT otherwise."""
+    """The id: 1 to 512 characters on one line, unique in the index. INVALID_ARGUMENT otherwise."""
     title: _builtins.str
-    """Its title, at most 4,096 characters; may be empty. INVALID_ARGUMENT when longer."""
+    """The title, at most 4,096 characters; may be empty. INVALID_ARGUMENT if longer."""
     text: _builtins.str
-    """Its text, at most 1,048,576 characters. INVALID_ARGUMENT when empty or longer."""
+    """The text, at most 1,048,576 characters. INVALID_ARGUMENT if empty or longer."""
     @_builtins.property
     def metadata(self) -> _containers.RepeatedCompositeFieldContainer[Global___MetadataField]:
-        """Its fields, each one that the index declares; it need not have all of them. INVALID_ARGUMENT
-        otherwise.
+        """The metadata fields. The index must declare every field; a passage may omit fields.
+        INVALID_ARGUMENT otherwise.
         """
 
     def __init__(
@@ -320,7 +328,7 @@ Global___Passage: _TypeAlias = Passage  # noqa: Y015
 
 @_typing.final
 class IndexPassagesRequest(_message.Message):
-    """Some of the passages for an index."""
+    """A part of the passages of an index."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -330,31 +338,33 @@ class IndexPassagesRequest(_message.Message):
     METADATA_FIELDS_FIELD_NUMBER: _builtins.int
     DENSE_FIELD_NUMBER: _builtins.int
     index: _builtins.str
-    """The index's name, in the first message: 1 to 64 of a-z, 0-9, '.', '_' and '-', a letter or
-    digit first; empty or the same in later ones. INVALID_ARGUMENT otherwise.
+    """The name of the index: 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit.
+    Required in the first message; empty or the same in later messages. INVALID_ARGUMENT otherwise.
     """
     mode: Global___IndexMode.ValueType
-    """What becomes of the index that is there, in the first message; unspecified or the same in later
-    ones. INVALID_ARGUMENT otherwise, and for an unknown one.
+    """What to do with an existing index of the same name. Set in the first message; unspecified or
+    the same in later messages. INVALID_ARGUMENT otherwise, and for an unknown mode.
     """
     @_builtins.property
     def passages(self) -> _containers.RepeatedCompositeFieldContainer[Global___Passage]:
-        """The next passages, each id once in a call: at most 10,000 in a message, any number in a call."""
+        """The next passages, with ids that are unique in the call: at most 10,000 per message, any number
+        per call.
+        """
 
     @_builtins.property
     def metadata_fields(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The fields that the index's passages may carry, in the first message: at most 16, each a letter
-        a to z and then at most 63 of a-z, 0-9 and '_', each once; empty or the same in later ones. For
-        INDEX_MODE_UPSERT those of the index there is, or empty to keep them. INVALID_ARGUMENT
-        otherwise.
+        """The metadata fields that the index declares: at most 16 distinct names, each a letter a to z
+        followed by at most 63 of a-z, 0-9 and '_'. Set in the first message; empty or the same in
+        later messages. For INDEX_MODE_UPSERT, empty or the fields of the existing index.
+        INVALID_ARGUMENT otherwise.
         """
 
     @_builtins.property
     def dense(self) -> Global___DenseSettings:
-        """In the first message: the index is searched by vectors of its passages, which the retriever's
-        encoder makes; unset, by words (BM25). Unset or the same in later messages. For
-        INDEX_MODE_UPSERT that of the index there is, or unset to keep it. INVALID_ARGUMENT otherwise,
-        FAILED_PRECONDITION where the retriever has no encoder or another than the index's.
+        """Build a dense index, whose passages the retriever's encoder turns into vectors. Default: a BM25
+        index. Set in the first message; unset or the same in later messages. For INDEX_MODE_UPSERT,
+        unset or the settings of the existing index. INVALID_ARGUMENT otherwise, FAILED_PRECONDITION if
+        the retriever has no encoder, or another encoder than the index.
         """
 
     def __init__(
@@ -376,7 +386,7 @@ Global___IndexPassagesRequest: _TypeAlias = IndexPassagesRequest  # noqa: Y015
 
 @_typing.final
 class HnswSettings(_message.Message):
-    """A graph of near vectors, which is searched in place of all of them (HNSW)."""
+    """Settings of an HNSW graph, searched approximately instead of comparing every vector."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -384,14 +394,16 @@ class HnswSettings(_message.Message):
     EF_CONSTRUCTION_FIELD_NUMBER: _builtins.int
     EF_SEARCH_FIELD_NUMBER: _builtins.int
     m: _builtins.int
-    """Neighbours of a vector in the graph, 2 to 128; twice as many in its lowest layer.
-    INVALID_ARGUMENT outside.
+    """Number of neighbours of a vector in the graph, 2 to 128; the lowest layer has twice this
+    number. INVALID_ARGUMENT outside this range.
     """
     ef_construction: _builtins.int
-    """Candidates looked at when a vector is put in, from m to 2,000. INVALID_ARGUMENT outside."""
+    """Number of candidates examined when a vector is added, m to 2,000. INVALID_ARGUMENT outside this
+    range.
+    """
     ef_search: _builtins.int
-    """Candidates looked at by a search, 1 to 10,000, and no fewer than the search's top_k.
-    INVALID_ARGUMENT outside.
+    """Number of candidates examined by a search, 1 to 10,000. A search examines at least top_k
+    candidates. INVALID_ARGUMENT outside this range.
     """
     def __init__(
         self,
@@ -410,17 +422,17 @@ Global___HnswSettings: _TypeAlias = HnswSettings  # noqa: Y015
 
 @_typing.final
 class DenseSettings(_message.Message):
-    """How an index of vectors is searched."""
+    """How a dense index is searched."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     METRIC_FIELD_NUMBER: _builtins.int
     HNSW_FIELD_NUMBER: _builtins.int
     metric: Global___VectorMetric.ValueType
-    """By what vectors are compared. INVALID_ARGUMENT for an unknown one."""
+    """The similarity metric. INVALID_ARGUMENT for an unknown metric."""
     @_builtins.property
     def hnsw(self) -> Global___HnswSettings:
-        """Set for a search of a graph, which may miss passages; unset for one of every vector."""
+        """Search an HNSW graph, which may miss passages. If unset, a search compares every vector."""
 
     def __init__(
         self,
@@ -438,7 +450,7 @@ Global___DenseSettings: _TypeAlias = DenseSettings  # noqa: Y015
 
 @_typing.final
 class DenseDescription(_message.Message):
-    """The vectors of an index."""
+    """The encoder and the vectors of a dense index."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -447,14 +459,14 @@ class DenseDescription(_message.Message):
     WIDTH_FIELD_NUMBER: _builtins.int
     SETTINGS_FIELD_NUMBER: _builtins.int
     encoder: _builtins.str
-    """The name of the encoder that made them."""
+    """The name of the encoder."""
     encoder_revision: _builtins.str
-    """Which state of it."""
+    """The revision of the encoder."""
     width: _builtins.int
-    """How many numbers a vector has, from 1."""
+    """Number of dimensions of a vector, at least 1."""
     @_builtins.property
     def settings(self) -> Global___DenseSettings:
-        """How they are searched."""
+        """How the index is searched."""
 
     def __init__(
         self,
@@ -474,7 +486,7 @@ Global___DenseDescription: _TypeAlias = DenseDescription  # noqa: Y015
 
 @_typing.final
 class IndexPassagesResponse(_message.Message):
-    """The index as it was built, and what became of the passages sent."""
+    """The new state of the index, and the number of passages added and replaced."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -482,14 +494,14 @@ class IndexPassagesResponse(_message.Message):
     ADDED_FIELD_NUMBER: _builtins.int
     REPLACED_FIELD_NUMBER: _builtins.int
     added: _builtins.int
-    """How many passages are new, from 0; all of them but for INDEX_MODE_UPSERT."""
+    """Number of new passages, at least 0. All passages of the call, except for INDEX_MODE_UPSERT."""
     replaced: _builtins.int
-    """How many took the place of a passage with the same id, changed or not, from 0; none but for
-    INDEX_MODE_UPSERT.
+    """Number of passages that replaced a passage with the same id, changed or not, at least 0. Always
+    0 except for INDEX_MODE_UPSERT.
     """
     @_builtins.property
     def index(self) -> Global___IndexDescription:
-        """The index; its count of passages is the total."""
+        """The index. IndexDescription.passages is the total number of passages."""
 
     def __init__(
         self,
@@ -508,19 +520,19 @@ Global___IndexPassagesResponse: _TypeAlias = IndexPassagesResponse  # noqa: Y015
 
 @_typing.final
 class DeletePassagesRequest(_message.Message):
-    """Passages to be taken out."""
+    """Request to delete passages."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     INDEX_FIELD_NUMBER: _builtins.int
     PASSAGE_IDS_FIELD_NUMBER: _builtins.int
     index: _builtins.str
-    """The index's name. INVALID_ARGUMENT when empty or not a name, NOT_FOUND when not there."""
+    """The name of the index. INVALID_ARGUMENT if empty or not a valid name, NOT_FOUND if the index
+    does not exist.
+    """
     @_builtins.property
     def passage_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The passages' ids, at most 100,000; one that is not there is passed over. INVALID_ARGUMENT for
-        more.
-        """
+        """The ids of the passages, at most 100,000. Unknown ids are ignored. INVALID_ARGUMENT for more."""
 
     def __init__(
         self,
@@ -538,13 +550,13 @@ Global___DeletePassagesRequest: _TypeAlias = DeletePassagesRequest  # noqa: Y015
 
 @_typing.final
 class DeletePassagesResponse(_message.Message):
-    """What was taken out."""
+    """The result of a deletion."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     DELETED_FIELD_NUMBER: _builtins.int
     deleted: _builtins.int
-    """How many of the passages were there and are gone, from 0."""
+    """Number of deleted passages, at least 0."""
     def __init__(
         self,
         *,
@@ -560,7 +572,7 @@ Global___DeletePassagesResponse: _TypeAlias = DeletePassagesResponse  # noqa: Y0
 
 @_typing.final
 class ListIndexesRequest(_message.Message):
-    """Asks for every index."""
+    """Request for the list of indexes."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -584,7 +596,7 @@ class ListIndexesResponse(_message.Message):
     INDEXES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def indexes(self) -> _containers.RepeatedCompositeFieldContainer[Global___IndexDescription]:
-        """The indexes, by name."""
+        """The indexes, ordered by name."""
 
     def __init__(
         self,
@@ -601,13 +613,15 @@ Global___ListIndexesResponse: _TypeAlias = ListIndexesResponse  # noqa: Y015
 
 @_typing.final
 class DescribeIndexRequest(_message.Message):
-    """Asks for one index."""
+    """Request for one index."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     INDEX_FIELD_NUMBER: _builtins.int
     index: _builtins.str
-    """The index's name. INVALID_ARGUMENT when empty or not a name, NOT_FOUND when not there."""
+    """The name of the index. INVALID_ARGUMENT if empty or not a valid name, NOT_FOUND if the index
+    does not exist.
+    """
     def __init__(
         self,
         *,
@@ -647,13 +661,15 @@ Global___DescribeIndexResponse: _TypeAlias = DescribeIndexResponse  # noqa: Y015
 
 @_typing.final
 class VerifyIndexRequest(_message.Message):
-    """Asks whether an index holds what it should."""
+    """Request to verify an index."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     INDEX_FIELD_NUMBER: _builtins.int
     index: _builtins.str
-    """The index's name. INVALID_ARGUMENT when empty or not a name, NOT_FOUND when not there."""
+    """The name of the index. INVALID_ARGUMENT if empty or not a valid name, NOT_FOUND if the index
+    does not exist.
+    """
     def __init__(
         self,
         *,
@@ -669,7 +685,7 @@ Global___VerifyIndexRequest: _TypeAlias = VerifyIndexRequest  # noqa: Y015
 
 @_typing.final
 class VerifyIndexResponse(_message.Message):
-    """What was held against what."""
+    """The results of a verification."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -677,13 +693,13 @@ class VerifyIndexResponse(_message.Message):
     VERSION_FIELD_NUMBER: _builtins.int
     CHECKS_FIELD_NUMBER: _builtins.int
     index: _builtins.str
-    """The index."""
+    """The name of the index."""
     version: _builtins.str
-    """The version that it says it has; empty where it does not say."""
+    """The version in the metadata of the index. Empty if the metadata has no version."""
     @_builtins.property
     def checks(self) -> _containers.RepeatedCompositeFieldContainer[Global___IndexCheck]:
-        """Each thing that was looked at, in the order in which that was done; what depends on something
-        that is wrong may be missing. The index is whole if all of them are right.
+        """The checks in the order in which they ran. Checks that depend on a failed check may be missing.
+        The index is intact if all checks passed.
         """
 
     def __init__(
@@ -703,29 +719,29 @@ Global___VerifyIndexResponse: _TypeAlias = VerifyIndexResponse  # noqa: Y015
 
 @_typing.final
 class IndexCheck(_message.Message):
-    """One thing of an index, held against what the index says of it."""
+    """One check of an index."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
     FOUND_FIELD_NUMBER: _builtins.int
-    RIGHT_FIELD_NUMBER: _builtins.int
+    PASSED_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """What was looked at."""
+    """The name of the checked part, such as "passages"."""
     found: _builtins.str
-    """What was found, in words."""
-    right: _builtins.bool
-    """Whether it is as it should be."""
+    """The finding, in words."""
+    passed: _builtins.bool
+    """Whether the part agrees with the metadata of the index."""
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
         found: _builtins.str = ...,
-        right: _builtins.bool = ...,
+        passed: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["found", b"found", "name", b"name", "right", b"right"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["found", b"found", "name", b"name", "passed", b"passed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -733,13 +749,15 @@ Global___IndexCheck: _TypeAlias = IndexCheck  # noqa: Y015
 
 @_typing.final
 class DropIndexRequest(_message.Message):
-    """Takes an index away."""
+    """Request to delete an index."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     INDEX_FIELD_NUMBER: _builtins.int
     index: _builtins.str
-    """The index's name. INVALID_ARGUMENT when empty or not a name, NOT_FOUND when not there."""
+    """The name of the index. INVALID_ARGUMENT if empty or not a valid name, NOT_FOUND if the index
+    does not exist.
+    """
     def __init__(
         self,
         *,
@@ -755,7 +773,7 @@ Global___DropIndexRequest: _TypeAlias = DropIndexRequest  # noqa: Y015
 
 @_typing.final
 class DropIndexResponse(_message.Message):
-    """The index is gone."""
+    """The index was deleted."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -772,7 +790,7 @@ Global___DropIndexResponse: _TypeAlias = DropIndexResponse  # noqa: Y015
 
 @_typing.final
 class IndexDescription(_message.Message):
-    """An index."""
+    """The description of an index."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -789,36 +807,36 @@ class IndexDescription(_message.Message):
     DENSE_FIELD_NUMBER: _builtins.int
     CONTENT_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """Its name."""
+    """The name of the index."""
     version: _builtins.str
-    """It changes with the index's content."""
+    """The version of the index. It changes whenever the content of the index changes."""
     passages: _builtins.int
-    """How many passages it holds, from 0."""
+    """Number of passages, at least 0."""
     engine: _builtins.str
-    """The back end that keeps it."""
+    """The engine that stores and searches the index."""
     k1: _builtins.float
-    """BM25's k1, from 0; 0 for a dense index."""
+    """BM25's k1, at least 0. 0 for a dense index."""
     b: _builtins.float
-    """BM25's b, [0, 1]; 0 for a dense index."""
+    """BM25's b, [0, 1]. 0 for a dense index."""
     created: _builtins.str
-    """When it was built, RFC 3339 in UTC."""
+    """Time at which the index was built, RFC 3339 in UTC."""
     size_bytes: _builtins.int
-    """What it takes on disk, in bytes, from 0."""
+    """Size on disk, in bytes, at least 0."""
     damage: _builtins.str
-    """What is wrong with it; empty for one that is whole. Of a damaged one the other fields hold what
-    can still be told, the name at least. Set by ListIndexes alone.
+    """A description of the damage. Empty for an intact index. For a damaged index, the other fields
+    hold the values that are still readable, at least the name. Set only by ListIndexes.
     """
     content: _builtins.str
-    """A digest of its passages alone, whatever their order: equal for indexes of the same passages.
-    Empty where it was built by a version that kept none.
+    """A digest of the passages alone, in any order: equal for indexes of the same passages. Empty for
+    an index built before this digest existed.
     """
     @_builtins.property
     def metadata_fields(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The fields that its passages may carry, by name."""
+        """The metadata fields that the index declares, ordered by name."""
 
     @_builtins.property
     def dense(self) -> Global___DenseDescription:
-        """Its vectors; unset for an index by BM25."""
+        """The encoder and the vectors of a dense index. Unset for a BM25 index."""
 
     def __init__(
         self,

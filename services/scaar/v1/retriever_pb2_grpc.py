@@ -26,11 +26,12 @@ if _version_not_supported:
 
 
 class RetrieverServiceStub:
-    """RetrieverService finds passages in named indexes, and keeps the indexes.
+    """RetrieverService finds passages in named indexes, and manages the indexes.
 
-    Every index is checked when the service starts. A damaged one is refused with DATA_LOSS until it
-    is replaced or dropped; the others are served. The health of scaar.v1.RetrieverService/INDEX is
-    SERVING for an index that is whole, NOT_SERVING for one that is damaged or gone.
+    The service checks every index when it starts. Calls that use a damaged index fail with DATA_LOSS
+    until the index is replaced or dropped; the other indexes are served. The health status of
+    scaar.v1.RetrieverService/INDEX is SERVING for an intact index and NOT_SERVING for a damaged or
+    missing one.
     """
 
     def __init__(self, channel):
@@ -77,67 +78,68 @@ class RetrieverServiceStub:
 
 
 class RetrieverServiceServicer:
-    """RetrieverService finds passages in named indexes, and keeps the indexes.
+    """RetrieverService finds passages in named indexes, and manages the indexes.
 
-    Every index is checked when the service starts. A damaged one is refused with DATA_LOSS until it
-    is replaced or dropped; the others are served. The health of scaar.v1.RetrieverService/INDEX is
-    SERVING for an index that is whole, NOT_SERVING for one that is damaged or gone.
+    The service checks every index when it starts. Calls that use a damaged index fail with DATA_LOSS
+    until the index is replaced or dropped; the other indexes are served. The health status of
+    scaar.v1.RetrieverService/INDEX is SERVING for an intact index and NOT_SERVING for a damaged or
+    missing one.
     """
 
     def Retrieve(self, request, context):
-        """Retrieve finds passages for a batch of queries. NOT_FOUND for an index that is not there,
-        DATA_LOSS for one that is damaged.
+        """Retrieve finds passages for a batch of queries. NOT_FOUND if the index does not exist,
+        DATA_LOSS if it is damaged.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def IndexPassages(self, request_iterator, context):
-        """IndexPassages builds an index from the passages sent, or changes one by them. Searches see the
-        index that was there until the new one is whole, and never a mixture. A call that is cancelled
-        or refused changes nothing. ALREADY_EXISTS for a name that is taken, DATA_LOSS for an upsert of
-        a damaged index, RESOURCE_EXHAUSTED for one that others kept changing meanwhile.
-        More passages or bytes than the retriever's settings build_max_passages and build_max_gb allow are
-        INVALID_ARGUMENT, naming the limit.
+        """IndexPassages builds an index from the passages sent, or updates an existing index with them.
+        Searches use the previous index until the new one is complete, and never a mixture of both. A
+        call that is cancelled or rejected changes nothing. ALREADY_EXISTS if the name is in use,
+        DATA_LOSS for an upsert of a damaged index, RESOURCE_EXHAUSTED if concurrent calls kept
+        changing the index. INVALID_ARGUMENT, naming the limit, for more passages or bytes than the
+        settings build_max_passages and build_max_gb of the retriever allow.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeletePassages(self, request, context):
-        """DeletePassages takes passages out of an index. NOT_FOUND for an index that is not there;
-        passages that are not there are passed over.
+        """DeletePassages deletes passages from an index. Unknown passage ids are ignored. NOT_FOUND if
+        the index does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListIndexes(self, request, context):
-        """ListIndexes gives every index, by name; of a damaged one, what is wrong with it. Files are not
-        read whole for it: VerifyIndex does that.
+        """ListIndexes returns every index, ordered by name. IndexDescription.damage describes the damage
+        of a damaged one. ListIndexes does not read whole files; VerifyIndex does.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DescribeIndex(self, request, context):
-        """DescribeIndex gives one index. NOT_FOUND for one that is not there.
+        """DescribeIndex returns the description of one index. NOT_FOUND if the index does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def VerifyIndex(self, request, context):
-        """VerifyIndex holds everything that is stored of one index against what the index says of itself,
-        every passage too, and tells what is right and what is wrong. It changes nothing. It reads the
-        index whole, which takes time. NOT_FOUND for an index that is not there.
+        """VerifyIndex compares all stored data of one index, every passage included, with the metadata of
+        the index, and returns the result of every check. It changes nothing. It reads the whole index,
+        which takes time. NOT_FOUND if the index does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DropIndex(self, request, context):
-        """DropIndex takes an index away. NOT_FOUND for one that is not there.
+        """DropIndex deletes an index. NOT_FOUND if the index does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -190,11 +192,12 @@ def add_RetrieverServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class RetrieverService:
-    """RetrieverService finds passages in named indexes, and keeps the indexes.
+    """RetrieverService finds passages in named indexes, and manages the indexes.
 
-    Every index is checked when the service starts. A damaged one is refused with DATA_LOSS until it
-    is replaced or dropped; the others are served. The health of scaar.v1.RetrieverService/INDEX is
-    SERVING for an index that is whole, NOT_SERVING for one that is damaged or gone.
+    The service checks every index when it starts. Calls that use a damaged index fail with DATA_LOSS
+    until the index is replaced or dropped; the other indexes are served. The health status of
+    scaar.v1.RetrieverService/INDEX is SERVING for an intact index and NOT_SERVING for a damaged or
+    missing one.
     """
 
     @staticmethod

@@ -13,50 +13,52 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class RetrieverServiceStub:
-    """RetrieverService finds passages in named indexes, and keeps the indexes.
+    """RetrieverService finds passages in named indexes, and manages the indexes.
 
-    Every index is checked when the service starts. A damaged one is refused with DATA_LOSS until it
-    is replaced or dropped; the others are served. The health of scaar.v1.RetrieverService/INDEX is
-    SERVING for an index that is whole, NOT_SERVING for one that is damaged or gone.
+    The service checks every index when it starts. Calls that use a damaged index fail with DATA_LOSS
+    until the index is replaced or dropped; the other indexes are served. The health status of
+    scaar.v1.RetrieverService/INDEX is SERVING for an intact index and NOT_SERVING for a damaged or
+    missing one.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Retrieve: _aio.UnaryUnaryMultiCallable[_retriever_pb2.RetrieveRequest, _retriever_pb2.RetrieveResponse]
-    """Retrieve finds passages for a batch of queries. NOT_FOUND for an index that is not there,
-    DATA_LOSS for one that is damaged.
+    """Retrieve finds passages for a batch of queries. NOT_FOUND if the index does not exist,
+    DATA_LOSS if it is damaged.
     """
     IndexPassages: _aio.StreamUnaryMultiCallable[_retriever_pb2.IndexPassagesRequest, _retriever_pb2.IndexPassagesResponse]
-    """IndexPassages builds an index from the passages sent, or changes one by them. Searches see the
-    index that was there until the new one is whole, and never a mixture. A call that is cancelled
-    or refused changes nothing. ALREADY_EXISTS for a name that is taken, DATA_LOSS for an upsert of
-    a damaged index, RESOURCE_EXHAUSTED for one that others kept changing meanwhile.
-    More passages or bytes than the retriever's settings build_max_passages and build_max_gb allow are
-    INVALID_ARGUMENT, naming the limit.
+    """IndexPassages builds an index from the passages sent, or updates an existing index with them.
+    Searches use the previous index until the new one is complete, and never a mixture of both. A
+    call that is cancelled or rejected changes nothing. ALREADY_EXISTS if the name is in use,
+    DATA_LOSS for an upsert of a damaged index, RESOURCE_EXHAUSTED if concurrent calls kept
+    changing the index. INVALID_ARGUMENT, naming the limit, for more passages or bytes than the
+    settings build_max_passages and build_max_gb of the retriever allow.
     """
     DeletePassages: _aio.UnaryUnaryMultiCallable[_retriever_pb2.DeletePassagesRequest, _retriever_pb2.DeletePassagesResponse]
-    """DeletePassages takes passages out of an index. NOT_FOUND for an index that is not there;
-    passages that are not there are passed over.
+    """DeletePassages deletes passages from an index. Unknown passage ids are ignored. NOT_FOUND if
+    the index does not exist.
     """
     ListIndexes: _aio.UnaryUnaryMultiCallable[_retriever_pb2.ListIndexesRequest, _retriever_pb2.ListIndexesResponse]
-    """ListIndexes gives every index, by name; of a damaged one, what is wrong with it. Files are not
-    read whole for it: VerifyIndex does that.
+    """ListIndexes returns every index, ordered by name. IndexDescription.damage describes the damage
+    of a damaged one. ListIndexes does not read whole files; VerifyIndex does.
     """
     DescribeIndex: _aio.UnaryUnaryMultiCallable[_retriever_pb2.DescribeIndexRequest, _retriever_pb2.DescribeIndexResponse]
-    """DescribeIndex gives one index. NOT_FOUND for one that is not there."""
+    """DescribeIndex returns the description of one index. NOT_FOUND if the index does not exist."""
     VerifyIndex: _aio.UnaryUnaryMultiCallable[_retriever_pb2.VerifyIndexRequest, _retriever_pb2.VerifyIndexResponse]
-    """VerifyIndex holds everything that is stored of one index against what the index says of itself,
-    every passage too, and tells what is right and what is wrong. It changes nothing. It reads the
-    index whole, which takes time. NOT_FOUND for an index that is not there.
+    """VerifyIndex compares all stored data of one index, every passage included, with the metadata of
+    the index, and returns the result of every check. It changes nothing. It reads the whole index,
+    which takes time. NOT_FOUND if the index does not exist.
     """
     DropIndex: _aio.UnaryUnaryMultiCallable[_retriever_pb2.DropIndexRequest, _retriever_pb2.DropIndexResponse]
-    """DropIndex takes an index away. NOT_FOUND for one that is not there."""
+    """DropIndex deletes an index. NOT_FOUND if the index does not exist."""
 
 class RetrieverServiceServicer(metaclass=_abc_1.ABCMeta):
-    """RetrieverService finds passages in named indexes, and keeps the indexes.
+    """RetrieverService finds passages in named indexes, and manages the indexes.
 
-    Every index is checked when the service starts. A damaged one is refused with DATA_LOSS until it
-    is replaced or dropped; the others are served. The health of scaar.v1.RetrieverService/INDEX is
-    SERVING for an index that is whole, NOT_SERVING for one that is damaged or gone.
+    The service checks every index when it starts. Calls that use a damaged index fail with DATA_LOSS
+    until the index is replaced or dropped; the other indexes are served. The health status of
+    scaar.v1.RetrieverService/INDEX is SERVING for an intact index and NOT_SERVING for a damaged or
+    missing one.
     """
 
     @_abc_1.abstractmethod
@@ -65,8 +67,8 @@ class RetrieverServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _retriever_pb2.RetrieveRequest,
         context: _aio.ServicerContext[_retriever_pb2.RetrieveRequest, _abc.Awaitable[_retriever_pb2.RetrieveResponse]],
     ) -> _abc.Awaitable[_retriever_pb2.RetrieveResponse]:
-        """Retrieve finds passages for a batch of queries. NOT_FOUND for an index that is not there,
-        DATA_LOSS for one that is damaged.
+        """Retrieve finds passages for a batch of queries. NOT_FOUND if the index does not exist,
+        DATA_LOSS if it is damaged.
         """
 
     @_abc_1.abstractmethod
@@ -75,12 +77,12 @@ class RetrieverServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _abc.AsyncIterator[_retriever_pb2.IndexPassagesRequest],
         context: _aio.ServicerContext[_abc.AsyncIterator[_retriever_pb2.IndexPassagesRequest], _abc.Awaitable[_retriever_pb2.IndexPassagesResponse]],
     ) -> _abc.Awaitable[_retriever_pb2.IndexPassagesResponse]:
-        """IndexPassages builds an index from the passages sent, or changes one by them. Searches see the
-        index that was there until the new one is whole, and never a mixture. A call that is cancelled
-        or refused changes nothing. ALREADY_EXISTS for a name that is taken, DATA_LOSS for an upsert of
-        a damaged index, RESOURCE_EXHAUSTED for one that others kept changing meanwhile.
-        More passages or bytes than the retriever's settings build_max_passages and build_max_gb allow are
-        INVALID_ARGUMENT, naming the limit.
+        """IndexPassages builds an index from the passages sent, or updates an existing index with them.
+        Searches use the previous index until the new one is complete, and never a mixture of both. A
+        call that is cancelled or rejected changes nothing. ALREADY_EXISTS if the name is in use,
+        DATA_LOSS for an upsert of a damaged index, RESOURCE_EXHAUSTED if concurrent calls kept
+        changing the index. INVALID_ARGUMENT, naming the limit, for more passages or bytes than the
+        settings build_max_passages and build_max_gb of the retriever allow.
         """
 
     @_abc_1.abstractmethod
@@ -89,8 +91,8 @@ class RetrieverServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _retriever_pb2.DeletePassagesRequest,
         context: _aio.ServicerContext[_retriever_pb2.DeletePassagesRequest, _abc.Awaitable[_retriever_pb2.DeletePassagesResponse]],
     ) -> _abc.Awaitable[_retriever_pb2.DeletePassagesResponse]:
-        """DeletePassages takes passages out of an index. NOT_FOUND for an index that is not there;
-        passages that are not there are passed over.
+        """DeletePassages deletes passages from an index. Unknown passage ids are ignored. NOT_FOUND if
+        the index does not exist.
         """
 
     @_abc_1.abstractmethod
@@ -99,8 +101,8 @@ class RetrieverServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _retriever_pb2.ListIndexesRequest,
         context: _aio.ServicerContext[_retriever_pb2.ListIndexesRequest, _abc.Awaitable[_retriever_pb2.ListIndexesResponse]],
     ) -> _abc.Awaitable[_retriever_pb2.ListIndexesResponse]:
-        """ListIndexes gives every index, by name; of a damaged one, what is wrong with it. Files are not
-        read whole for it: VerifyIndex does that.
+        """ListIndexes returns every index, ordered by name. IndexDescription.damage describes the damage
+        of a damaged one. ListIndexes does not read whole files; VerifyIndex does.
         """
 
     @_abc_1.abstractmethod
@@ -109,7 +111,7 @@ class RetrieverServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _retriever_pb2.DescribeIndexRequest,
         context: _aio.ServicerContext[_retriever_pb2.DescribeIndexRequest, _abc.Awaitable[_retriever_pb2.DescribeIndexResponse]],
     ) -> _abc.Awaitable[_retriever_pb2.DescribeIndexResponse]:
-        """DescribeIndex gives one index. NOT_FOUND for one that is not there."""
+        """DescribeIndex returns the description of one index. NOT_FOUND if the index does not exist."""
 
     @_abc_1.abstractmethod
     def VerifyIndex(
@@ -117,9 +119,9 @@ class RetrieverServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _retriever_pb2.VerifyIndexRequest,
         context: _aio.ServicerContext[_retriever_pb2.VerifyIndexRequest, _abc.Awaitable[_retriever_pb2.VerifyIndexResponse]],
     ) -> _abc.Awaitable[_retriever_pb2.VerifyIndexResponse]:
-        """VerifyIndex holds everything that is stored of one index against what the index says of itself,
-        every passage too, and tells what is right and what is wrong. It changes nothing. It reads the
-        index whole, which takes time. NOT_FOUND for an index that is not there.
+        """VerifyIndex compares all stored data of one index, every passage included, with the metadata of
+        the index, and returns the result of every check. It changes nothing. It reads the whole index,
+        which takes time. NOT_FOUND if the index does not exist.
         """
 
     @_abc_1.abstractmethod
@@ -128,6 +130,6 @@ class RetrieverServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _retriever_pb2.DropIndexRequest,
         context: _aio.ServicerContext[_retriever_pb2.DropIndexRequest, _abc.Awaitable[_retriever_pb2.DropIndexResponse]],
     ) -> _abc.Awaitable[_retriever_pb2.DropIndexResponse]:
-        """DropIndex takes an index away. NOT_FOUND for one that is not there."""
+        """DropIndex deletes an index. NOT_FOUND if the index does not exist."""
 
 def add_RetrieverServiceServicer_to_server(servicer: RetrieverServiceServicer, server: _aio.Server) -> None: ...

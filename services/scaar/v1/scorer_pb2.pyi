@@ -27,8 +27,8 @@ class ScoreContributionsRequest(_message.Message):
     SENTENCES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def sentences(self) -> _containers.RepeatedCompositeFieldContainer[Global___SentenceToScore]:
-        """The sentences, with at most 4,096 words and 524,288 characters together; none gives none.
-        INVALID_ARGUMENT for more, RESOURCE_EXHAUSTED when there is no room for them now.
+        """The sentences, with at most 4,096 words and 524,288 characters in total. An empty list returns
+        an empty response. INVALID_ARGUMENT for more, RESOURCE_EXHAUSTED if the scorer's queue is full.
         """
 
     def __init__(
@@ -46,21 +46,22 @@ Global___ScoreContributionsRequest: _TypeAlias = ScoreContributionsRequest  # no
 
 @_typing.final
 class SentenceToScore(_message.Message):
-    """A sentence, as its words, and the question that it helps to answer."""
+    """A sentence, split into words, and the question that it helps to answer."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     QUESTION_FIELD_NUMBER: _builtins.int
     WORDS_FIELD_NUMBER: _builtins.int
     question: _builtins.str
-    """The question, at most 8,000 characters; of one that is too long for the model, the last words
-    count. INVALID_ARGUMENT when empty or longer.
+    """The question, 1 to 8,000 characters. If it is too long for the model, only its last words are
+    used. INVALID_ARGUMENT otherwise.
     """
     @_builtins.property
     def words(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The words in text order, punctuation attached, 1 to 256 and at most 8,000 characters with the
-        spaces between them. INVALID_ARGUMENT for more or none, for an empty word or one with white
-        space, and for a sentence that exceeds the model's context.
+        """The words in text order with their punctuation: 1 to 256 words, at most 8,000 characters
+        including the spaces between them. INVALID_ARGUMENT for another number of words or characters,
+        for an empty word, for a word with white space, and for a sentence that exceeds the model's
+        context.
         """
 
     def __init__(
@@ -79,14 +80,14 @@ Global___SentenceToScore: _TypeAlias = SentenceToScore  # noqa: Y015
 
 @_typing.final
 class ScoreContributionsResponse(_message.Message):
-    """The contributions, one entry for each sentence of the request, in its order."""
+    """The contributions of a batch."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     SENTENCES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def sentences(self) -> _containers.RepeatedCompositeFieldContainer[Global___SentenceContributions]:
-        """The sentences' contributions."""
+        """One entry for each sentence of the request, in the order of the request."""
 
     def __init__(
         self,
@@ -103,14 +104,14 @@ Global___ScoreContributionsResponse: _TypeAlias = ScoreContributionsResponse  # 
 
 @_typing.final
 class SentenceContributions(_message.Message):
-    """The contributions of one sentence's words."""
+    """The contributions of the words of one sentence."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     CONTRIBUTIONS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def contributions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """The contribution r of each word, in [0, 1], as many as words."""
+        """The contribution r of each word, [0, 1], in the order of the words."""
 
     def __init__(
         self,
@@ -127,7 +128,7 @@ Global___SentenceContributions: _TypeAlias = SentenceContributions  # noqa: Y015
 
 @_typing.final
 class ScorerServiceDescribeModelRequest(_message.Message):
-    """Asks which model scores."""
+    """Request for the description of the cross-encoder."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -144,7 +145,7 @@ Global___ScorerServiceDescribeModelRequest: _TypeAlias = ScorerServiceDescribeMo
 
 @_typing.final
 class ScorerServiceDescribeModelResponse(_message.Message):
-    """Which model scores."""
+    """The description of the cross-encoder."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -168,7 +169,7 @@ Global___ScorerServiceDescribeModelResponse: _TypeAlias = ScorerServiceDescribeM
 
 @_typing.final
 class ScorerDescription(_message.Message):
-    """Which cross-encoder scores."""
+    """A cross-encoder."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -177,13 +178,15 @@ class ScorerDescription(_message.Message):
     ENGINE_FIELD_NUMBER: _builtins.int
     MAX_PAIR_TOKENS_FIELD_NUMBER: _builtins.int
     model: _builtins.str
-    """Its name; that of a control ends with its kind, "lab-cross-encoder+permuted"."""
+    """The name of the model. The name of a control ends with the kind of control, such as
+    "lab-cross-encoder+permuted".
+    """
     revision: _builtins.str
-    """Which state of it: a digest, a commit or a tag."""
+    """The revision of the model: a digest, a commit or a tag."""
     engine: _builtins.str
-    """The engine that runs it."""
+    """The engine that runs the model."""
     max_pair_tokens: _builtins.int
-    """The most tokens of a pair of texts, from 1."""
+    """Maximum number of tokens of a pair of texts, at least 1."""
     def __init__(
         self,
         *,

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class ScorerServiceStub:
-    """ScorerService says how much each word of a sentence contributes to its meaning.
+    """ScorerService computes how much each word of a sentence contributes to its meaning.
     """
 
     def __init__(self, channel):
@@ -48,7 +48,7 @@ class ScorerServiceStub:
 
 
 class ScorerServiceServicer:
-    """ScorerService says how much each word of a sentence contributes to its meaning.
+    """ScorerService computes how much each word of a sentence contributes to its meaning.
     """
 
     def ScoreContributions(self, request, context):
@@ -59,7 +59,7 @@ class ScorerServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DescribeModel(self, request, context):
-        """DescribeModel says which cross-encoder scores. It starts no work.
+        """DescribeModel returns the name, revision and limits of the cross-encoder. It runs no model.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -87,7 +87,7 @@ def add_ScorerServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ScorerService:
-    """ScorerService says how much each word of a sentence contributes to its meaning.
+    """ScorerService computes how much each word of a sentence contributes to its meaning.
     """
 
     @staticmethod

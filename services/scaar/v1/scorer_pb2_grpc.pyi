@@ -13,16 +13,16 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class ScorerServiceStub:
-    """ScorerService says how much each word of a sentence contributes to its meaning."""
+    """ScorerService computes how much each word of a sentence contributes to its meaning."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ScoreContributions: _aio.UnaryUnaryMultiCallable[_scorer_pb2.ScoreContributionsRequest, _scorer_pb2.ScoreContributionsResponse]
     """ScoreContributions scores every word of every sentence of the batch (SCAAR Eq. 1)."""
     DescribeModel: _aio.UnaryUnaryMultiCallable[_scorer_pb2.ScorerServiceDescribeModelRequest, _scorer_pb2.ScorerServiceDescribeModelResponse]
-    """DescribeModel says which cross-encoder scores. It starts no work."""
+    """DescribeModel returns the name, revision and limits of the cross-encoder. It runs no model."""
 
 class ScorerServiceServicer(metaclass=_abc_1.ABCMeta):
-    """ScorerService says how much each word of a sentence contributes to its meaning."""
+    """ScorerService computes how much each word of a sentence contributes to its meaning."""
 
     @_abc_1.abstractmethod
     def ScoreContributions(
@@ -38,6 +38,6 @@ class ScorerServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _scorer_pb2.ScorerServiceDescribeModelRequest,
         context: _aio.ServicerContext[_scorer_pb2.ScorerServiceDescribeModelRequest, _abc.Awaitable[_scorer_pb2.ScorerServiceDescribeModelResponse]],
     ) -> _abc.Awaitable[_scorer_pb2.ScorerServiceDescribeModelResponse]:
-        """DescribeModel says which cross-encoder scores. It starts no work."""
+        """DescribeModel returns the name, revision and limits of the cross-encoder. It runs no model."""
 
 def add_ScorerServiceServicer_to_server(servicer: ScorerServiceServicer, server: _aio.Server) -> None: ...

@@ -1,4 +1,4 @@
-"""The ports over gRPC: the only importer of the generated contract.
+"""The ports over gRPC. Only this package imports the generated contract.
 
 One module a port, each with a servicer that serves any implementation of the port and a
 ``Remote<Port>`` that is the port over a channel; ``messages`` holds the conversions, ``status``

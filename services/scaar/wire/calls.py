@@ -1,12 +1,13 @@
-"""Calls of a client: every one bounded, cancelled when left, its errors those of the core."""
+"""Calls of a client: each has a deadline, is cancelled when left, and raises errors of the core."""
 
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import grpc
 
-from scaar.core.budget import CALL_MARGIN_S, time_left
 from scaar.core.errors import DeadlineExceeded, InvalidRequest, ScaarError
+from scaar.core.loop.budget import CALL_MARGIN_S, remaining_time_s
 from scaar.wire.status import error_of
 
 REQUEST_ID_KEY = "x-request-id"
@@ -15,56 +16,67 @@ _Message = TypeVar("_Message")
 _Value = TypeVar("_Value")
 
 
-def timeout_within(cap_s: float, target: str) -> float:
-    """The seconds that a call made now may take: its cap, and no more than there is time for.
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """The target of a channel and the full name of the service that is called there."""
+
+    target: str
+    service: str
+
+    def __str__(self) -> str:
+        return self.target
+
+
+def timeout_within(max_s: float, target: object) -> float:
+    """Return the timeout of a call made now, in seconds: ``max_s``, or the remaining time if less.
 
     Raises:
-        DeadlineExceeded: there is none.
+        DeadlineExceeded: no time remains.
     """
-    left = time_left()
-    if left is None:
-        return cap_s
-    if left <= CALL_MARGIN_S:
-        raise DeadlineExceeded(f"no time is left to ask {target}", target=target)
-    return min(cap_s, left - CALL_MARGIN_S)
+    remaining = remaining_time_s()
+    if remaining is None:
+        return max_s
+    if remaining <= CALL_MARGIN_S:
+        raise DeadlineExceeded(f"no time remains to call {target}", target=str(target))
+    return min(max_s, remaining - CALL_MARGIN_S)
 
 
-async def answered(
+async def receive(
     call: grpc.aio.UnaryUnaryCall[Any, _Message] | grpc.aio.StreamUnaryCall[Any, _Message],
     read: Callable[[_Message], _Value],
-    target: str,
+    endpoint: Endpoint,
 ) -> _Value:
-    """What the call answers, read. Leaving the await cancels the call."""
+    """Return the response, converted by ``read``. Leaving the await cancels the call."""
     try:
-        return _understood(await call, read, target)
+        return _converted(await call, read, endpoint)
     except grpc.aio.AioRpcError as error:
-        raise error_of(error, target) from error
+        raise error_of(error, endpoint.target, service=endpoint.service) from error
     finally:
         call.cancel()
 
 
-async def streamed(
+async def receive_stream(
     call: grpc.aio.UnaryStreamCall[Any, _Message],
     read: Callable[[_Message], _Value],
-    target: str,
+    endpoint: Endpoint,
 ) -> AsyncGenerator[_Value, None]:
-    """What the call streams, read one by one. Closing the generator cancels the call."""
+    """Yield the responses of the call, converted by ``read``. Closing it cancels the call."""
     messages: Any = aiter(call)
     try:
         async for message in messages:
-            yield _understood(message, read, target)
+            yield _converted(message, read, endpoint)
     except grpc.aio.AioRpcError as error:
-        raise error_of(error, target) from error
+        raise error_of(error, endpoint.target, service=endpoint.service) from error
     finally:
         call.cancel()
-        # An iterator that was left and its call hold one another, and their connection with them.
+        # An abandoned iterator and its call reference each other, and keep the connection alive.
         await messages.aclose()
 
 
-def _understood(message: _Message, read: Callable[[_Message], _Value], target: str) -> _Value:
-    """The message read; one that cannot be is the service's fault and not the caller's."""
+def _converted(message: _Message, read: Callable[[_Message], _Value], endpoint: Endpoint) -> _Value:
+    """Return the converted message. A malformed response is an error of the service."""
     try:
         return read(message)
     except InvalidRequest as error:
-        text = f"{target} answered what is not understood: {error.message}"
-        raise ScaarError(text, target=target) from error
+        text = f"{endpoint} sent a response that does not follow the contract: {error.message}"
+        raise ScaarError(text, target=endpoint.target) from error

@@ -9,7 +9,8 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import aclosing
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any
 
 import grpc
 
@@ -23,50 +24,64 @@ from scaar.core.evaluations import (
     EvaluationRequest,
     EvaluationState,
     PredictionPage,
-    ReportForm,
+    ReportFormat,
 )
 from scaar.core.ports import Evaluator
-from scaar.core.tenancy import TENANT_KEY, proved_tenant
+from scaar.core.tenancy import TENANT_KEY, proved_tenant, wrong_tenant
 from scaar.v1 import evaluator_pb2 as pb
 from scaar.v1 import evaluator_pb2_grpc as pb_grpc
-from scaar.wire.calls import answered, streamed, timeout_within
-from scaar.wire.messages.enums import EVALUATION_STATE, REPORT_FORM
-from scaar.wire.messages.evaluation_requests import (
-    evaluation_question_from_pb,
-    evaluation_question_to_pb,
-    evaluation_request_from_pb,
-    evaluation_request_to_pb,
-)
-from scaar.wire.messages.evaluations import (
-    evaluation_from_pb,
-    evaluation_progress_from_pb,
-    evaluation_progress_to_pb,
-    evaluation_to_pb,
-    evaluations_from_pb,
-    evaluations_to_pb,
-    predictions_from_pb,
-    predictions_to_pb,
-)
-from scaar.wire.messages.fields import carried_int, carried_text
+from scaar.wire.calls import Endpoint, receive, receive_stream, timeout_within
+from scaar.wire.conversion import check_response_size
+from scaar.wire.messages.codec import codec_of, from_pb, request_to_pb, to_pb
+from scaar.wire.messages.fields import carried_text
 from scaar.wire.request_limits import ServiceLimits
-from scaar.wire.uploads import unpacked, uploaded
+from scaar.wire.uploads import draining, unpacked, upload
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["EvaluatorService"].full_name
-_MOST_BYTES = 16 * 1024 * 1024
 
-_Response = TypeVar("_Response", pb.GetReportResponse, pb.ListPredictionsResponse)
+_LIMITS = ServiceLimits(pb.DESCRIPTOR.services_by_name["EvaluatorService"])
+_QUESTION = codec_of(EvaluationQuestion, pb.EvaluationQuestion)
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class _EvaluationsQuery:
+    """The request for a page of evaluations."""
+
+    states: tuple[EvaluationState, ...] = ()
+    page_size: int | None = None
+    page_token: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _ReportQuery:
+    """The request for a report."""
+
+    evaluation_id: str
+    format: ReportFormat
+
+
+@dataclass(frozen=True, slots=True)
+class _PredictionsQuery:
+    """The request for a page of predictions."""
+
+    evaluation_id: str
+    setting: str = ""
+    question_id: str = ""
+    detailed: bool = False
+    page_size: int | None = None
+    page_token: str = ""
+
+
 async def _ready() -> None:
-    """Return at once."""
+    """Do nothing: the evaluator is always ready."""
 
 
 class EvaluatorServicer(pb_grpc.EvaluatorServiceServicer):
-    """Serves any evaluator, which is ready while ``check_ready`` raises nothing."""
+    """Serves any evaluator. The service is ready unless ``check_ready`` raises an error."""
 
     service_name = SERVICE_NAME
-    limits = ServiceLimits(pb.DESCRIPTOR.services_by_name["EvaluatorService"])
+    limits = _LIMITS
 
     def __init__(
         self, evaluator: Evaluator, *, check_ready: Callable[[], Awaitable[None]] = _ready
@@ -75,78 +90,79 @@ class EvaluatorServicer(pb_grpc.EvaluatorServiceServicer):
         self.check_ready = check_ready
 
     def add_to(self, server: grpc.aio.Server) -> None:
-        """Registers the service."""
+        """Register the service."""
         pb_grpc.add_EvaluatorServiceServicer_to_server(self, server)
 
     async def CreateEvaluation(
         self, request_iterator: AsyncIterator[pb.CreateEvaluationRequest], context: Context
     ) -> pb.CreateEvaluationResponse:
         first = await anext(request_iterator, pb.CreateEvaluationRequest())
-        request = evaluation_request_from_pb(first, tenant=_tenant_in(context))
-        async with aclosing(_questions(first, request_iterator)) as questions:
+        async with (
+            draining(request_iterator),
+            aclosing(_questions(first, request_iterator)) as questions,
+        ):
+            request = replace(from_pb(first, EvaluationRequest), tenant=_tenant_in(context))
             created = await self._evaluator.create_evaluation(request, questions)
-        return pb.CreateEvaluationResponse(evaluation=evaluation_to_pb(created))
+        return pb.CreateEvaluationResponse(evaluation=to_pb(created, pb.Evaluation))
 
     async def GetEvaluation(
         self, request: pb.GetEvaluationRequest, context: Context
     ) -> pb.GetEvaluationResponse:
         found = await self._evaluator.get_evaluation(request.evaluation_id)
-        return pb.GetEvaluationResponse(evaluation=evaluation_to_pb(found))
+        return pb.GetEvaluationResponse(evaluation=to_pb(found, pb.Evaluation))
 
     async def ListEvaluations(
         self, request: pb.ListEvaluationsRequest, context: Context
     ) -> pb.ListEvaluationsResponse:
+        query = from_pb(request, _EvaluationsQuery)
         page = await self._evaluator.list_evaluations(
-            states=tuple(EVALUATION_STATE.from_pb(each, "states") for each in request.states),
-            page_size=request.page_size if request.HasField("page_size") else None,
-            page_token=request.page_token,
+            states=query.states, page_size=query.page_size, page_token=query.page_token
         )
-        return evaluations_to_pb(page)
+        return to_pb(page, pb.ListEvaluationsResponse)
 
     async def CancelEvaluation(
         self, request: pb.CancelEvaluationRequest, context: Context
     ) -> pb.CancelEvaluationResponse:
         cancelled = await self._evaluator.cancel_evaluation(request.evaluation_id)
-        return pb.CancelEvaluationResponse(evaluation=evaluation_to_pb(cancelled))
+        return pb.CancelEvaluationResponse(evaluation=to_pb(cancelled, pb.Evaluation))
 
     async def WatchEvaluation(
         self, request: pb.WatchEvaluationRequest, context: Context
     ) -> AsyncGenerator[pb.WatchEvaluationResponse, None]:
-        async with aclosing(self._evaluator.watch_evaluation(request.evaluation_id)) as told:
-            async for progress in told:
-                yield evaluation_progress_to_pb(progress)
+        async with aclosing(self._evaluator.watch_evaluation(request.evaluation_id)) as reports:
+            async for progress in reports:
+                yield to_pb(progress, pb.WatchEvaluationResponse)
 
     async def GetReport(
         self, request: pb.GetReportRequest, context: Context
     ) -> pb.GetReportResponse:
-        form = REPORT_FORM.from_pb(request.form, "form")
-        content = await self._evaluator.report(request.evaluation_id, form)
-        return _carried(pb.GetReportResponse(content=content), "form", "ask for another form")
+        query = from_pb(request, _ReportQuery)
+        content = await self._evaluator.report(query.evaluation_id, query.format)
+        return check_response_size(
+            pb.GetReportResponse(content=content), field="format", advice="request another format"
+        )
 
     async def ListPredictions(
         self, request: pb.ListPredictionsRequest, context: Context
     ) -> pb.ListPredictionsResponse:
+        query = from_pb(request, _PredictionsQuery)
         page = await self._evaluator.list_predictions(
-            request.evaluation_id,
-            setting=request.setting,
-            question_id=request.question_id,
-            detailed=request.detailed,
-            page_size=request.page_size if request.HasField("page_size") else None,
-            page_token=request.page_token,
+            query.evaluation_id,
+            setting=query.setting,
+            question_id=query.question_id,
+            detailed=query.detailed,
+            page_size=query.page_size,
+            page_token=query.page_token,
         )
-        return _carried(predictions_to_pb(page), "page_size", "ask for fewer at a time")
-
-
-def _carried(response: _Response, field: str, advice: str) -> _Response:
-    """The response, if a message can carry it."""
-    if (size := response.ByteSize()) > _MOST_BYTES:
-        text = f"comes to {size:,} bytes, more than the {_MOST_BYTES:,} of a message: {advice}"
-        raise InvalidRequest.of(field, text)
-    return response
+        return check_response_size(
+            to_pb(page, pb.ListPredictionsResponse),
+            field="page_size",
+            advice="request a smaller page",
+        )
 
 
 def _tenant_in(context: Context) -> str:
-    """The tenant that the caller has proved, else the one that the metadata say."""
+    """Return the tenant that the caller has proved, else the tenant in the metadata."""
     if (proved := proved_tenant()) is not None:
         return proved
     for key, value in context.invocation_metadata() or ():
@@ -158,21 +174,22 @@ def _tenant_in(context: Context) -> str:
 async def _questions(
     first: pb.CreateEvaluationRequest, later: AsyncIterator[pb.CreateEvaluationRequest]
 ) -> AsyncGenerator[EvaluationQuestion, None]:
-    async for question in unpacked(first.questions, evaluation_question_from_pb):
+    async for question in unpacked(first.questions, _QUESTION.read):
         yield question
     async for message in later:
         for field, _ in message.ListFields():
             if field.name != "questions":
-                raise InvalidRequest.of(field.name, "is given behind the first message")
-        async for question in unpacked(message.questions, evaluation_question_from_pb):
+                raise InvalidRequest.of(field.name, "must be in the first message only")
+        async for question in unpacked(message.questions, _QUESTION.read):
             yield question
 
 
 class RemoteEvaluator:
-    """An evaluator behind a channel; each call is bounded.
+    """An evaluator behind a channel; ``metadata`` is sent with every call.
 
-    Those that carry many questions, or a report to be made, have a limit of their own, and so has
-    watching.
+    ``timeout_s`` is the timeout of a call, ``long_timeout_s`` that of creating an evaluation and of
+    a report, ``watch_timeout_s`` that of watching an evaluation. Requests are checked against the
+    limits of the contract before they are sent.
     """
 
     def __init__(
@@ -183,35 +200,47 @@ class RemoteEvaluator:
         timeout_s: float = 10.0,
         long_timeout_s: float = 600.0,
         watch_timeout_s: float = 3600.0,
+        metadata: tuple[tuple[str, str | bytes], ...] = (),
     ) -> None:
         self._stub = pb_grpc.EvaluatorServiceStub(channel)
-        self._target = target
+        self._endpoint = Endpoint(target, SERVICE_NAME)
         self._timeout_s = timeout_s
         self._long_timeout_s = long_timeout_s
         self._watch_timeout_s = watch_timeout_s
+        self._metadata = metadata
 
     async def create_evaluation(
         self, request: EvaluationRequest, questions: AsyncIterable[EvaluationQuestion]
     ) -> EvaluationDescription:
-        """Queues it; an error of ``questions`` cancels the call and goes on to the caller."""
-        call = self._stub.CreateEvaluation(
-            timeout=timeout_within(self._long_timeout_s, self._target),
-            metadata=_tenant_metadata(request.tenant),
+        """Create the evaluation. An error raised by ``questions`` cancels the call."""
+        first = _LIMITS.checked(
+            "CreateEvaluation", request_to_pb(request, pb.CreateEvaluationRequest)
         )
-        return await uploaded(
+        call = self._stub.CreateEvaluation(
+            timeout=timeout_within(self._long_timeout_s, self._endpoint),
+            metadata=_with_tenant(self._metadata, request.tenant),
+        )
+        return await upload(
             call,
-            evaluation_request_to_pb(request),
+            first,
             questions,
             add=_add,
-            read=lambda made: evaluation_from_pb(made.evaluation),
-            target=self._target,
+            check=lambda message: _LIMITS.checked("CreateEvaluation", message),
+            read=lambda created: from_pb(created.evaluation, EvaluationDescription),
+            endpoint=self._endpoint,
             what="questions",
         )
 
     async def get_evaluation(self, evaluation_id: str) -> EvaluationDescription:
         message = pb.GetEvaluationRequest(evaluation_id=_carried_id(evaluation_id))
-        call = self._stub.GetEvaluation(message, timeout=self._timeout())
-        return await answered(call, lambda got: evaluation_from_pb(got.evaluation), self._target)
+        call = self._stub.GetEvaluation(
+            _LIMITS.checked("GetEvaluation", message),
+            timeout=self._timeout(),
+            metadata=self._metadata,
+        )
+        return await receive(
+            call, lambda found: from_pb(found.evaluation, EvaluationDescription), self._endpoint
+        )
 
     async def list_evaluations(
         self,
@@ -220,44 +249,59 @@ class RemoteEvaluator:
         page_size: int | None = None,
         page_token: str = "",
     ) -> EvaluationPage:
-        message = pb.ListEvaluationsRequest(
-            states=[EVALUATION_STATE.to_pb(each) for each in states],
-            page_size=None if page_size is None else carried_int("page_size", page_size),
-            page_token=carried_text("page_token", page_token),
+        query = _EvaluationsQuery(tuple(states), page_size, page_token)
+        message = request_to_pb(query, pb.ListEvaluationsRequest)
+        call = self._stub.ListEvaluations(
+            _LIMITS.checked("ListEvaluations", message),
+            timeout=self._timeout(),
+            metadata=self._metadata,
         )
-        call = self._stub.ListEvaluations(message, timeout=self._timeout())
-        return await answered(call, evaluations_from_pb, self._target)
+        return await receive(call, lambda found: from_pb(found, EvaluationPage), self._endpoint)
 
     async def cancel_evaluation(self, evaluation_id: str) -> EvaluationDescription:
         message = pb.CancelEvaluationRequest(evaluation_id=_carried_id(evaluation_id))
-        call = self._stub.CancelEvaluation(message, timeout=self._timeout())
-        return await answered(call, lambda got: evaluation_from_pb(got.evaluation), self._target)
+        call = self._stub.CancelEvaluation(
+            _LIMITS.checked("CancelEvaluation", message),
+            timeout=self._timeout(),
+            metadata=self._metadata,
+        )
+        return await receive(
+            call, lambda found: from_pb(found.evaluation, EvaluationDescription), self._endpoint
+        )
 
     async def watch_evaluation(
         self, evaluation_id: str
     ) -> AsyncGenerator[EvaluationProgress, None]:
-        """How it gets on, until it has ended.
+        """Yield the progress of the evaluation until it has ended.
 
         Raises:
             StreamIncomplete: the stream ended before the evaluation did.
         """
         message = pb.WatchEvaluationRequest(evaluation_id=_carried_id(evaluation_id))
-        timeout_s = timeout_within(self._watch_timeout_s, self._target)
-        call = self._stub.WatchEvaluation(message, timeout=timeout_s)
-        async with aclosing(streamed(call, evaluation_progress_from_pb, self._target)) as told:
-            async for progress in told:
+        call = self._stub.WatchEvaluation(
+            _LIMITS.checked("WatchEvaluation", message),
+            timeout=timeout_within(self._watch_timeout_s, self._endpoint),
+            metadata=self._metadata,
+        )
+        responses = receive_stream(
+            call, lambda found: from_pb(found, EvaluationProgress), self._endpoint
+        )
+        async with aclosing(responses) as reports:
+            async for progress in reports:
                 yield progress
                 if progress.evaluation.state.ended:
                     return
-        raise StreamIncomplete(f"{self._target} ended watching before the evaluation's end")
+        raise StreamIncomplete(f"{self._endpoint} ended the progress before the evaluation ended")
 
-    async def report(self, evaluation_id: str, form: ReportForm) -> str:
-        message = pb.GetReportRequest(
-            evaluation_id=_carried_id(evaluation_id), form=REPORT_FORM.to_pb(form)
+    async def report(self, evaluation_id: str, report_format: ReportFormat) -> str:
+        query = _ReportQuery(evaluation_id, report_format)
+        message = request_to_pb(query, pb.GetReportRequest)
+        call = self._stub.GetReport(
+            _LIMITS.checked("GetReport", message),
+            timeout=timeout_within(self._long_timeout_s, self._endpoint),
+            metadata=self._metadata,
         )
-        timeout_s = timeout_within(self._long_timeout_s, self._target)
-        call = self._stub.GetReport(message, timeout=timeout_s)
-        return await answered(call, lambda got: got.content, self._target)
+        return await receive(call, lambda found: found.content, self._endpoint)
 
     async def list_predictions(
         self,
@@ -269,23 +313,23 @@ class RemoteEvaluator:
         page_size: int | None = None,
         page_token: str = "",
     ) -> PredictionPage:
-        message = pb.ListPredictionsRequest(
-            evaluation_id=_carried_id(evaluation_id),
-            setting=carried_text("setting", setting),
-            question_id=carried_text("question_id", question_id),
-            detailed=detailed,
-            page_size=None if page_size is None else carried_int("page_size", page_size),
-            page_token=carried_text("page_token", page_token),
+        query = _PredictionsQuery(
+            evaluation_id, setting, question_id, detailed, page_size, page_token
         )
-        call = self._stub.ListPredictions(message, timeout=self._timeout())
-        return await answered(call, predictions_from_pb, self._target)
+        message = request_to_pb(query, pb.ListPredictionsRequest)
+        call = self._stub.ListPredictions(
+            _LIMITS.checked("ListPredictions", message),
+            timeout=self._timeout(),
+            metadata=self._metadata,
+        )
+        return await receive(call, lambda found: from_pb(found, PredictionPage), self._endpoint)
 
     def _timeout(self) -> float:
-        return timeout_within(self._timeout_s, self._target)
+        return timeout_within(self._timeout_s, self._endpoint)
 
 
 def _add(message: pb.CreateEvaluationRequest, question: EvaluationQuestion) -> int:
-    message.questions.append(evaluation_question_to_pb(question))
+    message.questions.append(request_to_pb(question, pb.EvaluationQuestion, field="questions"))
     return message.questions[-1].ByteSize()
 
 
@@ -293,10 +337,12 @@ def _carried_id(evaluation_id: str) -> str:
     return carried_text("evaluation_id", evaluation_id)
 
 
-def _tenant_metadata(tenant: str) -> tuple[tuple[str, str], ...]:
-    """The tenant, if metadata can carry it; none for the default, which who calls may go over."""
+def _with_tenant(
+    metadata: tuple[tuple[str, str | bytes], ...], tenant: str
+) -> tuple[tuple[str, str | bytes], ...]:
+    """Return the metadata with the tenant of a request; unchanged for the default tenant."""
     if tenant == DEFAULT_TENANT:
-        return ()
-    if not (tenant.isascii() and tenant.isprintable() and tenant.strip() == tenant):
-        raise InvalidRequest.of("tenant", "must be printable ASCII without white space at its ends")
-    return ((TENANT_KEY, tenant),)
+        return metadata
+    if wrong := wrong_tenant(tenant):
+        raise InvalidRequest.of("tenant", wrong)
+    return (*(each for each in metadata if each[0] != TENANT_KEY), (TENANT_KEY, tenant))

@@ -18,20 +18,10 @@ from scaar.core.types import (
 )
 from scaar.v1 import generator_pb2 as pb
 from scaar.v1 import generator_pb2_grpc as pb_grpc
-from scaar.wire.calls import answered, streamed, timeout_within
-from scaar.wire.conversion import converted
-from scaar.wire.messages.generation import (
-    attend_request_from_pb,
-    attend_request_to_pb,
-    attention_from_pb,
-    attention_to_pb,
-    generate_request_from_pb,
-    generate_request_to_pb,
-    generation_event_from_pb,
-    generation_event_to_pb,
-    model_from_pb,
-    model_to_pb,
-)
+from scaar.wire.calls import Endpoint, receive, receive_stream, timeout_within
+from scaar.wire.conversion import convert
+from scaar.wire.messages.codec import from_pb, request_to_pb, to_pb
+from scaar.wire.messages.events import generation_event_from_pb, generation_event_to_pb
 from scaar.wire.request_limits import ServiceLimits
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["GeneratorService"].full_name
@@ -47,17 +37,17 @@ class GeneratorServicer(pb_grpc.GeneratorServiceServicer):
         self._generator = generator
 
     def add_to(self, server: grpc.aio.Server) -> None:
-        """Registers the service."""
+        """Register the service."""
         pb_grpc.add_GeneratorServiceServicer_to_server(self, server)
 
     async def check_ready(self) -> None:
-        """Raises what a call would, while the generator cannot even say what it is."""
+        """Raise the error of the generator if the generator cannot be described."""
         await self._generator.describe_model()
 
     async def Generate(
         self, request: pb.GenerateRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> AsyncGenerator[pb.GenerateResponse, None]:
-        generation = await converted(request, generate_request_from_pb)
+        generation = await convert(request, GenerateRequest)
         async with aclosing(self._generator.generate(generation)) as events:
             async for event in events:
                 yield generation_event_to_pb(event)
@@ -65,8 +55,8 @@ class GeneratorServicer(pb_grpc.GeneratorServiceServicer):
     async def Attend(
         self, request: pb.AttendRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.AttendResponse:
-        attention = await self._generator.attend(await converted(request, attend_request_from_pb))
-        return pb.AttendResponse(attention=attention_to_pb(attention))
+        attention = await self._generator.attend(await convert(request, AttendRequest))
+        return pb.AttendResponse(attention=to_pb(attention, pb.Attention))
 
     async def DescribeModel(
         self,
@@ -74,40 +64,48 @@ class GeneratorServicer(pb_grpc.GeneratorServiceServicer):
         context: grpc.aio.ServicerContext[Any, Any],
     ) -> pb.GeneratorServiceDescribeModelResponse:
         model = await self._generator.describe_model()
-        return pb.GeneratorServiceDescribeModelResponse(model=model_to_pb(model))
+        return pb.GeneratorServiceDescribeModelResponse(model=to_pb(model, pb.ModelDescription))
 
 
 class RemoteGenerator:
-    """A generator behind a channel; ``timeout_s`` bounds each call."""
+    """A generator behind a channel. ``timeout_s`` is the timeout of a call, in seconds."""
 
     def __init__(self, channel: grpc.aio.Channel, target: str, *, timeout_s: float = 60.0) -> None:
         self._stub = pb_grpc.GeneratorServiceStub(channel)
-        self._target = target
+        self._endpoint = Endpoint(target, SERVICE_NAME)
         self._timeout_s = timeout_s
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
-        """The events of the generation.
+        """Yield the events of the generation.
 
         Raises:
             StreamIncomplete: the stream ended before its end message.
         """
-        call = self._stub.Generate(generate_request_to_pb(request), timeout=self._timeout())
-        async with aclosing(streamed(call, generation_event_from_pb, self._target)) as events:
+        message = request_to_pb(request, pb.GenerateRequest)
+        call = self._stub.Generate(message, timeout=self._timeout())
+        async with aclosing(
+            receive_stream(call, generation_event_from_pb, self._endpoint)
+        ) as events:
             async for event in events:
                 if event is not None:
                     yield event
                 if isinstance(event, GenerationEnd):
                     return
-        raise StreamIncomplete(f"{self._target} ended the generation before its end")
+        raise StreamIncomplete(f"{self._endpoint} ended the stream of the generation too early")
 
     async def attend(self, request: AttendRequest) -> Attention:
-        call = self._stub.Attend(attend_request_to_pb(request), timeout=self._timeout())
-        return await answered(call, lambda found: attention_from_pb(found.attention), self._target)
+        message = request_to_pb(request, pb.AttendRequest)
+        call = self._stub.Attend(message, timeout=self._timeout())
+        return await receive(
+            call, lambda found: from_pb(found.attention, Attention), self._endpoint
+        )
 
     async def describe_model(self) -> ModelDescription:
         request = pb.GeneratorServiceDescribeModelRequest()
         call = self._stub.DescribeModel(request, timeout=self._timeout())
-        return await answered(call, lambda found: model_from_pb(found.model), self._target)
+        return await receive(
+            call, lambda found: from_pb(found.model, ModelDescription), self._endpoint
+        )
 
     def _timeout(self) -> float:
-        return timeout_within(self._timeout_s, self._target)
+        return timeout_within(self._timeout_s, self._endpoint)

@@ -1,8 +1,7 @@
-"""The answerer's port over gRPC."""
+"""The ports of the orchestrator over gRPC: answers, and the catalog of policies and indexes."""
 
-import math
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -10,95 +9,147 @@ import grpc
 
 from scaar.core.errors import (
     BackendUnavailable,
+    CapabilityMissing,
     DeadlineExceeded,
     PermissionDenied,
     StreamIncomplete,
     Unauthenticated,
 )
-from scaar.core.ports import Answerer
-from scaar.core.types import Answer, AnswerEvent, AnswerFinished, AnswerRequest, AnswerStarted
+from scaar.core.ports import Answerer, Catalog
+from scaar.core.types import (
+    Answer,
+    AnswerEvent,
+    AnswerFinished,
+    AnswerRequest,
+    AnswerStarted,
+    IndexDescription,
+    OrchestratorDescription,
+    PolicyDescription,
+    SearchRequest,
+    SearchResult,
+)
+from scaar.core.validation import validate, validate_search
+from scaar.v1 import answer_pb2, retriever_pb2
 from scaar.v1 import orchestrator_pb2 as pb
 from scaar.v1 import orchestrator_pb2_grpc as pb_grpc
-from scaar.wire.calls import REQUEST_ID_KEY, answered, streamed, timeout_within
-from scaar.wire.messages.answer import (
-    answer_from_pb,
-    answer_request_from_pb,
-    answer_request_to_pb,
-    answer_to_pb,
-)
+from scaar.wire.calls import REQUEST_ID_KEY, Endpoint, receive, receive_stream, timeout_within
+from scaar.wire.conversion import check_response_size
+from scaar.wire.messages.codec import from_pb, request_to_pb, to_pb
 from scaar.wire.messages.events import answer_event_from_pb, answer_event_to_pb
 from scaar.wire.request_limits import ServiceLimits
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["OrchestratorService"].full_name
 
-# Left of the caller's time so that the answer, or the stage at which time ran out, gets through.
+_LIMITS = ServiceLimits(pb.DESCRIPTOR.services_by_name["OrchestratorService"])
+# Reserved from the caller's time to deliver the answer, or the error that names the stage.
 _MARGIN_S = 0.2
-# What a client waits beyond the budget's time, so that the orchestrator is the one to end.
+# Added to the timeout of the budget, so that the orchestrator ends the call and not its client.
 _GRACE_S = 5.0
+
+Context = grpc.aio.ServicerContext[Any, Any]
+Metadata = tuple[tuple[str, str | bytes], ...]
 
 
 class OrchestratorServicer(pb_grpc.OrchestratorServiceServicer):
-    """Serves any answerer."""
+    """Serves an answerer and a catalog. Without a catalog, its calls raise CapabilityMissing."""
 
     service_name = SERVICE_NAME
-    limits = ServiceLimits(pb.DESCRIPTOR.services_by_name["OrchestratorService"])
+    limits = _LIMITS
 
-    def __init__(self, answerer: Answerer) -> None:
+    def __init__(self, answerer: Answerer, catalog: Catalog | None = None) -> None:
         self._answerer = answerer
+        self._catalog = catalog
 
     def add_to(self, server: grpc.aio.Server) -> None:
-        """Registers the service."""
+        """Register the service."""
         pb_grpc.add_OrchestratorServiceServicer_to_server(self, server)
 
-    async def Answer(
-        self, request: pb.AnswerRequest, context: grpc.aio.ServicerContext[Any, Any]
-    ) -> pb.AnswerResponse:
+    async def Answer(self, request: pb.AnswerRequest, context: Context) -> pb.AnswerResponse:
         async with aclosing(self._events(request, context)) as events:
             async for event in events:
                 if isinstance(event, AnswerFinished):
-                    return pb.AnswerResponse(answer=answer_to_pb(event.answer))
-        raise StreamIncomplete("the answer ended before its end")
+                    return pb.AnswerResponse(answer=to_pb(event.answer, answer_pb2.Answer))
+        raise StreamIncomplete("the stream of the answer ended before its last event")
 
     async def StreamAnswer(
-        self, request: pb.StreamAnswerRequest, context: grpc.aio.ServicerContext[Any, Any]
+        self, request: pb.StreamAnswerRequest, context: Context
     ) -> AsyncGenerator[pb.StreamAnswerResponse, None]:
         async with aclosing(self._events(request, context)) as events:
             async for event in events:
-                yield pb.StreamAnswerResponse(event=answer_event_to_pb(event))
+                yield answer_event_to_pb(event)
+
+    async def ListPolicies(
+        self, request: pb.ListPoliciesRequest, context: Context
+    ) -> pb.ListPoliciesResponse:
+        with _own_refusals():
+            policies = await self._required_catalog().list_policies()
+        return pb.ListPoliciesResponse(
+            policies=[to_pb(policy, pb.PolicyDescription) for policy in policies]
+        )
+
+    async def ListIndexes(
+        self, request: pb.OrchestratorServiceListIndexesRequest, context: Context
+    ) -> pb.OrchestratorServiceListIndexesResponse:
+        with _own_refusals():
+            indexes = await self._required_catalog().list_indexes()
+        return pb.OrchestratorServiceListIndexesResponse(
+            indexes=[to_pb(index, retriever_pb2.IndexDescription) for index in indexes]
+        )
+
+    async def Search(self, request: pb.SearchRequest, context: Context) -> pb.SearchResponse:
+        with _own_refusals():
+            found = await self._required_catalog().search(from_pb(request, SearchRequest))
+        return check_response_size(
+            to_pb(found, pb.SearchResponse), field="top_k", advice="request fewer passages"
+        )
+
+    async def Describe(self, request: pb.DescribeRequest, context: Context) -> pb.DescribeResponse:
+        with _own_refusals():
+            return to_pb(await self._required_catalog().describe(), pb.DescribeResponse)
+
+    def _required_catalog(self) -> Catalog:
+        if self._catalog is None:
+            raise CapabilityMissing("this orchestrator serves answers only")
+        return self._catalog
 
     async def _events(
-        self,
-        message: pb.AnswerRequest | pb.StreamAnswerRequest,
-        context: grpc.aio.ServicerContext[Any, Any],
+        self, message: pb.AnswerRequest | pb.StreamAnswerRequest, context: Context
     ) -> AsyncGenerator[AnswerEvent, None]:
-        request = answer_request_from_pb(message)
+        request = from_pb(message, AnswerRequest)
         if not request.request_id:
             request = replace(request, request_id=_request_id_in(context))
-        async with aclosing(self._answerer.stream_answer(_within(request, context))) as events:
-            try:
+        request = _within_deadline(request, context)
+        async with aclosing(self._answerer.stream_answer(request)) as events:
+            with _own_refusals():
                 async for event in events:
                     if isinstance(event, AnswerStarted):
                         await context.send_initial_metadata(_metadata(event.provenance.request_id))
                     yield event
-            except (Unauthenticated, PermissionDenied) as error:
-                # It is the orchestrator that is refused, by what it depends on, not its caller.
-                text = f"a service refuses the orchestrator: {error.message}"
-                raise BackendUnavailable(text) from error
 
 
-def _within(request: AnswerRequest, context: grpc.aio.ServicerContext[Any, Any]) -> AnswerRequest:
-    """The request, its time that of the call where that is sooner."""
+@contextmanager
+def _own_refusals() -> Iterator[None]:
+    """Report that a service rejects the orchestrator. Its caller cannot change that."""
+    try:
+        yield
+    except (Unauthenticated, PermissionDenied) as error:
+        text = f"a service rejects the orchestrator's credentials: {error.message}"
+        raise BackendUnavailable(text) from error
+
+
+def _within_deadline(request: AnswerRequest, context: Context) -> AnswerRequest:
+    """Return the request with the remaining time of the call as its timeout, if that is shorter."""
     remaining: float | None = context.time_remaining()
     if remaining is None or remaining - _MARGIN_S >= request.budget.timeout_s:
         return request
     if remaining <= _MARGIN_S:
-        raise DeadlineExceeded("no time is left for the answer", stage="opening the answer")
+        raise DeadlineExceeded("no time remains for the answer", stage="opening the answer")
     if not request.budget.timeout_s > 0:
         return request
     return replace(request, budget=replace(request.budget, timeout_s=remaining - _MARGIN_S))
 
 
-def _request_id_in(context: grpc.aio.ServicerContext[Any, Any]) -> str:
+def _request_id_in(context: Context) -> str:
     for key, value in context.invocation_metadata() or ():
         if key == REQUEST_ID_KEY and isinstance(value, str):
             return value
@@ -106,7 +157,7 @@ def _request_id_in(context: grpc.aio.ServicerContext[Any, Any]) -> str:
 
 
 def _metadata(request_id: str) -> tuple[tuple[str, str], ...]:
-    """The id as metadata, where it can be."""
+    """Return the id as metadata; empty if metadata cannot carry it."""
     fits = request_id.isascii() and request_id.isprintable() and request_id.strip() == request_id
     return ((REQUEST_ID_KEY, request_id),) if request_id and fits else ()
 
@@ -114,8 +165,9 @@ def _metadata(request_id: str) -> tuple[tuple[str, str], ...]:
 class RemoteAnswerer:
     """An answerer behind a channel.
 
-    Each call is bounded by ``timeout_s``, and by little more than the time that the request's
-    budget gives; ``metadata`` goes with each.
+    The timeout of a call is ``timeout_s``, or the timeout of the request's budget plus a grace
+    period if that is less. ``metadata`` is sent with every call. Requests are checked against the
+    limits of the contract before they are sent.
     """
 
     def __init__(
@@ -124,44 +176,114 @@ class RemoteAnswerer:
         target: str,
         *,
         timeout_s: float = 3600.0,
-        metadata: tuple[tuple[str, str | bytes], ...] = (),
+        metadata: Metadata = (),
     ) -> None:
         self._stub = pb_grpc.OrchestratorServiceStub(channel)
-        self._target = target
+        self._endpoint = Endpoint(target, SERVICE_NAME)
         self._timeout_s = timeout_s
         self._metadata = metadata
 
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
-        """The events of the answer; those that this version does not know are passed over.
+        """Yield the events of the answer. Events that this version does not know are skipped.
 
         Raises:
+            InvalidRequest: naming every wrong field and its limit; nothing is sent.
             StreamIncomplete: the stream ended before the answer.
         """
+        validate(request, remote=True)
+        message = request_to_pb(request, pb.StreamAnswerRequest)
         call = self._stub.StreamAnswer(
-            answer_request_to_pb(request, pb.StreamAnswerRequest),
+            _LIMITS.checked("StreamAnswer", message),
             timeout=self._timeout(request),
             metadata=(*self._metadata, *_metadata(request.request_id)),
         )
-        responses = streamed(call, lambda found: answer_event_from_pb(found.event), self._target)
+        responses = receive_stream(call, answer_event_from_pb, self._endpoint)
         async with aclosing(responses) as events:
             async for event in events:
                 if event is not None:
                     yield event
                 if isinstance(event, AnswerFinished):
                     return
-        raise StreamIncomplete(f"{self._target} ended the answer before its end")
+        raise StreamIncomplete(f"{self._endpoint} ended the stream of the answer too early")
 
     async def answer(self, request: AnswerRequest) -> Answer:
-        """The answer alone, in one call."""
+        """Return the answer, in one call.
+
+        Raises:
+            InvalidRequest: naming every wrong field and its limit; nothing is sent.
+        """
+        validate(request, remote=True)
         call = self._stub.Answer(
-            answer_request_to_pb(request, pb.AnswerRequest),
+            _LIMITS.checked("Answer", request_to_pb(request, pb.AnswerRequest)),
             timeout=self._timeout(request),
             metadata=(*self._metadata, *_metadata(request.request_id)),
         )
-        return await answered(call, lambda found: answer_from_pb(found.answer), self._target)
+        return await receive(call, lambda found: from_pb(found.answer, Answer), self._endpoint)
 
     def _timeout(self, request: AnswerRequest) -> float:
-        asked, cap = request.budget.timeout_s, self._timeout_s
-        if math.isfinite(asked) and asked > 0:
-            cap = min(cap, asked + _GRACE_S)
-        return timeout_within(cap, self._target)
+        max_s = min(self._timeout_s, request.budget.timeout_s + _GRACE_S)
+        return timeout_within(max_s, self._endpoint)
+
+
+class RemoteCatalog:
+    """The catalog of an orchestrator behind a channel; ``metadata`` is sent with every call."""
+
+    def __init__(
+        self,
+        channel: grpc.aio.Channel,
+        target: str,
+        *,
+        timeout_s: float = 60.0,
+        metadata: Metadata = (),
+    ) -> None:
+        self._stub = pb_grpc.OrchestratorServiceStub(channel)
+        self._endpoint = Endpoint(target, SERVICE_NAME)
+        self._timeout_s = timeout_s
+        self._metadata = metadata
+
+    async def list_policies(self) -> tuple[PolicyDescription, ...]:
+        call = self._stub.ListPolicies(
+            pb.ListPoliciesRequest(), timeout=self._timeout(), metadata=self._metadata
+        )
+        return await receive(
+            call,
+            lambda found: tuple(from_pb(each, PolicyDescription) for each in found.policies),
+            self._endpoint,
+        )
+
+    async def list_indexes(self) -> tuple[IndexDescription, ...]:
+        call = self._stub.ListIndexes(
+            pb.OrchestratorServiceListIndexesRequest(),
+            timeout=self._timeout(),
+            metadata=self._metadata,
+        )
+        return await receive(
+            call,
+            lambda found: tuple(from_pb(each, IndexDescription) for each in found.indexes),
+            self._endpoint,
+        )
+
+    async def search(self, request: SearchRequest) -> SearchResult:
+        """Return the passages for one query, best first.
+
+        Raises:
+            InvalidRequest: naming every wrong field and its limit; nothing is sent.
+        """
+        validate_search(request)
+        call = self._stub.Search(
+            _LIMITS.checked("Search", request_to_pb(request, pb.SearchRequest)),
+            timeout=self._timeout(),
+            metadata=self._metadata,
+        )
+        return await receive(call, lambda found: from_pb(found, SearchResult), self._endpoint)
+
+    async def describe(self) -> OrchestratorDescription:
+        call = self._stub.Describe(
+            pb.DescribeRequest(), timeout=self._timeout(), metadata=self._metadata
+        )
+        return await receive(
+            call, lambda found: from_pb(found, OrchestratorDescription), self._endpoint
+        )
+
+    def _timeout(self) -> float:
+        return timeout_within(self._timeout_s, self._endpoint)

@@ -6,17 +6,18 @@ once they are objects. The limits are options in the contract (``proto/scaar/v1/
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor, ServiceDescriptor
+from google.protobuf.message import Message
 
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.v1 import limits_pb2 as pb
 
 DEFAULT_MAX_BYTES = 64 * 1024
-"""Of a request without ``request_limits``."""
+"""Maximum size of a request without ``request_limits``."""
 DEFAULT_MAX_VALUES = 1_024
-"""Of a request without ``request_limits``."""
+"""Maximum number of values of a request without ``request_limits``."""
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _FIXED_WIDTHS = {_FIXED64: 8, _FIXED32: 4}
@@ -36,6 +37,9 @@ _WIRE_TYPES = {
 }
 
 
+_Sent = TypeVar("_Sent", bound=Message)
+
+
 @dataclass(frozen=True, slots=True)
 class _Field:
     """A field as it is scanned; ``packed`` is the wire type of the values of a packed field."""
@@ -49,7 +53,7 @@ class _Field:
 
 @dataclass(frozen=True, slots=True)
 class _Message:
-    """The fields of a message that are limited or lead to limits, by their tags."""
+    """The fields of a message with limits, or with messages that have limits, by their tags."""
 
     fields: Mapping[int, _Field] = field(default_factory=dict)
 
@@ -69,7 +73,7 @@ class ServiceLimits:
 
     @property
     def max_request_bytes(self) -> int:
-        """The size of the largest request that any method accepts."""
+        """Size of the largest request that any method accepts, in bytes."""
         return max(each.max_bytes for each in self._requests.values())
 
     def check(self, method: str, request: bytes) -> None:
@@ -87,6 +91,15 @@ class ServiceLimits:
         if len(request) > limits.max_bytes:
             text = f"must have at most {limits.max_bytes:,} bytes, not {len(request):,}"
             raise InvalidRequest.of("request", text)
+
+    def checked(self, method: str, request: _Sent) -> _Sent:
+        """Return a request to be sent that is within the limits of the contract.
+
+        Raises:
+            InvalidRequest: naming the field that exceeds its limit.
+        """
+        self.check(method, request.SerializeToString())
+        return request
 
 
 class _Scan:
@@ -197,7 +210,7 @@ def _request(descriptor: Descriptor) -> _Request:
 
 
 def _message(descriptor: Descriptor) -> _Message:
-    """The limits of a message and of those within it; no message of a request holds itself."""
+    """Return the limits of a message and its nested messages, which are not recursive."""
     fields: dict[int, _Field] = {}
     for each in descriptor.fields:
         limits = each.GetOptions().Extensions[pb.field_limits]

@@ -5,17 +5,19 @@ from collections.abc import (
     AsyncIterable,
     AsyncIterator,
     Callable,
+    Iterator,
     Mapping,
     Sequence,
 )
-from contextlib import aclosing
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import grpc
 
-from scaar.core.errors import InvalidRequest
-from scaar.core.ports import Retriever
+from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound
+from scaar.core.ports import IndexKeeper, Retriever
 from scaar.core.types import (
     DenseSettings,
     IndexDescription,
@@ -28,72 +30,117 @@ from scaar.core.types import (
 )
 from scaar.v1 import retriever_pb2 as pb
 from scaar.v1 import retriever_pb2_grpc as pb_grpc
-from scaar.wire.calls import answered, timeout_within
-from scaar.wire.conversion import converted
-from scaar.wire.index_readiness import IndexReadiness
-from scaar.wire.messages.dense import dense_settings_from_pb, dense_settings_to_pb
+from scaar.wire.calls import Endpoint, receive, timeout_within
+from scaar.wire.conversion import check_response_size, convert
+from scaar.wire.messages.codec import codec_of, from_pb, request_to_pb, to_pb
 from scaar.wire.messages.fields import carried_text
-from scaar.wire.messages.retrieval import (
-    INDEX_MODE,
-    index_from_pb,
-    index_mode_from_pb,
-    index_result_from_pb,
-    index_result_to_pb,
-    index_to_pb,
-    passage_from_pb,
-    passage_to_pb,
-    retrieve_request_from_pb,
-    retrieve_request_to_pb,
-    retrieve_result_from_pb,
-    retrieve_result_to_pb,
-    verification_from_pb,
-    verification_to_pb,
-)
 from scaar.wire.request_limits import ServiceLimits
-from scaar.wire.uploads import unpacked, uploaded
+from scaar.wire.uploads import draining, unpacked, upload
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["RetrieverService"].full_name
 
-_MOST_BYTES = 16 * 1024 * 1024
-
-_MOST_EMPTY = 1_000
-"""Messages of an upload that may hold no passage. Their bytes are no part of what is counted."""
+_MAX_EMPTY_MESSAGES = 1_000
+"""Maximum number of messages of an upload without passages, whose bytes are not counted."""
 
 _NOT_CHECKED: Mapping[str, bool] = MappingProxyType({})
 
+_PASSAGE = codec_of(Passage, pb.Passage)
+
+
+@dataclass(frozen=True, slots=True)
+class _Build:
+    """The settings of a build, which its first message contains."""
+
+    index: str
+    mode: IndexMode = IndexMode.CREATE
+    metadata_fields: tuple[str, ...] = ()
+    dense: DenseSettings | None = None
+
+
+class IndexReadiness:
+    """The health of each index, reported on every change: whole, or damaged or deleted.
+
+    ``whole`` is the state at the start. Later calls update it.
+    """
+
+    def __init__(self, service_name: str, whole: Mapping[str, bool]) -> None:
+        self._service_name = service_name
+        self._whole = dict(whole)
+        self._on_change: Callable[[str, bool], None] = lambda name, serving: None
+
+    def report_to(self, on_change: Callable[[str, bool], None]) -> None:
+        """Report each index now and on every change, as ``<service>/<index>``."""
+        self._on_change = on_change
+        for index, whole in self._whole.items():
+            on_change(f"{self._service_name}/{index}", whole)
+
+    def set_unavailable(self, index: str) -> None:
+        """Report that the index is damaged or deleted."""
+        self._set(index, False)
+
+    @contextmanager
+    def updated_by_call(self, index: str) -> Iterator[None]:
+        """Update the state of the index from a call in the block that reads or builds it."""
+        try:
+            yield
+        except DataCorrupt:
+            self._set(index, False)
+            raise
+        except NotFound:
+            if index in self._whole:
+                self._set(index, False)
+            raise
+        self._set(index, True)
+
+    def _set(self, index: str, whole: bool) -> None:
+        if self._whole.get(index) is not whole:
+            self._whole[index] = whole
+            self._on_change(f"{self._service_name}/{index}", whole)
+
 
 class RetrieverServicer(pb_grpc.RetrieverServiceServicer):
-    """Serves any retriever.
+    """Serves the indexes of a keeper, searched by itself or through ``searched``.
 
-    ``whole`` says of the indexes that were checked at the start whether they can be asked.
+    ``whole`` is whether each index that was checked at the start is whole.
     """
 
     service_name = SERVICE_NAME
     limits = ServiceLimits(pb.DESCRIPTOR.services_by_name["RetrieverService"])
 
-    def __init__(self, retriever: Retriever, *, whole: Mapping[str, bool] = _NOT_CHECKED) -> None:
-        self._retriever = retriever
+    def __init__(
+        self,
+        indexes: IndexKeeper,
+        *,
+        searched: Retriever | None = None,
+        whole: Mapping[str, bool] = _NOT_CHECKED,
+    ) -> None:
+        self._indexes = indexes
+        self._retriever = searched or indexes
         self._readiness = IndexReadiness(SERVICE_NAME, whole)
 
     def add_to(self, server: grpc.aio.Server) -> None:
-        """Registers the service."""
+        """Register the service."""
         pb_grpc.add_RetrieverServiceServicer_to_server(self, server)
 
-    def tell_readiness(self, tell: Callable[[str, bool], None]) -> None:
-        """Tells whether each index can be asked, as ``<service>/<index>``, now and on a change."""
-        self._readiness.tell(tell)
+    def report_readiness(self, on_change: Callable[[str, bool], None]) -> None:
+        """Report whether each index is whole, as ``<service>/<index>``, now and on every change."""
+        self._readiness.report_to(on_change)
 
-    def tell_damaged(self, index: str) -> None:
-        """Report that an index was found damaged, by other means than a call."""
-        self._readiness.gone(index)
+    def report_damaged(self, index: str) -> None:
+        """Report that an index was found damaged outside of a call."""
+        self._readiness.set_unavailable(index)
 
     async def Retrieve(
         self, request: pb.RetrieveRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.RetrieveResponse:
-        with self._readiness.shown_by(request.index):
-            queries = await converted(request, retrieve_request_from_pb)
+        with self._readiness.updated_by_call(request.index):
+            queries = await convert(request, RetrieveRequest)
             result = await self._retriever.retrieve(queries)
-        return _carried(retrieve_result_to_pb(result))
+        return check_response_size(
+            to_pb(result, pb.RetrieveResponse),
+            field="top_k",
+            advice="request fewer passages, or send fewer queries in one call",
+        )
 
     async def IndexPassages(
         self,
@@ -101,90 +148,94 @@ class RetrieverServicer(pb_grpc.RetrieverServiceServicer):
         context: grpc.aio.ServicerContext[Any, Any],
     ) -> pb.IndexPassagesResponse:
         first = await anext(request_iterator, pb.IndexPassagesRequest())
-        mode = index_mode_from_pb(first.mode)
-        dense = dense_settings_from_pb(first.dense) if first.HasField("dense") else None
-        async with aclosing(_passages(first, request_iterator)) as passages:
-            with self._readiness.shown_by(first.index):
-                built = await self._retriever.index_passages(
-                    first.index,
+        async with (
+            draining(request_iterator),
+            aclosing(_passages(first, request_iterator)) as passages,
+        ):
+            build = from_pb(first, _Build)
+            with self._readiness.updated_by_call(first.index):
+                built = await self._indexes.index_passages(
+                    build.index,
                     passages,
-                    mode=mode,
-                    metadata_fields=tuple(first.metadata_fields),
-                    dense=dense,
+                    mode=build.mode,
+                    metadata_fields=build.metadata_fields,
+                    dense=build.dense,
                 )
-        return index_result_to_pb(built)
+        return to_pb(built, pb.IndexPassagesResponse)
 
     async def DeletePassages(
         self, request: pb.DeletePassagesRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.DeletePassagesResponse:
         ids = tuple(request.passage_ids)
-        with self._readiness.shown_by(request.index):
-            deleted = await self._retriever.delete_passages(request.index, ids)
+        with self._readiness.updated_by_call(request.index):
+            deleted = await self._indexes.delete_passages(request.index, ids)
         return pb.DeletePassagesResponse(deleted=deleted)
 
     async def ListIndexes(
         self, request: pb.ListIndexesRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.ListIndexesResponse:
         indexes = await self._retriever.list_indexes()
-        return pb.ListIndexesResponse(indexes=[index_to_pb(index) for index in indexes])
+        return pb.ListIndexesResponse(
+            indexes=[to_pb(index, pb.IndexDescription) for index in indexes]
+        )
 
     async def DescribeIndex(
         self, request: pb.DescribeIndexRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.DescribeIndexResponse:
         index = await self._retriever.describe_index(request.index)
-        return pb.DescribeIndexResponse(index=index_to_pb(index))
+        return pb.DescribeIndexResponse(index=to_pb(index, pb.IndexDescription))
 
     async def VerifyIndex(
         self, request: pb.VerifyIndexRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.VerifyIndexResponse:
-        return verification_to_pb(await self._retriever.verify_index(request.index))
+        verification = await self._indexes.verify_index(request.index)
+        return to_pb(verification, pb.VerifyIndexResponse)
 
     async def DropIndex(
         self, request: pb.DropIndexRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.DropIndexResponse:
-        await self._retriever.drop_index(request.index)
-        self._readiness.gone(request.index)
+        await self._indexes.drop_index(request.index)
+        self._readiness.set_unavailable(request.index)
         return pb.DropIndexResponse()
-
-
-def _carried(response: pb.RetrieveResponse) -> pb.RetrieveResponse:
-    """The response, if a message can carry it."""
-    if (size := response.ByteSize()) > _MOST_BYTES:
-        text = f"asks for {size:,} bytes of passages, more than the {_MOST_BYTES:,} of a message"
-        raise InvalidRequest.of("top_k", f"{text}: ask for fewer passages or queries at a time")
-    return response
 
 
 async def _passages(
     first: pb.IndexPassagesRequest, later: AsyncIterator[pb.IndexPassagesRequest]
 ) -> AsyncGenerator[Passage, None]:
-    async for passage in unpacked(first.passages, passage_from_pb):
+    async for passage in unpacked(first.passages, _PASSAGE.read):
         yield passage
     empty = 0
     async for message in later:
         empty += not message.passages
-        if empty > _MOST_EMPTY:
-            text = f"must be in every message: {_MOST_EMPTY:,} without any are the most"
+        if empty > _MAX_EMPTY_MESSAGES:
+            text = (
+                f"must be in every message: at most {_MAX_EMPTY_MESSAGES:,} messages may have none"
+            )
             raise InvalidRequest.of("passages", text)
         if message.index not in ("", first.index):
-            text = f"must stay {first.index!r} or empty, not {message.index!r}"
+            text = (
+                f"must be {first.index!r} or empty after the first message, not {message.index!r}"
+            )
             raise InvalidRequest.of("index", text)
         if message.mode not in (pb.INDEX_MODE_UNSPECIFIED, first.mode):
-            text = f"must stay {first.mode} or unspecified, not {message.mode}"
+            text = (
+                f"must be {first.mode} or unspecified after the first message, not {message.mode}"
+            )
             raise InvalidRequest.of("mode", text)
         if message.metadata_fields and message.metadata_fields != first.metadata_fields:
-            text = "must stay those of the first message or empty"
+            text = "must be those of the first message or empty"
             raise InvalidRequest.of("metadata_fields", text)
         if message.HasField("dense") and message.dense != first.dense:
-            raise InvalidRequest.of("dense", "must stay that of the first message or unset")
-        async for passage in unpacked(message.passages, passage_from_pb):
+            raise InvalidRequest.of("dense", "must be that of the first message or unset")
+        async for passage in unpacked(message.passages, _PASSAGE.read):
             yield passage
 
 
 class RemoteRetriever:
-    """A retriever behind a channel; each call is bounded.
+    """A retriever behind a channel.
 
-    Those that build an index, or read it whole, have a limit of their own.
+    ``timeout_s`` is the timeout of a call, ``index_timeout_s`` that of building or verifying an
+    index, in seconds.
     """
 
     def __init__(
@@ -196,13 +247,15 @@ class RemoteRetriever:
         index_timeout_s: float = 3600.0,
     ) -> None:
         self._stub = pb_grpc.RetrieverServiceStub(channel)
-        self._target = target
+        self._endpoint = Endpoint(target, SERVICE_NAME)
         self._timeout_s = timeout_s
         self._index_timeout_s = index_timeout_s
 
     async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
-        call = self._stub.Retrieve(retrieve_request_to_pb(request), timeout=self._timeout())
-        return await answered(call, retrieve_result_from_pb, self._target)
+        call = self._stub.Retrieve(
+            request_to_pb(request, pb.RetrieveRequest), timeout=self._timeout()
+        )
+        return await receive(call, lambda found: from_pb(found, RetrieveResult), self._endpoint)
 
     async def index_passages(
         self,
@@ -213,21 +266,18 @@ class RemoteRetriever:
         metadata_fields: Sequence[str] = (),
         dense: DenseSettings | None = None,
     ) -> IndexResult:
-        """Builds the index; an error of ``passages`` cancels the call and goes on to the caller."""
-        first = pb.IndexPassagesRequest(
-            index=carried_text("index", index),
-            mode=INDEX_MODE.to_pb(mode),
-            metadata_fields=[carried_text("metadata_fields", each) for each in metadata_fields],
-            dense=dense_settings_to_pb(dense),
+        """Build the index. An error raised by ``passages`` cancels the call."""
+        build = _Build(index, mode, tuple(metadata_fields), dense)
+        call = self._stub.IndexPassages(
+            timeout=timeout_within(self._index_timeout_s, self._endpoint)
         )
-        call = self._stub.IndexPassages(timeout=timeout_within(self._index_timeout_s, self._target))
-        return await uploaded(
+        return await upload(
             call,
-            first,
+            request_to_pb(build, pb.IndexPassagesRequest),
             passages,
             add=_add,
-            read=index_result_from_pb,
-            target=self._target,
+            read=lambda built: from_pb(built, IndexResult),
+            endpoint=self._endpoint,
             what="passages",
         )
 
@@ -237,34 +287,38 @@ class RemoteRetriever:
             passage_ids=[carried_text("passage_ids", each) for each in passage_ids],
         )
         call = self._stub.DeletePassages(message, timeout=self._timeout())
-        return await answered(call, lambda done: done.deleted, self._target)
+        return await receive(call, lambda done: done.deleted, self._endpoint)
 
     async def list_indexes(self) -> tuple[IndexDescription, ...]:
         call = self._stub.ListIndexes(pb.ListIndexesRequest(), timeout=self._timeout())
-        return await answered(
-            call, lambda found: tuple(index_from_pb(each) for each in found.indexes), self._target
+        return await receive(
+            call,
+            lambda found: tuple(from_pb(each, IndexDescription) for each in found.indexes),
+            self._endpoint,
         )
 
     async def describe_index(self, index: str) -> IndexDescription:
         message = pb.DescribeIndexRequest(index=carried_text("index", index))
         call = self._stub.DescribeIndex(message, timeout=self._timeout())
-        return await answered(call, lambda found: index_from_pb(found.index), self._target)
+        return await receive(
+            call, lambda found: from_pb(found.index, IndexDescription), self._endpoint
+        )
 
     async def verify_index(self, index: str) -> IndexVerification:
         message = pb.VerifyIndexRequest(index=carried_text("index", index))
-        timeout_s = timeout_within(self._index_timeout_s, self._target)
+        timeout_s = timeout_within(self._index_timeout_s, self._endpoint)
         call = self._stub.VerifyIndex(message, timeout=timeout_s)
-        return await answered(call, verification_from_pb, self._target)
+        return await receive(call, lambda found: from_pb(found, IndexVerification), self._endpoint)
 
     async def drop_index(self, index: str) -> None:
         message = pb.DropIndexRequest(index=carried_text("index", index))
         call = self._stub.DropIndex(message, timeout=self._timeout())
-        await answered(call, lambda _: None, self._target)
+        await receive(call, lambda _: None, self._endpoint)
 
     def _timeout(self) -> float:
-        return timeout_within(self._timeout_s, self._target)
+        return timeout_within(self._timeout_s, self._endpoint)
 
 
 def _add(message: pb.IndexPassagesRequest, passage: Passage) -> int:
-    message.passages.append(passage_to_pb(passage))
+    message.passages.append(request_to_pb(passage, pb.Passage, field="passages"))
     return message.passages[-1].ByteSize()

@@ -1,4 +1,4 @@
-"""Conditions and gRPC statuses: one table, read in both directions.
+"""Errors and gRPC statuses: one table for both directions.
 
 A status of scaar's carries ``google.rpc.ErrorInfo`` (reason, domain, metadata), with
 ``BadRequest`` beside it for wrong fields and ``RetryInfo`` where it is known when to come again.
@@ -13,7 +13,7 @@ from google.protobuf.message import DecodeError
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
-from scaar.core.connection_failures import cause_of
+from scaar.core.calls.connection_failures import cause_of
 from scaar.core.errors import (
     AlreadyExists,
     BackendUnavailable,
@@ -51,10 +51,12 @@ STATUS_CODES: Mapping[type[ScaarError], grpc.StatusCode] = MappingProxyType(
         ScaarError: grpc.StatusCode.INTERNAL,
     }
 )
-"""The table."""
+"""gRPC status code of each error."""
 
 _BY_REASON = {error.reason: error for error in STATUS_CODES}
 _BY_CODE = {code: error for error, code in STATUS_CODES.items()}
+# In gRPC's details if the server's health service does not report SERVING for the called service.
+_UNHEALTHY = "backend unhealthy"
 _DETAILS_KEY = "grpc-status-details-bin"
 # A client sees RESOURCE_EXHAUSTED in place of the status when its metadata exceed 8 KB. The
 # message counts three times over: percent-encoded, and in the details.
@@ -65,7 +67,7 @@ ErrorStatus = tuple[grpc.StatusCode, str, tuple[tuple[str, bytes], ...]]
 
 
 def status_of(error: ScaarError) -> ErrorStatus:
-    """The code, message and trailing metadata that tell of the error."""
+    """Return the status code, the message and the trailing metadata of the error."""
     code = next(STATUS_CODES[kind] for kind in type(error).__mro__ if kind in STATUS_CODES)
     message = _cut(error.message, _MESSAGE_BYTES)
     number: int = code.value[0]
@@ -82,14 +84,14 @@ def status_of(error: ScaarError) -> ErrorStatus:
     return code, message, ((_DETAILS_KEY, status.SerializeToString()),)
 
 
-def error_of(error: grpc.aio.AioRpcError, target: str) -> ScaarError:
-    """The error that a call to the target ended with."""
+def error_of(error: grpc.aio.AioRpcError, target: str, *, service: str = "") -> ScaarError:
+    """Return the error that a call of the ``service`` at the target ended with."""
     status = _status_in(error)
     info = ErrorInfo()
     for detail in status.details:
         if detail.Unpack(info) and info.domain == DOMAIN:
             return _own_error(error.code(), status, info)
-    return _foreign_error(error.code(), error.details() or "", target)
+    return _foreign_error(error.code(), error.details() or "", target, service)
 
 
 def _own_error(code: grpc.StatusCode, status: Status, info: ErrorInfo) -> ScaarError:
@@ -108,24 +110,30 @@ def _own_error(code: grpc.StatusCode, status: Status, info: ErrorInfo) -> ScaarE
     return error
 
 
-def _foreign_error(code: grpc.StatusCode, details: str, target: str) -> ScaarError:
-    """What a status means that gRPC itself, a proxy or another server made."""
+def _foreign_error(code: grpc.StatusCode, details: str, target: str, service: str) -> ScaarError:
+    """Return the error for a status that gRPC itself, a proxy or another server made."""
     match code:
         case grpc.StatusCode.UNAVAILABLE | grpc.StatusCode.CANCELLED:
-            # What gRPC says names addresses behind the target.
+            if _UNHEALTHY in details and service:
+                text = f"{target} does not serve {service}, or the service is not ready"
+                advice = "check that the target is the address of that service"
+                return BackendUnavailable(f"{text}: {advice}", detail=details, target=target)
+            # The details of gRPC contain addresses behind the target.
             text = ": ".join(filter(None, (f"{target} does not answer", cause_of(details))))
             return BackendUnavailable(text, detail=details, target=target)
         case grpc.StatusCode.DEADLINE_EXCEEDED:
             return DeadlineExceeded(f"{target} did not answer in time", target=target)
         case grpc.StatusCode.UNIMPLEMENTED:
-            return CapabilityMissing(f"{target} does not serve this call: {details}", target=target)
+            text = f"{target} does not serve this call of {service or 'the service'} ({details})"
+            advice = "check that the target is the address of that service, and its version"
+            return CapabilityMissing(f"{text}: {advice}", target=target)
         case grpc.StatusCode.INVALID_ARGUMENT:
             return InvalidRequest.of("request", details)
         case grpc.StatusCode.RESOURCE_EXHAUSTED if "larger than max" in details:
             return InvalidRequest.of("request", f"is too large for {target}: {details}")
         case _:
             kind = _BY_CODE.get(code, ScaarError)
-            return kind(f"{target} refused with {code.name}: {details}", target=target)
+            return kind(f"{target} failed with {code.name}: {details}", target=target)
 
 
 def _status_in(error: grpc.aio.AioRpcError) -> Status:
@@ -177,7 +185,7 @@ def _fitting(metadata: Mapping[str, str]) -> dict[str, str]:
 
 
 def _cut(text: str, limit: int) -> str:
-    """The text in at most that many bytes, without half pairs."""
+    """Return the text cut to ``limit`` bytes, without unpaired surrogates."""
     encoded = text.encode(errors="replace")
     if len(encoded) <= limit:
         return encoded.decode()

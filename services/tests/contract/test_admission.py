@@ -1,4 +1,4 @@
-"""A server takes so many calls at a time and refuses the others at once, however they end."""
+"""Admission: a server runs a limited number of concurrent calls and refuses the others."""
 
 import asyncio
 from collections import Counter
@@ -76,23 +76,23 @@ def kinds(results: list[Any]) -> Counter[Any]:
     return Counter(type(each) if isinstance(each, BaseException) else each for each in results)
 
 
-async def test_of_200_calls_at_once_no_more_than_8_run_and_the_others_are_refused() -> None:
+async def test_of_200_concurrent_calls_at_most_8_run_and_the_others_are_rejected() -> None:
     engine = Gated()
     async with running(engine) as (server, generator):
         calls = [asyncio.create_task(generate(generator)) for _ in range(CALLS)]
         # The refused are answered while every place is taken.
         await until(lambda: sum(call.done() for call in calls) == CALLS - PLACES)
-        assert engine.opened == server.admission.taken == PLACES
+        assert engine.opened == server.admission.in_progress == PLACES
         engine.gate.set()
         results = await asyncio.gather(*calls, return_exceptions=True)
         assert kinds(results) == {2: PLACES, Overloaded: CALLS - PLACES}
         assert engine.most == PLACES
-        await until(lambda: server.admission.taken == 0)
+        await until(lambda: server.admission.in_progress == 0)
         again = await asyncio.gather(*(generate(generator) for _ in range(PLACES)))
         assert again == [2] * PLACES
 
 
-async def test_the_refused_are_told_when_to_come_again() -> None:
+async def test_rejected_calls_get_a_retry_delay() -> None:
     engine = Gated()
     async with running(engine) as (_, generator):
         calls = [asyncio.create_task(generate(generator)) for _ in range(PLACES)]
@@ -105,17 +105,17 @@ async def test_the_refused_are_told_when_to_come_again() -> None:
     assert isinstance(cause, grpc.aio.AioRpcError)
     assert cause.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     metadata = dict(cause.trailing_metadata() or ())
-    told, retry = Status.FromString(metadata["grpc-status-details-bin"]), RetryInfo()
-    assert any(detail.Unpack(retry) for detail in told.details)
+    reported, retry = Status.FromString(metadata["grpc-status-details-bin"]), RetryInfo()
+    assert any(detail.Unpack(retry) for detail in reported.details)
     assert retry.retry_delay.ToNanoseconds() / 1e9 == caught.value.retry_after_s > 0
 
 
-async def test_clients_that_go_give_their_places_back() -> None:
+async def test_disconnecting_clients_release_their_places() -> None:
     engine = Gated()
     async with running(engine) as (server, generator):
         calls = [asyncio.create_task(generate(generator)) for _ in range(CALLS)]
         for number, call in enumerate(calls):
-            # Some before they have begun, some after they were let in, some refused by then.
+            # Some before they start, some after they were admitted, some already refused.
             if number % 2:
                 call.cancel()
                 await asyncio.sleep(0)
@@ -126,21 +126,21 @@ async def test_clients_that_go_give_their_places_back() -> None:
         assert set(kinds(results)) <= {2, Overloaded, asyncio.CancelledError}
         assert kinds(results)[asyncio.CancelledError] >= 1
         assert engine.most <= PLACES
-        await until(lambda: server.admission.taken == 0 and engine.opened == engine.closed)
+        await until(lambda: server.admission.in_progress == 0 and engine.opened == engine.closed)
         again = await asyncio.gather(*(generate(generator) for _ in range(PLACES)))
         assert again == [2] * PLACES
 
 
-async def test_calls_that_fail_give_their_places_back() -> None:
+async def test_failing_calls_release_their_places() -> None:
     engine = ScriptedGenerator(lambda request: [(" x", -0.1), BackendUnavailable("gone")])
     async with running(engine) as (server, generator):
         for _ in range(3 * PLACES):
             with pytest.raises(BackendUnavailable, match="gone"):
                 await generate(generator)
-        await until(lambda: server.admission.taken == 0)
+        await until(lambda: server.admission.in_progress == 0)
 
 
-async def test_a_full_server_still_tells_its_health_and_watches_take_no_place() -> None:
+async def test_a_full_server_reports_health_and_watches_need_no_slot() -> None:
     engine = Gated()
     async with running(engine) as (server, generator), open_channel(server.target) as channel:
         stub = health_pb2_grpc.HealthStub(channel)

@@ -1,4 +1,4 @@
-"""The bm25s engine keeps to the retriever's suite, embedded and over gRPC."""
+"""The conformance suite of the retriever over bm25s, embedded and over gRPC."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

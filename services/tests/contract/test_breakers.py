@@ -1,6 +1,6 @@
 """Breakers in front of services that hang, die and come back, over real sockets.
 
-What a breaker saves is told by the calls that reach the service, never by how long they took.
+The effect of a breaker is measured by the calls that reach the service, never by time.
 """
 
 import asyncio
@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from scaar import compose
-from scaar.core.breaker import BreakerLimits
-from scaar.core.breakers import Breakers
-from scaar.core.budget import deadline_in
+from scaar.core.calls.breaker import BreakerLimits
+from scaar.core.calls.breakers import Breakers
 from scaar.core.errors import BackendUnavailable, DeadlineExceeded
-from scaar.core.loop import AdaptiveLoop
+from scaar.core.loop.budget import deadline_in
+from scaar.core.loop.loop import AdaptiveLoop
 from scaar.core.observers import BreakerObserver, BreakerState, Dependency
 from scaar.core.ports import Answerer, Generator
 from scaar.core.types import (
@@ -55,7 +55,7 @@ from scaar.wire.status import status_of
 
 QUESTION = "Where was Ada born?"
 PASSAGES = (Passage("p1", "Ada", "Ada was born in London."),)
-ASKED = RetrieveRequest(("Ada",), 1, "lab")
+REQUEST = RetrieveRequest(("Ada",), 1, "lab")
 LONG_OPEN = BreakerLimits(failures=3, open_s=60.0, max_open_s=60.0)
 SHARE_S = 1.5
 
@@ -108,10 +108,10 @@ class Watched(BreakerObserver):
     turned: list[BreakerState] = field(default_factory=list)
     refused: int = 0
 
-    def breaker_turned(self, dependency: Dependency, state: BreakerState) -> None:
+    def on_breaker_state(self, dependency: Dependency, state: BreakerState) -> None:
         self.turned.append(state)
 
-    def call_refused(self, dependency: Dependency) -> None:
+    def on_call_refused(self, dependency: Dependency) -> None:
         self.refused += 1
 
 
@@ -164,27 +164,27 @@ async def test_only_the_first_calls_reach_a_service_that_hangs_and_it_is_tried_a
     ):
         for _ in range(3):
             with pytest.raises(DeadlineExceeded):
-                await retriever.retrieve(ASKED)
+                await retriever.retrieve(REQUEST)
         for _ in range(20):
-            with pytest.raises(BackendUnavailable, match=f"retriever at {target} is not asked"):
-                await retriever.retrieve(ASKED)
+            with pytest.raises(BackendUnavailable, match=f"retriever at {target} is not called"):
+                await retriever.retrieve(REQUEST)
         assert (hanging.entered, watched.refused) == (3, 20)
         clock.forward_s += 60.0
         with pytest.raises(DeadlineExceeded):
-            await retriever.retrieve(ASKED)
-        with pytest.raises(BackendUnavailable, match="is not asked"):
-            await retriever.retrieve(ASKED)
+            await retriever.retrieve(REQUEST)
+        with pytest.raises(BackendUnavailable, match="is not called"):
+            await retriever.retrieve(REQUEST)
         assert hanging.entered == 4
         hanging.hangs = False
         clock.forward_s += 60.0
-        found = [await retriever.retrieve(ASKED)]
-        found += [await retriever.retrieve(ASKED) for _ in range(5)]
+        found = [await retriever.retrieve(REQUEST)]
+        found += [await retriever.retrieve(REQUEST) for _ in range(5)]
     assert [each.results[0][0].id for each in found] == ["p1"] * 6
     assert hanging.entered == 10
     assert watched.turned[-2:] == [BreakerState.HALF_OPEN, BreakerState.CLOSED]
 
 
-async def test_while_one_call_is_on_trial_the_others_fail_at_once() -> None:
+async def test_during_a_probe_other_calls_fail_immediately() -> None:
     hanging, clock = HangingRetriever(), Clock()
     breakers = Breakers(LONG_OPEN, clock=clock)
     async with (
@@ -193,17 +193,17 @@ async def test_while_one_call_is_on_trial_the_others_fail_at_once() -> None:
     ):
         for _ in range(3):
             with pytest.raises(DeadlineExceeded):
-                await retriever.retrieve(ASKED)
+                await retriever.retrieve(REQUEST)
         clock.forward_s += 60.0
         ended = await asyncio.gather(
-            *(retriever.retrieve(ASKED) for _ in range(50)), return_exceptions=True
+            *(retriever.retrieve(REQUEST) for _ in range(50)), return_exceptions=True
         )
     assert sum(isinstance(each, DeadlineExceeded) for each in ended) == 1
     assert sum(isinstance(each, BackendUnavailable) for each in ended) == 49
     assert hanging.entered == 4
 
 
-async def test_a_scorer_that_describes_itself_and_hangs_is_not_asked_either() -> None:
+async def test_a_scorer_that_describes_itself_but_hangs_opens_the_breaker() -> None:
     hanging = HangingScorer()
     async with (
         serving(ScorerServicer(hanging)) as (_, target),
@@ -217,12 +217,12 @@ async def test_a_scorer_that_describes_itself_and_hangs_is_not_asked_either() ->
             scorer.describe_model(),
             scorer.score_contributions([ScoreRequest(QUESTION, ("Ada",))]),
         ):
-            with pytest.raises(BackendUnavailable, match="is not asked"):
+            with pytest.raises(BackendUnavailable, match="is not called"):
                 await asking
     assert hanging.entered == 3
 
 
-async def test_a_service_that_comes_back_is_asked_again() -> None:
+async def test_a_recovered_service_is_called_again() -> None:
     limits = BreakerLimits(failures=3, open_s=0.05, max_open_s=0.2)
     watched = Watched()
     settings = ServiceSettings(stop_grace_s=0)
@@ -234,7 +234,7 @@ async def test_a_service_that_comes_back_is_asked_again() -> None:
         async with compose.open_retriever(target, breakers=breakers) as retriever:
             while watched.refused < 10:
                 with pytest.raises(BackendUnavailable):
-                    await retriever.retrieve(ASKED)
+                    await retriever.retrieve(REQUEST)
             dead.close()
             async with (
                 open_server([servicer], address, settings, status_of=status_of),
@@ -242,20 +242,20 @@ async def test_a_service_that_comes_back_is_asked_again() -> None:
             ):
                 while watched.turned[-1] is not BreakerState.CLOSED:
                     with suppress(BackendUnavailable):
-                        await retriever.retrieve(ASKED)
+                        await retriever.retrieve(REQUEST)
                     await asyncio.sleep(0.005)
-                found = await retriever.retrieve(ASKED)
+                found = await retriever.retrieve(REQUEST)
     assert found.results[0][0].id == "p1"
 
 
-async def test_callers_that_leave_or_give_little_time_never_open_it() -> None:
+async def test_cancelled_calls_and_short_deadlines_never_open_a_breaker() -> None:
     hanging, watched = HangingRetriever(), Watched()
     breakers = Breakers(LONG_OPEN, watched)
     async with (
         serving(RetrieverServicer(hanging)) as (_, target),
         compose.open_retriever(target, timeout_s=60.0, breakers=breakers) as retriever,
     ):
-        left = [asyncio.create_task(retriever.retrieve(ASKED)) for _ in range(20)]
+        left = [asyncio.create_task(retriever.retrieve(REQUEST)) for _ in range(20)]
         async with asyncio.timeout(30):
             while hanging.entered < 20:  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
@@ -264,21 +264,21 @@ async def test_callers_that_leave_or_give_little_time_never_open_it() -> None:
         await asyncio.wait(left)
         for _ in range(4):
             with deadline_in(0.2), pytest.raises(DeadlineExceeded):
-                await retriever.retrieve(ASKED)
+                await retriever.retrieve(REQUEST)
         hanging.hangs = False
-        await retriever.retrieve(ASKED)
+        await retriever.retrieve(REQUEST)
     assert watched.turned == [BreakerState.CLOSED]
     assert watched.refused == 0
 
 
-async def test_a_generator_that_cuts_its_streams_off_is_not_asked() -> None:
+async def test_a_generator_that_cuts_off_streams_opens_the_breaker() -> None:
     cut = BackendUnavailable("the model is gone", target="tgi:80")
     engine = ScriptedGenerator(lambda request: [(" Ada", -0.1), cut])
     async with (
         serving(GeneratorServicer(engine)) as (_, target),
         compose.open_generator(target, breakers=Breakers(LONG_OPEN)) as generator,
     ):
-        for expected in ("is gone", "is gone", "is gone", "is not asked", "is not asked"):
+        for expected in ("is gone", "is gone", "is gone", "is not called", "is not called"):
             with pytest.raises(BackendUnavailable, match=expected):
                 await drain(generator)
     assert engine.opened == 3
@@ -306,7 +306,7 @@ async def test_answers_all_end_degraded_while_the_retriever_is_dead() -> None:
                 answers = await asyncio.gather(*(answer_of(answerer, request) for _ in range(50)))
                 refused_before = watched.refused
                 later = await answer_of(answerer, request)
-                with pytest.raises(BackendUnavailable, match="is not asked") as caught:
+                with pytest.raises(BackendUnavailable, match="is not called") as caught:
                     await answer_of(answerer, AnswerRequest(QUESTION, PolicyRequest("scaar")))
     for answer in (*answers, later):
         assert answer.answer == "London"
@@ -315,7 +315,7 @@ async def test_answers_all_end_degraded_while_the_retriever_is_dead() -> None:
         assert first.degraded is not None
         assert first.degraded.reason == "BACKEND_UNAVAILABLE"
     assert later.sentences[0].degraded is not None
-    assert f"retriever at {dead} is not asked" in later.sentences[0].degraded.message
+    assert f"retriever at {dead} is not called" in later.sentences[0].degraded.message
     # The description of the index, and the retrieval.
     assert watched.refused >= refused_before + 2
     assert watched.turned.count(BreakerState.OPEN) == 1
@@ -323,7 +323,7 @@ async def test_answers_all_end_degraded_while_the_retriever_is_dead() -> None:
     assert 0 < caught.value.retry_after_s <= 60.0
 
 
-async def test_an_orchestrator_is_asked_on_whatever_fails_behind_it() -> None:
+async def test_failures_behind_an_orchestrator_do_not_open_its_breaker() -> None:
     gone = BackendUnavailable("the generator is gone", target="dns:///generator:50052")
     behind = ScriptedAnswerer(lambda request: [gone])
     request = AnswerRequest(QUESTION, PolicyRequest("no_retrieval"))
@@ -338,12 +338,12 @@ async def test_an_orchestrator_is_asked_on_whatever_fails_behind_it() -> None:
     assert behind.opened == 10
     with nobody_listening() as dead:
         async with compose.open_answerer(dead, breakers=breakers) as answerer:
-            for expected in ("does not answer",) * 3 + ("is not asked",) * 3:
+            for expected in ("does not answer",) * 3 + ("is not called",) * 3:
                 with pytest.raises(BackendUnavailable, match=expected):
                     await answer_of(answerer, request)
 
 
-async def test_an_orchestrator_that_hangs_is_not_asked() -> None:
+async def test_an_orchestrator_that_hangs_opens_the_breaker() -> None:
     hanging = HangingAnswerer(lambda request: [])
     limits = BreakerLimits(failures=1, open_s=60.0, max_open_s=60.0, slow_s=1.0)
     request = AnswerRequest(
@@ -356,6 +356,6 @@ async def test_an_orchestrator_that_hangs_is_not_asked() -> None:
         with pytest.raises(DeadlineExceeded):
             await answer_of(answerer, request)
         for _ in range(5):
-            with pytest.raises(BackendUnavailable, match="orchestrator at .* is not asked"):
+            with pytest.raises(BackendUnavailable, match="orchestrator at .* is not called"):
                 await answer_of(answerer, request)
     assert hanging.entered == 1

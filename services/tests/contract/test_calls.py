@@ -73,7 +73,7 @@ async def drain(generator: RemoteGenerator, max_tokens: int = 10_000) -> None:
     ],
     ids=lambda error: type(error).__name__,
 )
-async def test_an_engines_error_reaches_the_client_as_it_was(error: ScaarError) -> None:
+async def test_an_engines_error_reaches_the_client_unchanged(error: ScaarError) -> None:
     async with serving(GeneratorServicer(failing(error))) as (channel, target):
         with pytest.raises(type(error)) as caught:
             await drain(RemoteGenerator(channel, target))
@@ -84,7 +84,7 @@ async def test_an_engines_error_reaches_the_client_as_it_was(error: ScaarError) 
     assert getattr(caught.value, "retry_after_s", None) == getattr(error, "retry_after_s", None)
 
 
-async def test_an_exception_that_is_no_condition_is_internal_without_its_text(
+async def test_an_unexpected_exception_is_internal_without_its_text(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with serving(GeneratorServicer(failing(ValueError("the secret")))) as (channel, target):
@@ -93,15 +93,15 @@ async def test_an_exception_that_is_no_condition_is_internal_without_its_text(
     cause = caught.value.__cause__
     assert isinstance(cause, grpc.aio.AioRpcError)
     assert cause.code() is grpc.StatusCode.INTERNAL
-    told = f"{cause.details()} {cause.trailing_metadata()} {caught.value}"
-    assert "secret" not in told
-    assert "ValueError" not in told
+    reported = f"{cause.details()} {cause.trailing_metadata()} {caught.value}"
+    assert "secret" not in reported
+    assert "ValueError" not in reported
     (record,) = (each for each in caplog.records if each.name == "scaar.runtime.interceptors")
     assert "scaar.v1.GeneratorService/Generate" in record.getMessage()
     assert "the secret" in str(record.exc_info)
 
 
-async def test_bytes_that_are_no_message_are_refused() -> None:
+async def test_invalid_bytes_are_refused_as_a_message() -> None:
     async with serving(GeneratorServicer(endless())) as (channel, _):
         call: Any = channel.unary_unary("/scaar.v1.GeneratorService/Attend")
         with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -188,11 +188,11 @@ async def test_a_call_without_a_deadline_is_bounded_by_the_server() -> None:
             async for _ in call(generator_pb2.GenerateRequest(prompt="a", max_tokens=10_000)):
                 pass
     assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
-    assert caught.value.details() == "the call took longer than the 0.3 s that it may"
+    assert caught.value.details() == "the call exceeded its time limit of 0.3 s"
     assert engine.closed == 1
 
 
-async def test_a_stream_that_is_left_is_freed_at_once() -> None:
+async def test_an_abandoned_stream_is_freed_immediately() -> None:
     """Its connection too: that ends with the last call which is not freed."""
 
     def streams() -> int:
@@ -235,7 +235,7 @@ async def test_a_target_that_cannot_be_reached_is_named() -> None:
             assert caught.value.metadata == {"target": target}
 
 
-async def test_a_target_that_accepts_and_says_nothing_is_given_up() -> None:
+async def test_a_target_that_accepts_and_stays_silent_times_out() -> None:
     """As one that is just stopping may do; by default it would be waited for 20 s."""
     opened: list[asyncio.StreamWriter] = []
     silent = await asyncio.start_server(lambda _, writer: opened.append(writer), "127.0.0.1", 0)
@@ -251,7 +251,7 @@ async def test_a_target_that_accepts_and_says_nothing_is_given_up() -> None:
     assert opened
 
 
-async def test_a_target_that_serves_something_else_is_told() -> None:
+async def test_a_target_that_serves_something_else_is_reported() -> None:
     async with serving(GeneratorServicer(endless())) as (channel, target):
         with pytest.raises(CapabilityMissing, match="does not serve this call"):
             await RemoteScorer(channel, target).describe_model()
@@ -274,7 +274,7 @@ async def test_an_unavailable_backend_is_tried_again_before_the_first_message() 
     assert engine.opened == 3
 
 
-async def test_a_generation_that_has_begun_is_not_tried_again() -> None:
+async def test_a_started_generation_is_not_retried() -> None:
     engine = failing(BackendUnavailable("gone"))
     async with (
         serving(GeneratorServicer(engine)) as (_, target),
@@ -304,11 +304,11 @@ async def test_indexing_that_is_cancelled_leaves_no_index() -> None:
         assert await retriever.list_indexes() == ()
 
 
-async def test_indexing_that_is_refused_midway_says_why() -> None:
-    async def endless_passages() -> AsyncIterator[Passage]:
-        for number in itertools.count():
+async def test_indexing_rejected_midway_reports_the_reason() -> None:
+    async def many_passages() -> AsyncIterator[Passage]:
+        for number in range(4_000):
             yield Passage(f"p{number % 1000}", "", "word " * 100)
 
     async with serving(RetrieverServicer(InMemoryRetriever())) as (channel, target):
         with pytest.raises(InvalidRequest, match="was seen before"):
-            await RemoteRetriever(channel, target).index_passages("cities", endless_passages())
+            await RemoteRetriever(channel, target).index_passages("cities", many_passages())

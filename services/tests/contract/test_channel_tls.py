@@ -10,7 +10,7 @@ import pytest
 
 from scaar import compose
 from scaar.core.errors import BackendUnavailable, InvalidRequest
-from scaar.core.types import Formulation, QueryRequest, QuerySettings
+from scaar.core.types import QueryRequest, QuerySettings
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.runtime import probe
@@ -24,7 +24,7 @@ from scaar.wire.query_builder import SERVICE_NAME, QueryBuilderServicer
 from scaar.wire.status import status_of
 
 LOOPBACK = "127.0.0.1:0"
-REQUEST = QueryRequest("Who is it?", QuerySettings(Formulation.QUESTION, include_question=False))
+REQUEST = QueryRequest("Who is it?", QuerySettings("question", include_question=False))
 Channel = Callable[..., None]
 
 
@@ -76,7 +76,7 @@ async def serving(
         yield server
 
 
-async def asked(target: str) -> str:
+async def ask(target: str) -> str:
     async with compose.open_query_builder(target) as builder:
         return (await builder.build_query(REQUEST)).text
 
@@ -121,7 +121,7 @@ async def test_readiness_is_watched_by_tls(
             await wait_until_serving(server.target, SERVICE_NAME, timeout_s=10)
 
 
-async def test_the_probe_goes_by_the_channels_settings(
+async def test_the_probe_uses_the_channel_settings(
     authority: Authority,
     issued: Issued,
     channel: Channel,
@@ -131,32 +131,32 @@ async def test_the_probe_goes_by_the_channels_settings(
     monkeypatch.setattr(probe, "TIMEOUT_S", 1.0)
     async with serving(issued) as server:
         assert await asyncio.to_thread(probe.main, [server.target, SERVICE_NAME]) == 1
-        assert "as does a server of TLS" in capsys.readouterr().err
+        assert "as a TLS server does" in capsys.readouterr().err
         channel(ca_file=authority.ca)
         assert await asyncio.to_thread(probe.main, [server.target]) == 2
-        assert "SCAAR_CHANNEL_CA_FILE: is for TLS" in capsys.readouterr().err
+        assert "SCAAR_CHANNEL_CA_FILE: requires channel.tls" in capsys.readouterr().err
         channel(tls=True)
         assert await asyncio.to_thread(probe.main, [server.target, SERVICE_NAME]) == 0
 
 
-async def test_why_no_connection_is_made_is_told(
+async def test_the_reason_of_a_failed_connection_is_reported(
     authority: Authority, issued: Issued, channel: Channel, tmp_path: Path
 ) -> None:
     async with serving(issued) as server, serving(None) as plain:
-        with pytest.raises(BackendUnavailable, match="does not answer: it closes .* of TLS where"):
-            await asked(server.target)
+        with pytest.raises(BackendUnavailable, match="does not answer: the server closes conn"):
+            await ask(server.target)
         channel(tls=True, ca_file=authority.ca)
-        with pytest.raises(BackendUnavailable, match="does not answer: it speaks plaintext"):
-            await asked(plain.target)
+        with pytest.raises(BackendUnavailable, match="does not answer: the server uses plaintext"):
+            await ask(plain.target)
         async with serving(authority.issue("elsewhere.example")) as other:
             with pytest.raises(BackendUnavailable, match="certificate is for another name"):
-                await asked(other.target)
+                await ask(other.target)
         channel(ca_file=Authority(tmp_path / "stranger").ca)
-        with pytest.raises(BackendUnavailable, match="of no authority that this client trusts"):
-            await asked(server.target)
+        with pytest.raises(BackendUnavailable, match="does not trust the authority of the server"):
+            await ask(server.target)
 
 
-async def test_a_token_goes_with_every_call_and_is_read_again(
+async def test_a_token_is_sent_with_every_call_and_reloaded(
     authority: Authority, issued: Issued, channel: Channel, tmp_path: Path
 ) -> None:
     token, servicer = tmp_path / "token", KeepingServicer()
@@ -174,26 +174,24 @@ async def test_a_token_goes_with_every_call_and_is_read_again(
     assert servicer.tokens == ["Bearer first", "Bearer first", "Bearer third"]
 
 
-def test_what_is_wrong_with_the_settings_is_told_by_name(
-    authority: Authority, channel: Channel, tmp_path: Path
-) -> None:
+def test_invalid_settings_are_named(authority: Authority, channel: Channel, tmp_path: Path) -> None:
     settings = OrchestratorSettings(generator_target=LOOPBACK)
     missing, token = tmp_path / "none", tmp_path / "token"
     token.write_text("not a token")
 
-    def told() -> str:
+    def reported() -> str:
         with pytest.raises(InvalidRequest) as caught:
             compose.needs_of(settings)
         return caught.value.message
 
     channel(token_file=token)
-    assert told() == "SCAAR_CHANNEL_TOKEN_FILE: is for TLS, and channel.tls is false"
+    assert reported() == "SCAAR_CHANNEL_TOKEN_FILE: requires channel.tls, which is false"
     channel(tls=True)
-    assert told().startswith("SCAAR_CHANNEL_TOKEN_FILE: must be a bearer token: letters")
+    assert reported().startswith("SCAAR_CHANNEL_TOKEN_FILE: must be a bearer token: letters")
     channel(token_file=missing)
-    assert told().startswith(f"SCAAR_CHANNEL_TOKEN_FILE: {missing} cannot be read")
+    assert reported().startswith(f"SCAAR_CHANNEL_TOKEN_FILE: {missing} cannot be read")
     token.write_text("abc")
     channel(token_file=token, cert_file=missing)
-    assert told().startswith("SCAAR_CHANNEL_KEY_FILE: must be set beside CERT_FILE")
+    assert reported().startswith("SCAAR_CHANNEL_KEY_FILE: must be set together with CERT_FILE")
     channel(ca_file=missing)
-    assert told().startswith(f"SCAAR_CHANNEL_CA_FILE: {missing} cannot be read")
+    assert reported().startswith(f"SCAAR_CHANNEL_CA_FILE: {missing} cannot be read")

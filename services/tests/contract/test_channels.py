@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from scaar.core.errors import BackendUnavailable
-from scaar.core.types import Formulation, QueryRequest, QuerySettings
+from scaar.core.types import QueryRequest, QuerySettings
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.server import open_server
@@ -14,7 +14,7 @@ from scaar.wire.query_builder import QueryBuilderServicer, RemoteQueryBuilder
 from scaar.wire.status import status_of
 
 ONCE = ChannelSettings(attempts=1)
-REQUEST = QueryRequest("Who is it?", QuerySettings(Formulation.QUESTION, include_question=False))
+REQUEST = QueryRequest("Who is it?", QuerySettings("question", include_question=False))
 
 
 async def test_a_new_channel_does_not_wait_where_an_older_one_has_failed() -> None:

@@ -12,13 +12,12 @@ from typing import Any
 import grpc
 import pytest
 
-from scaar.core.budget import CALL_MARGIN_S, deadline_in
 from scaar.core.errors import DeadlineExceeded
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.loop.budget import CALL_MARGIN_S, deadline_in
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.types import (
     AttendRequest,
     Attention,
-    Formulation,
     GenerateRequest,
     Passage,
     QueryRequest,
@@ -62,10 +61,10 @@ def script(request: GenerateRequest) -> list[Piece]:
 
 @dataclass
 class BackEnds:
-    """Four services and what each of their calls was told of its time."""
+    """Four services, and the deadline of each of their calls."""
 
     generator: ScriptedGenerator
-    told: dict[str, list[float]] = field(default_factory=dict)
+    reported: dict[str, list[float]] = field(default_factory=dict)
 
     def telling(self, servicer: Servicer) -> Servicer:
         """The servicer; what is left of the time of every call of it is kept."""
@@ -79,7 +78,7 @@ class BackEnds:
         def tell(context: grpc.aio.ServicerContext[Any, Any]) -> None:
             remaining = context.time_remaining()
             seconds = math.inf if remaining is None else float(remaining)
-            self.told.setdefault(name, []).append(seconds)
+            self.reported.setdefault(name, []).append(seconds)
 
         async def streaming(request: Any, context: Any) -> Any:
             tell(context)
@@ -135,16 +134,16 @@ async def test_a_clients_deadline_reaches_every_service_below_it() -> None:
     async with below.orchestrated() as stub:
         response = await stub.Answer(asking(), timeout=2.0)
     assert response.answer.answer == "London"
-    assert set(below.told) == CALLED
-    assert all(0 < seconds < 2.0 for told in below.told.values() for seconds in told)
+    assert set(below.reported) == CALLED
+    assert all(0 < seconds < 2.0 for reported in below.reported.values() for seconds in reported)
 
 
 async def test_without_a_deadline_no_call_has_more_than_its_ports_cap() -> None:
     below = BackEnds(ScriptedGenerator(script))
     async with below.orchestrated() as stub:
         await stub.Answer(asking())
-    assert set(below.told) == CALLED
-    longest = max(seconds for told in below.told.values() for seconds in told)
+    assert set(below.reported) == CALLED
+    longest = max(seconds for reported in below.reported.values() for seconds in reported)
     # gRPC sends a time rounded up to three digits.
     assert CAP_S - 2 < longest <= CAP_S * 1.01
 
@@ -155,8 +154,8 @@ async def test_a_budget_shorter_than_the_cap_reaches_every_service_below_it() ->
     request.budget.timeout_s = 3.0
     async with below.orchestrated() as stub:
         await stub.Answer(request)
-    assert set(below.told) == CALLED
-    assert all(0 < seconds < 3.0 for told in below.told.values() for seconds in told)
+    assert set(below.reported) == CALLED
+    assert all(0 < seconds < 3.0 for reported in below.reported.values() for seconds in reported)
 
 
 async def test_a_deadline_that_passes_ends_the_work_two_services_below() -> None:
@@ -169,15 +168,15 @@ async def test_a_deadline_that_passes_ends_the_work_two_services_below() -> None
         async with asyncio.timeout(5):
             while endless.closed < endless.opened:  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
-    (generating,) = below.told["GeneratorServicer.Generate"]
+    (generating,) = below.reported["GeneratorServicer.Generate"]
     assert 0 < generating < 0.5
     assert endless.opened == 1
 
 
-async def test_every_call_of_every_port_is_bounded_by_what_is_left() -> None:
+async def test_every_call_of_every_port_is_limited_to_the_remaining_time() -> None:
     attentive = ScriptedGenerator(script, attention=lambda _: Attention((), 0, ()))
     below = BackEnds(attentive)
-    query = QueryRequest(QUESTION, QuerySettings(Formulation.QUESTION, True))
+    query = QueryRequest(QUESTION, QuerySettings("question", True))
 
     async def passages() -> AsyncIterator[Passage]:
         yield PASSAGES[0]
@@ -205,13 +204,13 @@ async def test_every_call_of_every_port_is_bounded_by_what_is_left() -> None:
         for name, _ in inspect.getmembers(kind, inspect.isfunction)
         if name[0].isupper()
     }
-    assert set(below.told) == every
-    assert all(0 < seconds < 3.0 for told in below.told.values() for seconds in told)
+    assert set(below.reported) == every
+    assert all(0 < seconds < 3.0 for reported in below.reported.values() for seconds in reported)
 
 
-async def test_a_call_for_which_no_time_is_left_is_not_made() -> None:
+async def test_a_call_without_remaining_time_is_not_made() -> None:
     below = BackEnds(ScriptedGenerator(script))
     async with below.open() as ports:
-        with deadline_in(CALL_MARGIN_S), pytest.raises(DeadlineExceeded, match="no time is left"):
+        with deadline_in(CALL_MARGIN_S), pytest.raises(DeadlineExceeded, match="no time remains"):
             await ports.generator.describe_model()
-    assert below.told == {}
+    assert below.reported == {}

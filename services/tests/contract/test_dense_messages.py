@@ -1,4 +1,4 @@
-"""What the contract says of indexes of vectors, over a real socket."""
+"""Vector indexes in the contract, over a real socket."""
 
 import grpc
 import pytest
@@ -10,7 +10,7 @@ from scaar.wire.retriever import SERVICE_NAME, RetrieverServicer
 
 
 @pytest.mark.parametrize(
-    ("messages", "code", "told"),
+    ("messages", "code", "expected"),
     [
         (
             [IndexPassagesRequest(index="a", dense=DenseSettings(metric=9))],
@@ -23,7 +23,7 @@ from scaar.wire.retriever import SERVICE_NAME, RetrieverServicer
                 IndexPassagesRequest(dense=DenseSettings(hnsw=HnswSettings(m=8))),
             ],
             grpc.StatusCode.INVALID_ARGUMENT,
-            "dense: must stay that of the first message or unset",
+            "dense: must be that of the first message or unset",
         ),
         (
             [IndexPassagesRequest(index="a", dense=DenseSettings())],
@@ -32,12 +32,12 @@ from scaar.wire.retriever import SERVICE_NAME, RetrieverServicer
         ),
     ],
 )
-async def test_what_cannot_be_asked_for_is_refused(
-    messages: list[IndexPassagesRequest], code: grpc.StatusCode, told: str
+async def test_invalid_options_are_refused(
+    messages: list[IndexPassagesRequest], code: grpc.StatusCode, expected: str
 ) -> None:
     async with serving(RetrieverServicer(InMemoryRetriever())) as (channel, _):
         call = channel.stream_unary(f"/{SERVICE_NAME}/IndexPassages")
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await call(iter([message.SerializeToString() for message in messages]))
     assert caught.value.code() is code
-    assert caught.value.details() == told
+    assert caught.value.details() == expected

@@ -1,4 +1,4 @@
-"""Indexes of vectors keep to the retriever's suite, by every search, embedded and over gRPC."""
+"""The conformance suite of the retriever over vector indexes, embedded and over gRPC."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from scaar.core.ports import Evaluator
-from scaar.evaluator.service.opening import open_evaluator
+from scaar.evaluator.service.setup import open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.testing.conformance.evaluator import EvaluatorConformance
 from scaar.testing.sockets import TRANSPORTS, evaluator_by

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from scaar.core.errors import AlreadyExists, InvalidRequest, NotFound, PermissionDenied
-from scaar.core.evaluations import EvaluationDescription, EvaluationState, ReportForm
+from scaar.core.evaluations import EvaluationDescription, EvaluationState, ReportFormat
 from scaar.core.ports import Evaluator
-from scaar.evaluator.service.opening import open_evaluator
+from scaar.evaluator.service.setup import open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.runtime.channel_tls import channel_credentials
 from scaar.runtime.channels import open_channel
@@ -29,7 +29,7 @@ CALLS: dict[str, Callable[[Evaluator, str], Awaitable[object]]] = {
     "GetEvaluation": lambda evaluator, name: evaluator.get_evaluation(name),
     "CancelEvaluation": lambda evaluator, name: evaluator.cancel_evaluation(name),
     "WatchEvaluation": lambda evaluator, name: anext(evaluator.watch_evaluation(name)),
-    "GetReport": lambda evaluator, name: evaluator.report(name, ReportForm.JSON),
+    "GetReport": lambda evaluator, name: evaluator.report(name, ReportFormat.JSON),
     "ListPredictions": lambda evaluator, name: evaluator.list_predictions(name),
 }
 """Every call that names an evaluation."""
@@ -97,7 +97,7 @@ async def test_an_evaluation_for_another_tenant_is_refused(
     target: str, authority: Authority
 ) -> None:
     async with asking(target, authority, "one") as evaluator:
-        with pytest.raises(PermissionDenied, match="the caller is known as 'acme'"):
+        with pytest.raises(PermissionDenied, match="the caller's tenant is 'acme'"):
             await evaluator.create_evaluation(replace(REQUEST, tenant="globex"), sent(QUESTIONS))
         assert not (await evaluator.list_evaluations()).evaluations
 
@@ -115,13 +115,13 @@ async def test_another_tenants_evaluation_is_not_found_as_if_it_had_never_been(
     target: str, authority: Authority, method: str
 ) -> None:
     evaluation = await made(target, authority, "one", "r")
-    told = set()
+    expected = set()
     async with asking(target, authority, "two") as evaluator:
         for name in (evaluation.id, "0" * len(evaluation.id)):
             with pytest.raises(NotFound) as caught:
                 await CALLS[method](evaluator, name)
-            told.add(f"{caught.value.message} {caught.value.metadata}".replace(name, "ID"))
-    assert len(told) == 1
+            expected.add(f"{caught.value.message} {caught.value.metadata}".replace(name, "ID"))
+    assert len(expected) == 1
     async with asking(target, authority, "one") as evaluator:
         assert await evaluator.get_evaluation(evaluation.id) == evaluation
 
@@ -142,7 +142,7 @@ async def test_another_tenant_does_not_end_an_evaluation_that_runs(
     assert last.evaluation.state is EvaluationState.SUCCEEDED
 
 
-async def test_lists_hold_ones_own_and_a_page_token_is_for_whom_it_was_made(
+async def test_lists_have_only_the_tenants_items_and_page_tokens_are_bound_to_the_tenant(
     target: str, authority: Authority
 ) -> None:
     mine, others = [], []
@@ -159,12 +159,12 @@ async def test_lists_hold_ones_own_and_a_page_token_is_for_whom_it_was_made(
         assert rest.next_page_token == ""
         succeeded = await stranger.list_evaluations(states=(EvaluationState.SUCCEEDED,))
         assert succeeded.evaluations == tuple(others[::-1])
-        with pytest.raises(InvalidRequest, match="page_token: is of another query"):
+        with pytest.raises(InvalidRequest, match="page_token: belongs to another query"):
             await stranger.list_evaluations(page_token=first.next_page_token)
         page = await evaluator.list_predictions(mine[0].id, page_size=1)
         with pytest.raises(NotFound):
             await stranger.list_predictions(mine[0].id, page_token=page.next_page_token)
-        with pytest.raises(InvalidRequest, match="page_token: is of another query"):
+        with pytest.raises(InvalidRequest, match="page_token: belongs to another query"):
             await stranger.list_predictions(others[0].id, page_token=page.next_page_token)
 
 
@@ -173,7 +173,7 @@ async def test_a_request_id_that_another_tenant_used_is_free(
 ) -> None:
     first = await made(target, authority, "one", "nightly")
     async with asking(target, authority, "two") as evaluator:
-        # What the other asked for by it differs, and nothing is told of that.
+        # The other tenant's request with this id differs, which must not be revealed.
         request = replace(REQUEST, request_id="nightly", timeout_s=7.0)
         second = await evaluator.create_evaluation(request, sent(QUESTIONS[:3]))
         assert (second.tenant, second.id == first.id) == ("globex", False)
@@ -204,21 +204,21 @@ async def test_an_operator_sees_and_cancels_the_evaluations_of_all(
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "expected"),
     [
-        ({}, "OPERATOR_TENANTS: needs SCAAR_EVALUATOR_IDENTITIES_FILE"),
+        ({}, "OPERATOR_TENANTS: requires SCAAR_EVALUATOR_IDENTITIES_FILE"),
         (
             {"identities_file": Path("file")},
             r"OPERATOR_TENANTS\[1\]: must have 1 to 128 characters",
         ),
     ],
 )
-async def test_operators_that_nobody_can_be_keep_the_service_from_starting(
-    tmp_path: Path, settings: dict[str, Any], told: str
+async def test_operator_tenants_that_no_caller_can_have_prevent_the_start(
+    tmp_path: Path, settings: dict[str, Any], expected: str
 ) -> None:
     wrong = EvaluatorSettings(operator_tenants=("operations", ""), **settings)
     url = f"sqlite:///{tmp_path}/evaluations.sqlite"
-    with pytest.raises(InvalidRequest, match=told):
+    with pytest.raises(InvalidRequest, match=expected):
         async with open_evaluator(
             wrong, SteadyAnswerer(), database_url=url, lab_index=lambda seed: "lab"
         ):

@@ -8,10 +8,10 @@ from contextlib import aclosing, asynccontextmanager
 import pytest
 
 from scaar import compose
-from scaar.core.breaker import BreakerLimits
-from scaar.core.breakers import Breakers
+from scaar.core.calls.breaker import BreakerLimits
+from scaar.core.calls.breakers import Breakers
 from scaar.core.errors import BackendUnavailable
-from scaar.core.types import Formulation, GenerateRequest, Query, QueryRequest, QuerySettings
+from scaar.core.types import GenerateRequest, Query, QueryRequest, QuerySettings
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.runtime import failover
 from scaar.runtime.channels import open_channel
@@ -21,7 +21,7 @@ from scaar.testing.fakes import ScriptedGenerator
 from scaar.wire import generator, query_builder
 from scaar.wire.status import status_of
 
-REQUEST = QueryRequest("Who is it?", QuerySettings(Formulation.QUESTION, include_question=False))
+REQUEST = QueryRequest("Who is it?", QuerySettings("question", include_question=False))
 BUILDER = query_builder.SERVICE_NAME
 SETTINGS = ServiceSettings(stop_grace_s=0)
 
@@ -127,7 +127,7 @@ async def test_a_service_that_stays_away_fails_calls_after_the_wait(
                 await client.build_query(REQUEST)
 
 
-async def test_a_call_waits_no_longer_than_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_call_waits_at_most_until_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failover, "READY_WAIT_S", 3600.0)
     address = free_address()
     async with open_channel(address, service=BUILDER) as channel:
@@ -148,8 +148,8 @@ async def test_a_breaker_closes_as_soon_as_a_lost_service_is_back(
     async with compose.open_query_builder(address, breakers=Breakers(hour)) as client:
         async with serving(address, building()):
             await client.build_query(REQUEST)
-        for told in ("does not answer",) * 3 + ("is not asked",) * 3:
-            with pytest.raises(BackendUnavailable, match=told):
+        for message in ("does not answer",) * 3 + ("is not called",) * 3:
+            with pytest.raises(BackendUnavailable, match=message):
                 await client.build_query(REQUEST)
         async with serving(address, building()), asyncio.timeout(30):
             while True:

@@ -15,7 +15,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from scaar.core.errors import AlreadyExists, BackendUnavailable, InvalidRequest
-from scaar.core.types import Formulation, QueryRequest, QuerySettings
+from scaar.core.types import QueryRequest, QuerySettings
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.query_builder.settings import QueryBuilderSettings
 from scaar.runtime import probe
@@ -27,7 +27,7 @@ from scaar.wire.query_builder import SERVICE_NAME, QueryBuilderServicer, RemoteQ
 from scaar.wire.status import status_of
 
 LOOPBACK = "127.0.0.1:0"
-REQUEST = QueryRequest("Who is it?", QuerySettings(Formulation.QUESTION, include_question=False))
+REQUEST = QueryRequest("Who is it?", QuerySettings("question", include_question=False))
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
@@ -46,7 +46,7 @@ async def status(address: str, service: str) -> int:
         return int((await health_pb2_grpc.HealthStub(channel).Check(request)).status)
 
 
-async def test_a_server_of_tls_tells_its_health_in_plaintext(tmp_path: Path) -> None:
+async def test_a_tls_server_serves_health_in_plaintext(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     issued = authority.issue()
     async with serving(
@@ -66,9 +66,9 @@ async def test_a_server_of_tls_tells_its_health_in_plaintext(tmp_path: Path) -> 
 async def test_the_images_probe_asks_it(monkeypatch: pytest.MonkeyPatch) -> None:
     async with serving(health_address=LOOPBACK) as server:
         assert server.health_address is not None
-        asked = [server.health_address, SERVICE_NAME]
-        assert await asyncio.to_thread(probe.main, asked) == 0
-        monkeypatch.setenv("PROBE", " ".join(asked))
+        requested = [server.health_address, SERVICE_NAME]
+        assert await asyncio.to_thread(probe.main, requested) == 0
+        monkeypatch.setenv("PROBE", " ".join(requested))
         assert await asyncio.to_thread(probe.main, []) == 0
         monkeypatch.setenv("PROBE", f"{server.health_address} scaar.v1.ScorerService")
         assert await asyncio.to_thread(probe.main, []) == 1
@@ -76,7 +76,7 @@ async def test_the_images_probe_asks_it(monkeypatch: pytest.MonkeyPatch) -> None
     assert probe.main([]) == 2
 
 
-async def test_nothing_but_health_is_served_there() -> None:
+async def test_only_health_is_served_on_the_health_address() -> None:
     async with serving(health_address=LOOPBACK) as server:
         assert server.health_address is not None
         async with open_channel(server.health_address) as channel:
@@ -84,7 +84,7 @@ async def test_nothing_but_health_is_served_there() -> None:
                 await RemoteQueryBuilder(channel, server.health_address).build_query(REQUEST)
 
 
-async def test_a_service_that_is_not_there_is_not_found() -> None:
+async def test_an_unknown_service_is_not_found() -> None:
     async with serving(health_address=LOOPBACK) as server:
         assert server.health_address is not None
         with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -92,7 +92,7 @@ async def test_a_service_that_is_not_there_is_not_found() -> None:
     assert caught.value.code() is grpc.StatusCode.NOT_FOUND
 
 
-async def test_it_says_not_serving_while_a_server_drains() -> None:
+async def test_it_reports_not_serving_during_a_drain() -> None:
     entered, leave = asyncio.Event(), asyncio.Event()
     found: list[str] = []
 
@@ -107,8 +107,8 @@ async def test_it_says_not_serving_while_a_server_drains() -> None:
     leave.set()
     async with asyncio.timeout(30), open_channel(found[0]) as channel:
         request = health_pb2.HealthCheckRequest(service=SERVICE_NAME)
-        async for told in health_pb2_grpc.HealthStub(channel).Watch(request):
-            if told.status == NOT_SERVING:
+        async for reported in health_pb2_grpc.HealthStub(channel).Watch(request):
+            if reported.status == NOT_SERVING:
                 break
     assert await status(found[0], "") == SERVING
     task.cancel()
@@ -116,15 +116,15 @@ async def test_it_says_not_serving_while_a_server_drains() -> None:
         await task
 
 
-async def test_without_an_address_there_is_none() -> None:
+async def test_without_an_address_there_is_no_health_server() -> None:
     async with serving() as server:
         assert server.health_address is None
 
 
-async def test_an_address_that_is_taken_or_none_is_told() -> None:
+async def test_a_used_or_invalid_address_is_reported() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(AlreadyExists, match=f"listens at 127.0.0.1:{port} already"):
+        with pytest.raises(AlreadyExists, match=f"address 127.0.0.1:{port} is already in use"):
             async with serving(health_address=f"127.0.0.1:{port}"):
                 pass
     with pytest.raises(InvalidRequest, match="health_address: must be host:port, not 'here'"):
@@ -132,7 +132,7 @@ async def test_an_address_that_is_taken_or_none_is_told() -> None:
             pass
 
 
-async def test_a_command_says_where_it_is() -> None:
+async def test_a_command_reports_the_health_address() -> None:
     command = ("-m", "scaar.cli", "serve", "query-builder", "--address", LOOPBACK)
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, *command),
@@ -141,8 +141,8 @@ async def test_a_command_says_where_it_is() -> None:
     )
     assert process.stderr is not None
     await process.stderr.readline()
-    told = re.fullmatch(r"health at (\S+)\n", (await process.stderr.readline()).decode())
-    assert told
-    await wait_until_serving(told[1], SERVICE_NAME)
+    reported = re.fullmatch(r"health at (\S+)\n", (await process.stderr.readline()).decode())
+    assert reported
+    await wait_until_serving(reported[1], SERVICE_NAME)
     process.send_signal(signal.SIGTERM)
     assert await process.wait() == 0

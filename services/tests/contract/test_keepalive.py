@@ -68,16 +68,16 @@ class Cable:
             writer.close()
 
 
-async def generate(target: str, settings: ChannelSettings, begun: asyncio.Event) -> None:
+async def generate(target: str, settings: ChannelSettings, started: asyncio.Event) -> None:
     async with open_channel(target, settings=settings) as channel:
         generator = RemoteGenerator(channel, target, timeout_s=LONG)
         async with aclosing(generator.generate(REQUEST)) as events:
             async for _ in events:
-                begun.set()
+                started.set()
 
 
 @pytest.mark.parametrize("asks", ["server", "client"])
-async def test_a_peer_that_no_longer_answers_is_given_up(asks: str) -> None:
+async def test_the_connection_to_a_silent_peer_is_closed(asks: str) -> None:
     """Within the time of the one that asks; the other's is that of a call, and longer."""
     seconds = {side: 0.2 if side == asks else LONG for side in ("server", "client")}
     served = ServiceSettings(
@@ -90,14 +90,14 @@ async def test_a_peer_that_no_longer_answers_is_given_up(asks: str) -> None:
         attempts=1, keepalive_s=seconds["client"], keepalive_timeout_s=seconds["client"]
     )
     engine = ScriptedGenerator(lambda request: itertools.repeat((" x", -0.1)), delay_s=0.05)
-    begun = asyncio.Event()
+    started = asyncio.Event()
     async with open_server(
         [GeneratorServicer(engine)], LOOPBACK, served, status_of=status_of
     ) as server:
         cable = Cable(server.address)
         async with cable.open() as target, asyncio.timeout(LONG / 2):
-            calling = asyncio.create_task(generate(target, called, begun))
-            await begun.wait()
+            calling = asyncio.create_task(generate(target, called, started))
+            await started.wait()
             cable.pull()
             if asks == "client":
                 with pytest.raises(BackendUnavailable):

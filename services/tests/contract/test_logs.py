@@ -11,14 +11,13 @@ from typing import Any
 
 import pytest
 
-from scaar.core.call_context import CallContext, in_call
+from scaar.core.calls.context import CallContext, in_call
 from scaar.core.errors import ScaarError
 from scaar.core.evaluations import EvaluationDescription
-from scaar.core.loop import Ports
+from scaar.core.loop.loop import Ports
 from scaar.core.types import (
     AnswerFinished,
     AnswerRequest,
-    Formulation,
     GenerateRequest,
     Passage,
     Query,
@@ -45,8 +44,8 @@ TRACEPARENT = f"00-{TRACE}-b7ad6b7169203331-01"
 
 
 def quiet(**more: object) -> ServiceSettings:
-    told = {"log_format": "json", "log_level": "info", "stop_grace_s": 0, **more}
-    return ServiceSettings.model_validate(told)
+    reported = {"log_format": "json", "log_level": "info", "stop_grace_s": 0, **more}
+    return ServiceSettings.model_validate(reported)
 
 
 def script(request: GenerateRequest) -> list[Piece | Exception]:
@@ -146,8 +145,8 @@ def failing(part: str) -> Ports:
 @pytest.mark.parametrize("part", ["generator", "scorer", "query builder", "retriever"])
 async def test_an_unforeseen_error_is_logged_by_type_and_place_without_its_text(part: str) -> None:
     text, lines = await logged(failing(part), quiet(), fails=True)
-    (told,) = [line for line in lines if line["level"] == "error"]
-    assert "RuntimeError: (text withheld)" in told["exception"]
+    (reported,) = [line for line in lines if line["level"] == "error"]
+    assert "RuntimeError: (text withheld)" in reported["exception"]
     assert SECRET not in text
     text, _ = await logged(failing(part), quiet(log_content=True), fails=True)
     assert SECRET in text
@@ -176,15 +175,15 @@ async def test_every_line_of_an_answer_has_its_request_id() -> None:
     }
 
 
-async def test_a_task_that_nobody_waited_for_is_logged_without_its_text() -> None:
+async def test_a_failed_background_task_is_logged_without_its_text() -> None:
     stream = io.StringIO()
     with logging_to(quiet(), service="scorer", stream=stream):
         error = RuntimeError(SECRET)
         context = {"message": "Task exception was never retrieved", "exception": error}
         log_loop_error(asyncio.get_running_loop(), context)
-    told = json.loads(stream.getvalue())
-    assert told["message"] == "Task exception was never retrieved"
-    assert "RuntimeError" in told["exception"]
+    reported = json.loads(stream.getvalue())
+    assert reported["message"] == "Task exception was never retrieved"
+    assert "RuntimeError" in reported["exception"]
     assert SECRET not in stream.getvalue()
 
 
@@ -202,10 +201,10 @@ async def test_a_process_logs_json_with_the_ids_that_its_caller_sent() -> None:
     assert process.stderr is not None
     try:
         address = (await process.stderr.readline()).decode().split()[-1]
-        asked = QueryRequest(QUESTION, QuerySettings(Formulation.QUESTION, include_question=False))
+        requested = QueryRequest(QUESTION, QuerySettings("question", include_question=False))
         with in_call(CallContext(request_id="r-1", traceparent=TRACEPARENT)):
             async with open_channel(address) as channel:
-                await RemoteQueryBuilder(channel, address).build_query(asked)
+                await RemoteQueryBuilder(channel, address).build_query(requested)
         process.terminate()
         said = (await process.stderr.read()).decode()
     finally:
@@ -226,12 +225,14 @@ async def test_text_has_the_same_in_a_line() -> None:
             request = AnswerRequest(QUESTION, request_id="r-1")
             async with aclosing(services.answerer.stream_answer(request)) as events:
                 assert [event async for event in events]
-    (line,) = [each for each in stream.getvalue().splitlines() if "answers: answer under" in each]
-    assert " INFO scaar.answers: answer under scaar: answer_phrase, 1 retrievals, " in line
+    (line,) = [
+        each for each in stream.getvalue().splitlines() if "answers: answer with policy" in each
+    ]
+    assert " INFO scaar.answers: answer with policy scaar: answer_phrase, 1 retrievals, " in line
     assert line.endswith(" request=r-1")
     assert SECRET not in stream.getvalue()
 
 
-async def test_at_the_default_level_nothing_is_logged_of_what_goes_well() -> None:
+async def test_at_the_default_level_successful_calls_are_not_logged() -> None:
     text, _ = await logged(ports(), ServiceSettings(log_format="json", stop_grace_s=0))
     assert text == ""

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from scaar.core.errors import BackendUnavailable, DeadlineExceeded
-from scaar.core.loop import Ports
+from scaar.core.loop.loop import Ports
 from scaar.core.policies import PRESETS
 from scaar.core.ports import Answerer
 from scaar.core.types import (
@@ -18,6 +18,7 @@ from scaar.core.types import (
     BudgetLimits,
     Degradation,
     GenerateRequest,
+    Moment,
     OnFailure,
     Passage,
     PassagesRetrieved,
@@ -28,7 +29,6 @@ from scaar.core.types import (
     SentenceRegenerated,
     TokenDrafted,
     Usage,
-    When,
 )
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.testing.conformance.answerer import AnswererConformance
@@ -84,16 +84,16 @@ def without_chance(event: AnswerEvent) -> AnswerEvent:
 
 
 @pytest.mark.parametrize("policy", PRESETS)
-async def test_the_loop_tells_the_same_events_embedded_and_over_grpc(policy: str) -> None:
+async def test_the_loop_emits_the_same_events_embedded_and_over_grpc(policy: str) -> None:
     # No later token attends to the last word, Paris, so that RIND has to go by "born".
     overrides = PolicyOverrides(theta=0.1 if policy == "dragin" else None)
-    asked = PolicyRequest(policy, overrides)
-    request = AnswerRequest(QUESTION, policy=asked, request_id="r-1")
+    requested = PolicyRequest(policy, overrides)
+    request = AnswerRequest(QUESTION, policy=requested, request_id="r-1")
     embedded = await events_by("embedded", request)
     assert await events_by("grpc", request) == embedded
     kinds = {type(event) for event in embedded}
     assert (PassagesRetrieved in kinds) == (policy != "no_retrieval")
-    assert (SentenceRegenerated in kinds) == (PRESETS[policy].when is When.UNCERTAIN_DRAFT)
+    assert (SentenceRegenerated in kinds) == (Moment.UNCERTAIN_DRAFT in PRESETS[policy].moments)
     finished = embedded[-1]
     assert isinstance(finished, AnswerFinished)
     assert finished.answer.answer == "London"
@@ -110,7 +110,7 @@ class TestAdaptiveLoop(AnswererConformance):
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-async def test_a_port_that_fails_fails_the_answer_with_its_own_error(transport: str) -> None:
+async def test_a_failing_port_fails_the_answer_with_its_error(transport: str) -> None:
     failing = ScriptedGenerator(lambda request: [BackendUnavailable("gone", target="tgi:80")])
     async with loop_by(transport, replace(ports(), generator=failing)) as answerer:
         with pytest.raises(BackendUnavailable, match=r"^gone$") as caught:
@@ -127,7 +127,7 @@ class LostRetriever(InMemoryRetriever):
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-async def test_a_draft_that_stands_for_want_of_a_retriever_says_so(transport: str) -> None:
+async def test_a_draft_accepted_without_a_retriever_is_marked(transport: str) -> None:
     request = AnswerRequest(QUESTION, on_failure=OnFailure.ACCEPT_DRAFT)
     lost = replace(ports(), retriever=LostRetriever({"lab": PASSAGES}))
     async with (

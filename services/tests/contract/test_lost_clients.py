@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from scaar.core.errors import DeadlineExceeded
-from scaar.core.loop import Ports
+from scaar.core.loop.loop import Ports
 from scaar.core.types import (
     AnswerEvent,
     AnswerRequest,
@@ -114,11 +114,11 @@ class TrappedRetriever(InMemoryRetriever):
         return await super().retrieve(request)
 
 
-def script(asked: GenerateRequest) -> list[Piece]:
+def script(requested: GenerateRequest) -> list[Piece]:
     """Unsure of Paris; never comes to a conclusion by itself."""
-    if asked.prefix:
-        return [(" London.", -0.1)] if asked.prefix.endswith("answer is") else []
-    place = " London." if "Context:" in asked.prompt else " Paris."
+    if requested.prefix:
+        return [(" London.", -0.1)] if requested.prefix.endswith("answer is") else []
+    place = " London." if "Context:" in requested.prompt else " Paris."
     return [(" Ada", -0.01), (" was born in", -0.01), (place, -2.0)]
 
 
@@ -155,7 +155,7 @@ async def in_time(event: asyncio.Event) -> None:
 
 
 @pytest.mark.parametrize("stage", STAGES)
-async def test_a_client_that_goes_ends_the_work_at_any_stage(stage: str) -> None:
+async def test_a_disconnected_client_ends_the_work_at_any_stage(stage: str) -> None:
     trap = Trap(stage)
     ports = trapped(trap)
     async with answering(ports, AnswerRequest(QUESTION)) as client:
@@ -195,7 +195,7 @@ async def test_generation_stops_within_a_token_of_the_client() -> None:
                     written += 1
                     yield event
 
-    generator = Stepped(lambda asked: [(" la", -0.1)] * 500)
+    generator = Stepped(lambda requested: [(" la", -0.1)] * 500)
     trap = Trap("nowhere")
     ports = Ports(generator, ScriptedScorer({}), LocalQueryBuilder(), TrappedRetriever(trap))
     seen: list[AnswerEvent] = []

@@ -7,12 +7,13 @@ from contextlib import aclosing
 from dataclasses import replace
 from urllib.request import urlopen
 
+import grpc
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from scaar import __version__, compose
-from scaar.core.breaker import BreakerLimits
-from scaar.core.breakers import Breakers
+from scaar.core.calls.breaker import BreakerLimits
+from scaar.core.calls.breakers import Breakers
 from scaar.core.errors import (
     AlreadyExists,
     BackendUnavailable,
@@ -20,7 +21,7 @@ from scaar.core.errors import (
     InvalidRequest,
     Overloaded,
 )
-from scaar.core.loop import Ports
+from scaar.core.loop.loop import Ports
 from scaar.core.observers import Shed
 from scaar.core.types import (
     AnswerFinished,
@@ -41,7 +42,7 @@ from scaar.runtime.health import wait_until_serving
 from scaar.runtime.settings import ServiceSettings
 from scaar.scorer.cache import open_cached_scorer
 from scaar.telemetry.metric_table import METRICS
-from scaar.telemetry.opening import open_telemetry
+from scaar.telemetry.setup import open_telemetry
 from scaar.testing.fakes import (
     SCRIPTED_MODEL,
     InMemoryRetriever,
@@ -109,7 +110,7 @@ async def test_an_answer_is_counted_by_its_policy_its_retrievals_and_its_tokens(
     assert found["scaar_answer_duration_seconds_count", "scaar"] == 1
 
 
-async def test_admission_is_shown_with_its_limit_and_what_was_refused() -> None:
+async def test_admission_has_its_limit_and_rejections_as_metrics() -> None:
     class Refusing(ScriptedGenerator):
         """Refuses its first generation."""
 
@@ -128,9 +129,9 @@ async def test_admission_is_shown_with_its_limit_and_what_was_refused() -> None:
         await ask(services, AnswerRequest(QUESTION, PolicyRequest("scaar")))
         found = await read(services.telemetry["orchestrator"].metrics_address)
     assert found["scaar_answer_limit",] == 7
-    assert found["scaar_answers_under_way",] == found["scaar_answers_queued",] == 0
+    assert found["scaar_answers_in_progress",] == found["scaar_answers_queued",] == 0
     assert [found["scaar_answers_shed_total", reason.value] for reason in Shed] == [0, 0, 0]
-    assert found["scaar_calls_repeated_total",] == 1
+    assert found["scaar_calls_retried_total",] == 1
 
 
 async def test_every_service_counts_its_calls_by_method_and_code() -> None:
@@ -148,7 +149,7 @@ async def test_every_service_counts_its_calls_by_method_and_code() -> None:
         full = f"scaar.v1.{service}"
         assert found[name]["scaar_rpc_requests_total", "OK", method, full] == 1
         assert found[name]["scaar_rpc_duration_seconds_count", method, full] == 1
-        assert found[name]["scaar_rpc_under_way", method, full] == 0
+        assert found[name]["scaar_rpc_in_progress", method, full] == 0
         assert found[name]["scaar_service_info", name, __version__] == 1
     generated = "Generate", "scaar.v1.GeneratorService"
     # The draft, which is left when its sentence is looked up for, and the sentence again.
@@ -168,8 +169,10 @@ async def test_refused_and_failed_calls_are_counted_by_their_status() -> None:
     async with watched_services(failing, MEASURED) as services:
         with pytest.raises(BackendUnavailable):
             await ask(services, AnswerRequest(QUESTION))
-        with pytest.raises(InvalidRequest):
-            await ask(services, AnswerRequest(""))
+        # The client of scaar does not send a request that is invalid.
+        async with grpc.aio.insecure_channel(services.target.removeprefix("dns:///")) as channel:
+            call = channel.unary_stream("/scaar.v1.OrchestratorService/StreamAnswer")(b"")
+            assert await call.code() is grpc.StatusCode.INVALID_ARGUMENT
         found = await read(services.telemetry["orchestrator"].metrics_address)
         behind = await read(services.telemetry["generator"].metrics_address)
     stream = "StreamAnswer", "scaar.v1.OrchestratorService"
@@ -207,7 +210,7 @@ class LostRetriever(InMemoryRetriever):
 
 async def test_breakers_show_and_so_do_the_calls_that_they_refuse() -> None:
     lost = serving(RetrieverServicer(LostRetriever({"lab": PASSAGES})))
-    asked = RetrieveRequest(("Ada",), 1, "lab")
+    requested = RetrieveRequest(("Ada",), 1, "lab")
     async with (
         open_telemetry(MEASURED, service="orchestrator") as telemetry,
         lost as (_, target),
@@ -217,7 +220,7 @@ async def test_breakers_show_and_so_do_the_calls_that_they_refuse() -> None:
             before = await read(telemetry.metrics_address)
             for _ in range(5):
                 with pytest.raises(BackendUnavailable):
-                    await retriever.retrieve(asked)
+                    await retriever.retrieve(requested)
             after = await read(telemetry.metrics_address)
     state = "scaar_breaker_state", "retriever", target
     refusals = "scaar_breaker_refusals_total", "retriever", target
@@ -225,7 +228,7 @@ async def test_breakers_show_and_so_do_the_calls_that_they_refuse() -> None:
     assert (after[state], after[refusals]) == (2, 3)
 
 
-async def test_a_sentence_that_stands_for_want_of_a_part_is_counted() -> None:
+async def test_a_degraded_sentence_is_counted() -> None:
     own = ports()
     lost = Ports(own.generator, own.scorer, own.query_builder, LostRetriever({"lab": PASSAGES}))
     async with watched_services(lost, MEASURED) as services:
@@ -240,7 +243,7 @@ async def test_a_scorers_memory_is_counted() -> None:
     async with (
         open_telemetry(settings, service="scorer") as telemetry,
         open_cached_scorer(
-            ScriptedScorer({"Ada": 0.3}), entries=4, observer=telemetry.scorer
+            ScriptedScorer({"Ada": 0.3}), max_entries=4, observer=telemetry.scorer
         ) as scorer,
     ):
         await asyncio.gather(*(scorer.score_contributions([request]) for _ in range(2)))
@@ -251,7 +254,7 @@ async def test_a_scorers_memory_is_counted() -> None:
     assert found["scaar_scorer_cache_hits_total",] == 2
 
 
-async def test_nothing_is_served_that_the_table_does_not_declare() -> None:
+async def test_only_declared_metrics_are_served() -> None:
     async with watched_services(ports(), MEASURED) as services:
         await ask(services, AnswerRequest(QUESTION))
         found = await read(services.telemetry["orchestrator"].metrics_address)
@@ -259,10 +262,10 @@ async def test_nothing_is_served_that_the_table_does_not_declare() -> None:
     assert {name for name, *_ in found} <= declared
 
 
-async def test_an_address_that_is_taken_is_told_and_one_that_is_none_is_refused() -> None:
+async def test_a_used_or_invalid_address_is_reported() -> None:
     async with open_telemetry(MEASURED, service="scorer") as telemetry:
         taken = ServiceSettings(metrics_address=telemetry.metrics_address)
-        with pytest.raises(AlreadyExists, match="the metrics_address, already"):
+        with pytest.raises(AlreadyExists, match="metrics_address .* is already in use"):
             async with open_telemetry(taken, service="retriever"):
                 pass
     wrong = ServiceSettings(metrics_address="9464")
@@ -271,14 +274,14 @@ async def test_an_address_that_is_taken_is_told_and_one_that_is_none_is_refused(
             pass
 
 
-async def test_without_the_extra_the_setting_says_which_to_install(
+async def test_without_the_extra_the_error_names_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
-    for name in ("answer_metrics", "call_metrics", "metrics", "scorer_metrics"):
+    for name in ("answer_metrics", "metrics", "observer_metrics"):
         monkeypatch.delitem(sys.modules, f"scaar.telemetry.{name}", raising=False)
-    told = r"^metrics_address needs prometheus_client: install scaar\[telemetry\]$"
-    with pytest.raises(CapabilityMissing, match=told):
+    message = r"^metrics_address requires prometheus_client: install scaar\[telemetry\]$"
+    with pytest.raises(CapabilityMissing, match=message):
         async with open_telemetry(MEASURED, service="scorer"):
             pass
     async with open_telemetry(ServiceSettings(), service="scorer") as telemetry:

@@ -18,11 +18,10 @@ from scaar.core.types import (
     BudgetLimits,
     ContinuationKind,
     EffectivePolicy,
-    Formulation,
-    Gate,
     GateJudged,
     JudgedWord,
     LogprobKind,
+    Moment,
     PassagesRetrieved,
     Provenance,
     Query,
@@ -36,9 +35,7 @@ from scaar.core.types import (
     Token,
     TokenDrafted,
     TopToken,
-    Trigger,
     Usage,
-    When,
 )
 from scaar.testing.conformance.answerer import AnswererConformance
 from scaar.testing.fakes import ScriptedAnswerer
@@ -58,14 +55,14 @@ PROVENANCE = Provenance(
     prompt_profile="lab",
     policy=EffectivePolicy(
         name="scaar",
-        when=When.UNCERTAIN_DRAFT,
-        trigger=Trigger.EXP_RAW,
+        moments=(Moment.UNCERTAIN_DRAFT,),
+        trigger="exp_raw",
         theta=0.1,
         theta_cap=1.0,
-        query=QuerySettings(Formulation.PFQ, include_question=True, alpha=1 / 3),
+        query=QuerySettings("pfq", include_question=True, alpha=1 / 3),
         top_k=3,
         sources=(("theta", SettingSource.MODEL), ("gate_threshold", SettingSource.GATE)),
-        gate=Gate.GECE_PROXY,
+        gate="gece_proxy",
         gate_threshold=1 / 3,
     ),
     continuation=ContinuationKind.RESTATED,
@@ -91,10 +88,10 @@ def script(request: AnswerRequest) -> list[AnswerEvent]:
         AnswerStarted(provenance),
         TokenDrafted(0, Token(5, " Ada", 0, 4, -1 / 3, 0.0, (TopToken(5, " Ada", -1 / 3),))),
         TokenDrafted(0, Token(6, "", 4, 4)),
-        GateJudged(Gate.GECE_PROXY, True, 1 / 3, 0.25, 1e-9, 5e-324, 0.0),
+        GateJudged("gece_proxy", "flare", 1 / 3, 0.25, {"rarest_frequency": 5e-324, "é": 0.0}),
         SentenceJudged(0, " Ada was born", words, 0, retrieving=True),
         SentenceJudged(0, " Ada was born", (), None, retrieving=False),
-        QueryBuilt(0, Query("Where? Ada", Formulation.PFQ, (0, 2), fell_back=False)),
+        QueryBuilt(0, Query("Where? Ada", "pfq", (0, 2), fell_back=False)),
         PassagesRetrieved(0, "lab", "v1", (passage,)),
         SentenceRegenerated(0, " Ada was born", FIRST.text),
         SentenceAccepted(0, FIRST, 0, len(FIRST.text)),
@@ -122,7 +119,7 @@ async def test_every_event_is_the_same_embedded_and_over_grpc() -> None:
         assert await events_of(remote, request) == script(request)
 
 
-async def test_an_answer_can_be_had_in_one_call() -> None:
+async def test_an_answer_is_returned_in_one_call() -> None:
     async with serving(OrchestratorServicer(ScriptedAnswerer(script))) as (channel, target):
         answer = await RemoteAnswerer(channel, target).answer(AnswerRequest("Where?"))
     last = script(AnswerRequest("Where?"))[-1]
@@ -140,22 +137,22 @@ async def test_an_answer_without_its_end_is_incomplete() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "sent", "told"),
+    ("requested", "sent", "message"),
     [("", (), "made"), ("mine-1", (), "mine-1"), ("", (("x-request-id", "m-2"),), "m-2")],
 )
 async def test_the_request_id_is_in_the_answer_and_the_metadata(
-    asked: str, sent: tuple[tuple[str, str], ...], told: str
+    requested: str, sent: tuple[tuple[str, str], ...], message: str
 ) -> None:
     async with serving(OrchestratorServicer(ScriptedAnswerer(script))) as (channel, _):
         stub = orchestrator_pb2_grpc.OrchestratorServiceStub(channel)
-        request = orchestrator_pb2.AnswerRequest(question="Where?", request_id=asked)
+        request = orchestrator_pb2.AnswerRequest(question="Where?", request_id=requested)
         call = stub.Answer(request, metadata=sent)
-        assert (await call).answer.provenance.request_id == told
-        assert dict(await call.initial_metadata())["x-request-id"] == told
+        assert (await call).answer.provenance.request_id == message
+        assert dict(await call.initial_metadata())["x-request-id"] == message
 
 
 @pytest.mark.parametrize("request_id", ["two\nlines", "fünf", "x" * 1000])
-async def test_a_request_id_that_is_no_metadata_is_refused_like_any_wrong_field(
+async def test_a_request_id_that_metadata_cannot_carry_is_refused(
     request_id: str,
 ) -> None:
     async with answerer_by("grpc", ScriptedAnswerer(script)) as remote:
@@ -185,7 +182,7 @@ async def test_an_answer_that_takes_too_long_ends_with_its_stage() -> None:
     assert caught.value.metadata == {"stage": "drafting sentence 2"}
 
 
-async def test_an_event_of_a_later_version_is_passed_over() -> None:
+async def test_an_event_of_a_later_version_is_skipped() -> None:
     class Later(orchestrator_pb2_grpc.OrchestratorServiceServicer):
         service_name = OrchestratorServicer.service_name
         limits = OrchestratorServicer.limits
@@ -204,7 +201,7 @@ async def test_an_event_of_a_later_version_is_passed_over() -> None:
 
     async with serving(Later()) as (channel, target):
         remote = RemoteAnswerer(channel, target)
-        with pytest.raises(Exception, match="answered what is not understood"):
+        with pytest.raises(Exception, match="does not follow the contract"):
             await events_of(remote, AnswerRequest("Where?"))
-        with pytest.raises(Exception, match="answered what is not understood"):
+        with pytest.raises(Exception, match="does not follow the contract"):
             await remote.answer(AnswerRequest("Where?"))

@@ -12,7 +12,7 @@ from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 
 from scaar.core.errors import Overloaded
-from scaar.core.loop import Ports
+from scaar.core.loop.loop import Ports
 from scaar.core.types import (
     Answer,
     AnswerFinished,
@@ -43,7 +43,7 @@ def script(request: GenerateRequest) -> list[Piece]:
 
 
 class LimitedGenerator(ScriptedGenerator):
-    """Refuses a generation while ``LIMIT`` are under way, as it says of itself or not."""
+    """Refuses a generation while ``LIMIT`` are running, whether or not it declares the limit."""
 
     def __init__(self, declared: int | None) -> None:
         model = replace(SCRIPTED_MODEL, max_concurrent_generations=declared)
@@ -59,7 +59,7 @@ class LimitedGenerator(ScriptedGenerator):
 
 @pytest.mark.parametrize("orchestrators", [1, 2])
 @pytest.mark.parametrize("declared", [LIMIT, None])
-async def test_every_answer_is_whole_or_refused_before_its_first_model_call(
+async def test_every_answer_completes_or_is_rejected_before_its_first_model_call(
     declared: int | None, orchestrators: int
 ) -> None:
     generator = LimitedGenerator(declared)

@@ -13,13 +13,13 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from scaar.compose import EMBEDDED, needs_of, open_answerer, open_ports
 from scaar.core.errors import BackendUnavailable
-from scaar.core.loop import AdaptiveLoop
+from scaar.core.loop.loop import AdaptiveLoop
 from scaar.core.types import AnswerRequest, PolicyRequest
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.runtime import probe, readiness
 from scaar.runtime.channels import open_channel
-from scaar.runtime.health import HealthServicer
+from scaar.runtime.health_server import HealthServicer
 from scaar.runtime.readiness import Need
 from scaar.runtime.server import RunningServer, Servicer, open_server
 from scaar.runtime.settings import ServiceSettings
@@ -61,13 +61,13 @@ def on(server: RunningServer) -> Need:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What a service tells of its readiness, and its process of its life."""
+    """Watches of a service's readiness and of its process's liveness."""
 
     stub: Any
     call: Any
 
     async def ready(self) -> int:
-        """What is told next."""
+        """Return the next status."""
         async with asyncio.timeout(10):
             return int((await self.call.read()).status)
 
@@ -84,7 +84,7 @@ async def watching(server: RunningServer, service: str) -> AsyncIterator[Watch]:
         call.cancel()
 
 
-async def test_a_service_is_ready_when_what_it_needs_comes_and_not_when_it_goes() -> None:
+async def test_readiness_follows_the_services_that_are_needed() -> None:
     async with generating() as gone:
         need = on(gone)
     async with (
@@ -133,7 +133,7 @@ async def test_a_service_needs_all_that_it_needs() -> None:
         assert await watch.ready() == SERVING
 
 
-async def test_a_service_that_needs_nothing_is_ready_at_once() -> None:
+async def test_a_service_without_needs_is_ready_immediately() -> None:
     async with (
         needing([]) as server,
         watching(server, query_builder.SERVICE_NAME) as watch,
@@ -156,7 +156,7 @@ async def test_a_service_that_stops_is_not_ready_whatever_what_it_needs_does() -
             assert await watch.ready() == NOT_SERVING
             needed.health.set_serving(generator.SERVICE_NAME, False)
             needed.health.set_serving(generator.SERVICE_NAME, True)
-            # The watch ends, and has told nothing more.
+            # The watch ends without another report.
             assert await watch.call.read() == grpc.aio.EOF  # type: ignore[attr-defined]
             await ending
 
@@ -164,7 +164,7 @@ async def test_a_service_that_stops_is_not_ready_whatever_what_it_needs_does() -
 async def test_connections_that_are_made_again_slowly_change_no_readiness(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As where a back end is short of CPU: each new connection is told of its health late."""
+    """Delay the health of each new connection, as on a back end short of CPU."""
     monkeypatch.setattr(readiness, "READY_WAIT_S", 10.0)
     watch, watches = HealthServicer.Watch, 0
 
@@ -178,15 +178,15 @@ async def test_connections_that_are_made_again_slowly_change_no_readiness(
     monkeypatch.setattr(HealthServicer, "Watch", late)
     aging = ServiceSettings(stop_grace_s=0, max_connection_age_s=0.3)
     servicer = generator.GeneratorServicer(ScriptedGenerator({}))
-    told: list[bool] = []
+    reported: list[bool] = []
     async with (
         open_server([servicer], LOOPBACK, aging, status_of=status_of) as server,
-        readiness.watching([on(server)], told.append),
+        readiness.watch_readiness([on(server)], reported.append),
         asyncio.timeout(30),
     ):
         while watches < 4:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
-    assert told == [False, True]
+    assert reported == [False, True]
 
 
 def test_an_orchestrator_needs_its_generator_and_query_builder_and_nothing_embedded() -> None:
@@ -201,7 +201,7 @@ def test_an_orchestrator_needs_its_generator_and_query_builder_and_nothing_embed
     )
 
 
-async def test_the_doctor_tells_a_service_that_runs_and_is_not_ready(
+async def test_doctor_reports_a_service_that_is_running_but_not_ready(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SCAAR_HOME", str(tmp_path))
@@ -211,14 +211,14 @@ async def test_the_doctor_tells_a_service_that_runs_and_is_not_ready(
         async with open_server(
             [servicer], LOOPBACK, FAST, status_of=status_of, needs=needs_of(settings)
         ) as server:
-            ran = await asyncio.to_thread(run_scaar, "doctor", "--target", server.target)
-    told = f"{server.target} runs, and scaar.v1.OrchestratorService is not ready there"
-    assert f"✗ orchestrator: {told}\n" in ran.out
+            ran = await asyncio.to_thread(run_scaar, "doctor", "--address", server.target)
+    reported = f"{server.target} is running, but scaar.v1.OrchestratorService is not ready"
+    assert f"✗ orchestrator: {reported}\n" in ran.out
     assert "generator and query-builder" in ran.out
     assert ran.out.count("✗") == ran.status == 1
 
 
-async def test_an_orchestrator_that_is_not_ready_is_asked_and_says_what_it_misses() -> None:
+async def test_an_orchestrator_that_is_not_ready_names_the_missing_service() -> None:
     nowhere = "dns:///127.0.0.1:1"
     settings = OrchestratorSettings(
         generator_target=nowhere, scorer_target=nowhere, retriever_target=nowhere
@@ -242,17 +242,17 @@ async def test_an_orchestrator_that_is_not_ready_is_asked_and_says_what_it_misse
     assert settings.query_builder_target == EMBEDDED
 
 
-async def test_the_probe_says_by_its_status_whether_a_server_serves(
+async def test_the_status_of_the_probe_reports_whether_a_server_is_serving(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nobody = Need("dns:///127.0.0.1:1", generator.SERVICE_NAME)
     async with needing([nobody]) as server:
         assert await asyncio.to_thread(probe.main, [server.address]) == 0
         monkeypatch.setattr(probe, "TIMEOUT_S", 0.5)
-        asked = [server.address, query_builder.SERVICE_NAME]
-        assert await asyncio.to_thread(probe.main, asked) == 1
-    told = f"did not report {query_builder.SERVICE_NAME} as serving within 0.5 s"
-    assert told in capsys.readouterr().err
+        requested = [server.address, query_builder.SERVICE_NAME]
+        assert await asyncio.to_thread(probe.main, requested) == 1
+    reported = f"did not report {query_builder.SERVICE_NAME} as SERVING within 0.5 s"
+    assert reported in capsys.readouterr().err
     assert await asyncio.to_thread(probe.main, [server.address]) == 1
     assert probe.main([]) == 2
     assert "usage:" in capsys.readouterr().err

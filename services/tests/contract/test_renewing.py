@@ -13,7 +13,6 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from scaar import compose
 from scaar.client import open_client
 from scaar.core.types import (
-    Formulation,
     GenerateRequest,
     GenerationEvent,
     GenerationStart,
@@ -25,7 +24,7 @@ from scaar.runtime.channel_tls import channel_credentials
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.health import wait_until_serving
 from scaar.runtime.readiness import Need
-from scaar.runtime.renewing import CredentialsSource
+from scaar.runtime.renewing_channel import CredentialsSource
 from scaar.runtime.server import RunningServer, Servicer, open_server
 from scaar.runtime.settings import ServiceSettings
 from scaar.runtime.tls import TlsFiles
@@ -40,7 +39,7 @@ from scaar.wire.status import status_of
 
 LOOPBACK = "127.0.0.1:0"
 ONCE = ChannelSettings(attempts=1)
-REQUEST = QueryRequest("Who is it?", QuerySettings(Formulation.QUESTION, include_question=False))
+REQUEST = QueryRequest("Who is it?", QuerySettings("question", include_question=False))
 
 
 class Deployed:
@@ -92,7 +91,7 @@ class Seeing(QueryBuilderServicer):
 
 
 class Held(ScriptedGenerator):
-    """Has its generations go on behind their start when it is let."""
+    """Generates the rest of its text only once it is released."""
 
     def __init__(self) -> None:
         super().__init__({"a": [(f" {count}", -0.1) for count in range(100)]})
@@ -126,7 +125,7 @@ async def connected(
         yield channel
 
 
-async def asked(channel: grpc.aio.Channel) -> str:
+async def ask_for(channel: grpc.aio.Channel) -> str:
     return (await RemoteQueryBuilder(channel, "builder").build_query(REQUEST)).text
 
 
@@ -152,19 +151,19 @@ async def until_not_serving(target: str, service: str) -> None:
                 return
 
 
-async def test_calls_go_on_when_both_sides_change_their_authority(deployed: Deployed) -> None:
+async def test_calls_continue_when_both_sides_change_their_authority(deployed: Deployed) -> None:
     seeing = Seeing()
     async with deployed.serving(seeing) as server, connected(server, deployed) as channel:
         for _ in range(3):
-            assert await asked(channel) == "Who is it?"
-            assert await asked(channel) == "Who is it?"
+            assert await ask_for(channel) == "Who is it?"
+            assert await ask_for(channel) == "Who is it?"
             shown = deployed.client.cert.read_bytes()
             assert [each.strip() for each in seeing.shown[-2:]] == [shown.strip()] * 2
             deployed.other_authority()
     assert len(set(seeing.shown)) == 3
 
 
-async def test_a_stream_goes_on_across_a_renewal_and_its_connection_ends_with_it(
+async def test_a_stream_continues_across_a_renewal_and_its_connection_ends_with_it(
     deployed: Deployed,
 ) -> None:
     held = Held()
@@ -186,7 +185,7 @@ async def test_a_stream_goes_on_across_a_renewal_and_its_connection_ends_with_it
         assert connections(server) == 1
 
 
-async def test_what_a_slow_reader_has_still_to_read_comes_whole(deployed: Deployed) -> None:
+async def test_a_slow_reader_gets_the_rest_of_its_stream(deployed: Deployed) -> None:
     held = Held()
     held.let.set()
     async with (
@@ -216,7 +215,7 @@ async def test_no_call_fails_while_certificates_are_renewed(deployed: Deployed) 
 
         async def ask() -> None:
             while renewing:
-                assert await asked(channel) == "Who is it?"
+                assert await ask_for(channel) == "Who is it?"
 
         asking = [asyncio.create_task(ask()) for _ in range(8)]
         for count in range(10):
@@ -231,31 +230,31 @@ async def test_many_renewals_leave_one_connection(deployed: Deployed) -> None:
     async with deployed.serving(Seeing()) as server, connected(server, deployed) as channel:
         for _ in range(20):
             deployed.other_authority()
-            assert await asked(channel) == "Who is it?"
+            assert await ask_for(channel) == "Who is it?"
         await until(lambda: connections(server) == 1)
 
 
-async def test_files_that_do_not_fit_leave_the_certificate_as_it_was(
+async def test_inconsistent_files_leave_the_certificate_unchanged(
     deployed: Deployed, caplog: pytest.LogCaptureFixture
 ) -> None:
     seeing = Seeing()
     async with deployed.serving(seeing) as server, connected(server, deployed) as channel:
-        await asked(channel)
+        await ask_for(channel)
         renewed = deployed.authority.issue("client")
         whole = renewed.cert.read_bytes()
         for half in (whole[: len(whole) // 2], whole):
             deployed.client.cert.write_bytes(half)
             caplog.clear()
             for _ in range(3):
-                await asked(channel)
-            warned = [each for each in caplog.messages if "what was read before stands" in each]
+                await ask_for(channel)
+            warned = [each for each in caplog.messages if "the previous contents are kept" in each]
             assert len(warned) == 1
             assert warned[0].startswith("X_CLIENT_KEY_FILE: ")
         deployed.client.cert.unlink()
-        await asked(channel)
+        await ask_for(channel)
         assert len(set(seeing.shown)) == 1
         copy(renewed, deployed.client)
-        await asked(channel)
+        await ask_for(channel)
         assert seeing.shown[-1].strip() == whole.strip()
         await until(lambda: connections(server) == 1)
 
@@ -284,9 +283,9 @@ async def test_files_of_a_secret_are_followed_through_their_link(
         deployed.serving(seeing) as server,
         open_channel(server.target, settings=ONCE, credentials=credentials) as channel,
     ):
-        await asked(channel)
+        await ask_for(channel)
         mount("..second")
-        await asked(channel)
+        await ask_for(channel)
         assert seeing.shown[-1].strip() == cert.read_bytes().strip()
         assert len(set(seeing.shown)) == 2
 
@@ -342,7 +341,7 @@ async def test_the_ports_of_a_process_show_what_its_settings_name(
     assert len(set(seeing.shown)) == 2
 
 
-async def test_the_client_of_products_goes_on_when_the_authority_changes(
+async def test_the_client_continues_when_the_authority_changes(
     deployed: Deployed,
 ) -> None:
     async with (

@@ -23,7 +23,7 @@ class TestInMemoryRetriever(RetrieverConformance):
 
 
 @pytest.mark.parametrize("before", [0, 1])
-async def test_a_stream_with_what_is_no_message_is_refused(before: int) -> None:
+async def test_a_stream_with_an_invalid_message_is_refused(before: int) -> None:
     good = IndexPassagesRequest(index="a").SerializeToString()
     async with serving(RetrieverServicer(InMemoryRetriever())) as (channel, _):
         call = channel.stream_unary(f"/{SERVICE_NAME}/IndexPassages")
@@ -38,14 +38,14 @@ async def test_an_unknown_mode_and_one_that_changes_are_refused() -> None:
     unknown = IndexPassagesRequest(index="a", mode=9)
     async with serving(RetrieverServicer(InMemoryRetriever())) as (channel, _):
         call = channel.stream_unary(f"/{SERVICE_NAME}/IndexPassages")
-        for sent, told in (
-            ([first, other], "mode: must stay 2 or unspecified, not 3"),
+        for sent, reported in (
+            ([first, other], "mode: must be 2 or unspecified after the first message, not 3"),
             ([unknown], "mode: must be one of create, replace, upsert; 9 is not"),
         ):
             with pytest.raises(grpc.aio.AioRpcError) as caught:
                 await call(iter([message.SerializeToString() for message in sent]))
             assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
-            assert caught.value.details() == told
+            assert caught.value.details() == reported
 
 
 async def test_declared_fields_that_change_are_refused() -> None:
@@ -57,16 +57,16 @@ async def test_declared_fields_that_change_are_refused() -> None:
             await call(iter([message.SerializeToString() for message in (first, other)]))
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert caught.value.details() == (
-        "metadata_fields: must stay those of the first message or empty"
+        "metadata_fields: must be those of the first message or empty"
     )
 
 
-async def test_more_passages_than_a_message_can_carry_are_refused() -> None:
+async def test_more_passages_than_fit_a_message_are_refused() -> None:
     long = [Passage(f"p{number:02}", "", "hay " * 250_000) for number in range(17)]
     async with retriever_by("grpc", InMemoryRetriever({"a": long})) as retriever:
         found = await retriever.retrieve(RetrieveRequest(("hay",), 16, "a"))
         assert len(found.results[0]) == 16
-        with pytest.raises(InvalidRequest, match="top_k: asks for 17,000,"):
+        with pytest.raises(InvalidRequest, match="top_k: the response has 17,000,"):
             await retriever.retrieve(RetrieveRequest(("hay",), 17, "a"))
 
 
@@ -87,7 +87,7 @@ class LostCall:
     def cancel(self) -> None: ...
 
 
-async def test_a_call_whose_status_is_lost_may_be_tried_again() -> None:
+async def test_a_call_whose_status_is_lost_may_be_retried() -> None:
     async def none() -> AsyncIterator[Passage]:
         return
         yield
@@ -95,5 +95,5 @@ async def test_a_call_whose_status_is_lost_may_be_tried_again() -> None:
     async with grpc.aio.insecure_channel("127.0.0.1:1") as channel:
         retriever = RemoteRetriever(channel, "h:1")
         retriever._stub = SimpleNamespace(IndexPassages=LostCall)
-        with pytest.raises(BackendUnavailable, match="h:1 ended the call while passages were sent"):
+        with pytest.raises(BackendUnavailable, match="while passages were being sent"):
             await retriever.index_passages("a", none())

@@ -4,13 +4,13 @@ from typing import ClassVar
 
 import pytest
 
-from scaar.core.contribution import leave_one_out
 from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest
+from scaar.core.loop.contribution import leave_one_out
 from scaar.core.ports import ContributionScorer
 from scaar.core.types import ScoreRequest
 from scaar.scorer.cache import open_cached_scorer
-from scaar.scorer.controls.opening import open_control
+from scaar.scorer.controls.factory import open_control
 from scaar.testing.conformance.scorer import ScorerConformance
 from scaar.testing.fakes import ScriptedScorer
 from scaar.testing.sockets import TRANSPORTS, scorer_by
@@ -38,7 +38,7 @@ class TestScriptedScorerWithAMemory(ScorerConformance):
     async def scorer(self, transport: str) -> AsyncIterator[ContributionScorer]:
         scripted = ScriptedScorer(by_the_text_left)
         async with (
-            open_cached_scorer(scripted, entries=3) as cached,
+            open_cached_scorer(scripted, max_entries=3) as cached,
             scorer_by(transport, cached) as scorer,
         ):
             yield scorer

@@ -8,7 +8,7 @@ import yaml
 
 from scaar import compose
 from scaar.core.errors import Unauthenticated
-from scaar.core.types import Formulation, QueryRequest, QuerySettings
+from scaar.core.types import QueryRequest, QuerySettings
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.runtime.server import open_server
 from scaar.runtime.settings import ServiceSettings
@@ -16,7 +16,7 @@ from scaar.wire.query_builder import QueryBuilderServicer
 from scaar.wire.status import status_of
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
-REQUEST = QueryRequest("Who is it?", QuerySettings(Formulation.QUESTION, include_question=False))
+REQUEST = QueryRequest("Who is it?", QuerySettings("question", include_question=False))
 
 
 def made(folder: Path) -> list[str]:
@@ -41,12 +41,12 @@ def test_every_secret_of_the_compose_file_is_there(folder: Path) -> None:
     assert set(declared) <= {path.name for path in folder.iterdir() if path.stat().st_size}
 
 
-def test_the_folder_is_for_its_owner_alone_and_the_authority_for_nobody_else(folder: Path) -> None:
+def test_only_the_owner_can_read_the_folder_and_the_authoritys_key(folder: Path) -> None:
     assert folder.stat().st_mode & 0o777 == 0o700
     assert (folder / "authority.key").stat().st_mode & 0o777 == 0o600
 
 
-def test_what_is_there_stays_but_certificates_that_end(tmp_path: Path) -> None:
+def test_existing_files_are_kept_except_expiring_certificates(tmp_path: Path) -> None:
     made(tmp_path)
     before = content(tmp_path)
     assert made(tmp_path) == []
@@ -82,7 +82,7 @@ async def test_its_callers_are_known_by_token_or_certificate_and_others_are_not(
         monkeypatch.setenv("SCAAR_CHANNEL_KEY_FILE", str(folder / f"{name}.key"))
         monkeypatch.setenv("SCAAR_CHANNEL_TOKEN_FILE", token and str(folder / token))
 
-    async def asked(target: str) -> str:
+    async def ask(target: str) -> str:
         async with compose.open_query_builder(target) as builder:
             return (await builder.build_query(REQUEST)).text
 
@@ -97,8 +97,8 @@ async def test_its_callers_are_known_by_token_or_certificate_and_others_are_not(
     async with open_server([servicer], "127.0.0.1:0", settings, status_of=status_of) as server:
         for caller in (("client", "client.token"), ("evaluator",), ("worker",)):
             calls_as(*caller)
-            assert await asked(server.target) == "Who is it?"
+            assert await ask(server.target) == "Who is it?"
         for stranger in ("client", "generator"):
             calls_as(stranger)
             with pytest.raises(Unauthenticated):
-                await asked(server.target)
+                await ask(server.target)

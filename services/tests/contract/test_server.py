@@ -7,8 +7,9 @@ from typing import Any
 
 import grpc
 import pytest
+from google.protobuf import descriptor_pb2, descriptor_pool, json_format
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2
 
 from scaar.core.errors import AlreadyExists, BackendUnavailable, InvalidRequest
 from scaar.core.types import GenerateRequest, GenerationEnd
@@ -18,6 +19,7 @@ from scaar.runtime.server import open_server, server_options
 from scaar.runtime.settings import ServiceSettings
 from scaar.testing.fakes import ScriptedGenerator
 from scaar.testing.sockets import serving
+from scaar.v1 import generator_pb2
 from scaar.wire.generator import SERVICE_NAME, GeneratorServicer, RemoteGenerator
 from scaar.wire.status import status_of
 
@@ -32,29 +34,73 @@ def servicer(delay_s: float = 0.0) -> GeneratorServicer:
     return GeneratorServicer(ScriptedGenerator({"a": [(" x", -0.1)] * 5}, delay_s=delay_s))
 
 
-async def services_told(channel: grpc.aio.Channel) -> list[str]:
-    stub = reflection_pb2_grpc.ServerReflectionStub(channel)
-    call = stub.ServerReflectionInfo()
-    await call.write(reflection_pb2.ServerReflectionRequest(list_services=""))
+async def reflected(
+    channel: grpc.aio.Channel, version: str = "v1", **request: str
+) -> reflection_pb2.ServerReflectionResponse:
+    """The response of a version of reflection; both have the same messages on the wire."""
+    call = channel.stream_stream(
+        f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo",
+        request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
+        response_deserializer=reflection_pb2.ServerReflectionResponse.FromString,
+    )()
+    await call.write(reflection_pb2.ServerReflectionRequest(**request))
     await call.done_writing()
-    response = await call.read()
+    return await call.read()
+
+
+async def reflected_services(channel: grpc.aio.Channel, version: str = "v1") -> list[str]:
+    response = await reflected(channel, version, list_services="")
     return [service.name for service in response.list_services_response.service]
 
 
-async def test_reflection_tells_the_services() -> None:
+@pytest.mark.parametrize("version", ["v1", "v1alpha"])
+async def test_reflection_lists_the_services(version: str) -> None:
     async with serving(servicer()) as (channel, _):
-        assert await services_told(channel) == [
+        assert await reflected_services(channel, version) == [
             "grpc.health.v1.Health",
+            "grpc.reflection.v1.ServerReflection",
             "grpc.reflection.v1alpha.ServerReflection",
             "scaar.v1.GeneratorService",
         ]
 
 
-async def test_reflection_can_be_turned_off() -> None:
+@pytest.mark.parametrize("version", ["v1", "v1alpha"])
+async def test_every_listed_service_is_described_from_its_files_alone(version: str) -> None:
+    async with serving(servicer()) as (channel, _):
+        for name in await reflected_services(channel, version):
+            found = await reflected(channel, version, file_containing_symbol=name)
+            files = [
+                descriptor_pb2.FileDescriptorProto.FromString(each)
+                for each in found.file_descriptor_response.file_descriptor_proto
+            ]
+            pool = descriptor_pool.DescriptorPool()
+            for file in reversed(files):
+                pool.Add(file)
+            service = pool.FindServiceByName(name)
+            assert service.methods
+
+
+async def test_reflection_names_the_fields_as_json_has_them() -> None:
+    async with serving(servicer()) as (channel, _):
+        found = await reflected(channel, file_containing_symbol=SERVICE_NAME)
+    names = {
+        (message.name, field.name): field.json_name
+        for each in found.file_descriptor_response.file_descriptor_proto
+        for message in descriptor_pb2.FileDescriptorProto.FromString(each).message_type
+        for field in message.field
+    }
+    assert names["GenerateRequest", "max_tokens"] == "maxTokens"
+    assert names["GenerateRequest", "prefix_token_ids"] == "prefixTokenIds"
+    assert all(names.values())
+    message = generator_pb2.GenerateRequest(prefix_token_ids=[1], max_tokens=2)
+    assert set(json_format.MessageToDict(message)) == {"prefixTokenIds", "maxTokens"}
+
+
+async def test_reflection_can_be_disabled() -> None:
     settings = ServiceSettings(reflection=False, stop_grace_s=0)
     async with serving(servicer(), settings) as (channel, _):
         with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await services_told(channel)
+            await reflected_services(channel)
     assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
@@ -66,7 +112,7 @@ async def test_the_process_and_its_service_report_serving(service: str) -> None:
         await wait_until_serving(target, service, timeout_s=5)
 
 
-async def test_a_service_that_is_not_there_is_not_found() -> None:
+async def test_an_unknown_service_is_not_found() -> None:
     async with serving(servicer()) as (channel, _):
         request = health_pb2.HealthCheckRequest(service="scaar.v1.ScorerService")
         with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -93,7 +139,7 @@ async def test_every_watcher_hears_of_a_change_also_when_another_has_left() -> N
         assert check.status == SERVING
 
 
-async def test_waiting_for_a_server_ends_when_it_comes() -> None:
+async def test_waiting_for_a_server_ends_when_it_starts() -> None:
     async with open_server([servicer()], LOOPBACK, FAST, status_of=status_of) as server:
         address = server.address
     waiting = asyncio.create_task(wait_until_serving(address, SERVICE_NAME, timeout_s=10))
@@ -108,16 +154,16 @@ async def test_waiting_for_a_server_that_does_not_come_names_it() -> None:
         await wait_until_serving("127.0.0.1:1", SERVICE_NAME, timeout_s=0.3)
 
 
-async def test_a_port_in_use_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+async def test_a_port_in_use_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
     async with open_server([servicer()], LOOPBACK, FAST, status_of=status_of) as server:
-        with pytest.raises(AlreadyExists, match=f"something listens at {server.address} already"):
+        with pytest.raises(AlreadyExists, match=f"address {server.address} is already in use"):
             async with open_server([servicer()], server.address, FAST, status_of=status_of):
                 pass
     assert "bind" not in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("address", ["", "localhost", "localhost:", "localhost:x", "h:70000"])
-async def test_an_address_that_is_none_is_refused(address: str) -> None:
+async def test_an_invalid_address_is_rejected(address: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
         async with open_server([], address, FAST, status_of=status_of):
             pass
@@ -151,13 +197,13 @@ async def test_a_call_under_way_may_end_when_the_server_stops() -> None:
 async def test_a_server_drains_before_it_stops_and_watchers_do_not_hold_it_up() -> None:
     settings = ServiceSettings(drain_s=0.3, stop_grace_s=30)
     began = time.monotonic()
-    told = []
+    reported = []
 
     async def watch(target: str) -> None:
         async with open_channel(target) as channel:
             request = health_pb2.HealthCheckRequest(service=SERVICE_NAME)
             async for response in health_pb2_grpc.HealthStub(channel).Watch(request):
-                told.append(response.status)
+                reported.append(response.status)
                 if response.status == NOT_SERVING:
                     # Still served: the balancers may not know yet.
                     await RemoteGenerator(channel, target).describe_model()
@@ -167,7 +213,7 @@ async def test_a_server_drains_before_it_stops_and_watchers_do_not_hold_it_up() 
         await wait_until_serving(server.target, SERVICE_NAME, timeout_s=5)
         await asyncio.sleep(0.05)
     await watching
-    assert told == [SERVING, NOT_SERVING]
+    assert reported == [SERVING, NOT_SERVING]
     assert 0.3 < time.monotonic() - began < 5
 
 
@@ -225,7 +271,7 @@ async def test_a_connection_past_its_age_is_replaced_without_a_failed_call() -> 
             while len(peers) < 5:
                 await generator.describe_model()
 
-        # Some calls under way at any time, none of which is tried again.
+        # Some calls are always in progress, and none is retried.
         await asyncio.gather(*(ask() for _ in range(4)))
 
 
@@ -236,7 +282,7 @@ async def test_a_stream_outlives_its_connections_age() -> None:
     assert isinstance(events[-1], GenerationEnd)
 
 
-def test_a_server_bounds_its_connections_as_its_settings_say() -> None:
+def test_a_server_applies_the_connection_limits_of_its_settings() -> None:
     settings = ServiceSettings(
         max_connection_age_s=10, max_call_s=60, keepalive_s=20, keepalive_timeout_s=5
     )
@@ -249,7 +295,7 @@ def test_a_server_bounds_its_connections_as_its_settings_say() -> None:
     assert options["grpc.http2.min_ping_interval_without_data_ms"] == 30_000
 
 
-async def test_a_client_that_reads_slowly_holds_up_its_own_stream_and_no_other_call(
+async def test_a_slow_client_delays_only_its_own_stream(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     word = " word" * 200
@@ -277,8 +323,8 @@ async def test_a_client_that_reads_slowly_holds_up_its_own_stream_and_no_other_c
                     for _ in range(20):
                         await slow.describe_model()
                 ahead.append(made - read)
-        # What is under way is a window of HTTP/2, whatever the stream's length, and it moves on
-        # by what is read.
+        # The data in flight is one HTTP/2 window, whatever the stream's length, and it advances
+        # as the client reads.
         assert ahead[0] * len(word) < 16 * 1024 * 1024
         assert max(ahead) <= ahead[0] + 8
         assert made < endless.max_tokens / 10

@@ -12,15 +12,15 @@ import grpc
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from scaar.core.call_context import CallContext, in_call
+from scaar.core.calls.context import CallContext, in_call
 from scaar.core.errors import BackendUnavailable, CapabilityMissing, InvalidRequest
-from scaar.core.loop import Ports
+from scaar.core.loop.loop import Ports
 from scaar.core.types import AnswerRequest, AnswerStarted, GenerateRequest, Passage
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.runtime.health import wait_until_serving
 from scaar.runtime.logs import logging_to
 from scaar.runtime.settings import ServiceSettings
-from scaar.telemetry.opening import open_telemetry
+from scaar.telemetry.setup import open_telemetry
 from scaar.testing.collector import Collector, attributes, running_collector
 from scaar.testing.fakes import InMemoryRetriever, Piece, ScriptedGenerator, ScriptedScorer
 from scaar.testing.watched_services import watched_services
@@ -57,12 +57,14 @@ def ports(generator: ScriptedGenerator | None = None) -> Ports:
 
 
 def traced(collector: Collector, **more: object) -> ServiceSettings:
-    told = {"otlp_endpoint": collector.endpoint, "stop_grace_s": 0, **more}
-    return ServiceSettings.model_validate(told)
+    reported = {"otlp_endpoint": collector.endpoint, "stop_grace_s": 0, **more}
+    return ServiceSettings.model_validate(reported)
 
 
-async def answer(settings: ServiceSettings, call: CallContext, asked: Ports | None = None) -> None:
-    async with watched_services(asked or ports(), settings) as services:
+async def answer(
+    settings: ServiceSettings, call: CallContext, requested: Ports | None = None
+) -> None:
+    async with watched_services(requested or ports(), settings) as services:
         with in_call(call):
             async with aclosing(services.answerer.stream_answer(REQUEST)) as events:
                 async for _ in events:
@@ -114,14 +116,14 @@ async def test_the_steps_of_an_answer_follow_one_another_within_its_call(
         "scaar.uncertain": True,
         "scaar.retrieving": True,
     }
-    told = attributes(root)
-    assert told["scaar.policy"] == "scaar"
-    assert told["scaar.end"] == "answer_phrase"
-    assert told["scaar.retrievals"] == 1
-    assert told["rpc.grpc.status_code"] == 0
+    reported = attributes(root)
+    assert reported["scaar.policy"] == "scaar"
+    assert reported["scaar.end"] == "answer_phrase"
+    assert reported["scaar.retrievals"] == 1
+    assert reported["rpc.grpc.status_code"] == 0
 
 
-async def test_a_trace_goes_on_from_the_clients_own(collector: Collector) -> None:
+async def test_a_trace_continues_the_clients_trace(collector: Collector) -> None:
     client = CallContext(traceparent=f"00-{TRACE}-{PARENT}-01")
     await answer(traced(collector), client)
     assert {span.trace_id.hex() for _, span in collector.spans} == {TRACE}
@@ -129,7 +131,7 @@ async def test_a_trace_goes_on_from_the_clients_own(collector: Collector) -> Non
     assert root.parent_span_id.hex() == PARENT
 
 
-async def test_what_the_client_does_not_sample_is_not_sent(collector: Collector) -> None:
+async def test_spans_that_the_client_does_not_sample_are_not_exported(collector: Collector) -> None:
     await answer(traced(collector), CallContext(traceparent=f"00-{TRACE}-{PARENT}-00"))
     assert not collector.spans
 
@@ -160,8 +162,8 @@ async def test_a_call_that_fails_is_an_error_without_the_text_of_it(collector: C
 
 async def test_no_word_of_question_passage_or_answer_is_in_a_span(collector: Collector) -> None:
     await answer(traced(collector), CallContext())
-    told = str(collector.spans)
-    assert not [word for word in ("Ada", "London", "Paris", "born") if word in told]
+    reported = str(collector.spans)
+    assert not [word for word in ("Ada", "London", "Paris", "born") if word in reported]
 
 
 class Over(logging.Handler):
@@ -176,7 +178,7 @@ class Over(logging.Handler):
             self.cancelled.set()
 
 
-async def test_the_draft_of_an_answer_that_its_client_leaves_is_told(collector: Collector) -> None:
+async def test_the_draft_of_a_cancelled_answer_has_a_span(collector: Collector) -> None:
     slow = ports(ScriptedGenerator(script, delay_s=0.05))
     settings = traced(collector, log_level="info")
     over = Over()
@@ -201,7 +203,7 @@ async def test_health_has_no_span(collector: Collector) -> None:
     assert not collector.spans
 
 
-async def test_a_collector_that_is_not_there_loses_spans_and_fails_no_answer(
+async def test_an_unreachable_collector_loses_spans_and_fails_no_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Each of the five services would wait for it for as long.
@@ -213,15 +215,15 @@ async def test_a_collector_that_is_not_there_loses_spans_and_fails_no_answer(
     assert "Failed to export" in stream.getvalue()
 
 
-async def test_an_endpoint_that_is_none_is_refused() -> None:
+async def test_an_invalid_endpoint_is_rejected() -> None:
     settings = ServiceSettings(otlp_endpoint="collector:4317")
-    told = "otlp_endpoint: must be http://host:port or https://host:port, not 'collector:4317'"
-    with pytest.raises(InvalidRequest, match=told):
+    reported = "otlp_endpoint: must be http://host:port or https://host:port, not 'collector:4317'"
+    with pytest.raises(InvalidRequest, match=reported):
         async with open_telemetry(settings, service="scorer"):
             pass
 
 
-async def test_without_the_extra_the_setting_says_which_to_install(
+async def test_without_the_extra_the_error_names_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     exporter = "opentelemetry.exporter.otlp.proto.grpc.trace_exporter"
@@ -229,7 +231,7 @@ async def test_without_the_extra_the_setting_says_which_to_install(
     for name in ("answer_spans", "tracing"):
         monkeypatch.delitem(sys.modules, f"scaar.telemetry.{name}", raising=False)
     settings = ServiceSettings(otlp_endpoint="http://127.0.0.1:1")
-    told = r"^otlp_endpoint needs opentelemetry[a-z._]*: install scaar\[telemetry\]$"
-    with pytest.raises(CapabilityMissing, match=told):
+    reported = r"^otlp_endpoint requires opentelemetry[a-z._]*: install scaar\[telemetry\]$"
+    with pytest.raises(CapabilityMissing, match=reported):
         async with open_telemetry(settings, service="scorer"):
             pass

@@ -1,4 +1,4 @@
-"""``scaar ask --file`` on the lab's models: answers, what is refused, and going on after a kill."""
+"""``scaar ask --file`` on the lab's models: answers, refused input, and resuming after a kill."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def questions_in(folder: Path, count: int) -> Path:
     return path
 
 
-def asked(questions: Path, out: Path, *options: str) -> Ran:
+def ask(questions: Path, out: Path, *options: str) -> Ran:
     return run_scaar("ask", "--file", str(questions), "--out", str(out), *options)
 
 
@@ -28,7 +28,7 @@ def lines(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_a_killed_run_goes_on_where_it_stopped(lab_home: Path, tmp_path: Path) -> None:
+def test_a_killed_run_resumes_where_it_stopped(lab_home: Path, tmp_path: Path) -> None:
     questions, out = questions_in(tmp_path, 60), tmp_path / "answers.jsonl"
     command = [sys.executable, "-m", "scaar.cli", "ask", "--file", str(questions)]
     variables = {"PYTHONPATH": os.pathsep.join(sys.path), "SCAAR_HOME": str(lab_home)}
@@ -48,77 +48,79 @@ def test_a_killed_run_goes_on_where_it_stopped(lab_home: Path, tmp_path: Path) -
     before = whole.count(b"\n")
     assert 3 <= before < 60
     out.write_bytes(whole + b'{"id": "half')
-    ran = asked(questions, out)
-    told = f"60 questions, {before} of them before: 60 answered, 0 failed\n"
-    assert (ran.status, ran.out, ran.err) == (0, "", told)
+    ran = ask(questions, out)
+    message = f"60 questions, {before} in earlier runs: 60 answered, 0 failed\n"
+    assert (ran.status, ran.out, ran.err) == (0, "", message)
     assert out.read_bytes().startswith(whole)
     records = lines(out)
     assert len(records) == 60
     assert {each["id"] for each in records} == {each["id"] for each in lines(questions)}
     for record in records:
         assert {"question", "answer", "text", "retrievals", "llm_calls", "end"} < set(record)
-    again = asked(questions, out)
-    assert again.err == "60 questions, 60 of them before: 60 answered, 0 failed\n"
+    again = ask(questions, out)
+    assert again.err == "60 questions, 60 in earlier runs: 60 answered, 0 failed\n"
     assert len(lines(out)) == 60
 
 
-def test_a_question_that_fails_is_a_line_of_its_own_and_status_1(tmp_path: Path) -> None:
+def test_a_failed_question_has_a_line_and_the_status_is_1(tmp_path: Path) -> None:
     questions, out = questions_in(tmp_path, 2), tmp_path / "answers.jsonl"
-    ran = asked(questions, out, "--timeout", "0.0001")
+    ran = ask(questions, out, "--timeout", "0.0001")
     assert (ran.status, ran.err) == (FAILURE, "2 questions: 0 answered, 2 failed\n")
     for record in lines(out):
         assert list(record) == ["id", "question", "error"]
         assert record["error"]["reason"] == "DEADLINE_EXCEEDED"  # type: ignore[index]
 
 
-def test_failed_questions_are_asked_again_where_that_is_wanted(tmp_path: Path) -> None:
+def test_failed_questions_are_retried_on_request(tmp_path: Path) -> None:
     questions, out = questions_in(tmp_path, 2), tmp_path / "answers.jsonl"
-    asked(questions, out, "--timeout", "0.0001")
-    left = asked(questions, out)
+    ask(questions, out, "--timeout", "0.0001")
+    left = ask(questions, out)
     assert (left.status, left.err) == (
         FAILURE,
-        "2 questions, 2 of them before: 0 answered, 2 failed\n",
+        "2 questions, 2 in earlier runs: 0 answered, 2 failed\n",
     )
-    again = asked(questions, out, "--retry-failed")
+    again = ask(questions, out, "--retry-failed")
     assert (again.status, again.err) == (0, "2 questions: 2 answered, 0 failed\n")
     assert ["error" in record for record in lines(out)] == [True, True, False, False]
-    assert asked(questions, out).status == 0
+    assert ask(questions, out).status == 0
 
 
-def test_a_service_that_is_not_there_is_told_of_every_question(tmp_path: Path) -> None:
+def test_an_unreachable_service_is_an_error_of_every_question(tmp_path: Path) -> None:
     questions, out = questions_in(tmp_path, 2), tmp_path / "answers.jsonl"
-    ran = asked(questions, out, "--target", "dns:///127.0.0.1:1")
+    ran = ask(questions, out, "--address", "dns:///127.0.0.1:1")
     assert ran.status == FAILURE
     reasons = [record["error"]["reason"] for record in lines(out)]  # type: ignore[index]
     assert reasons == ["BACKEND_UNAVAILABLE"] * 2
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("", "--file: "),
         ("nonsense", "q.jsonl line 1: must be a JSON object"),
-        ('{"id": "a"}', "q.jsonl line 1, question: must be a text"),
+        ('{"id": "a"}', "q.jsonl line 1, question: must be a string"),
         ('{"question": ""}', "q.jsonl line 1, question: must not be empty"),
-        ('{"id": 1, "question": "Who?"}', "q.jsonl line 1, id: must be a text"),
+        ('{"id": 1, "question": "Who?"}', "q.jsonl line 1, id: must be a string"),
         (
             '{"question": "Who?"}\n{"id": "1", "question": "Who?"}',
-            "q.jsonl line 2, id: '1' is on an earlier line too",
+            "q.jsonl line 2, id: '1' appears on an earlier line",
         ),
     ],
 )
-def test_a_wrong_line_is_refused_before_any_work(tmp_path: Path, content: str, told: str) -> None:
+def test_an_invalid_line_is_refused_before_any_work(
+    tmp_path: Path, content: str, message: str
+) -> None:
     questions, out = tmp_path / "q.jsonl", tmp_path / "answers.jsonl"
     questions.write_text(content)
-    ran = asked(questions, out)
+    ran = ask(questions, out)
     assert ran.status == USAGE
-    assert ran.err.startswith(f"scaar: {told}")
+    assert ran.err.startswith(f"scaar: {message}")
     assert not out.exists()
 
 
 @pytest.mark.parametrize("content", ["notes", "notes\n", '{"id": "1", "question": "Who?"}\n'])
-def test_a_file_that_holds_no_answers_is_left_as_it_is(tmp_path: Path, content: str) -> None:
+def test_a_file_without_answers_is_left_as_it_is(tmp_path: Path, content: str) -> None:
     questions, out = questions_in(tmp_path, 1), tmp_path / "answers.jsonl"
     out.write_text(content)
-    assert asked(questions, out).status == USAGE
+    assert ask(questions, out).status == USAGE
     assert out.read_text() == content

@@ -1,4 +1,4 @@
-"""What ``make bench`` compares, on the lab's models; how long it takes is not looked at."""
+"""What ``make bench`` compares, on the lab's models; times are not tested."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 
@@ -16,10 +16,10 @@ class WatchedAnswerer:
 
     def __init__(self, answerer: Answerer) -> None:
         self._answerer = answerer
-        self.asked: list[str] = []
+        self.received: list[str] = []
 
     def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
-        self.asked.append(request.policy.name)
+        self.received.append(request.policy.name)
         return self._answerer.stream_answer(request)
 
 
@@ -35,7 +35,7 @@ def questions(tail_questions: list[Question]) -> list[str]:
 
 
 @pytest.mark.parametrize("retrievals", [0.5, 0.75])
-async def test_every_policy_is_asked_where_it_spends_the_same(
+async def test_every_policy_is_measured_at_the_same_budget(
     answerer: WatchedAnswerer, questions: list[str], retrievals: float
 ) -> None:
     policies = await matched.at_equal_retrievals(answerer, questions, retrievals=retrievals)
@@ -51,10 +51,10 @@ async def test_another_policy_is_first_at_every_question_and_in_every_round(
     answerer: WatchedAnswerer, questions: list[str]
 ) -> None:
     policies = await matched.at_equal_retrievals(answerer, questions[:1])
-    answerer.asked.clear()
+    answerer.received.clear()
     await matched.ask_by_turns(answerer, questions[:2], policies, rounds=2)
     flare, scaar, dragin = matched.POLICIES
-    turns = answerer.asked[1 + len(policies) :]
+    turns = answerer.received[1 + len(policies) :]
     assert turns[0:3] == [flare, scaar, dragin]
     assert turns[3:6] == turns[6:9] == [scaar, dragin, flare]
     assert turns[9:12] == [dragin, flare, scaar]

@@ -1,4 +1,4 @@
-"""``scaar doctor``: what is whole is marked so, and what is wrong comes with what to do."""
+"""``scaar doctor``: checks that pass, and problems with advice."""
 
 import asyncio
 import shutil
@@ -14,17 +14,17 @@ from scaar.wire.orchestrator import OrchestratorServicer
 FAILURE = 1
 
 
-def test_what_is_whole_is_told_line_by_line() -> None:
+def test_every_check_that_passes_is_a_line() -> None:
     ran = run_scaar("doctor")
     assert (ran.status, ran.err) == (0, "")
-    told = [line.split(":")[0] for line in ran.out.splitlines()]
+    checks = [line.split(":")[0] for line in ran.out.splitlines()]
     versions = ["python", "scaar", "grpcio", "onnxruntime", "bm25s"]
     parts = [*versions, "data home", "generator model", "scorer model", "index lab"]
-    assert set(told) >= {f"✓ {part}" for part in parts}
+    assert set(checks) >= {f"✓ {part}" for part in parts}
     assert "✗" not in ran.out
 
 
-def test_a_damaged_index_is_told_with_what_to_do(
+def test_a_damaged_index_is_reported_with_advice(
     lab_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(lab_home, tmp_path / "home")
@@ -42,9 +42,13 @@ def test_a_damaged_index_is_told_with_what_to_do(
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
+    ("name", "value", "message"),
     [
-        ("SCAAR_GENERATOR_MODEL", "/no/where", "✗ generator model: /no/where: there is no such"),
+        (
+            "SCAAR_GENERATOR_MODEL",
+            "/no/where",
+            "✗ generator model: the model folder /no/where does not exist",
+        ),
         ("SCAAR_SCORER_THREADS", "many", "✗ scorer model: SCAAR_SCORER_THREADS: Input"),
         ("SCAAR_RETRIEVER_K1", "-1", "✗ indexes: SCAAR_RETRIEVER_K1: Input should"),
         (
@@ -54,26 +58,26 @@ def test_a_damaged_index_is_told_with_what_to_do(
         ),
     ],
 )
-def test_a_wrong_setting_is_told(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str, told: str
+def test_an_invalid_setting_is_reported(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, message: str
 ) -> None:
     monkeypatch.setenv(name, value)
     ran = run_scaar("doctor")
     assert (ran.status, ran.err) == (FAILURE, "")
-    assert told in ran.out
+    assert message in ran.out
     assert ran.out.count("✗") == 1
 
 
-def test_an_orchestrator_that_does_not_answer_is_told() -> None:
-    ran = run_scaar("doctor", "--target", "dns:///127.0.0.1:1")
+def test_an_unreachable_orchestrator_is_reported() -> None:
+    ran = run_scaar("doctor", "--address", "dns:///127.0.0.1:1")
     assert ran.status == FAILURE
     assert "✗ orchestrator: dns:///127.0.0.1:1 did not report" in ran.out
 
 
-def test_an_orchestrator_that_serves_is_told() -> None:
+def test_a_serving_orchestrator_is_reported() -> None:
     async def examined() -> tuple[str, Ran]:
         async with serving(OrchestratorServicer(ScriptedAnswerer(lambda _: ()))) as (_, target):
-            return target, await asyncio.to_thread(run_scaar, "doctor", "--target", target)
+            return target, await asyncio.to_thread(run_scaar, "doctor", "--address", target)
 
     target, ran = asyncio.run(examined())
     assert ran.status == 0

@@ -8,15 +8,15 @@ import pytest
 import yaml
 
 from scaar.core.types import SettingSource
-from scaar.evaluator.halves import Half, half_of
+from scaar.evaluator.splits import Split, split_of
 from scaar.testing.commands import Ran, run_scaar
 
 USAGE = 2
 
 
 def evaluation(out: Path) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads((out / "evaluation.json").read_text())
-    return told
+    document: dict[str, Any] = json.loads((out / "evaluation.json").read_text())
+    return document
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -24,16 +24,16 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def calibrated(out: Path, *options: str) -> Ran:
-    asked = ("--dataset", "lab", "--limit", "24", "--out", str(out))
-    return run_scaar("calibrate", *asked, *options)
+    requested = ("--dataset", "lab", "--limit", "24", "--out", str(out))
+    return run_scaar("calibrate", *requested, *options)
 
 
 def test_every_policy_gets_as_many_thetas_at_its_own_scores(tmp_path: Path) -> None:
-    asked = ("--dataset", "lab", "--limit", "24", "--policies", "no_retrieval,flare,scaar")
-    ran = run_scaar("eval", "run", *asked, "--grid", "3", "--out", str(tmp_path))
+    requested = ("--dataset", "lab", "--limit", "24", "--policies", "no_retrieval,flare,scaar")
+    ran = run_scaar("eval", "run", *requested, "--grid", "3", "--out", str(tmp_path))
     assert ran.status == 0
-    told = evaluation(tmp_path)
-    grid, labels = told["grid"], [each["label"] for each in told["settings"]]
+    document = evaluation(tmp_path)
+    grid, labels = document["grid"], [each["label"] for each in document["settings"]]
     assert labels == [
         "no_retrieval",
         *(
@@ -48,18 +48,18 @@ def test_every_policy_gets_as_many_thetas_at_its_own_scores(tmp_path: Path) -> N
     }
     assert grid["candidates"]["flare"] != grid["candidates"]["scaar"]
     for question in lines(tmp_path / "questions.jsonl"):
-        half = half_of(question["entity"], seed=2000)
-        assert question["id"] in grid["development" if half is Half.DEVELOPMENT else "test"]
+        half = split_of(question["entity"], seed=2000)
+        assert question["id"] in grid["development" if half is Split.DEVELOPMENT else "test"]
     judged = lines(tmp_path / "first_pass" / "predictions.jsonl")
     assert len(judged) == 2 * len(grid["development"])
     assert {each["usage"]["retrievals"] for each in judged} == {0}
-    again = run_scaar("eval", "run", *asked, "--grid", "3", "--out", str(tmp_path))
+    again = run_scaar("eval", "run", *requested, "--grid", "3", "--out", str(tmp_path))
     assert (again.status, again.out) == (0, ran.out)
 
 
-def test_an_ablation_runs_its_settings_beside_what_is_held(tmp_path: Path) -> None:
-    asked = ("--dataset", "lab", "--limit", "4", "--out", str(tmp_path), "--set", "theta=0.25")
-    ran = run_scaar("eval", "ablate", "alpha", *asked)
+def test_an_ablation_runs_its_settings_with_the_given_ones(tmp_path: Path) -> None:
+    requested = ("--dataset", "lab", "--limit", "4", "--out", str(tmp_path), "--set", "theta=0.25")
+    ran = run_scaar("eval", "ablate", "alpha", *requested)
     assert ran.status == 0
     assert [each["label"] for each in evaluation(tmp_path)["settings"]] == [
         "no_retrieval",
@@ -68,27 +68,29 @@ def test_an_ablation_runs_its_settings_beside_what_is_held(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("requested", "message"),
     [
         (("colour",), "NAME: there is no ablation 'colour'; known: threshold, "),
-        (("alpha", "--set", "alpha=10"), "alpha: is what the ablation alpha varies"),
+        (("alpha", "--set", "alpha=10"), "alpha: is varied by the ablation alpha"),
     ],
 )
-def test_what_is_no_ablation_is_refused(tmp_path: Path, asked: tuple[str, ...], told: str) -> None:
+def test_an_invalid_ablation_is_refused(
+    tmp_path: Path, requested: tuple[str, ...], message: str
+) -> None:
     out = tmp_path / "out"
-    ran = run_scaar("eval", "ablate", *asked, "--dataset", "lab", "--out", str(out))
+    ran = run_scaar("eval", "ablate", *requested, "--dataset", "lab", "--out", str(out))
     assert (ran.status, ran.out) == (USAGE, "")
-    assert told in ran.err
+    assert message in ran.err
     assert not out.exists()
 
 
-def test_the_theta_that_spends_a_budget_is_found_and_told_as_it_is_used(
+def test_the_theta_for_a_budget_is_found_and_printed_as_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = ("--policy", "flare", "--budget", "1", "--set", "top_k=2")
     ran = calibrated(tmp_path, *options)
     assert ran.status == 0
-    table, told, command = ran.out.split("\n\n")
+    table, settings, command = ran.out.split("\n\n")
     rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()[2:]]
     spent = {float(theta): float(retrievals.split()[0]) for theta, retrievals, _ in rows}
     chosen = float(next(theta for theta, _, mark in rows if mark == "chosen"))
@@ -98,7 +100,7 @@ def test_the_theta_that_spends_a_budget_is_found_and_told_as_it_is_used(
         made = lines(tmp_path / f"theta-{theta:g}" / "predictions.jsonl")
         mean = sum(each["usage"]["retrievals"] for each in made) / len(made)
         assert retrievals == pytest.approx(mean, abs=5e-4)
-    recommended = yaml.safe_load(told)["generator"]["recommended"]
+    recommended = yaml.safe_load(settings)["generator"]["recommended"]
     assert recommended == {"flare": {"theta": chosen, "top_k": 2}}
     assert command.strip() == (
         f'scaar ask "..." --policy flare --set theta={chosen:g} --set top_k=2'
@@ -106,34 +108,34 @@ def test_the_theta_that_spends_a_budget_is_found_and_told_as_it_is_used(
     again = calibrated(tmp_path, *options)
     assert again.out == ran.out
     monkeypatch.setenv("SCAAR_GENERATOR_RECOMMENDED", json.dumps(recommended))
-    asked = run_scaar("ask", "Who directed the film?", "--policy", "flare", "--json")
-    policy = asked.records[0]["provenance"]["policy"]
+    requested = run_scaar("ask", "Who directed the film?", "--policy", "flare", "--json")
+    policy = requested.records[0]["provenance"]["policy"]
     assert (policy["theta"], policy["sources"]["theta"]) == (chosen, SettingSource.MODEL)
 
 
-def test_a_budget_out_of_reach_is_told(tmp_path: Path) -> None:
+def test_a_budget_out_of_reach_is_reported(tmp_path: Path) -> None:
     ran = calibrated(tmp_path, "--budget", "50")
     assert ran.status == 0
-    assert "no theta that was tried spends 50; the nearest spends" in ran.err
+    assert "no theta reaches a budget of 50 retrievals; the nearest spends" in ran.err
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (("--policy", "ircot", "--budget", "1"), "--policy: ircot has no theta"),
         (("--policy", "maybe", "--budget", "1"), "there is no policy 'maybe'"),
         (("--budget", "0"), "--budget: must be above 0, not 0"),
-        (("--budget", "1", "--set", "theta=0.3"), "--set: theta is what is calibrated"),
-        (("--budget", "1", "--out", "{notes}"), "holds a.txt, which is no calibration's"),
+        (("--budget", "1", "--set", "theta=0.3"), "--set: cannot fix theta, which is calibrated"),
+        (("--budget", "1", "--out", "{notes}"), "contains a.txt, not of a calibration"),
     ],
 )
-def test_what_cannot_be_calibrated_is_refused(
-    tmp_path: Path, options: tuple[str, ...], told: str
+def test_an_invalid_calibration_is_refused(
+    tmp_path: Path, options: tuple[str, ...], message: str
 ) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").write_text("a")
-    asked = [each.format(notes=tmp_path / "notes") for each in options]
-    ran = calibrated(tmp_path / "out", *asked)
+    requested = [each.format(notes=tmp_path / "notes") for each in options]
+    ran = calibrated(tmp_path / "out", *requested)
     assert (ran.status, ran.out) == (USAGE, "")
-    assert told in ran.err
+    assert message in ran.err
     assert not (tmp_path / "out").exists()

@@ -1,4 +1,4 @@
-"""Evaluations of the lab's model with and without what only a white box gives, joined."""
+"""Joined evaluations of the lab's model as a white box and as a black box."""
 
 import csv
 import json
@@ -16,13 +16,13 @@ POLICIES = "no_retrieval,dragin,mean_entropy,scaar"
 
 
 def evaluated(out: Path, *options: str) -> Ran:
-    asked = ("--dataset", "lab", "--limit", "16", "--policies", POLICIES, "--grid", "2")
-    return run_scaar("eval", "run", *asked, "--out", str(out), *options)
+    requested = ("--dataset", "lab", "--limit", "16", "--policies", POLICIES, "--grid", "2")
+    return run_scaar("eval", "run", *requested, "--out", str(out), *options)
 
 
 def evaluation(out: Path) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads((out / "evaluation.json").read_text())
-    return told
+    document: dict[str, Any] = json.loads((out / "evaluation.json").read_text())
+    return document
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -30,7 +30,7 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_a_black_and_a_white_box_are_asked_by_one_plan_and_joined(
+def test_a_black_and_a_white_box_are_evaluated_with_one_plan_and_joined(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     white, black, both = (tmp_path / name for name in ("white", "black", "both"))
@@ -46,10 +46,10 @@ def test_a_black_and_a_white_box_are_asked_by_one_plan_and_joined(
         assert ran.status == 0
         again = evaluated(black, "--skip-unserved")
     assert (again.status, again.out) == (0, ran.out)
-    told = " ".join(ran.err.split())
-    assert "left out, because the model cannot serve them: dragin (lacking: attention" in told
+    message = " ".join(ran.err.split())
+    assert "left out, because the model cannot serve them: dragin (lacking: attention" in message
     report = (black / "report.md").read_text()
-    assert "Left out, because the model cannot serve them: dragin (lacking: attention" in report
+    assert "Left out because the model cannot serve them: dragin (lacking: attention" in report
     assert [each["setting"]["label"] for each in evaluation(black)["left_out"]] == [
         "dragin",
         "mean_entropy",
@@ -62,12 +62,12 @@ def test_a_black_and_a_white_box_are_asked_by_one_plan_and_joined(
     assert len({row["model"] for row in table}) == 2
 
 
-def test_evaluations_that_differ_in_top_k_are_drawn_over_it(tmp_path: Path) -> None:
+def test_evaluations_that_differ_in_top_k_are_plotted_over_it(tmp_path: Path) -> None:
     folders = []
     for count in ("1", "3"):
         out = tmp_path / f"top-{count}"
-        asked = ("--dataset", "lab", "--limit", "12", "--policies", "single_round,scaar")
-        ran = run_scaar("eval", "run", *asked, "--top-k", count, "--out", str(out))
+        requested = ("--dataset", "lab", "--limit", "12", "--policies", "single_round,scaar")
+        ran = run_scaar("eval", "run", *requested, "--top-k", count, "--out", str(out))
         assert ran.status == 0
         folders.append(str(out))
     ran = run_scaar("eval", "join", *folders, "--out", str(tmp_path / "joined"))

@@ -1,4 +1,4 @@
-"""What reads the results of an evaluation: no model is asked."""
+"""Commands that read the results of an evaluation without a model."""
 
 import json
 from pathlib import Path
@@ -17,8 +17,8 @@ def results(lab_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results")
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("SCAAR_HOME", str(lab_home))
-        asked = ("--dataset", "lab", "--limit", "10", "--policies", "no_retrieval,scaar")
-        assert run_scaar("eval", "run", *asked, "--out", str(folder)).status == 0
+        requested = ("--dataset", "lab", "--limit", "10", "--policies", "no_retrieval,scaar")
+        assert run_scaar("eval", "run", *requested, "--out", str(folder)).status == 0
     return folder
 
 
@@ -26,7 +26,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_predictions_are_measured_again_without_a_model(
+def test_predictions_are_scored_again_without_a_model(
     results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SCAAR_GENERATOR_MODEL", "/nowhere")
@@ -38,7 +38,7 @@ def test_predictions_are_measured_again_without_a_model(
     assert "| no_retrieval |" in ran.out
 
 
-def test_a_run_cut_short_is_told_and_what_is_missing_counts_as_nothing(
+def test_an_incomplete_run_is_reported_and_missing_predictions_count_as_0(
     results: Path, tmp_path: Path
 ) -> None:
     for name in ("evaluation.json", "questions.jsonl", "predictions.jsonl"):
@@ -46,16 +46,16 @@ def test_a_run_cut_short_is_told_and_what_is_missing_counts_as_nothing(
     made = (tmp_path / "predictions.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "predictions.jsonl").write_text(made[0])
     ran = run_scaar("eval", "rescore", str(tmp_path))
-    assert "19 more are missing and count as 0" in ran.err
+    assert "19 predictions are missing and count as 0" in ran.err
     assert ran.out.splitlines()[3].endswith("| 0 | 10 |")
 
 
-def test_a_run_of_which_everything_failed_says_why(results: Path, tmp_path: Path) -> None:
+def test_a_run_with_failures_only_says_why(results: Path, tmp_path: Path) -> None:
     for name in ("evaluation.json", "questions.jsonl"):
         (tmp_path / name).write_bytes((results / name).read_bytes())
     none = run_scaar("eval", "rescore", str(tmp_path))
     assert (none.status, none.out) == (FAILURE, "")
-    assert "holds no prediction yet" in none.err
+    assert "has no predictions yet" in none.err
     lost = [
         {
             **{"setting": "scaar", "question_id": each["id"], "answer": "", "text": ""},
@@ -68,16 +68,16 @@ def test_a_run_of_which_everything_failed_says_why(results: Path, tmp_path: Path
             if record["setting"] == "scaar"
         )
     ]
-    told = "".join(f"{json.dumps(each)}\n" for each in lost)
-    (tmp_path / "predictions.jsonl").write_text(told)
+    message_text = "".join(f"{json.dumps(each)}\n" for each in lost)
+    (tmp_path / "predictions.jsonl").write_text(message_text)
     ran = run_scaar("eval", "rescore", str(tmp_path))
     assert (ran.status, ran.out) == (0, "")
-    assert "10 predictions, 10 of them failed" in ran.err
-    assert "the first that failed: OVERLOADED: come again" in ran.err
+    assert "10 predictions, 10 failed" in ran.err
+    assert "first failure: OVERLOADED: come again" in ran.err
     question = lost[0]["question_id"]
     shown = run_scaar("eval", "show", str(tmp_path), "--question", question)
     assert "failed: OVERLOADED: come again" in shown.out
-    assert "not asked yet: the run has not come to its end" in shown.out
+    assert "no prediction yet: the evaluation is not complete" in shown.out
 
 
 def test_a_question_is_shown_word_by_word(results: Path) -> None:
@@ -100,60 +100,67 @@ def test_a_question_is_shown_word_by_word(results: Path) -> None:
     assert all(f"] {passage}" in shown for passage in decision["passage_ids"])
     assert decision["draft"].strip() in shown
     assert f"again {decision['text'].strip()}" in shown
-    assert "right wanted: " in shown or "wrong wanted: " in shown
+    assert "correct expected: " in shown or "wrong expected: " in shown
 
 
 def test_a_question_is_shown_under_every_setting(results: Path) -> None:
     question, *_ = lines(results / "questions.jsonl")
     ran = run_scaar("eval", "show", str(results), "--question", question["id"])
-    assert ran.out.count("wanted: " + question["answers"][0]) == 2
+    assert ran.out.count("expected: " + question["answers"][0]) == 2
     assert ran.out.index("no_retrieval ─") < ran.out.index("scaar ─")
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message_text"),
     [
-        (("--question", "tail"), "--question: there is no 'tail' here; near it: tail-"),
+        (
+            ("--question", "tail"),
+            "--question: there is no 'tail' in this evaluation; similar: tail-",
+        ),
         (
             ("--question", "{first}", "--setting", "flare"),
-            "--setting: there is no 'flare' here; near it: scaar, no_retrieval",
+            "--setting: there is no 'flare' in this evaluation; similar: scaar, no_retrieval",
         ),
     ],
 )
-def test_what_is_not_there_is_named(results: Path, options: tuple[str, ...], told: str) -> None:
+def test_unknown_questions_and_settings_are_named(
+    results: Path, options: tuple[str, ...], message_text: str
+) -> None:
     first = lines(results / "questions.jsonl")[0]["id"]
-    asked = [each.format(first=first) for each in options]
-    ran = run_scaar("eval", "show", str(results), *asked)
+    requested = [each.format(first=first) for each in options]
+    ran = run_scaar("eval", "show", str(results), *requested)
     assert ran.status == USAGE
-    assert told in ran.err
+    assert message_text in ran.err
 
 
-def test_a_folder_without_an_evaluation_is_told(tmp_path: Path) -> None:
-    for asked in (("rescore", str(tmp_path)), ("show", str(tmp_path), "--question", "a")):
-        ran = run_scaar("eval", *asked)
+def test_a_folder_without_an_evaluation_is_reported(tmp_path: Path) -> None:
+    for requested in (("rescore", str(tmp_path)), ("show", str(tmp_path), "--question", "a")):
+        ran = run_scaar("eval", *requested)
         assert ran.status == FAILURE
-        assert f"{tmp_path} holds no evaluation: there is no evaluation.json" in ran.err
+        assert f"{tmp_path} contains no evaluation: there is no evaluation.json" in ran.err
 
 
 def test_two_evaluations_are_compared_over_the_questions_of_both(
     results: Path, tmp_path: Path
 ) -> None:
-    asked = ("--dataset", "lab", "--limit", "6", "--policies", "scaar,flare")
-    assert run_scaar("eval", "run", *asked, "--out", str(tmp_path)).status == 0
+    requested = ("--dataset", "lab", "--limit", "6", "--policies", "scaar,flare")
+    assert run_scaar("eval", "run", *requested, "--out", str(tmp_path)).status == 0
     ran = run_scaar("eval", "compare", str(results), str(tmp_path))
     assert ran.status == 0
     _, _, only = ran.out.splitlines()
     label, before, after, difference, _, retrievals, *_ = only.strip("| ").split(" | ")
     assert (label, difference, retrievals) == ("scaar", "+0.000 [+0.000, +0.000]", "+0.00")
     assert before == after
-    assert "6 questions of both" in ran.err
+    assert "6 questions in both" in ran.err
     assert "only in A: no_retrieval" in ran.err
     assert "only in B: flare" in ran.err
 
 
 def test_evaluations_without_anything_in_common_are_refused(results: Path, tmp_path: Path) -> None:
-    asked = ("--dataset", "lab", "--limit", "2", "--policies", "ircot,flare")
-    assert run_scaar("eval", "run", *asked, "--out", str(tmp_path)).status == 0
+    requested = ("--dataset", "lab", "--limit", "2", "--policies", "ircot,flare")
+    assert run_scaar("eval", "run", *requested, "--out", str(tmp_path)).status == 0
     ran = run_scaar("eval", "compare", str(results), str(tmp_path))
     assert ran.status == USAGE
-    assert "B: has no setting of A: ircot, flare there, and no_retrieval, scaar in A" in ran.err
+    assert (
+        f"{results} (A) and {tmp_path} (B): B has no setting of A: ircot, flare there, " in ran.err
+    )

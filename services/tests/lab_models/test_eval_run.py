@@ -1,4 +1,4 @@
-"""``scaar eval run`` on the lab's models: what is refused, asked, kept, and gone on with."""
+"""``scaar eval run`` on the lab's models: refused options, predictions, and resuming."""
 
 import csv
 import json
@@ -24,14 +24,14 @@ import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])
 """
-"""A shell that put the tests into the background has whatever they start ignore Ctrl-C."""
+"""Restores Ctrl-C, which processes started by a background shell ignore."""
 AHEAD = {"latency_ms", "generation_ms", "scoring_ms", "retrieval_ms", "generated_tokens"}
-"""What hangs on the clock: the times, and how far the model wrote ahead of its judge."""
+"""Fields that depend on time: latencies, and how far the model drafted ahead."""
 
 
 def evaluated(out: Path, *options: str, limit: int = 10) -> Ran:
-    asked = ("--dataset", "lab", "--limit", str(limit), "--out", str(out))
-    return run_scaar("eval", "run", *asked, *options)
+    requested = ("--dataset", "lab", "--limit", str(limit), "--out", str(out))
+    return run_scaar("eval", "run", *requested, *options)
 
 
 def predictions(out: Path) -> list[dict[str, Any]]:
@@ -48,8 +48,8 @@ def timeless(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def command(out: Path, *options: str, limit: int) -> list[str]:
-    asked = ["--dataset", "lab", "--limit", str(limit), "--out", str(out)]
-    return [sys.executable, "-m", "scaar.cli", "eval", "run", *asked, *options]
+    requested = ["--dataset", "lab", "--limit", str(limit), "--out", str(out)]
+    return [sys.executable, "-m", "scaar.cli", "eval", "run", *requested, *options]
 
 
 def started(arguments: list[str], lab_home: Path) -> "subprocess.Popen[str]":
@@ -71,7 +71,7 @@ def wait_for_lines(out: Path, process: "subprocess.Popen[str]", count: int) -> N
         time.sleep(0.002)
 
 
-def test_every_question_is_asked_under_every_setting_and_measured(tmp_path: Path) -> None:
+def test_every_question_is_evaluated_with_every_setting(tmp_path: Path) -> None:
     ran = evaluated(tmp_path, "--policies", POLICIES)
     assert ran.status == 0
     made = predictions(tmp_path)
@@ -97,13 +97,13 @@ def test_every_question_is_asked_under_every_setting_and_measured(tmp_path: Path
     assert float(shown["scaar"]["S_eff"]) > 0
 
 
-def test_the_folder_says_what_was_asked_of_whom(tmp_path: Path) -> None:
+def test_the_folder_records_the_evaluation_and_its_provenance(tmp_path: Path) -> None:
     evaluated(tmp_path, "--policies", "scaar", "--theta", "0.4", "--seed", "2000", limit=2)
-    told = json.loads((tmp_path / "evaluation.json").read_text())
-    assert told["format"] == 1
-    assert told["dataset"]["name"] == "lab"
-    assert (told["dataset"]["seed"], told["dataset"]["limit"]) == (2000, 2)
-    made = told["provenance"]["scaar:theta=0.4"]
+    document = json.loads((tmp_path / "evaluation.json").read_text())
+    assert document["format"] == 1
+    assert document["dataset"]["name"] == "lab"
+    assert (document["dataset"]["seed"], document["dataset"]["limit"]) == (2000, 2)
+    made = document["provenance"]["scaar:theta=0.4"]
     assert (made["model"], made["scorer"], made["index"]) == (
         "lab-lm",
         "lab-cross-encoder",
@@ -114,7 +114,7 @@ def test_the_folder_says_what_was_asked_of_whom(tmp_path: Path) -> None:
     assert ["theta", "request"] in made["policy"]["sources"]
 
 
-def test_two_runs_make_equal_predictions_whatever_runs_at_a_time(tmp_path: Path) -> None:
+def test_predictions_do_not_depend_on_the_concurrency(tmp_path: Path) -> None:
     one, another = tmp_path / "one", tmp_path / "another"
     evaluated(one, "--policies", POLICIES, "--concurrency", "1")
     evaluated(another, "--policies", POLICIES, "--concurrency", "4")
@@ -123,24 +123,24 @@ def test_two_runs_make_equal_predictions_whatever_runs_at_a_time(tmp_path: Path)
     ]
 
 
-def test_generations_that_settings_share_are_made_once_to_the_same_predictions(
+def test_the_generation_cache_does_not_change_predictions(
     tmp_path: Path,
 ) -> None:
     policies = ("--policies", "no_retrieval,flare,scaar,dragin", "--theta", "0.2,0.5")
-    for name, kept in (("alone", ()), ("kept", ("--keep-generations",))):
+    for name, kept in (("alone", ()), ("kept", ("--cache-generations",))):
         assert evaluated(tmp_path / name, *policies, *kept, limit=6).status == 0
     alone, kept = (
         [timeless(each) for each in predictions(tmp_path / name)] for name in ("alone", "kept")
     )
     assert kept == alone
-    assert "milliseconds are not those of an answer" in (tmp_path / "kept/report.md").read_text()
-    ran = evaluated(tmp_path / "far", *policies, "--keep-generations", "--target", "localhost:1")
+    assert "milliseconds are not the time of an answer" in (tmp_path / "kept/report.md").read_text()
+    ran = evaluated(tmp_path / "far", *policies, "--cache-generations", "--address", "localhost:1")
     assert ran.status == USAGE
-    assert "--keep-generations: is of an embedded loop only" in ran.err
+    assert "--cache-generations: works with an embedded loop only" in ran.err
     assert not (tmp_path / "far").exists()
 
 
-def test_a_killed_run_loses_nothing_and_asks_nothing_twice(lab_home: Path, tmp_path: Path) -> None:
+def test_a_killed_run_loses_and_repeats_no_prediction(lab_home: Path, tmp_path: Path) -> None:
     options = ("--policies", POLICIES, "--theta", "0.25,0.35", "--concurrency", "4")
     with started(command(tmp_path, *options, limit=20), lab_home) as process:
         wait_for_lines(tmp_path, process, 7)
@@ -152,7 +152,7 @@ def test_a_killed_run_loses_nothing_and_asks_nothing_twice(lab_home: Path, tmp_p
     (tmp_path / "predictions.jsonl").write_bytes(whole + b'{"setting":"sca')
     ran = evaluated(tmp_path, *options, limit=20)
     assert ran.status == 0
-    assert f"{before} of 120 predictions are there, going on" in ran.err
+    assert f"{before} of 120 predictions exist, resuming" in ran.err
     lines = (tmp_path / "predictions.jsonl").read_bytes().splitlines(keepends=True)
     assert len(lines) == len(set(lines)) == 120
     assert set(whole.splitlines(keepends=True)) <= set(lines)
@@ -161,129 +161,143 @@ def test_a_killed_run_loses_nothing_and_asks_nothing_twice(lab_home: Path, tmp_p
     assert (tmp_path / "predictions.jsonl").read_bytes() == b"".join(lines)
 
 
-def test_an_interrupted_run_ends_cleanly_and_says_how_to_go_on(
+def test_an_interrupted_run_ends_cleanly_and_says_how_to_resume(
     lab_home: Path, tmp_path: Path
 ) -> None:
-    asked = command(tmp_path, "--policies", "flare,scaar", limit=200)
-    with started(asked, lab_home) as process:
+    requested = command(tmp_path, "--policies", "flare,scaar", limit=200)
+    with started(requested, lab_home) as process:
         wait_for_lines(tmp_path, process, 3)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
     assert (process.returncode, out) == (INTERRUPTED, "")
     kept = (tmp_path / "predictions.jsonl").read_bytes()
     assert kept.endswith(b"\n")
-    told = re.search(r"stopped; (\d+) of 400 predictions are kept in", err)
-    assert told is not None
-    assert int(told[1]) == kept.count(b"\n")
-    assert "the same command goes on with it" in err
+    stored = re.search(r"stopped; .* has (\d+) of 400 predictions", err)
+    assert stored is not None
+    assert int(stored[1]) == kept.count(b"\n")
+    assert "run the same command again to resume" in err
     assert "Traceback" not in err
 
 
-def test_what_failed_is_counted_and_asked_again_where_that_is_wanted(
-    lab_home: Path, tmp_path: Path
-) -> None:
+def test_failures_are_counted_and_run_again_on_request(lab_home: Path, tmp_path: Path) -> None:
     options, out = ("--policies", "no_retrieval,flare"), tmp_path / "out"
-    with running_service("orchestrator", lab_home) as service:
-        asked = command(out, *options, "--target", service.target, limit=80)
-        with started(asked, lab_home) as process:
+    # Slow enough that the service is killed before it has answered everything.
+    with running_service("orchestrator", lab_home, SCAAR_GENERATOR_PACE_MS="20") as service:
+        requested = command(out, *options, "--address", service.target, limit=8)
+        with started(requested, lab_home) as process:
             wait_for_lines(out, process, 3)
             service.process.kill()
             _, err = process.communicate()
     assert process.returncode == FAILURE
     failed = [each for each in predictions(out) if "failure" in each]
     assert {each["failure"]["reason"] for each in failed} == {"BACKEND_UNAVAILABLE"}
-    assert 0 < len(failed) < 160
-    assert f"160 predictions, {len(failed)} of them failed" in err
-    again = evaluated(out, *options, limit=80)
+    assert 0 < len(failed) < 16
+    assert f"16 predictions, {len(failed)} failed" in err
+    again = evaluated(out, *options, limit=8)
     assert again.status == FAILURE
     assert [each for each in predictions(out) if "failure" in each] == failed
-    good = evaluated(out, *options, "--retry-failed", limit=80)
+    good = evaluated(out, *options, "--retry-failed", limit=8)
     assert good.status == 0
-    assert f"{160 - len(failed)} of 160 predictions are there, going on" in good.err
-    assert len(predictions(out)) == 160
+    assert f"{16 - len(failed)} of 16 predictions exist, resuming" in good.err
+    assert len(predictions(out)) == 16
 
 
-def test_a_service_that_is_not_there_is_told_before_anything_is_written(tmp_path: Path) -> None:
+def test_an_unreachable_service_is_reported_before_anything_is_written(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    ran = evaluated(out, "--target", "dns:///127.0.0.1:1", limit=2)
+    ran = evaluated(out, "--address", "dns:///127.0.0.1:1", limit=2)
     assert ran.status == FAILURE
     assert "127.0.0.1:1" in ran.err
     assert not out.exists()
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (("--policies", "scaar,maybe"), "policies: there is no policy 'maybe'; known: "),
         (("--policies", "flare", "--theta", "0.3,0.3"), "theta: 0.3 is given twice"),
         (("--policies", "flare,flare"), "policies: flare is named twice"),
-        (("--policies", "flare", "--alpha", "25"), "alpha: 25 means nothing to flare"),
+        (("--policies", "flare", "--alpha", "25"), "alpha: 25 has no effect on flare"),
         (("--policies", "flare", "--theta", "2"), "theta: must be in (0, 1] for policy flare"),
         (("--policies", "flare", "--theta", "a"), "policy.theta: must be a number, not 'a'"),
-        (("--set", "volume=11"), "policy.volume: is not a setting"),
+        (("--set", "volume=11"), "policy.volume: is not a policy setting"),
         (("--theta", "0.3", "--set", "theta=0.4"), "theta: is given twice"),
         (("--grid", "1"), "--grid: must be 2 to 50, not 1"),
-        (("--grid", "6", "--theta", "0.3"), "--grid: places theta itself"),
+        (("--grid", "6", "--theta", "0.3"), "--grid: cannot be combined with values of theta"),
         (("--limit", "100000"), "--limit: "),
         (("--limit", "0"), "--limit: "),
         (("--dataset", "trivia"), "there is no data set 'trivia'; known: "),
         (("--timeout", "-1"), "budget.timeout_s: must be in (0, 3600], not -1"),
     ],
 )
-def test_what_is_wrong_is_named_before_any_work(
-    tmp_path: Path, options: tuple[str, ...], told: str
+def test_invalid_options_are_named_before_any_work(
+    tmp_path: Path, options: tuple[str, ...], message: str
 ) -> None:
     ran = evaluated(tmp_path / "out", *options)
     assert (ran.status, ran.out) == (USAGE, "")
-    assert told in ran.err
+    assert message in ran.err
     assert not (tmp_path / "out").exists()
 
 
 def test_a_folder_of_other_settings_or_of_other_things_is_refused(tmp_path: Path) -> None:
     evaluated(tmp_path / "mine", "--policies", "flare", limit=2)
     before = contents(tmp_path / "mine")
-    for options, told in (
-        (("--policies", "flare", "--theta", "0.5"), "setting flare is only there"),
-        (("--policies", "flare", "--seed", "2001"), "dataset.seed is 2000 there and 2001 now"),
-        (("--policies", "flare", "--timeout", "5"), "budget.timeout_s is 60.0 there and 5.0 now"),
+    for options, message in (
+        (("--policies", "flare", "--theta", "0.5"), "setting flare is only in the stored one"),
+        (
+            ("--policies", "flare", "--seed", "2001"),
+            "dataset.seed is 2000 in the stored one and 2001",
+        ),
+        (
+            ("--policies", "flare", "--timeout", "5"),
+            "budget.timeout_s is 60.0 in the stored one",
+        ),
     ):
         ran = evaluated(tmp_path / "mine", *options, limit=2)
         assert ran.status == USAGE
-        assert told in ran.err
+        assert message in ran.err
     assert contents(tmp_path / "mine") == before
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").write_text("a")
     ran = evaluated(tmp_path / "notes", limit=2)
     assert ran.status == USAGE
-    assert "holds a.txt and no evaluation.json" in ran.err
+    assert "contains a.txt but no evaluation.json" in ran.err
     assert [each.name for each in (tmp_path / "notes").iterdir()] == ["a.txt"]
 
 
-def test_the_questions_of_a_file_are_drawn_by_the_seed_and_asked_of_the_index_named(
+def test_questions_of_a_file_are_sampled_by_the_seed_and_use_the_given_index(
     tmp_path: Path,
 ) -> None:
     file, out = tmp_path / "mine.jsonl", tmp_path / "out"
     file.write_text(run_scaar("lab", "questions", "--count", "8").out)
-    asked = ("eval", "run", "--dataset", f"jsonl:{file}", "--policies", "flare", "--out", str(out))
-    unnamed = run_scaar(*asked)
+    requested = (
+        "eval",
+        "run",
+        "--dataset",
+        f"jsonl:{file}",
+        "--policies",
+        "flare",
+        "--out",
+        str(out),
+    )
+    unnamed = run_scaar(*requested)
     assert unnamed.status == USAGE
-    assert "--index: name the index of the passages for data set jsonl" in unnamed.err
-    too_many = run_scaar(*asked, "--index", "lab", "--limit", "9")
+    assert "--index: is required: a policy retrieves, and the data set jsonl" in unnamed.err
+    too_many = run_scaar(*requested, "--index", "lab", "--limit", "9")
     assert too_many.status == USAGE
-    assert "--limit: must be at most 8, the questions of this file, not 9" in too_many.err
+    assert "--limit: must be at most 8, the number of questions of this file, not 9" in too_many.err
     assert not out.exists()
-    ran = run_scaar(*asked, "--index", "lab", "--limit", "3", "--seed", "5")
+    ran = run_scaar(*requested, "--index", "lab", "--limit", "3", "--seed", "5")
     assert ran.status == 0
     few = [each["question_id"] for each in predictions(out)]
     more = tmp_path / "more"
-    run_scaar(*asked[:-1], str(more), "--index", "lab", "--limit", "6", "--seed", "5")
+    run_scaar(*requested[:-1], str(more), "--index", "lab", "--limit", "6", "--seed", "5")
     many = [each["question_id"] for each in predictions(more)]
     ids = [json.loads(line)["id"] for line in file.read_text().splitlines()]
     assert [each for each in ids if each in many] == many
     assert [each for each in many if each in few] == few
     moved = file.rename(tmp_path / "moved.jsonl")
-    asked = ("--dataset", f"jsonl:{moved}", "--policies", "flare", "--index", "lab")
-    again = run_scaar("eval", "run", *asked, "--limit", "3", "--seed", "5", "--out", str(out))
+    requested = ("--dataset", f"jsonl:{moved}", "--policies", "flare", "--index", "lab")
+    again = run_scaar("eval", "run", *requested, "--limit", "3", "--seed", "5", "--out", str(out))
     assert (again.status, again.out) == (0, ran.out)
     nowhere = ("--policies", "flare", "--index", "nowhere", "--out", str(tmp_path / "new"))
     lost = run_scaar("eval", "run", "--dataset", f"jsonl:{moved}", *nowhere)

@@ -1,4 +1,4 @@
-"""The scorer as an axis of evaluations, on the lab's models: its controls decide otherwise."""
+"""The scorer as an axis of evaluations, on the lab's models: its controls decide differently."""
 
 import json
 from collections import Counter
@@ -20,8 +20,8 @@ WITHOUT_TIMES = ("retrievals", "llm_calls", "prompt_tokens")
 
 
 def ablated(out: Path, *options: str, limit: int = 10) -> Ran:
-    asked = ("--dataset", "lab", "--limit", str(limit), "--out", str(out))
-    return run_scaar("eval", "ablate", "scorer", *asked, *options)
+    requested = ("--dataset", "lab", "--limit", str(limit), "--out", str(out))
+    return run_scaar("eval", "ablate", "scorer", *requested, *options)
 
 
 def evaluated(out: Path, *options: str) -> Ran:
@@ -31,8 +31,8 @@ def evaluated(out: Path, *options: str) -> Ran:
 
 
 def evaluation(out: Path) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads((out / "evaluation.json").read_text())
-    return told
+    document: dict[str, Any] = json.loads((out / "evaluation.json").read_text())
+    return document
 
 
 def predictions(out: Path, setting: str) -> list[dict[str, Any]]:
@@ -73,10 +73,10 @@ def ran(lab_home: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
         return out, ablated(out)
 
 
-def test_the_ablation_asks_scaar_with_every_control_and_says_so(ran: tuple[Path, Ran]) -> None:
-    out, told = ran
-    assert told.status == 0
-    rows = [line.strip("| ").split(" | ")[0] for line in told.out.splitlines()[2:]]
+def test_the_ablation_evaluates_scaar_with_every_control(ran: tuple[Path, Ran]) -> None:
+    out, output = ran
+    assert output.status == 0
+    rows = [line.strip("| ").split(" | ")[0] for line in output.out.splitlines()[2:]]
     assert tuple(rows) == LABELS
     made = evaluation(out)
     assert [each.get("scorer") for each in made["settings"]] == [None, None, *CONTROLS, *[None] * 3]
@@ -88,7 +88,7 @@ def test_the_ablation_asks_scaar_with_every_control_and_says_so(ran: tuple[Path,
         assert len(predictions(out, label)) == 10
 
 
-def test_each_control_leaves_of_the_contributions_what_it_says(ran: tuple[Path, Ran]) -> None:
+def test_each_control_keeps_the_declared_part_of_the_contributions(ran: tuple[Path, Ran]) -> None:
     out, _ = ran
     rows = zip(*(predictions(out, label) for label in SCAAR), strict=True)
     for itself, permuted, constant, idf in rows:
@@ -102,7 +102,7 @@ def test_each_control_leaves_of_the_contributions_what_it_says(ran: tuple[Path, 
         assert min(by_word, key=by_word.__getitem__) in ("the", "was", "film")
 
 
-def test_each_control_decides_otherwise_about_some_questions(ran: tuple[Path, Ran]) -> None:
+def test_each_control_decides_differently_for_some_questions(ran: tuple[Path, Ran]) -> None:
     out, _ = ran
     own = decided(out, "scaar")
     for label in SCAAR[1:]:
@@ -112,8 +112,8 @@ def test_each_control_decides_otherwise_about_some_questions(ran: tuple[Path, Ra
 def test_constant_contributions_under_surprisal_decide_as_flare_does(tmp_path: Path) -> None:
     theta = "theta=0.35"
     evaluated(tmp_path / "flare", "--policies", "flare", "--set", theta)
-    asked = ("--set", theta, "--set", "trigger=surprisal", "--set", "query=current_sentence")
-    evaluated(tmp_path / "scaar", "--policies", "scaar", *asked, "--scorer", "none,constant")
+    requested = ("--set", theta, "--set", "trigger=surprisal", "--set", "query=current_sentence")
+    evaluated(tmp_path / "scaar", "--policies", "scaar", *requested, "--scorer", "none,constant")
     label = "scaar:theta=0.35,trigger=surprisal,query=current_sentence"
     flare = decided(tmp_path / "flare", "flare:theta=0.35")
     assert decided(tmp_path / "scaar", f"{label},scorer=constant") == flare
@@ -121,7 +121,7 @@ def test_constant_contributions_under_surprisal_decide_as_flare_does(tmp_path: P
     assert any(bill[0] for *_, bill in flare)
 
 
-def test_a_folder_is_gone_on_with_measured_again_shown_and_compared(
+def test_a_folder_is_resumed_rescored_shown_and_compared(
     ran: tuple[Path, Ran], tmp_path: Path
 ) -> None:
     out, _ = ran
@@ -129,33 +129,31 @@ def test_a_folder_is_gone_on_with_measured_again_shown_and_compared(
     lines = (out / "predictions.jsonl").read_bytes().splitlines(keepends=True)
     (out / "predictions.jsonl").write_bytes(b"".join(lines[:17]))
     again = ablated(out)
-    assert "17 of 80 predictions are there, going on" in again.err
+    assert "17 of 80 predictions exist, resuming" in again.err
     assert [decided(out, label) for label in LABELS] == before
     assert run_scaar("eval", "rescore", str(out)).out == again.out
     question = predictions(out, "scaar")[0]["question_id"]
-    asked = ("--question", question, "--setting", "scaar:scorer=idf")
-    shown = run_scaar("eval", "show", str(out), *asked)
+    requested = ("--question", question, "--setting", "scaar:scorer=idf")
+    shown = run_scaar("eval", "show", str(out), *requested)
     assert shown.status == 0
     assert "wordfreq+idf" in shown.out
     ablated(tmp_path / "few", limit=4)
     compared = run_scaar("eval", "compare", str(out), str(tmp_path / "few"))
     assert all(f"| {label} |" in compared.out for label in LABELS)
-    asked = ("--reference", "scaar:scorer=permuted", "--out", str(tmp_path / "report"))
-    assert run_scaar("eval", "report", str(out), *asked).status == 0
+    requested = ("--reference", "scaar:scorer=permuted", "--out", str(tmp_path / "report"))
+    assert run_scaar("eval", "report", str(out), *requested).status == 0
     assert "lab-cross-encoder+permuted" in (tmp_path / "report" / "report.md").read_text()
 
 
 def test_thetas_are_placed_at_each_controls_own_scores(tmp_path: Path) -> None:
-    told = ablated(tmp_path, "--grid", "2")
-    assert told.status == 0
+    output = ablated(tmp_path, "--grid", "2")
+    assert output.status == 0
     candidates = evaluation(tmp_path)["grid"]["candidates"]
     assert list(candidates) == [*SCAAR, "flare", "flare:spare_stop_words=true"]
     assert len({tuple(thetas) for thetas in candidates.values()}) > 3
 
 
-def test_running_orchestrators_are_asked_one_for_each_control(
-    lab_home: Path, tmp_path: Path
-) -> None:
+def test_every_control_has_its_running_orchestrator(lab_home: Path, tmp_path: Path) -> None:
     with ExitStack() as stack:
         targets = {
             control: stack.enter_context(
@@ -163,19 +161,25 @@ def test_running_orchestrators_are_asked_one_for_each_control(
             )
             for control in ("none", *CONTROLS)
         }
-        asked = ["--target", targets["none"].target]
+        requested = ["--address", targets["none"].target]
         for control in CONTROLS:
-            asked += ["--target", f"{control}={targets[control].target}"]
-        told = ablated(tmp_path / "there", *asked, limit=4)
-        assert told.status == 0
+            requested += ["--address", f"{control}={targets[control].target}"]
+        output = ablated(tmp_path / "there", *requested, limit=4)
+        assert output.status == 0
         swapped = [
             *("--scorer", "none,idf", "--policies", "scaar"),
-            *("--target", targets["none"].target, "--target", f"idf={targets['permuted'].target}"),
+            *(
+                "--address",
+                targets["none"].target,
+                "--address",
+                f"idf={targets['permuted'].target}",
+            ),
         ]
         wrong = evaluated(tmp_path / "wrong", *swapped)
     assert wrong.status == USAGE
-    assert "scaar:scorer=idf wants the control idf, and is by lab-cross-encoder+permuted" in (
-        wrong.err
+    assert (
+        "scaar:scorer=idf needs the control idf, but is answered with lab-cross-encoder+permuted"
+        in (wrong.err)
     )
     assert not (tmp_path / "wrong").exists()
     ablated(tmp_path / "here", limit=4)
@@ -184,31 +188,35 @@ def test_running_orchestrators_are_asked_one_for_each_control(
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
-        (("--target", "dns:///127.0.0.1:1"), "permuted is asked, and has none: --target permuted="),
-        (("--target", "idf=dns:///127.0.0.1:1"), "is given of idf alone: name the orchestrator"),
-        (("--target", "rare=dns:///127.0.0.1:1"), "there is no control 'rare' of the scorer"),
-        (("--set", "spare_stop_words=true"), "spare_stop_words: is what the ablation scorer"),
-        (("--grid", "3", "--set", "theta=0.3"), "--grid: places theta itself"),
+        (
+            ("--address", "dns:///127.0.0.1:1"),
+            "permuted has no orchestrator: give --address permuted=",
+        ),
+        (("--address", "idf=dns:///127.0.0.1:1"), "is given for idf only: give the orchestrator"),
+        (("--address", "rare=dns:///127.0.0.1:1"), "there is no control 'rare' of the scorer"),
+        (("--set", "spare_stop_words=true"), "spare_stop_words: is varied by the ablation scorer"),
+        (("--grid", "3", "--set", "theta=0.3"), "--grid: cannot be combined with values of theta"),
     ],
 )
-def test_what_is_wrong_is_named_before_any_work(
-    tmp_path: Path, options: tuple[str, ...], told: str
+def test_invalid_options_are_named_before_any_work(
+    tmp_path: Path, options: tuple[str, ...], message: str
 ) -> None:
     ran = ablated(tmp_path / "out", *options)
     assert (ran.status, ran.out) == (USAGE, "")
-    assert told in ran.err
+    assert message in ran.err
     assert not (tmp_path / "out").exists()
 
 
-def test_a_scorer_that_is_a_control_already_is_none_to_hold_controls_against(
+def test_a_scorer_that_is_a_control_cannot_be_compared_with_controls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SCAAR_SCORER_CONTROL", "permuted")
     ran = ablated(tmp_path / "out", limit=2)
     assert ran.status == USAGE
-    assert "scaar wants the scorer itself, and is by lab-cross-encoder+permuted" in ran.err
+    text = "scaar needs the scorer itself, but is answered with lab-cross-encoder+permuted"
+    assert text in ran.err
     assert not (tmp_path / "out").exists()
     alone = evaluated(tmp_path / "alone", "--policies", "scaar")
     assert alone.status == 0

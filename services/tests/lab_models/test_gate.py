@@ -24,7 +24,7 @@ def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(FILE, str(path))
 
 
-def asked(question: Question, *options: str) -> list[dict[str, object]]:
+def ask(question: Question, *options: str) -> list[dict[str, object]]:
     ran = run_scaar("ask", question.question, "--json", *options)
     assert (ran.status, ran.err) == (0, "")
     return ran.records
@@ -33,10 +33,11 @@ def asked(question: Question, *options: str) -> list[dict[str, object]]:
 @pytest.mark.usefixtures("gate")
 def test_a_common_question_is_answered_by_the_model_alone(tail_questions: list[Question]) -> None:
     question = tail_questions[0]
-    gated = asked(question, *GATED, "--set", "gate_threshold=0.6")
+    gated = ask(question, *GATED, "--set", "gate_threshold=0.6")
     (judged,) = (event for event in gated if event["event"] == "gate_judged")
-    assert (judged["long_tail"], judged["probability"], judged["threshold"]) == (False, 0.5, 0.6)
-    alone = asked(question, "--policy", "no_retrieval")
+    assert judged["policy"] == "no_retrieval"
+    assert (judged["probability"], judged["threshold"]) == (0.5, 0.6)
+    alone = ask(question, "--policy", "no_retrieval")
     assert [gated[-1][name] for name in ("text", "retrievals", "llm_calls")] == [
         alone[-1][name] for name in ("text", "retrievals", "llm_calls")
     ]
@@ -47,8 +48,8 @@ def test_a_question_of_the_long_tail_is_answered_by_the_policy(
     tail_questions: list[Question],
 ) -> None:
     question = tail_questions[0]
-    gated = asked(question, *GATED)[-1]
-    ungated = asked(question, "--policy", "single_round")[-1]
+    gated = ask(question, *GATED)[-1]
+    ungated = ask(question, "--policy", "single_round")[-1]
     assert (gated["text"], gated["retrievals"]) == (ungated["text"], 1)
 
 
@@ -70,7 +71,7 @@ def test_an_evaluation_asks_policies_without_the_gate_and_behind_it(tmp_path: Pa
     assert found[behind] == found["single_round"]
     assert found[f"{behind},gate_threshold=0.6"] == found["no_retrieval"]
     judged = [each.gate for each in results.predictions if each.setting == behind]
-    assert [each and each.long_tail for each in judged] == [True] * 5
+    assert [each and each.policy for each in judged] == ["single_round"] * 5
 
 
 def test_without_its_file_a_gate_is_one_line_that_names_the_setting(
@@ -79,7 +80,7 @@ def test_without_its_file_a_gate_is_one_line_that_names_the_setting(
     monkeypatch.delenv(FILE, raising=False)
     ran = run_scaar("ask", "Who?", *GATED)
     assert (ran.status, len(ran.err.splitlines())) == (1, 1)
-    assert f"the orchestrator has none: {FILE} names it" in ran.err
+    assert f"the orchestrator has none: set {FILE}" in ran.err
     monkeypatch.setenv(FILE, str(tmp_path / "none.json"))
     ran = run_scaar("ask", "Who?")
     assert (ran.status, len(ran.err.splitlines())) == (1, 1)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from scaar.core.types import GenerateRequest, GenerationEnd, GenerationStart, Token
-from scaar.generator.engines.decoding import reading
+from scaar.generator.engines.decoding import prefill
 from scaar.generator.engines.decoding.generator import DecodingGenerator
 from scaar.generator.engines.decoding.language_model import LanguageModel, open_language_model
 from scaar.generator.engines.decoding.onnx_decoder import Array, Cache, DecoderSession
@@ -52,7 +52,7 @@ def model() -> LanguageModel:
 
 @pytest.fixture
 def opened(model: LanguageModel) -> Callable[..., Opened]:
-    """Opens a generator on one worker, with a store of so many bytes."""
+    """Open a generator with one worker and a store of the given number of bytes."""
 
     @asynccontextmanager
     async def open_watched(store_bytes: int) -> AsyncIterator[tuple[DecodingGenerator, Watched]]:
@@ -137,7 +137,7 @@ async def test_a_long_prompt_is_read_in_chunks_to_the_same_end(
         whole, rest = divmod(end.prompt_tokens, 256)
         assert watched.reads == [256] * whole + [rest] * bool(rest) + [2] * (len(chunks) - 1)
         watched.reads.clear()
-        monkeypatch.setattr(reading, "CHUNK_TOKENS", 8192)
+        monkeypatch.setattr(prefill, "CHUNK_TOKENS", 8192)
         at_once, _ = await write(generator, prompt)
         assert watched.reads[0] == end.prompt_tokens
     assert_alike(chunks, at_once)

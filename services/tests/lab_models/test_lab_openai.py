@@ -13,12 +13,12 @@ import pytest
 
 from scaar.generator.engines.openai_server.dialects import DialectName
 from scaar.lab.questions import Question
+from scaar.lab_servers.openai import OpenAiServer, open_openai_server
 from scaar.testing.commands import run_scaar
-from scaar.testing.lab_servers.openai import OpenAiServer, open_openai_server
 
-Told = tuple[object, ...]
+Reported = tuple[object, ...]
 POLICIES = {
-    # What the lab's model recommends, which a server cannot tell of it.
+    # The recommendations of the lab's model, which a server does not report.
     "scaar": ("--set", "theta=0.25", "--set", "alpha=75"),
     "flare": ("--set", "theta=0.35"),
     "ircot": (),
@@ -55,9 +55,9 @@ def use(monkeypatch: pytest.MonkeyPatch, server: OpenAiServer, **settings: str) 
         monkeypatch.setenv(f"SCAAR_GENERATOR_{name.upper()}", value)
 
 
-def answers(questions: list[Question], *options: str) -> list[Told]:
+def answers(questions: list[Question], *options: str) -> list[Reported]:
     """Of every question the answer, its text, and what was retrieved for it."""
-    found = list[Told]()
+    found = list[Reported]()
     for question in questions:
         ran = run_scaar("ask", question.question, "--json", *options)
         assert (ran.status, ran.err) == (0, "")
@@ -67,7 +67,7 @@ def answers(questions: list[Question], *options: str) -> list[Told]:
 
 
 @pytest.fixture(scope="session")
-def embedded(lab_home: object, tail_questions: list[Question]) -> dict[str, list[Told]]:
+def embedded(lab_home: object, tail_questions: list[Question]) -> dict[str, list[Reported]]:
     """What the embedded engine answers, by policy."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("SCAAR_HOME", str(lab_home))
@@ -89,31 +89,31 @@ def test_ten_questions_are_answered_as_by_the_embedded_engine(
     dialect: DialectName,
     openai_api: str,
     policy: str,
-    embedded: dict[str, list[Told]],
+    embedded: dict[str, list[Reported]],
     tail_questions: list[Question],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with serving(dialect) as server:
         use(monkeypatch, server, openai_api=openai_api)
         found = answers(tail_questions, "--policy", policy, *POLICIES[policy])
-        assert len(server.generations.asked) > len(tail_questions)
+        assert len(server.generations.accepted) > len(tail_questions)
     assert found == embedded[policy]
 
 
-def test_a_chat_that_is_told_to_go_on_answers_the_same_though_it_repeats(
-    embedded: dict[str, list[Told]],
+def test_a_chat_that_is_reported_to_go_on_answers_the_same_though_it_repeats(
+    embedded: dict[str, list[Reported]],
     tail_questions: list[Question],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with serving("openai", "repeats") as server:
         use(monkeypatch, server, openai_api="chat")
         found = answers(tail_questions[:4], "--policy", "scaar", *POLICIES["scaar"])
-        assert any(asked.restated for asked in server.generations.asked)
+        assert any(requested.restated for requested in server.generations.accepted)
     assert found == embedded["scaar"][:4]
 
 
-def test_recommended_by_the_settings_a_server_is_asked_as_the_embedded_engine(
-    embedded: dict[str, list[Told]],
+def test_with_the_recommended_settings_a_server_answers_as_the_embedded_engine(
+    embedded: dict[str, list[Reported]],
     tail_questions: list[Question],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -126,18 +126,18 @@ def test_recommended_by_the_settings_a_server_is_asked_as_the_embedded_engine(
 
 
 @pytest.mark.parametrize(
-    ("dialect", "openai_api", "kinds", "told"),
+    ("dialect", "openai_api", "kinds", "message"),
     [
         ("vllm", "chat", ("native", "raw"), ""),
-        ("openai", "chat", ("restated", "unknown"), "goes on from restated text"),
+        ("openai", "chat", ("restated", "unknown"), "continues from restated text"),
         ("sglang", "completions", ("native", "processed"), "processed log-probabilities"),
     ],
 )
-def test_the_events_and_the_doctor_say_how_the_model_is_asked(
+def test_the_events_and_the_doctor_report_how_the_model_continues(
     dialect: DialectName,
     openai_api: str,
     kinds: tuple[str, str],
-    told: str,
+    message: str,
     tail_questions: list[Question],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -151,7 +151,7 @@ def test_the_events_and_the_doctor_say_how_the_model_is_asked(
             for each in run_scaar("doctor").out.splitlines()
             if each.startswith("✓ generator model: lab-lm on openai")
         ]
-        assert line.removesuffix(told).endswith(", " if told else "revision unknown")
+        assert line.removesuffix(message).endswith(", " if message else "revision unknown")
 
 
 @pytest.mark.parametrize("policy", ["scaar", "flare"])
@@ -168,7 +168,7 @@ def test_without_log_probabilities_a_policy_that_judges_is_refused_by_name(
         assert ran.status == 0
 
 
-def test_the_server_of_the_command_is_asked_as_it_says_and_goes_as_it_came(
+def test_the_server_of_the_command_answers_and_stops(
     tail_questions: list[Question], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = [sys.executable, "-m", "scaar.cli", "lab", "openai"]
@@ -176,9 +176,11 @@ def test_the_server_of_the_command_is_asked_as_it_says_and_goes_as_it_came(
     with subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         try:
-            told = process.stderr.readline()
-            found = re.fullmatch(r"OpenAI's interface \(sglang\) serving at (http://\S+)\n", told)
-            assert found, told
+            message = process.stderr.readline()
+            found = re.fullmatch(
+                r"OpenAI-compatible API \(sglang\) serving at (http://\S+)\n", message
+            )
+            assert found, message
             setting = f"SCAAR_GENERATOR_ENGINE=openai SCAAR_GENERATOR_URL={found[1]}"
             assert setting in process.stderr.readline()
             for name, value in (("ENGINE", "openai"), ("URL", found[1]), ("PROMPT_PROFILE", "lab")):
@@ -193,13 +195,17 @@ def test_the_server_of_the_command_is_asked_as_it_says_and_goes_as_it_came(
 def test_a_wrong_kind_of_failure_lists_all() -> None:
     ran = run_scaar("lab", "openai", "--address", "127.0.0.1:0", "--fail", "fire")
     assert (ran.status, ran.out) == (2, "")
-    assert ran.err.startswith("scaar: --fail: there is no 'fire'; known: overload, unavailable, ")
+    assert ran.err.startswith(
+        "scaar: --fail: unknown failure 'fire'; known: overload, unavailable, "
+    )
 
 
-def test_a_server_that_is_not_there_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_server_is_reported_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with serving("vllm") as server:
         pass
     use(monkeypatch, server)
     ran = run_scaar("ask", "Who?")
-    told = f"scaar: the model server at {server.url} does not answer\n"
-    assert (ran.status, ran.out, ran.err) == (1, "", told)
+    message = f"scaar: the model server at {server.url} does not answer\n"
+    assert (ran.status, ran.out, ran.err) == (1, "", message)

@@ -27,10 +27,10 @@ from scaar.core.types import GenerateRequest, Token
 from scaar.generator.engines.onnx import open_onnx_generator
 from scaar.generator.settings import GeneratorSettings
 from scaar.lab.models import LAB_LM, model_folder
+from scaar.lab_servers.address import listening
+from scaar.lab_servers.tgi import TgiServer, open_tgi_server
+from scaar.lab_servers.tgi_failures import Failure
 from scaar.testing.commands import run_scaar
-from scaar.testing.lab_servers.listening import listening
-from scaar.testing.lab_servers.tgi import TgiServer, open_tgi_server
-from scaar.testing.lab_servers.tgi_failures import Failure
 
 PROMPT = "Question: Who directed the film The Haunted Fountain?\nAnswer:"
 # The package asks for what pydantic 2 has under another name.
@@ -119,7 +119,7 @@ async def test_the_packages_blocking_client_is_served_too(server: TgiServer) -> 
 async def test_the_packages_client_raises_its_own_errors(
     server: TgiServer, kind: Failure, raised: type[Exception], stream: bool
 ) -> None:
-    server.failures.tell(kind)
+    server.failures.inject(kind)
     client = AsyncClient(server.url)
 
     async def ask() -> None:
@@ -197,7 +197,7 @@ async def test_an_error_is_a_status_or_an_event(
     error_type: str,
 ) -> None:
     if kind is not None:
-        server.failures.tell(kind)
+        server.failures.inject(kind)
     tokens = 8 if kind is not None else 8192
     for path, stream in (("/", False), ("/generate", False)):
         async with http.post(path, json=asking(stream, max_new_tokens=tokens)) as response:
@@ -208,7 +208,7 @@ async def test_an_error_is_a_status_or_an_event(
         assert payloads(await response.read())[-1]["error_type"] == error_type
 
 
-async def test_what_is_no_request_is_refused_without_tgis_json(
+async def test_an_invalid_request_is_refused_without_tgis_json(
     http: aiohttp.ClientSession,
 ) -> None:
     for body, status in ((b"{half", 400), (b'{"inputs": "' + b"x" * 2_100_000, 413)):
@@ -226,7 +226,7 @@ async def test_comments_keep_a_slow_stream_alive() -> None:
         assert (await response.content.readline()) == b":\n"
 
 
-async def test_a_server_has_room_for_so_many(http: aiohttp.ClientSession) -> None:
+async def test_a_server_has_limited_room(http: aiohttp.ClientSession) -> None:
     async with (
         open_tgi_server(max_concurrent_requests=1) as server,
         aiohttp.ClientSession(server.url) as http,
@@ -256,7 +256,7 @@ async def test_at_its_pace_a_generation_waits_for_its_next_token_and_ends_with_i
         assert server.generations.succeeded == 0
 
 
-async def test_a_client_that_leaves_as_its_answer_begins_is_no_fault(
+async def test_a_client_that_disconnects_at_the_start_of_its_answer_is_not_an_error(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def begin(request: web.Request) -> web.StreamResponse:
@@ -274,7 +274,7 @@ async def test_a_client_that_leaves_as_its_answer_begins_is_no_fault(
     assert caplog.text == ""
 
 
-async def test_a_key_is_wanted_but_for_what_monitors_ask() -> None:
+async def test_a_key_is_required_except_for_monitoring() -> None:
     async with (
         open_tgi_server(api_key="k") as server,
         aiohttp.ClientSession(server.url) as http,
@@ -301,7 +301,7 @@ async def test_the_server_tells_of_itself(server: TgiServer, http: aiohttp.Clien
     async with http.post("/tokenize", json={"inputs": "Who was"}) as response:
         tokens = await response.json()
     assert [token["text"] for token in tokens] == ["", "Who", " was"]
-    server.failures.tell(Failure.MODEL_CHANGED, 1)
+    server.failures.inject(Failure.MODEL_CHANGED, 1)
     await AsyncClient(server.url).generate(PROMPT)
     async with http.get("/info") as response:
         assert (await response.json())["model_sha"] == f"{info['model_sha']}-1"
@@ -386,14 +386,16 @@ def test_a_policy_that_needs_what_tgi_lacks_is_refused_by_name(
     )
 
 
-def test_a_server_that_fails_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_fails_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     with running("--fail", "truncated") as (_, url):
         by_tgi(monkeypatch, url)
         ran = run_scaar("ask", "Who?")
-    assert (ran.status, ran.err) == (1, f"scaar: {url} ended its stream before its end\n")
+    assert (ran.status, ran.err) == (1, f"scaar: {url} closed the stream before its end\n")
 
 
-def test_a_server_that_is_not_there_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_server_is_reported_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     by_tgi(monkeypatch, "http://127.0.0.1:1")
     ran = run_scaar("ask", "Who?")
     assert (ran.status, ran.out) == (1, "")
@@ -402,23 +404,23 @@ def test_a_server_that_is_not_there_is_told_in_one_line(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_server_stops_when_it_is_told_to(number: signal.Signals) -> None:
+def test_the_server_stops_when_it_is_reported_to(number: signal.Signals) -> None:
     with running() as (process, _):
         process.send_signal(number)
         assert process.wait(10) == 0
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
-        (("--fail", "nonsense"), "--fail: there is no 'nonsense'; known: overload, "),
-        (("--fail", "slow=0"), "--fail: must be slow=TIMES from 1, not 'slow=0'"),
+        (("--fail", "nonsense"), "--fail: unknown failure 'nonsense'; known: overload, "),
+        (("--fail", "slow=0"), "--fail: must be slow=TIMES with TIMES at least 1, not 'slow=0'"),
         (("--address", "nowhere"), "--address: must be host:port, not 'nowhere'"),
         (("--address", "127.0.0.1:99999"), "--address: must be host:port, not "),
     ],
 )
-def test_wrong_options_are_named(options: tuple[str, ...], told: str) -> None:
+def test_wrong_options_are_named(options: tuple[str, ...], message: str) -> None:
     ran = run_scaar("lab", "tgi", *options)
     assert (ran.status, ran.out) == (2, "")
-    assert ran.err.startswith(f"scaar: {told}")
+    assert ran.err.startswith(f"scaar: {message}")
     assert ran.err.count("\n") == 1

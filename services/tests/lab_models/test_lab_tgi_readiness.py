@@ -7,19 +7,19 @@ from pathlib import Path
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from scaar.testing.lab_servers.tgi import open_tgi_server
+from scaar.lab_servers.tgi import open_tgi_server
 from scaar.testing.processes import running_service
 from scaar.wire.generator import SERVICE_NAME
 
 Status = health_pb2.HealthCheckResponse
 
 
-async def told(target: str, wanted: int) -> None:
-    """Returns when the service is told to be so."""
-    asked = health_pb2.HealthCheckRequest(service=SERVICE_NAME)
+async def until_status(target: str, expected: int) -> None:
+    """Return when the health service reports this status."""
+    request = health_pb2.HealthCheckRequest(service=SERVICE_NAME)
     async with asyncio.timeout(60), grpc.aio.insecure_channel(target) as channel:
-        async for response in health_pb2_grpc.HealthStub(channel).Watch(asked):
-            if response.status == wanted:
+        async for response in health_pb2_grpc.HealthStub(channel).Watch(request):
+            if response.status == expected:
                 return
 
 
@@ -34,9 +34,9 @@ async def test_a_generator_is_ready_while_its_server_is(tmp_path: Path) -> None:
         }
         with running_service("generator", tmp_path / "home", **settings) as service:
             target = await asyncio.to_thread(lambda: service.target)
-            await told(target, Status.SERVING)
+            await until_status(target, Status.SERVING)
             await first.aclose()
-            await told(target, Status.NOT_SERVING)
+            await until_status(target, Status.NOT_SERVING)
             async with open_tgi_server(address):
-                await told(target, Status.SERVING)
+                await until_status(target, Status.SERVING)
             assert service.process.poll() is None

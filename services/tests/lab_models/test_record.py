@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from record.__main__ import main
-from record.kept import read_kept
+from record.evaluations import read_evaluations
 
 
 def called(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
@@ -17,19 +17,19 @@ def test_what_was_run_is_gone_on_with_and_made_into_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, docs = tmp_path / ".results", tmp_path / "docs"
-    asked = ("run", "--out", str(out), "--limit", "12", "--only", "alpha,granularity")
-    assert called(monkeypatch, *asked) == 0
-    kept = {each.name: each for each in read_kept(out)}
+    requested = ("run", "--out", str(out), "--limit", "12", "--only", "alpha,granularity")
+    assert called(monkeypatch, *requested) == 0
+    kept = {each.name: each for each in read_evaluations(out)}
     assert list(kept) == ["alpha", "granularity"]
     before = {each.name: (each.folder / "predictions.jsonl").read_bytes() for each in kept.values()}
-    assert called(monkeypatch, *asked) == 0
+    assert called(monkeypatch, *requested) == 0
     for name, predictions in before.items():
         assert (out / name / "predictions.jsonl").read_bytes() == predictions
     assert called(monkeypatch, "page", str(out), "--docs", str(docs)) == 0
     page = (docs / "results.md").read_text()
-    assert "## The share of words asked with" in page
+    assert "## The share of words in the query" in page
     assert "## Words or tokens" in page
-    assert "--limit 12 --keep-generations --skip-unserved --out .results/alpha" in page
+    assert "--limit 12 --cache-generations --skip-unserved --out .results/alpha" in page
     assert (docs / "results" / "alpha-alpha_f1.svg").exists()
     assert str(tmp_path) not in page
 
@@ -40,7 +40,7 @@ def test_one_that_is_refused_is_named_and_the_others_are_run(
     out = tmp_path / ".results"
     (out / "alpha").mkdir(parents=True)
     (out / "alpha" / "notes.txt").write_text("mine")
-    asked = ("run", "--out", str(out), "--limit", "8", "--only", "alpha,granularity")
-    assert called(monkeypatch, *asked) == 1
-    assert "did not come to their end: alpha" in capsys.readouterr().err
-    assert [each.name for each in read_kept(out)] == ["granularity"]
+    requested = ("run", "--out", str(out), "--limit", "8", "--only", "alpha,granularity")
+    assert called(monkeypatch, *requested) == 1
+    assert "unfinished: alpha" in capsys.readouterr().err
+    assert [each.name for each in read_evaluations(out)] == ["granularity"]

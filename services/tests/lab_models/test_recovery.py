@@ -18,7 +18,8 @@ def build(tmp_path: Path, name: str) -> None:
 def test_the_printed_passages_make_the_index_that_the_first_search_makes(tmp_path: Path) -> None:
     build(tmp_path, "printed")
     printed, first = (
-        run_scaar("index", "describe", name, "--json").records[0] for name in ("printed", "lab")
+        run_scaar("index", "describe", name, "--format", "json").records[0]
+        for name in ("printed", "lab")
     )
     assert printed["passages"] == first["passages"] == 8_000
     assert printed["version"] == first["version"]
@@ -29,7 +30,7 @@ def test_the_supports_of_printed_questions_are_found_and_hold_their_answers(
 ) -> None:
     questions = run_scaar("lab", "questions", *SEED, "--count", "10").records
     for question in questions:
-        found = run_scaar("search", question["question"], "--json").records
+        found = run_scaar("search", question["question"], "--format", "json").records
         texts = {passage["id"]: passage["text"] for passage in found}
         assert question["supports"][0] in texts
         if question["kind"] == "one_hop":
@@ -39,9 +40,9 @@ def test_the_supports_of_printed_questions_are_found_and_hold_their_answers(
 def test_the_printed_world_holds_the_answers_of_its_questions() -> None:
     films = {film["id"]: film for film in run_scaar("lab", "world", *SEED).records}
     questions = run_scaar("lab", "questions", *SEED, "--count", "200").records
-    asked = [question for question in questions if question["kind"] == "compositional"]
-    assert asked
-    for question in asked:
+    requested = [question for question in questions if question["kind"] == "compositional"]
+    assert requested
+    for question in requested:
         film = films[question["supports"][0]]
         relation = question["id"].rpartition("-")[2]
         assert film["title"] in question["question"]

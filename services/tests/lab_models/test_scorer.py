@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from scaar.core.contribution import leave_one_out
+from scaar.core.loop.contribution import leave_one_out
 from scaar.core.ports import ContributionScorer
 from scaar.core.types import ScoreRequest
 from scaar.lab.models import LAB_CROSS_ENCODER, model_folder
@@ -65,27 +65,27 @@ async def test_contributions_are_one_less_the_likeness_without_the_word(transpor
     model = open_cross_encoder(FOLDER, threads=1)
     request = ScoreRequest(QUESTION, ("Ada", "saw", "Ada", "saw", "it."))
     whole, altered = leave_one_out(request.question, request.words)
-    likeness = [model.likeness(model.encode([(whole, text)]))[0] for text in altered]
+    similarity = [model.similarities(model.encode([(whole, text)]))[0] for text in altered]
     async with (
         open_scorer(ScorerSettings(model=FOLDER)) as engine,
         scorer_by(transport, engine) as scorer,
     ):
         (found,) = await scorer.score_contributions([request])
-    assert found == pytest.approx([1 - each for each in likeness], abs=1e-6)
+    assert found == pytest.approx([1 - each for each in similarity], abs=1e-6)
 
 
 async def test_sentences_of_concurrent_calls_share_batches() -> None:
     model = open_cross_encoder(FOLDER, threads=1)
-    alone = [model.likeness(encode_pairs(model, each, field="")) for each in SENTENCES]
+    alone = [model.similarities(encode_pairs(model, each, field="")) for each in SENTENCES]
     go_on = threading.Event()
 
-    def likeness(bucket: int, pairs: Sequence[TokenPair]) -> list[float]:
+    def compute(bucket: int, pairs: Sequence[TokenPair]) -> list[float]:
         go_on.wait()
-        return [float(each) for each in model.likeness(pairs, width=bucket)]
+        return [float(each) for each in model.similarities(pairs, width=bucket)]
 
     limits = BatchLimits(pair_tokens=512, batch_pairs=1000, queued_pairs=1000)
     with ThreadPoolExecutor(1) as reader, ThreadPoolExecutor(1) as executor:
-        batcher = Batcher(likeness, executor, limits)
+        batcher = Batcher(compute, executor, limits)
         scorer = OnnxScorer(model, reader, batcher)
         calls = [asyncio.ensure_future(scorer.score_contributions([each])) for each in SENTENCES]
         await asyncio.sleep(0)

@@ -17,15 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer
 
-from scaar.core import writer
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.loop import writer
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.types import (
     AnswerEvent,
     AnswerRequest,
     AttendRequest,
     Attention,
     BudgetLimits,
-    Formulation,
     GenerateRequest,
     GenerationEnd,
     GenerationEvent,
@@ -37,7 +36,6 @@ from scaar.core.types import (
     SentenceAccepted,
     SentenceJudged,
     Token,
-    Trigger,
 )
 from scaar.generator.engines.decoding.decoder import Array
 from scaar.generator.engines.decoding.generator import DecodingGenerator
@@ -64,9 +62,10 @@ SENTENCES = (
 POLICIES = (
     PolicyRequest("dragin", PolicyOverrides(theta=1.5, top_words=3)),
     PolicyRequest("dragin", PolicyOverrides(theta=1.5, top_words=3, granularity=Granularity.TOKEN)),
-    PolicyRequest("flare", PolicyOverrides(trigger=Trigger.ATTENTION, theta=0.2)),
+    PolicyRequest("flare", PolicyOverrides(trigger="attention", theta=0.2)),
     PolicyRequest("etc", PolicyOverrides(theta=0.1, top_words=3)),
-    PolicyRequest("flare", PolicyOverrides(theta=0.3, query=Formulation.ATTENTION, top_words=3)),
+    PolicyRequest("etc_reference", PolicyOverrides(theta=0.1, top_words=3)),
+    PolicyRequest("flare", PolicyOverrides(theta=0.3, query="attention", top_words=3)),
 )
 
 
@@ -139,7 +138,7 @@ class WithoutAttention:
     def __init__(self, generator: DecodingGenerator) -> None:
         self._generator = generator
         self.describe_model = generator.describe_model
-        self.asked = list[AttendRequest]()
+        self.received = list[AttendRequest]()
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
         async with aclosing(self._generator.generate(request)) as events:
@@ -148,7 +147,7 @@ class WithoutAttention:
                 yield replace(event, attention=()) if streamed else event
 
     async def attend(self, request: AttendRequest) -> Attention:
-        self.asked.append(request)
+        self.received.append(request)
         return await self._generator.attend(request)
 
 
@@ -246,8 +245,8 @@ async def decided(
         request = AnswerRequest(QUESTION, policy, budget=budget)
         async with aclosing(loop.stream_answer(request)) as events:
             kinds = (SentenceJudged, QueryBuilt, SentenceAccepted)
-            told = [event async for event in events if isinstance(event, kinds)]
-    return told, generator.asked
+            reported = [event async for event in events if isinstance(event, kinds)]
+    return reported, generator.received
 
 
 PLENTY = 2_000
@@ -279,7 +278,7 @@ async def all_ways(
     budget=budgets,
     stops=st.booleans(),
 )
-def test_decisions_are_the_same_whether_attention_comes_with_the_tokens_or_is_asked_for(
+def test_decisions_are_the_same_with_streamed_and_with_requested_attention(
     lab: Speaker,
     chatting: Speaker,
     chats: bool,
@@ -290,25 +289,25 @@ def test_decisions_are_the_same_whether_attention_comes_with_the_tokens_or_is_as
     budget: BudgetLimits,
     stops: bool,
 ) -> None:
-    told_by = chatting if chats else lab
+    source = chatting if chats else lab
     own = own + "\nQuestion: none" if stops else own
-    told = told_by.telling(told_by.in_tokens(own, apart), told_by.in_tokens(again, apart))
-    came, came_anew, asked, asked_anew = [
-        events for events, _ in asyncio.run(all_ways(told, policy, budget))
+    reported = source.telling(source.in_tokens(own, apart), source.in_tokens(again, apart))
+    came, came_anew, requested, asked_anew = [
+        events for events, _ in asyncio.run(all_ways(reported, policy, budget))
     ]
-    assert came == asked
+    assert came == requested
     assert came_anew == asked_anew
     if budget.max_tokens == PLENTY:
         assert came == came_anew
 
 
-async def test_attention_is_asked_for_where_it_does_not_come(lab: Speaker) -> None:
+async def test_attention_is_requested_if_tokens_do_not_carry_it(lab: Speaker) -> None:
     text = lab.in_tokens("".join(SENTENCES[:3]), [])
     model = lab.telling(text, text)
     ways = await all_ways(model, replace_theta(POLICIES[0], 100.0), BudgetLimits())
     judged = [sum(isinstance(event, SentenceJudged) for event in events) for events, _ in ways]
     assert judged == [2, 2, 2, 2]
-    assert [len(asked) for _, asked in ways] == [0, 0, 2, 2]
+    assert [len(requested) for _, requested in ways] == [0, 0, 2, 2]
 
 
 def replace_theta(policy: PolicyRequest, theta: float) -> PolicyRequest:
@@ -325,11 +324,11 @@ async def test_decisions_are_the_same_where_a_generation_is_gone_on_with_in_mid_
     text = " He left for the hills in cold and rain. It was in the U.S. Then it ended! So it"
     tokens = lab.in_tokens(text, range(40))
     model, policy = lab.telling(tokens, tokens), replace_theta(POLICIES[0], 100.0)
-    (whole, _), (asked, _) = [
+    (whole, _), (requested, _) = [
         await decided(model, wrapped, policy, BudgetLimits(), draft_ahead=True)
         for wrapped in (Telling, WithoutAttention)
     ]
-    assert whole == asked
+    assert whole == requested
     assert sum(isinstance(event, SentenceJudged) for event in whole) == 4
 
 
@@ -345,8 +344,8 @@ def test_a_token_across_sentences_leaves_every_word_its_attention(
 ) -> None:
     own = own + " It left. Then it left. He left.\n" + ("\nQuestion: none" if stops else "")
     tokens = crossing.in_tokens(own, apart)
-    told = crossing.telling(tokens, tokens)
-    for events, _ in asyncio.run(all_ways(told, policy, budget)):
+    reported = crossing.telling(tokens, tokens)
+    for events, _ in asyncio.run(all_ways(reported, policy, budget)):
         for event in events:
             if isinstance(event, SentenceJudged) and policy.name == "dragin":
                 shares = [word.attention for word in event.words]
@@ -366,7 +365,7 @@ async def attended(speaking: Speaker, request: AttendRequest) -> tuple[list[str]
     return [token.text for token in attention.tokens], attention.prompt_tokens
 
 
-async def test_special_tokens_within_a_prompt_are_no_part_of_the_word_after_them(
+async def test_special_tokens_within_a_prompt_are_separate_from_the_next_word(
     chatting: Speaker,
 ) -> None:
     pieces, prompt_tokens = await attended(chatting, AttendRequest("Who?", " The film"))

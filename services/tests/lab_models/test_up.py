@@ -1,4 +1,4 @@
-"""``scaar up``: six processes that answer as one does, and go as they came."""
+"""``scaar up``: six processes that answer as one does, and stop together."""
 
 import os
 import random
@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from scaar.cli.services import ServiceName, default_address
+from scaar.cli.serve.services import ServiceName, default_address
 from scaar.core.policies import PRESETS
 from scaar.lab.questions import Question
-from scaar.runtime.listening import check_free
+from scaar.runtime.addresses import check_free
 from scaar.testing.commands import run_scaar
 
 
@@ -89,10 +89,10 @@ def target(lab_home: Path) -> Iterator[str]:
     base_port = free_base_port()
     with running(base_port, lab_home) as process:
         said = until_ready(process)
-        target = f"dns:///{default_address(ServiceName.ORCHESTRATOR, base_port)}"
+        address = default_address(ServiceName.ORCHESTRATOR, base_port)
         assert said.count("SERVING") == len(ServiceName)
-        assert target in said
-        yield target
+        assert f"--address {address} " in said
+        yield f"dns:///{address}"
 
 
 def lasting(value: Any) -> Any:
@@ -133,13 +133,13 @@ def kinds(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("policy", PRESETS)
-def test_five_processes_tell_the_same_events_as_one(
+def test_separate_processes_emit_the_same_events_as_one(
     target: str, tail_questions: list[Question], policy: str
 ) -> None:
     retrieved = False
     for question in tail_questions[:3]:
-        asked = ("ask", question.question, "--policy", policy, "--json")
-        embedded, remote = run_scaar(*asked), run_scaar(*asked, "--target", target)
+        requested = ("ask", question.question, "--policy", policy, "--json")
+        embedded, remote = run_scaar(*requested), run_scaar(*requested, "--address", target)
         assert (embedded.status, embedded.err) == (0, "")
         assert (remote.status, remote.err) == (0, "")
         assert len(remote.records) > 5
@@ -156,11 +156,11 @@ def test_five_processes_tell_the_same_events_as_one(
         (("--index", "../x"), 2),
     ],
 )
-def test_what_is_wrong_is_told_in_the_same_words(
+def test_errors_have_the_same_text_from_a_service(
     target: str, options: tuple[str, ...], status: int
 ) -> None:
     embedded, remote = (
-        run_scaar("ask", "Who?", *options, "--target", where) for where in ("embedded", target)
+        run_scaar("ask", "Who?", *options, "--address", where) for where in ("embedded", target)
     )
     assert embedded == remote
     assert (remote.status, remote.out) == (status, "")
@@ -168,7 +168,7 @@ def test_what_is_wrong_is_told_in_the_same_words(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP], ids=["Ctrl-C", "hang-up"])
-def test_a_signal_stops_all_five_and_frees_their_ports(
+def test_a_signal_stops_all_services_and_frees_their_ports(
     number: signal.Signals, lab_home: Path
 ) -> None:
     base_port = free_base_port()
@@ -180,29 +180,29 @@ def test_a_signal_stops_all_five_and_frees_their_ports(
     assert_ports_free(base_port)
 
 
-def test_a_service_that_ends_ends_all_and_is_named(lab_home: Path) -> None:
+def test_a_service_that_exits_stops_all_and_is_named(lab_home: Path) -> None:
     base_port = free_base_port()
     with running(base_port, lab_home) as process:
         until_ready(process)
         os.kill(pid_of(process, ServiceName.SCORER), signal.SIGKILL)
-        told = "scaar: scorer ended by itself with status -9; all stopped"
-        assert stderr_of(process).splitlines() == ["stopped", told]
+        message = "scaar: scorer exited with status -9; all services are stopped"
+        assert stderr_of(process).splitlines() == ["stopped", message]
         assert process.wait() == 1
     assert_ports_free(base_port)
 
 
-def test_a_service_that_cannot_start_ends_all_and_is_named(lab_home: Path) -> None:
+def test_a_service_that_cannot_start_stops_all_and_is_named(lab_home: Path) -> None:
     base_port = free_base_port()
     with running(base_port, lab_home, SCAAR_SCORER_MODEL="/no/where") as process:
         lines = stderr_of(process).splitlines()
         assert process.wait() == 1
-    assert "scaar: /no/where: there is no such model folder" in lines
+    assert "scaar: the model folder /no/where does not exist" in lines
     address = default_address(ServiceName.SCORER, base_port)
-    assert lines[-1] == f"scaar: scorer did not start on {address}; see above"
+    assert lines[-1] == f"scaar: scorer did not start on {address}; its error is above"
     assert_ports_free(base_port)
 
 
-def test_a_port_in_use_is_told_before_anything_is_started(lab_home: Path) -> None:
+def test_a_port_in_use_is_reported_before_anything_is_started(lab_home: Path) -> None:
     base_port = free_base_port()
     address = default_address(ServiceName.RETRIEVER, base_port)
     host, _, port = address.partition(":")
@@ -210,5 +210,5 @@ def test_a_port_in_use_is_told_before_anything_is_started(lab_home: Path) -> Non
         socket.create_server((host, int(port))),
         running(base_port, lab_home) as process,
     ):
-        assert stderr_of(process) == f"scaar: something listens at {address} already\n"
+        assert stderr_of(process) == f"scaar: address {address} is already in use\n"
         assert process.wait() == 1

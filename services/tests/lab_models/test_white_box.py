@@ -1,4 +1,4 @@
-"""The policies that go by entropies and attention, held against the model's graph by hand."""
+"""Policies by entropies and attention, compared with computations on the model's graph."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
@@ -9,12 +9,14 @@ import pytest
 
 from scaar.compose import open_answerer
 from scaar.core.ports import Answerer
+from scaar.core.queries import FORMULATIONS
+from scaar.core.text.word_classes import WordClass, word_classes
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import (
     AnswerEvent,
     AnswerFinished,
     AnswerRequest,
-    Formulation,
+    EvidenceKind,
     Granularity,
     JudgedWord,
     PolicyOverrides,
@@ -23,9 +25,7 @@ from scaar.core.types import (
     SentenceAccepted,
     SentenceJudged,
     TokenDrafted,
-    Trigger,
 )
-from scaar.core.word_classes import WordClass, word_classes
 from scaar.lab.questions import draw_questions
 from scaar.lab.world import World
 from scaar.testing.commands import run_scaar
@@ -66,7 +66,7 @@ class Judging:
     question: str
     so_far: str
     ids: list[int]
-    told: SentenceJudged
+    reported: SentenceJudged
     query: QueryBuilt | None = None
 
 
@@ -111,7 +111,7 @@ async def judged(
 def read(graph: Graph, draft: Judging) -> Read:
     """The draft in its prompt; its tokens are those that were drafted."""
     before = PROMPT.format(question=draft.question) + draft.so_far
-    found = graph.read(before, draft.told.text)
+    found = graph.read(before, draft.reported.text)
     assert [found.ids[at] for at in found.tokens] == draft.ids
     return found
 
@@ -119,30 +119,32 @@ def read(graph: Graph, draft: Judging) -> Read:
 def check_words(
     draft: Judging, expected: np.ndarray, value_of: Callable[[JudgedWord], float | None]
 ) -> None:
-    assert [value_of(word) for word in draft.told.words] == pytest.approx(list(expected), abs=NEAR)
+    assert [value_of(word) for word in draft.reported.words] == pytest.approx(
+        list(expected), abs=NEAR
+    )
 
 
 def check_decision(draft: Judging, values: list[float], may: list[bool], theta: float) -> None:
     """Words over theta are uncertain, the first is the trigger, the largest value the score."""
     over = [each and value > theta for value, each in zip(values, may, strict=True)]
-    told = draft.told
-    assert [word.uncertain for word in told.words] == over
-    assert told.trigger == (over.index(True) if any(over) else None)
-    assert told.retrieving is any(over) is (draft.query is not None)
-    asked = [value for value, each in zip(values, may, strict=True) if each]
-    assert told.score == (pytest.approx(max(asked), abs=NEAR) if asked else None)
+    reported = draft.reported
+    assert [word.uncertain for word in reported.words] == over
+    assert reported.trigger == (over.index(True) if any(over) else None)
+    assert reported.retrieving is any(over) is (draft.query is not None)
+    requested = [value for value, each in zip(values, may, strict=True) if each]
+    assert reported.score == (pytest.approx(max(requested), abs=NEAR) if requested else None)
 
 
 def check_attention_query(graph: Graph, draft: Judging) -> None:
     """The query has the words of question and answer that the trigger attends to most."""
     if draft.query is None:
         return
-    assert draft.told.trigger is not None
+    assert draft.reported.trigger is not None
     whole, found = PROMPT.format(question=draft.question), read(graph, draft)
-    trigger = found.words[draft.told.trigger]
-    asked = whole.index(draft.question)
+    trigger = found.words[draft.reported.trigger]
+    requested = whole.index(draft.question)
     spans = [
-        (asked, asked + len(draft.question)),
+        (requested, requested + len(draft.question)),
         (len(whole), len(whole) + len(draft.so_far) + trigger[0]),
     ]
     assert draft.query.query.text.split() == most_paid(found.paid_from(trigger, spans), FEW)
@@ -163,13 +165,13 @@ async def test_rind_is_what_the_graph_says(
         check_attention_query(graph, draft)
 
 
-async def test_the_authors_rind_is_what_the_graph_says_of_the_sentence_by_itself(
+async def test_the_authors_rind_follows_from_the_graph_of_the_sentence_alone(
     answerer: Answerer, questions: list[str], graph: Graph
 ) -> None:
     settings = {"theta": 2.0, "top_words": FEW}
     for draft in await judged(answerer, questions, "dragin_reference", **settings):
         found = read(graph, draft)
-        alone = graph.read("", draft.told.text, begins=False)
+        alone = graph.read("", draft.reported.text, begins=False)
         may = [each is WordClass.CONTENT for each in found.classes]
         shares = alone.shares(with_itself=True)
         values = shares * found.mean_entropies
@@ -177,9 +179,9 @@ async def test_the_authors_rind_is_what_the_graph_says_of_the_sentence_by_itself
         check_words(draft, values, lambda word: word.value)
         check_decision(draft, list(values), may, 2.0)
         if draft.query is not None:
-            whole = graph.read("", draft.question + draft.so_far + draft.told.text)
+            whole = graph.read("", draft.question + draft.so_far + draft.reported.text)
             first = len(whole.words) - len(found.words)
-            uncertain = [at for at, word in enumerate(draft.told.words) if word.uncertain]
+            uncertain = [at for at, word in enumerate(draft.reported.words) if word.uncertain]
             paid = whole.paid_before([first + at for at in uncertain])
             content = [
                 each
@@ -192,27 +194,45 @@ async def test_the_authors_rind_is_what_the_graph_says_of_the_sentence_by_itself
 async def test_the_entropy_trend_is_what_the_graph_says(
     answerer: Answerer, questions: list[str], graph: Graph
 ) -> None:
-    for draft in await judged(answerer, questions, "etc", theta=2.0, top_words=FEW):
+    for draft in await judged(answerer, questions, "etc", theta=1.0, top_words=FEW):
         found = read(graph, draft)
-        content = [at for at, each in enumerate(found.classes) if each is WordClass.CONTENT]
+        places = [at for at, each in enumerate(found.classes) if each is not WordClass.STOP]
         values, may = [0.0] * len(found.words), [False] * len(found.words)
-        for at, trend in zip(content[2:], trends(found.largest_entropies[content]), strict=False):
-            values[at], may[at] = trend, True
+        for at, trend in zip(places[2:], trends(found.largest_entropies[places]), strict=False):
+            values[at], may[at] = abs(trend), True
         check_words(draft, found.largest_entropies, lambda word: word.entropy)
+        check_words(draft, np.array(values), lambda word: word.value)
+        check_decision(draft, values, may, 1.0)
+        check_attention_query(graph, draft)
+
+
+async def test_the_authors_entropy_trend_is_what_the_graph_says(
+    answerer: Answerer, questions: list[str], graph: Graph
+) -> None:
+    for draft in await judged(answerer, questions, "etc_reference", theta=2.0, top_words=FEW):
+        found = read(graph, draft)
+        places = [at for at, each in enumerate(found.classes) if each is WordClass.CONTENT]
+        shares = found.paid_shares()
+        values, may = [0.0] * len(found.words), [False] * len(found.words)
+        found_trends = trends(found.largest_entropies[places], least_weight=0.9)
+        for at, trend in zip(places[2:], found_trends, strict=False):
+            values[at], may[at] = shares[at] * trend, True
+        check_words(draft, found.largest_entropies, lambda word: word.entropy)
+        check_words(draft, shares, lambda word: word.attention)
         check_words(draft, np.array(values), lambda word: word.value)
         check_decision(draft, values, may, 2.0)
         check_attention_query(graph, draft)
 
 
 def check_whole(draft: Judging, value: float, weights: np.ndarray, theta: float) -> None:
-    """A sentence over theta triggers by its heaviest word, and asks with all its words."""
-    told = draft.told
-    check_words(draft, np.full(len(told.words), value), lambda word: word.value)
-    assert told.score == pytest.approx(value, abs=NEAR)
-    assert told.trigger == (int(weights.argmax()) if value > theta else None)
+    """A sentence above theta triggers at its heaviest word, and its query has all words."""
+    reported = draft.reported
+    check_words(draft, np.full(len(reported.words), value), lambda word: word.value)
+    assert reported.score == pytest.approx(value, abs=NEAR)
+    assert reported.trigger == (int(weights.argmax()) if value > theta else None)
     assert (draft.query is not None) is (value > theta)
     if draft.query is not None:
-        assert draft.query.query.text == " ".join(told.text.split())
+        assert draft.query.query.text == " ".join(reported.text.split())
 
 
 async def test_the_mean_entropy_is_what_the_graph_says(
@@ -237,7 +257,7 @@ async def test_perplexity_is_what_the_graph_says(
 async def test_the_weighting_by_attention_is_what_the_graph_says(
     answerer: Answerer, questions: list[str], graph: Graph
 ) -> None:
-    settings = {"trigger": Trigger.ATTENTION, "theta": 0.25}
+    settings = {"trigger": "attention", "theta": 0.25}
     for draft in await judged(answerer, questions, "flare", **settings):
         found = read(graph, draft)
         shares, probabilities = found.shares(), found.probabilities
@@ -247,60 +267,62 @@ async def test_the_weighting_by_attention_is_what_the_graph_says(
         check_words(draft, probabilities, lambda word: word.probability)
         check_words(draft, np.array(limits), lambda word: word.threshold)
         under = [bool(each) for each in may & (probabilities < limits)]
-        assert [word.uncertain for word in draft.told.words] == under
-        assert draft.told.trigger == (under.index(True) if any(under) else None)
-        assert draft.told.score == pytest.approx((probabilities**shares)[may].min(), abs=NEAR)
+        assert [word.uncertain for word in draft.reported.words] == under
+        assert draft.reported.trigger == (under.index(True) if any(under) else None)
+        assert draft.reported.score == pytest.approx((probabilities**shares)[may].min(), abs=NEAR)
 
 
-LOW = dict.fromkeys(Trigger, 0.01) | {Trigger.PERPLEXITY: 1.001}
-HIGH = dict.fromkeys((Trigger.FLARE, Trigger.EXP_RAW, Trigger.SURPRISAL, Trigger.ATTENTION), 1.0)
+LOW = dict.fromkeys(TRIGGERS, 0.01) | {"perplexity": 1.001}
+HIGH = dict.fromkeys(("flare", "exp_raw", "surprisal", "attention"), 1.0)
 """Thetas at which about every sentence is retrieved for."""
 
 
-async def told(answerer: Answerer, question: str, overrides: PolicyOverrides) -> list[AnswerEvent]:
+async def reported(
+    answerer: Answerer, question: str, overrides: PolicyOverrides
+) -> list[AnswerEvent]:
     request = AnswerRequest(question, PolicyRequest("scaar", overrides))
     async with aclosing(answerer.stream_answer(request)) as stream:
         return [event async for event in stream]
 
 
-@pytest.mark.parametrize("trigger", Trigger)
+@pytest.mark.parametrize("trigger", TRIGGERS)
 async def test_every_trigger_asks_by_every_query(
-    answerer: Answerer, questions: list[str], trigger: Trigger
+    answerer: Answerer, questions: list[str], trigger: str
 ) -> None:
     theta = HIGH.get(trigger, LOW[trigger])
-    for formulation in Formulation:
+    for formulation in FORMULATIONS:
         overrides = PolicyOverrides(trigger=trigger, theta=theta, query=formulation)
-        events = await told(answerer, questions[0], overrides)
+        events = await reported(answerer, questions[0], overrides)
         built = [event.query for event in events if isinstance(event, QueryBuilt)]
         assert built
         for query in built:
-            assert query.formulation is formulation
+            assert query.formulation == formulation
             assert query.text.strip()
             # The trigger may be the first word, and attend to the question's words alone.
-            if query.fell_back or formulation is Formulation.QUESTION:
+            if query.fell_back or formulation == "question":
                 assert query.text == questions[0]
 
 
-@pytest.mark.parametrize("trigger", [each for each in Trigger if TRIGGERS[each].by_word])
+@pytest.mark.parametrize("trigger", [each for each in TRIGGERS if TRIGGERS[each].by_word])
 @pytest.mark.parametrize("granularity", Granularity)
 @pytest.mark.parametrize("spared", [False, True])
 async def test_every_trigger_by_words_goes_by_tokens_and_spares_stop_words(
     answerer: Answerer,
     questions: list[str],
-    trigger: Trigger,
+    trigger: str,
     granularity: Granularity,
     spared: bool,
 ) -> None:
-    takes = not TRIGGERS[trigger].uses_classes
+    takes = EvidenceKind.WORD_CLASSES not in TRIGGERS[trigger].needs
     overrides = PolicyOverrides(
         trigger=trigger,
         theta=HIGH.get(trigger, LOW[trigger]),
         granularity=granularity,
         spare_stop_words=spared if takes else None,
-        query=Formulation.CURRENT_SENTENCE,
+        query="current_sentence",
     )
     for question in questions[:2]:
-        events = await told(answerer, question, overrides)
+        events = await reported(answerer, question, overrides)
         drafts = [event for event in events if isinstance(event, SentenceJudged)]
         assert drafts
         for draft in drafts:

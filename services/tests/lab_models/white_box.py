@@ -1,4 +1,4 @@
-"""What the lab's language model says of a whole text at once, and what follows from it by hand.
+"""Values of a whole text from one run of the lab's language model, and what follows from them.
 
 Nothing here goes by the triggers, the queries by attention or the engines: the graph is run over a
 text from nothing, and words get their tokens by comparing every word with every token.
@@ -14,7 +14,7 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
-from scaar.core.word_classes import WordClass, word_classes
+from scaar.core.text.word_classes import WordClass, word_classes
 from scaar.lab.models import LAB_LM, model_folder
 
 Array = np.ndarray[Any, Any]
@@ -48,8 +48,8 @@ class Graph:
             "attention_mask": np.ones((1, len(ids)), np.int64),
             "position_ids": np.arange(len(ids))[None],
         }
-        wanted = {each.name for each in self._session.get_inputs()}
-        fed = {name: value for name, value in simple.items() if name in wanted} | empty
+        expected = {each.name for each in self._session.get_inputs()}
+        fed = {name: value for name, value in simple.items() if name in expected} | empty
         logits, attention = self._session.run(["logits", "last_attention"], fed)
         return Read(before, text, ids, pieces, logits[0], attention[0].mean(axis=0, dtype=float))
 
@@ -118,6 +118,17 @@ class Read:
         summed = np.array([values.sum() for values in self.of_words(later)])
         return summed / summed.mean() if summed.sum() else np.ones_like(summed)
 
+    def paid_shares(self) -> Array:
+        """The most that each word pays to one word of the text, scaled to mean 1 (ETC's code)."""
+        square = np.tril(self.paid[np.ix_(self.tokens, self.tokens)])
+        place = {at: number for number, at in enumerate(self.tokens)}
+        members = np.zeros((len(self.words), len(self.tokens)))
+        for number, word in enumerate(self.words):
+            members[number, [place[at] for at in self.tokens_in(word)]] = 1.0
+        between = (members / members.sum(axis=1, keepdims=True)) @ square @ members.T
+        most = between.max(axis=1)
+        return most / most.mean()
+
     @property
     def mean_entropies(self) -> Array:
         return np.array([values.mean() for values in self.of_words(self.token_entropies)])
@@ -170,15 +181,16 @@ def words_in(text: str) -> list[Span]:
     return found
 
 
-def trends(entropies: Sequence[float]) -> list[float]:
-    """M_t of ETC from the third entropy on."""
+def trends(entropies: Sequence[float], *, least_weight: float = 0.0) -> list[float]:
+    """M_t of ETC from the third entropy on; the weight of d2_t is at least ``least_weight``."""
     seconds = [float(each) for each in np.diff(entropies, 2)]
     found = []
     for t, second in enumerate(seconds):
         mean = math.fsum(seconds[: t + 1]) / (t + 1)
         before = seconds[t - 1] if t else 0.0
         apart = abs(second - mean) + abs(before - mean)
-        a = 0.9 + 0.1 * (abs(before - mean) / apart if apart else 0.0)
+        weight = abs(before - mean) / apart if apart else 0.0
+        a = least_weight + (1 - least_weight) * weight
         found.append(a * second + (1 - a) * before)
     return found
 

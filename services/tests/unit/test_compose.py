@@ -8,7 +8,7 @@ import pytest
 import yaml
 from pydantic import SecretStr
 
-from scaar.cli.services import ServiceName
+from scaar.cli.serve.services import ServiceName
 from scaar.cli.settings import read_every, settings_class
 from scaar.runtime.channel_security import ChannelSecurity
 from scaar.runtime.config_file import ConfigFile
@@ -112,7 +112,7 @@ def test_no_variable_is_a_secret(name: str) -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_only_what_is_asked_from_outside_has_a_port_and_on_this_machine_alone(
+def test_only_public_services_publish_a_port_on_loopback(
     profile: str,
 ) -> None:
     ports = [port for each in of(profile).values() for port in each.get("ports", ())]
@@ -136,10 +136,10 @@ def test_it_is_contained(name: str) -> None:
 
 @every_service
 def test_it_tells_its_health_and_waits_for_that_of_others(name: str) -> None:
-    told = not SERVICES[name].get("healthcheck", {}).get("disable") and (
+    reported = not SERVICES[name].get("healthcheck", {}).get("disable") and (
         "test" in SERVICES[name].get("healthcheck", {}) or is_ours(name)
     )
-    assert told == (name not in {*ENDS, "collector"})
+    assert reported == (name not in {*ENDS, "collector"})
     for other, how in SERVICES[name].get("depends_on", {}).items():
         assert SERVICES[other]["profiles"] == SERVICES[name]["profiles"]
         assert other not in UNASKED
@@ -179,7 +179,7 @@ def test_a_service_of_production_has_the_files_that_its_settings_name(
     assert {path.removeprefix("/run/secrets/") for path in named} == set(secrets(service))
 
 
-def test_every_one_has_a_key_of_its_own() -> None:
+def test_every_certificate_has_its_own_key() -> None:
     keys = [
         (secret, name)
         for name in SERVICES
@@ -237,5 +237,5 @@ def test_workers_are_where_prometheus_looks_for_them() -> None:
 def test_a_service_has_the_time_to_stop_that_its_settings_give_it() -> None:
     config = ConfigFile.read(DEPLOY / "examples" / "production.yaml")
     for service, settings in read_every(config).items():
-        told = SERVICES[service].get("stop_grace_period", "10s")
-        assert int(told.removesuffix("s")) > settings.drain_s + settings.stop_grace_s
+        reported = SERVICES[service].get("stop_grace_period", "10s")
+        assert int(reported.removesuffix("s")) > settings.drain_s + settings.stop_grace_s

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scaar.cli.services import ServiceName
+from scaar.cli.serve.services import ServiceName
 from scaar.cli.settings import read_every
 from scaar.runtime.config_file import ConfigFile
 

@@ -1,1 +1,29 @@
-"""Gates: which questions a policy is to retrieve for at all."""
+"""Gates: for which questions a policy may retrieve. One module each, and the table of readers."""
+
+from collections.abc import Callable
+
+from scaar.core.errors import DataCorrupt
+from scaar.core.gates.gate import GateJudgement, QuestionGate
+from scaar.core.gates.gate_json import GateDocument
+from scaar.core.gates.proxy_json import read_proxy
+from scaar.core.registry import Registry
+
+__all__ = ["GATES", "GateJudgement", "QuestionGate", "read_gate"]
+
+GATES = Registry[Callable[[GateDocument], QuestionGate]](
+    "gate", "scaar.gates", Callable, {"gece_proxy": read_proxy}
+)
+"""Each returns the gate of a file, or raises DataCorrupt."""
+
+
+def read_gate(content: bytes, where: str) -> QuestionGate:
+    """Return the gate of a file's content; its revision is a digest of the content.
+
+    Raises:
+        DataCorrupt: the content is no gate; names the missing or wrong field.
+    """
+    document = GateDocument.read(content, where)
+    name = document.fields.text("gate")
+    if name not in GATES:
+        raise DataCorrupt(f"{where}: gate: {GATES.unknown(name)}")
+    return GATES[name](document)

@@ -1,23 +1,15 @@
-"""A gate's proxy as JSON and back."""
+"""The proxy of GECE as JSON."""
 
-import hashlib
 import json
-import math
 from collections.abc import Mapping
-from typing import Any
 
-from scaar.core.errors import DataCorrupt
-from scaar.core.gates.proxy import GateProxy
+from scaar.core.gates.gate_json import FORMAT, GateDocument, JsonFields
+from scaar.core.gates.proxy import FEATURES, GateProxy
 from scaar.core.gates.word_statistics import WordStatistics
-
-FORMAT = 1
-"""The version of the form in which proxies are kept."""
-WEIGHTS = ("average_frequency", "rarest_frequency", "confidence")
-_REVISION_DIGITS = 12
 
 
 def proxy_to_json(proxy: GateProxy, *, learned_from: Mapping[str, object]) -> bytes:
-    """The proxy for a file; ``learned_from`` is told there, and read by nobody."""
+    """Return the content of a proxy's file; ``learned_from`` is informative only."""
     document = {
         "format": FORMAT,
         "gate": "gece_proxy",
@@ -25,7 +17,7 @@ def proxy_to_json(proxy: GateProxy, *, learned_from: Mapping[str, object]) -> by
         "learned_from": dict(learned_from),
         "threshold": proxy.threshold,
         "bias": proxy.bias,
-        "weights": dict(zip(WEIGHTS, proxy.weights, strict=True)),
+        "weights": dict(zip(FEATURES, proxy.weights, strict=True)),
         "words": {
             "source": proxy.statistics.source,
             "unseen": proxy.statistics.unseen,
@@ -35,70 +27,38 @@ def proxy_to_json(proxy: GateProxy, *, learned_from: Mapping[str, object]) -> by
     return json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n"
 
 
-def proxy_from_json(content: bytes, where: str) -> GateProxy:
-    """The proxy of a file's content; its revision is a digest of that.
+def read_proxy(document: GateDocument) -> GateProxy:
+    """Return the proxy of a document.
 
     Raises:
-        DataCorrupt: it is no proxy, naming what is missing or wrong.
+        DataCorrupt: a field is missing or wrong; names it.
     """
-    try:
-        document = json.loads(content)
-    except ValueError as error:
-        raise DataCorrupt(f"{where}: is not JSON: {error}") from error
-    read = _Reading(document, where)
-    if (form := read.held("format")) != FORMAT:
-        raise DataCorrupt(f"{where}: is of format {form!r}; this scaar reads {FORMAT}")
-    words = _Reading(read.held("words"), f"{where}, words")
-    weights = _Reading(read.held("weights"), f"{where}, weights")
-    frequencies = _Reading(words.held("frequencies"), f"{where}, words, frequencies")
+    fields, where = document.fields, document.where
+    words = JsonFields(fields.field("words"), f"{where}, words")
+    weights = JsonFields(fields.field("weights"), f"{where}, weights")
+    frequencies = JsonFields(words.field("frequencies"), f"{where}, words, frequencies")
     return GateProxy(
-        model=read.text("model"),
-        revision=hashlib.sha256(content).hexdigest()[:_REVISION_DIGITS],
+        model=fields.text("model"),
+        revision=document.revision,
         statistics=WordStatistics(
             source=words.text("source"),
             frequencies={word: frequencies.share(word) for word in frequencies.fields},
             unseen=words.share("unseen"),
         ),
-        bias=read.number("bias"),
+        bias=fields.number("bias"),
         weights=(
-            weights.number(WEIGHTS[0]),
-            weights.number(WEIGHTS[1]),
-            weights.number(WEIGHTS[2]),
+            weights.number(FEATURES[0]),
+            weights.number(FEATURES[1]),
+            weights.number(FEATURES[2]),
         ),
-        threshold=read.share("threshold"),
+        threshold=fields.share("threshold"),
     )
 
 
-class _Reading:
-    """An object of JSON whose members are taken by name and refused by name."""
+def proxy_from_json(content: bytes, where: str) -> GateProxy:
+    """Return the proxy of a file's content.
 
-    def __init__(self, fields: Any, where: str) -> None:
-        if not isinstance(fields, dict):
-            raise DataCorrupt(f"{where}: must be a JSON object")
-        self.fields: Mapping[str, Any] = fields
-        self._where = where
-
-    def held(self, name: str) -> Any:
-        if name not in self.fields:
-            raise DataCorrupt(f"{self._where}: has no {name}")
-        return self.fields[name]
-
-    def text(self, name: str) -> str:
-        value = self.held(name)
-        if not isinstance(value, str):
-            raise DataCorrupt(f"{self._where}: {name} must be a string, not {value!r}")
-        return value
-
-    def number(self, name: str) -> float:
-        value = self.held(name)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise DataCorrupt(f"{self._where}: {name} must be a number, not {value!r}")
-        if not math.isfinite(value):
-            raise DataCorrupt(f"{self._where}: {name} must be finite")
-        return float(value)
-
-    def share(self, name: str) -> float:
-        value = self.number(name)
-        if not 0 < value <= 1:
-            raise DataCorrupt(f"{self._where}: {name} must be in (0, 1], not {value:g}")
-        return value
+    Raises:
+        DataCorrupt: the content is no proxy; names the missing or wrong field.
+    """
+    return read_proxy(GateDocument.read(content, where))

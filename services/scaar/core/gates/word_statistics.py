@@ -1,4 +1,4 @@
-"""How often words are met: in a language, or in a corpus."""
+"""Frequencies of words in a language or a corpus."""
 
 import re
 from collections.abc import Mapping
@@ -9,10 +9,9 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class WordStatistics:
-    """The share that each word has in all that was counted, by the word in lower case.
+    """The relative frequency of each word, by the word in lower case.
 
-    ``unseen``, above 0, is the share of a word that is not among them; ``source`` says what was
-    counted.
+    ``unseen``, above 0, is the frequency of any other word; ``source`` names the counted text.
     """
 
     source: str
@@ -20,12 +19,12 @@ class WordStatistics:
     unseen: float
 
     def average(self, text: str) -> float:
-        """The mean frequency of the text's words; of a text without any, that of an unseen one."""
+        """Return the mean frequency of the text's words; ``unseen`` for a text without words."""
         found = self._of(text)
         return sum(found) / len(found)
 
     def rarest(self, text: str) -> float:
-        """The frequency of the text's rarest word."""
+        """Return the frequency of the rarest word of the text."""
         return min(self._of(text))
 
     def _of(self, text: str) -> list[float]:
@@ -34,5 +33,5 @@ class WordStatistics:
 
 
 def words_counted(text: str) -> list[str]:
-    """The words of a text as they are counted: runs of letters and digits in lower case."""
+    """Return the words of a text for counting: runs of letters and digits in lower case."""
     return _WORD.findall(text.casefold())

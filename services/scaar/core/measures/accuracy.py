@@ -1,8 +1,8 @@
-"""Accuracy: whether a choice among a few was the right one.
+"""Accuracy: whether a choice among a few is right.
 
 For yes and no (Geva et al., "Did Aristotle Use a Laptop?", TACL 2021) and for the letters of a
 multiple choice (Hendrycks et al., "Measuring Massive Multitask Language Understanding", ICLR 2021).
-Not exact match: SQuAD's normalisation takes the letter A for an article, and drops it.
+Exact match does not fit: SQuAD's normalisation drops the letter A as an article.
 """
 
 import string
@@ -12,7 +12,7 @@ _AROUND = string.punctuation + string.whitespace
 
 
 def accuracy(prediction: str, answers: Sequence[str]) -> float:
-    """1 if the prediction is one of the answers but for case and punctuation around it, else 0."""
+    """Return 1 if the prediction is an answer up to case and surrounding punctuation, else 0."""
     chosen = _bare(prediction)
     return float(bool(chosen) and any(chosen == _bare(answer) for answer in answers))
 

@@ -8,6 +8,6 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalised(answer: str) -> str:
-    """Lower case, without ASCII punctuation and articles, single spaces (in this order)."""
+    """Return the answer in lower case without ASCII punctuation, articles and repeated space."""
     bare = answer.lower().translate(_PUNCTUATION)
     return " ".join(_ARTICLES.sub(" ", bare).split())

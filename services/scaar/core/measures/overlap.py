@@ -1,8 +1,7 @@
-"""What a prediction and an answer have in common, word by word.
+"""The words that a prediction and an answer share.
 
-As in the official HotpotQA script (Yang et al., EMNLP 2018): yes, no and noanswer have nothing in
-common with anything but themselves. A prediction or an answer without any words has nothing in
-common with the other.
+As in the official HotpotQA script (Yang et al., EMNLP 2018), yes, no and noanswer overlap only with
+themselves. A prediction or an answer without words overlaps with nothing.
 """
 
 from collections import Counter
@@ -16,14 +15,14 @@ _WHOLE = frozenset({"yes", "no", "noanswer"})
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Which share of the predicted words is wanted, and of the wanted ones predicted."""
+    """The share of predicted words in the answer, and of the answer's words predicted."""
 
     precision: float = 0.0
     recall: float = 0.0
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of the two."""
+        """The harmonic mean of precision and recall."""
         both = self.precision + self.recall
         return 2 * self.precision * self.recall / both if both else 0.0
 
@@ -32,7 +31,7 @@ NOTHING = Overlap()
 
 
 def overlaps(prediction: str, answers: Sequence[str]) -> list[Overlap]:
-    """The overlap of the normalised prediction with each normalised answer; never empty."""
+    """Return the overlap of the prediction with each answer, normalised; never empty."""
     words = normalised(prediction)
     return [_overlap(words, normalised(answer)) for answer in answers] or [NOTHING]
 
@@ -40,8 +39,8 @@ def overlaps(prediction: str, answers: Sequence[str]) -> list[Overlap]:
 def _overlap(prediction: str, answer: str) -> Overlap:
     if prediction != answer and {prediction, answer} & _WHOLE:
         return NOTHING
-    predicted, wanted = prediction.split(), answer.split()
-    common = (Counter(predicted) & Counter(wanted)).total()
+    predicted, expected = prediction.split(), answer.split()
+    common = (Counter(predicted) & Counter(expected)).total()
     if common == 0:
         return NOTHING
-    return Overlap(common / len(predicted), common / len(wanted))
+    return Overlap(common / len(predicted), common / len(expected))

@@ -1,6 +1,6 @@
-"""Precision over words, the best over the answers.
+"""Precision over words, the maximum over the answers.
 
-As the official HotpotQA script has it (Yang et al., "HotpotQA: A Dataset for Diverse, Explainable
+As in the official HotpotQA script (Yang et al., "HotpotQA: A Dataset for Diverse, Explainable
 Multi-hop Question Answering", EMNLP 2018).
 """
 
@@ -10,5 +10,5 @@ from scaar.core.measures.overlap import overlaps
 
 
 def precision(prediction: str, answers: Sequence[str]) -> float:
-    """Which share of the predicted words is in the answer, best over the answers."""
+    """Return the share of predicted words that are in the answer, maximum over the answers."""
     return max(overlap.precision for overlap in overlaps(prediction, answers))

@@ -1,6 +1,6 @@
-"""Recall over words, the best over the answers.
+"""Recall over words, the maximum over the answers.
 
-As the official HotpotQA script has it (Yang et al., "HotpotQA: A Dataset for Diverse, Explainable
+As in the official HotpotQA script (Yang et al., "HotpotQA: A Dataset for Diverse, Explainable
 Multi-hop Question Answering", EMNLP 2018).
 """
 
@@ -10,5 +10,5 @@ from scaar.core.measures.overlap import overlaps
 
 
 def recall(prediction: str, answers: Sequence[str]) -> float:
-    """Which share of the answer's words is predicted, best over the answers."""
+    """Return the share of the answer's words that are predicted, maximum over the answers."""
     return max(overlap.recall for overlap in overlaps(prediction, answers))

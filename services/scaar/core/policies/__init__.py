@@ -1,11 +1,9 @@
-"""The policies by name. A new one is a module beside these and a row in the table."""
-
-from collections.abc import Mapping
-from types import MappingProxyType
+"""The policies by name. To add a policy, add a module and a row in the table."""
 
 from scaar.core.policies.dragin import DRAGIN
 from scaar.core.policies.dragin_reference import DRAGIN_REFERENCE
 from scaar.core.policies.etc import ETC
+from scaar.core.policies.etc_reference import ETC_REFERENCE
 from scaar.core.policies.fixed_length import FIXED_LENGTH
 from scaar.core.policies.fixed_sentence import FIXED_SENTENCE
 from scaar.core.policies.flare import FLARE
@@ -16,8 +14,24 @@ from scaar.core.policies.perplexity import PERPLEXITY
 from scaar.core.policies.preset import Preset
 from scaar.core.policies.scaar import SCAAR
 from scaar.core.policies.single_round import SINGLE_ROUND
+from scaar.core.queries import FORMULATIONS
+from scaar.core.registry import Registry
+from scaar.core.triggers import TRIGGERS
 
-PRESETS: Mapping[str, Preset] = MappingProxyType(
+
+def _problem(name: str, preset: Preset) -> str:
+    if preset.name != name:
+        return f"its name is {preset.name!r}"
+    if preset.trigger is not None and preset.trigger not in TRIGGERS:
+        return TRIGGERS.unknown(preset.trigger)
+    query = preset.query.formulation
+    return "" if query in FORMULATIONS else FORMULATIONS.unknown(query)
+
+
+PRESETS = Registry(
+    "policy",
+    "scaar.policies",
+    Preset,
     {
         preset.name: preset
         for preset in (
@@ -30,9 +44,11 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             DRAGIN,
             DRAGIN_REFERENCE,
             ETC,
+            ETC_REFERENCE,
             MEAN_ENTROPY,
             PERPLEXITY,
             SCAAR,
         )
-    }
+    },
+    problem=_problem,
 )

@@ -1,17 +1,16 @@
-"""DRAGIN (Su et al., ACL 2024): retrieve for a word that is unsure, attended to and no stop word.
+"""DRAGIN (Su et al., ACL 2024): retrieve for words with high entropy and high attention.
 
-The trigger is RIND (Eq. 1 to 5); the query (QFS, section 3.2) the words of question and answer
-that the first such word attends to most. The answer is cut before the sentence, as the authors'
-code does.
+The trigger is RIND (Eq. 1 to 5), which spares stop words. The query (QFS, section 3.2) consists of
+the words of question and answer to which the first such word attends most. The answer is cut before
+the sentence, as in the authors' code.
 """
 
-from scaar.core.policies.preset import JUDGING, Preset
-from scaar.core.types import Formulation, QuerySettings, Trigger, When
+from scaar.core.policies.preset import Preset
+from scaar.core.types import Moment, QuerySettings
 
 DRAGIN = Preset(
     name="dragin",
-    when=When.UNCERTAIN_DRAFT,
-    trigger=Trigger.RIND,
-    query=QuerySettings(Formulation.ATTENTION, include_question=False),
-    adjustable=JUDGING,
+    moments=(Moment.UNCERTAIN_DRAFT,),
+    trigger="rind",
+    query=QuerySettings("attention", include_question=False),
 )

@@ -1,16 +1,15 @@
-"""DRAGIN as its authors' code runs it, for parity: attention of the draft by itself.
+"""DRAGIN as its authors' code runs it, for parity: the attention of the draft alone.
 
 See :mod:`scaar.core.triggers.rind_reference` and
-:mod:`scaar.core.queries.attention_reference` for what differs from the paper.
+:mod:`scaar.core.queries.attention_reference` for the differences from the paper.
 """
 
-from scaar.core.policies.preset import JUDGING, Preset
-from scaar.core.types import Formulation, QuerySettings, Trigger, When
+from scaar.core.policies.preset import Preset
+from scaar.core.types import Moment, QuerySettings
 
 DRAGIN_REFERENCE = Preset(
     name="dragin_reference",
-    when=When.UNCERTAIN_DRAFT,
-    trigger=Trigger.RIND_REFERENCE,
-    query=QuerySettings(Formulation.ATTENTION_REFERENCE, include_question=False),
-    adjustable=JUDGING,
+    moments=(Moment.UNCERTAIN_DRAFT,),
+    trigger="rind_reference",
+    query=QuerySettings("attention_reference", include_question=False),
 )

@@ -1,15 +1,14 @@
-"""ETC (Li et al., AAAI 2026): retrieve where the entropy of content words turns upwards.
+"""ETC (Li et al., AAAI 2026): retrieve where the entropy of words changes sharply.
 
-The query is DRAGIN's, by attention.
+The query is DRAGIN's, by attention, as the paper says (section 3.3).
 """
 
-from scaar.core.policies.preset import JUDGING, Preset
-from scaar.core.types import Formulation, QuerySettings, Trigger, When
+from scaar.core.policies.preset import Preset
+from scaar.core.types import Moment, QuerySettings
 
 ETC = Preset(
     name="etc",
-    when=When.UNCERTAIN_DRAFT,
-    trigger=Trigger.ETC,
-    query=QuerySettings(Formulation.ATTENTION, include_question=False),
-    adjustable=JUDGING,
+    moments=(Moment.UNCERTAIN_DRAFT,),
+    trigger="etc",
+    query=QuerySettings("attention", include_question=False),
 )

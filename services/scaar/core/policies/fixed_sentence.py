@@ -1,14 +1,13 @@
 """FS-RAG (as DRAGIN measures IRCoT without its memory): retrieve for every sentence.
 
-The query is the sentence before; its passages take the place of the last ones.
+The query is the previous sentence; its passages replace the previous ones.
 """
 
-from scaar.core.policies.preset import RETRIEVING, Preset
-from scaar.core.types import Formulation, QuerySettings, When
+from scaar.core.policies.preset import Preset
+from scaar.core.types import Moment, QuerySettings
 
 FIXED_SENTENCE = Preset(
     name="fixed_sentence",
-    when=When.EVERY_SENTENCE,
-    query=QuerySettings(Formulation.LAST_SENTENCE, include_question=False),
-    adjustable=RETRIEVING,
+    moments=(Moment.BEFORE_SENTENCE,),
+    query=QuerySettings("last_sentence", include_question=False),
 )

@@ -1,16 +1,15 @@
-"""IRCoT (Trivedi et al., 2022): retrieve for every sentence, and keep what was found.
+"""IRCoT (Trivedi et al., 2022): retrieve for every sentence, and accumulate the passages.
 
-The query is the sentence before; passages accumulate up to 15 (IRCoT section 4), the oldest are
-dropped first.
+The query is the previous sentence. Passages accumulate (IRCoT section 4) up to ``max_passages``;
+the oldest are dropped first.
 """
 
-from scaar.core.policies.preset import RETRIEVING, Preset
-from scaar.core.types import Formulation, QuerySettings, When
+from scaar.core.policies.preset import Preset
+from scaar.core.types import Moment, QuerySettings
 
 IRCOT = Preset(
     name="ircot",
-    when=When.EVERY_SENTENCE,
-    query=QuerySettings(Formulation.LAST_SENTENCE, include_question=False),
+    moments=(Moment.BEFORE_SENTENCE,),
+    query=QuerySettings("last_sentence", include_question=False),
     max_passages=15,
-    adjustable=RETRIEVING | {"max_passages"},
 )

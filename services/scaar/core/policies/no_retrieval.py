@@ -1,11 +1,11 @@
-"""The model alone: what it writes stands."""
+"""The model alone: its text is accepted unchanged."""
 
 from scaar.core.policies.preset import Preset
-from scaar.core.types import Formulation, QuerySettings, When
+from scaar.core.types import QuerySettings
 
 NO_RETRIEVAL = Preset(
     name="no_retrieval",
-    when=When.NEVER,
-    query=QuerySettings(Formulation.QUESTION, include_question=False),
+    moments=(),
+    query=QuerySettings("question", include_question=False),
     top_k=0,
 )

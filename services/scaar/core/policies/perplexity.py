@@ -1,15 +1,14 @@
 """Plain uncertainty (AdaRAGUE, Moskvoretskii et al., ACL 2025): the sentence's perplexity.
 
-The query is the draft: no word of it is uncertain by itself.
+The query is the whole draft, since no single word is uncertain.
 """
 
-from scaar.core.policies.preset import JUDGING, Preset
-from scaar.core.types import Formulation, QuerySettings, Trigger, When
+from scaar.core.policies.preset import Preset
+from scaar.core.types import Moment, QuerySettings
 
 PERPLEXITY = Preset(
     name="perplexity",
-    when=When.UNCERTAIN_DRAFT,
-    trigger=Trigger.PERPLEXITY,
-    query=QuerySettings(Formulation.CURRENT_SENTENCE, include_question=False),
-    adjustable=JUDGING,
+    moments=(Moment.UNCERTAIN_DRAFT,),
+    trigger="perplexity",
+    query=QuerySettings("current_sentence", include_question=False),
 )

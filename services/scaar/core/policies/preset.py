@@ -1,45 +1,25 @@
-"""What a policy is: a pair of *when* to retrieve and *what* to ask, with the paper's values."""
+"""Presets: named pairs of a trigger and a query formulation, with their defaults."""
 
 from dataclasses import dataclass
 
-from scaar.core.types import QuerySettings, Trigger, When
+from scaar.core.types import Moment, QuerySettings
 
 PAPER_TOP_K = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A named policy; ``adjustable`` are the overrides that mean something to it.
+    """A named policy, which retrieves at its ``moments``, and never without one.
 
-    ``trigger`` is what it judges drafts by, and brings its own threshold.
+    ``moments`` and ``max_passages`` decide which settings it accepts. The default of theta is that
+    of ``trigger``, which judges the drafts.
     """
 
     name: str
-    when: When
+    moments: tuple[Moment, ...]
     query: QuerySettings
-    trigger: Trigger | None = None
+    trigger: str | None = None
     theta_cap: float = 1.0
     top_k: int = PAPER_TOP_K
     window_tokens: int = 0
     max_passages: int = 0
-    adjustable: frozenset[str] = frozenset()
-
-
-GATED = frozenset({"gate", "gate_threshold"})
-"""What can be adjusted in any policy that retrieves."""
-
-RETRIEVING = GATED | {"query", "include_question", "last_n_tokens", "top_k"}
-"""What can be adjusted in a policy that always retrieves: any query that needs no draft."""
-
-JUDGING = RETRIEVING | {
-    "trigger",
-    "theta",
-    "theta_cap",
-    "granularity",
-    "spare_stop_words",
-    "truncate",
-    "alpha",
-    "word_order",
-    "top_words",
-}
-"""What can be adjusted in a policy that judges drafts: any trigger with any query."""

@@ -1,16 +1,15 @@
 """SCAAR: thresholds that rise with a word's semantic contribution, percentile-filtered queries.
 
-A sentence is uncertain when some word's probability is below its own threshold (Eq. 1 to 3); the
-query is the question and the confident words that contribute most (Algorithm 1).
+A sentence is uncertain if the probability of some word is below its own threshold (Eq. 1 to 3); the
+query is the question and the confident words with the largest contributions (Algorithm 1).
 """
 
-from scaar.core.policies.preset import JUDGING, Preset
-from scaar.core.types import Formulation, QuerySettings, Trigger, When
+from scaar.core.policies.preset import Preset
+from scaar.core.types import Moment, QuerySettings
 
 SCAAR = Preset(
     name="scaar",
-    when=When.UNCERTAIN_DRAFT,
-    trigger=Trigger.EXP_RAW,
-    query=QuerySettings(Formulation.PFQ, include_question=True, alpha=50.0),
-    adjustable=JUDGING,
+    moments=(Moment.UNCERTAIN_DRAFT,),
+    trigger="exp_raw",
+    query=QuerySettings("pfq", include_question=True, alpha=50.0),
 )

@@ -1,11 +1,10 @@
-"""SR-RAG: passages for the question are retrieved once and stay for the whole answer."""
+"""SR-RAG: passages for the question are retrieved once and used for the whole answer."""
 
-from scaar.core.policies.preset import GATED, Preset
-from scaar.core.types import Formulation, QuerySettings, When
+from scaar.core.policies.preset import Preset
+from scaar.core.types import Moment, QuerySettings
 
 SINGLE_ROUND = Preset(
     name="single_round",
-    when=When.ONCE,
-    query=QuerySettings(Formulation.QUESTION, include_question=False),
-    adjustable=GATED | {"top_k"},
+    moments=(Moment.BEFORE_ANSWER,),
+    query=QuerySettings("question", include_question=False),
 )

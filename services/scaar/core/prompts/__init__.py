@@ -1,4 +1,4 @@
-"""Prompt profiles: versioned layouts of prompts, the examples that they show, and their table."""
+"""Prompt profiles: versioned layouts of prompts, their few-shot examples, and their table."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,25 +11,27 @@ from scaar.core.prompts.exemplars import EXEMPLARS
 from scaar.core.prompts.exemplars.exemplar_set import ExemplarSet
 from scaar.core.prompts.lab import LAB
 from scaar.core.prompts.profile import PromptProfile
-from scaar.core.prompts.scaar import SCAAR
+from scaar.core.prompts.scaar import SCAAR, SCAAR_1
 
 __all__ = ["PROFILES", "PromptProfile", "profile_of"]
 
 PROFILES: Mapping[str, PromptProfile] = MappingProxyType(
-    {profile.name: profile for profile in (LAB, SCAAR, DRAGIN)}
+    {profile.label: profile for profile in (LAB, SCAAR, SCAAR_1, DRAGIN)}
 )
+"""The layouts by ``NAME@VERSION``, the newest version of each name first."""
 
 
 @cache
 def profile_of(name: str) -> PromptProfile:
-    """The profile of that name: ``LAYOUT[@VERSION][:EXAMPLES[@VERSION]]``.
+    """Return the profile of that name: ``LAYOUT[@VERSION][:EXAMPLES[@VERSION]]``.
 
-    ``dragin`` and ``dragin@1`` are a layout with the general examples, ``dragin:strategyqa`` and
-    ``dragin@1:strategyqa@1`` the same layout with others.
+    A name without a version is the newest one. ``dragin`` and ``dragin@1`` are a layout with the
+    general examples, ``dragin:strategyqa`` and ``dragin@1:strategyqa@1`` the same layout with
+    others.
 
     Raises:
-        InvalidRequest: there is no such layout or set of examples, or not in that version, or the
-            layout shows none; names the known ones.
+        InvalidRequest: the layout or the set of examples is unknown, or unknown in that version,
+            or the layout shows no examples. The message lists the known ones.
     """
     layout_name, colon, examples_name = name.partition(":")
     profile = _layout_of(layout_name, name)
@@ -37,8 +39,8 @@ def profile_of(name: str) -> PromptProfile:
         return profile
     examples = _examples_of(examples_name, name)
     if profile.exemplars is None:
-        told = f"the layout {profile.name} shows no examples, so there is no {name!r}"
-        raise InvalidRequest.of("prompt_profile", told)
+        text = f"the layout {profile.name} shows no examples, so there is no {name!r}"
+        raise InvalidRequest.of("prompt_profile", text)
     return profile if examples is profile.exemplars else replace(profile, exemplars=examples)
 
 
@@ -46,7 +48,7 @@ def _layout_of(layout_name: str, name: str) -> PromptProfile:
     for profile in PROFILES.values():
         if layout_name in (profile.name, profile.label):
             return profile
-    known = ", ".join(profile.label for profile in PROFILES.values())
+    known = ", ".join(PROFILES)
     raise InvalidRequest.of("prompt_profile", f"there is no profile {name!r}; known: {known}")
 
 
@@ -55,5 +57,5 @@ def _examples_of(examples_name: str, name: str) -> ExemplarSet:
         if examples_name in (examples.name, examples.label):
             return examples
     known = ", ".join(examples.label for examples in EXEMPLARS.values())
-    told = f"there is no profile {name!r}: the known sets of examples are {known}"
-    raise InvalidRequest.of("prompt_profile", told)
+    text = f"there is no profile {name!r}: the known sets of examples are {known}"
+    raise InvalidRequest.of("prompt_profile", text)

@@ -1,22 +1,22 @@
-"""How an answer concludes: the answer phrase, and what stands after the last one."""
+"""The conclusion of an answer: the answer phrase and the short answer after it."""
 
 import re
 
 _ANSWER_PHRASE = re.compile(r"\bthe\s+answer\s+is\b", re.IGNORECASE)
 _DOTTED = re.compile(r"(?:^|\s)(?:[^\W\d_]\.){2,}$")
-"""A last word of initials, such as U.S., whose period is its own."""
+"""A last word of initials, such as U.S., which keeps its period."""
 
 
 def concludes(sentence: str) -> bool:
-    """Whether the sentence, the model's own, holds the answer phrase."""
+    """Return whether a sentence of the model contains the answer phrase."""
     return _ANSWER_PHRASE.search(sentence) is not None
 
 
 def extract_answer(text: str) -> str | None:
-    """What stands after the last answer phrase, up to the end of its line.
+    """Return the text after the last answer phrase, up to the end of the line.
 
-    Without the colon before it, the closing period and the space around it; None where the phrase
-    is missing or nothing follows it.
+    A colon before it, the closing period and surrounding space are removed. None if the phrase is
+    missing or nothing follows it.
     """
     found = list(_ANSWER_PHRASE.finditer(text))
     if not found:

@@ -1,4 +1,4 @@
-"""The layout of DRAGIN: examples first, then passages and a reminder, then the question."""
+"""The layout of DRAGIN: examples, then passages and a reminder, then the question."""
 
 from collections.abc import Sequence
 

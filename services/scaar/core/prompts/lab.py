@@ -1,4 +1,4 @@
-"""The lab's layout, the shortest: numbered passages, the question (:mod:`scaar.lab.layout`)."""
+"""The layout of the lab: numbered passages, then the question (:mod:`scaar.lab.layout`)."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from scaar.core.prompts.profile import PromptProfile
 
 
 def numbered(passages: Sequence[str]) -> str:
-    """The passages under their heading, a line each, numbered from 1; nothing for none."""
+    """Return the passages under a heading, one per line, numbered from 1; empty for none."""
     if not passages:
         return ""
     lines = "".join(f"[{number}] {text}\n" for number, text in enumerate(passages, 1))

@@ -1,4 +1,4 @@
-"""What a prompt profile is: a layout of prompts, and how its answers end."""
+"""Prompt profiles: a layout of prompts, and the end of answers to them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,29 +12,29 @@ from scaar.core.types import RetrievedPassage
 
 @dataclass(frozen=True, slots=True)
 class PromptProfile:
-    """A versioned layout: the same name and version always write the same prompt.
+    """A versioned layout: the same name and version always give the same prompt.
 
-    ``layout`` takes the question, the passages as they may stand in a prompt, and the examples. The
-    model's text begins right after a prompt, with its own space. ``stop`` ends the generation of a
-    model that would go on to a question of its own.
+    ``layout`` takes the question, the passages made safe for a prompt, and the examples. The
+    model's text begins directly after the prompt, with its own space. ``stop`` ends the generation
+    of a model that would continue with a question of its own.
     """
 
     name: str
     version: int
     layout: Callable[[str, Sequence[str], str], str]
     exemplars: ExemplarSet | None = None
-    """The examples that it shows; None for a layout that has no place for any."""
+    """The few-shot examples; None for a layout without examples."""
     with_titles: bool = False
-    """Whether a passage is introduced by its title where its text does not begin with it."""
+    """Whether the title precedes a passage whose text does not begin with it."""
     forcing_phrase: str = " So the answer is"
-    """What is appended to a text without conclusion, to have the model conclude."""
+    """The text appended to an answer without conclusion, to make the model conclude."""
     stop: tuple[str, ...] = ("\nQuestion:",)
 
     @property
     def label(self) -> str:
-        """What :func:`scaar.core.prompts.profile_of` knows it by: name and version of the layout.
+        """The name for :func:`scaar.core.prompts.profile_of`: name and version of the layout.
 
-        Those of the examples follow unless they are the general ones.
+        The name and version of the examples follow, unless these are the general ones.
         """
         label = f"{self.name}@{self.version}"
         if self.exemplars in (None, GENERAL):
@@ -42,20 +42,20 @@ class PromptProfile:
         return f"{label}:{self.exemplars.label}"
 
     def render(self, question: str, passages: Sequence[RetrievedPassage] = ()) -> str:
-        """The prompt for a question, from the passages in their order, empty ones left out."""
+        """Return the prompt for a question with passages, in order and without empty ones."""
         texts = [safe_passage(self._text(passage)) for passage in passages]
         examples = "" if self.exemplars is None else self.exemplars.text
         return self.layout(safe_question(question), [text for text in texts if text], examples)
 
     def concludes(self, sentence: str) -> bool:
-        """Whether the sentence, the model's own, holds the answer phrase."""
+        """Return whether a sentence of the model contains the answer phrase."""
         return concludes(sentence)
 
     def extract_answer(self, text: str) -> str | None:
-        """What stands after the last answer phrase, up to the end of its line.
+        """Return the text after the last answer phrase, up to the end of the line.
 
-        Without the colon before it, the closing period and the space around it; None where the
-        phrase is missing or nothing follows it.
+        A colon before it, the closing period and surrounding space are removed. None if the phrase
+        is missing or nothing follows it.
         """
         return extract_answer(text)
 

@@ -1,22 +1,22 @@
-"""Text that is not ours, made safe to stand in a prompt.
+"""Untrusted text, made safe for a prompt.
 
-A passage may hold anything, and must not end or steer the loop. So its text becomes one line,
-is cut to ``MAX_PASSAGE_CHARACTERS``, and what would read as part of the prompt is written
-otherwise, with nothing taken from its sense:
+A passage may contain any text, and must not end or steer the loop. Its text becomes one line, is
+cut to ``MAX_PASSAGE_CHARACTERS``, and markers that would read as part of the prompt are replaced,
+without a change of meaning:
 
     Question:  Answer:  Context:  Facts:   ->  Question -  Answer -  Context -  Facts -
     [2]                                    ->  (2)
     the answer is                          ->  the answer - is
     <s>  </s>  <|end|>  [INST]             ->  < s>  < /s>  < |end| >  (INST)
 
-The markers are met wherever they stand; those of a word with a colon only when capitalised.
-Ordinary text stays as it is.
+Markers are replaced anywhere in the text; headings with a colon only if capitalised. Other text
+stays unchanged.
 """
 
 import re
 
 MAX_PASSAGE_CHARACTERS = 2_000
-"""A longer passage is cut at the last word that fits, before anything is written otherwise."""
+"""A longer passage is cut at the last word that fits, before markers are replaced."""
 
 # Zero-width and direction marks that hide a marker from a reader or from the patterns below.
 # The joiners U+200C and U+200D stay: words of Persian and families of emoji need them.
@@ -35,27 +35,27 @@ _ANSWER_PHRASE = re.compile(r"\b(the answer)(?= is\b)", re.IGNORECASE)
 
 
 def one_line(text: str) -> str:
-    """The text with every run of white space and control characters made a single space.
+    """Return the text with every run of white space and control characters as a single space.
 
-    Invisible characters go, and half pairs of UTF-16, which no encoder takes.
+    Invisible characters are removed, as are lone surrogates of UTF-16, which no encoder accepts.
     """
     return _BLANK.sub(" ", _INVISIBLE.sub("", text)).strip()
 
 
 def without_control_tokens(text: str) -> str:
-    """The text with what a tokenizer may read as a token of its own written otherwise."""
+    """Return the text with markers replaced that a tokenizer may read as control tokens."""
     text = _CONTROL_TOKEN.sub("< ", text)
     text = _CONTROL_TOKEN_END.sub("| ", text)
     return _INSTRUCTION.sub(r"(\1)", text)
 
 
 def safe_question(text: str) -> str:
-    """A question as it stands in a prompt: one line, free of control tokens."""
+    """Return a question for a prompt: one line, without control tokens."""
     return without_control_tokens(one_line(text))
 
 
 def safe_passage(text: str) -> str:
-    """A passage as it stands in a prompt: one line, cut to length, free of markers."""
+    """Return a passage for a prompt: one line, cut to length, without markers."""
     text = without_control_tokens(cut(one_line(text), MAX_PASSAGE_CHARACTERS))
     text = _HEADING.sub(_without_colon, text)
     text = _NUMBER.sub(r"(\1)", text)
@@ -63,9 +63,9 @@ def safe_passage(text: str) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """The text if it fits, else its longest beginning of whole words that does.
+    """Return the text, cut to its longest prefix of whole words within the limit.
 
-    A first word that is longer than the limit is cut itself.
+    A first word longer than the limit is cut.
     """
     if len(text) <= limit:
         return text

@@ -1,7 +1,4 @@
-"""Query formulations: what to ask the retriever, one module each, and their table."""
-
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+"""Query formulations, one module each, and their table."""
 
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.queries import (
@@ -15,34 +12,37 @@ from scaar.core.queries import (
     pfq,
     question,
 )
-from scaar.core.queries.formulated import Formulated
-from scaar.core.types import Formulation, Query, QueryRequest, QuerySettings
+from scaar.core.queries.formulation import FormulationRule
+from scaar.core.registry import Registry
+from scaar.core.types import Query, QueryRequest, QuerySettings
 
-FORMULATIONS: Mapping[Formulation, Callable[[QueryRequest, int], Formulated]] = MappingProxyType(
+FORMULATIONS = Registry(
+    "query",
+    "scaar.queries",
+    FormulationRule,
     {
-        Formulation.QUESTION: question.formulate,
-        Formulation.CURRENT_SENTENCE: current_sentence.formulate,
-        Formulation.LAST_SENTENCE: last_sentence.formulate,
-        Formulation.LAST_N_TOKENS: last_n_tokens.formulate,
-        Formulation.FULL_CONTEXT: full_context.formulate,
-        Formulation.PFQ: pfq.formulate,
-        Formulation.CONTENT_WORDS: content_words.formulate,
-        Formulation.ATTENTION: attention.formulate,
-        Formulation.ATTENTION_REFERENCE: attention_reference.formulate,
-    }
+        "question": question.QUESTION,
+        "current_sentence": current_sentence.CURRENT_SENTENCE,
+        "last_sentence": last_sentence.LAST_SENTENCE,
+        "last_n_tokens": last_n_tokens.LAST_N_TOKENS,
+        "full_context": full_context.FULL_CONTEXT,
+        "pfq": pfq.PFQ,
+        "content_words": content_words.CONTENT_WORDS,
+        "attention": attention.ATTENTION,
+        "attention_reference": attention_reference.ATTENTION_REFERENCE,
+    },
 )
-"""Each gives at most as many words as it is told that there is room for."""
 
 
 def build_query(request: QueryRequest) -> Query:
-    """The query of a request: the question if it is to be included, then the formulation's words.
+    """Return the query: the question, if it is included, then the words of the formulation.
 
-    White space becomes single spaces. The question is never cut; ``max_words`` counts its words
-    where it is included. Where no word is left beside it, the query is the question.
+    White space becomes single spaces. The question is never cut; its words count against
+    ``max_words`` if it is included. If the formulation returns no word, the query is the question.
 
     Raises:
-        InvalidRequest: an empty question, a setting out of range, or words that lack what the
-            formulation needs.
+        InvalidRequest: the question is empty, a setting is out of range, or the words lack values
+            that the formulation needs.
     """
     violations = check_settings(request.settings)
     if not request.question.strip():
@@ -50,21 +50,24 @@ def build_query(request: QueryRequest) -> Query:
     if violations:
         raise InvalidRequest(violations)
     settings = request.settings
-    asked = request.question.split()
-    room = settings.max_words - (len(asked) if settings.include_question else 0)
-    formulated = FORMULATIONS[settings.formulation](request, max(0, room))
-    included = asked if settings.include_question or not formulated.words else []
+    question_words = request.question.split()
+    room = settings.max_words - (len(question_words) if settings.include_question else 0)
+    formulated = FORMULATIONS[settings.formulation].formulate(request, max(0, room))
+    included = question_words if settings.include_question or not formulated.words else []
     return Query(
         text=" ".join((*included, *formulated.words)),
         formulation=settings.formulation,
         kept=tuple(sorted(formulated.kept)),
-        fell_back=not formulated.words and settings.formulation is not Formulation.QUESTION,
+        fell_back=not formulated.words and settings.formulation != "question",
     )
 
 
 def check_settings(settings: QuerySettings) -> tuple[Violation, ...]:
-    """What is wrong with query settings, each field named from the request down."""
+    """Return the violations of query settings, with field names from the request down."""
     violations = []
+    if settings.formulation not in FORMULATIONS:
+        text = FORMULATIONS.unknown(settings.formulation)
+        violations.append(Violation("settings.formulation", text))
     if not 0.0 < settings.alpha <= 100.0:
         violations.append(Violation("settings.alpha", "must be over 0 and at most 100 (percent)"))
     if settings.last_n_tokens < 1:

@@ -1,17 +1,17 @@
 """DRAGIN's query as its authors' code forms it.
 
-What is attended to from before the words that triggered, all of them averaged; content words
-only; of a query that is too long the last words are kept.
+It uses the attention of the tokens before the words that triggered, averaged over these words, and
+content words only. A query that is too long keeps its last words.
 """
 
 from scaar.core.queries.attention import most_attended
-from scaar.core.queries.formulated import Formulated
-from scaar.core.types import QueryRequest
-from scaar.core.word_classes import WordClass, word_classes
+from scaar.core.queries.formulation import Formulated, FormulationRule
+from scaar.core.text.word_classes import WordClass, word_classes
+from scaar.core.types import EvidenceKind, QueryRequest
 
 
 def formulate(request: QueryRequest, room: int) -> Formulated:
-    """The ``top_words`` of the content words, in text order."""
+    """Return the ``top_words`` content words in text order."""
     classes = word_classes([word.text for word in request.attended])
     content = [
         word
@@ -20,3 +20,13 @@ def formulate(request: QueryRequest, room: int) -> Formulated:
     ]
     words = most_attended(content, request.settings.top_words)
     return Formulated(words[max(0, len(words) - room) :])
+
+
+ATTENTION_REFERENCE = FormulationRule(
+    formulate,
+    frozenset({EvidenceKind.ATTENTION}),
+    needs_draft=True,
+    settings=frozenset({"top_words"}),
+    reads_again=True,
+    uses_word_classes=True,
+)

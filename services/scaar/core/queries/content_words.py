@@ -1,12 +1,12 @@
-"""The content words of the drafted sentence without its uncertain ones."""
+"""The content words of the draft, except uncertain ones."""
 
-from scaar.core.queries.formulated import Formulated, of_draft
+from scaar.core.queries.formulation import Formulated, FormulationRule, of_draft
+from scaar.core.text.word_classes import WordClass, word_classes
 from scaar.core.types import QueryRequest
-from scaar.core.word_classes import WordClass, word_classes
 
 
 def formulate(request: QueryRequest, room: int) -> Formulated:
-    """The confident nouns, adjectives, verbs, proper nouns and numbers, in text order."""
+    """Return the confident nouns, adjectives, verbs, proper nouns and numbers in text order."""
     classes = word_classes([word.text for word in request.words])
     kept = [
         position
@@ -14,3 +14,6 @@ def formulate(request: QueryRequest, room: int) -> Formulated:
         if classes[position] is WordClass.CONTENT and not word.uncertain
     ]
     return of_draft(request.words, kept, room)
+
+
+CONTENT_WORDS = FormulationRule(formulate, needs_draft=True, uses_word_classes=True)

@@ -1,10 +1,13 @@
-"""The drafted sentence without its uncertain words (FLARE; SCAAR's Curr-Sent)."""
+"""The draft without its uncertain words (FLARE; SCAAR's Curr-Sent)."""
 
-from scaar.core.queries.formulated import Formulated, of_draft
+from scaar.core.queries.formulation import Formulated, FormulationRule, of_draft
 from scaar.core.types import QueryRequest
 
 
 def formulate(request: QueryRequest, room: int) -> Formulated:
-    """The confident words of the draft, in text order."""
+    """Return the confident words of the draft in text order."""
     confident = [position for position, word in enumerate(request.words) if not word.uncertain]
     return of_draft(request.words, confident, room)
+
+
+CURRENT_SENTENCE = FormulationRule(formulate, needs_draft=True)

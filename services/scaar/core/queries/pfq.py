@@ -1,23 +1,24 @@
 """The percentile-filtered query (SCAAR Algorithm 1).
 
-Line 7 as printed compares a contribution with the threshold of a probability, and r > r_alpha
-would keep the top (100 - alpha)%; the prose and Fig. 4 keep the confident words among the top
-alpha% by contribution, and so does this.
+Line 7 as printed compares a contribution with the threshold of a probability, and r > r_alpha would
+keep the top (100 - alpha)%. The prose and Fig. 4 keep the confident words among the top alpha% by
+contribution, as does this module. The number of words is rounded up, and at least one word remains
+before the uncertain ones are dropped; the paper prints no rounding.
 """
 
 import math
 from fractions import Fraction
 
 from scaar.core.errors import InvalidRequest
-from scaar.core.queries.formulated import Formulated, by_contribution, of_draft
-from scaar.core.types import QueryRequest, WordOrder
+from scaar.core.queries.formulation import Formulated, FormulationRule, by_contribution, of_draft
+from scaar.core.types import EvidenceKind, QueryRequest, WordOrder
 
 
 def formulate(request: QueryRequest, room: int) -> Formulated:
-    """The draft's confident words among its top alpha percent by contribution.
+    """Return the confident words among the top alpha percent of the draft by contribution.
 
     Raises:
-        InvalidRequest: a word without contribution.
+        InvalidRequest: a word has no contribution.
     """
     words = request.words
     for position, word in enumerate(words):
@@ -27,10 +28,19 @@ def formulate(request: QueryRequest, room: int) -> Formulated:
                 "pfq needs a contribution in [0, 1] of every word",
             )
     ranked = by_contribution(words, range(len(words)))
-    # Read as the decimal that was asked for: 1.1 * 1000 / 100 is a hair over 11 in floats.
+    # Use the decimal of the request: 1.1 * 1000 / 100 is slightly above 11 in floats.
     share = Fraction(str(request.settings.alpha)) / 100
     top = ranked[: max(1, math.ceil(share * len(words)))]
     confident = [position for position in top if not words[position].uncertain]
     if request.settings.word_order is WordOrder.TEXT:
         confident.sort()
     return of_draft(words, confident, room)
+
+
+PFQ = FormulationRule(
+    formulate,
+    frozenset({EvidenceKind.CONTRIBUTIONS}),
+    needs_draft=True,
+    settings=frozenset({"alpha", "word_order"}),
+    includes_question=True,
+)

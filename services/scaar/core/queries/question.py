@@ -1,9 +1,12 @@
-"""The question itself, as single-round retrieval asks it."""
+"""The question itself, the query of single-round retrieval."""
 
-from scaar.core.queries.formulated import Formulated
+from scaar.core.queries.formulation import Formulated, FormulationRule
 from scaar.core.types import QueryRequest
 
 
 def formulate(request: QueryRequest, room: int) -> Formulated:
-    """Nothing beside the question."""
+    """Return no words: the query is the question."""
     return Formulated()
+
+
+QUESTION = FormulationRule(formulate)

@@ -1,14 +1,14 @@
-"""The project's white-box weighting: as ``surprisal``, with attention in the place of r'.
+"""The project's white-box weighting: as ``surprisal``, with attention instead of r'.
 
-A word's share is what later tokens pay to it, scaled to mean 1 (DRAGIN Eq. 3). SCAAR's row ATTN is
-RIND itself (:mod:`scaar.core.triggers.rind`).
+The share of a word is the attention that it receives from later tokens, scaled to mean 1 (DRAGIN
+Eq. 3). SCAAR's row ATTN is RIND itself (:mod:`scaar.core.triggers.rind`).
 """
 
-from scaar.core.triggers.below import judge
-from scaar.core.triggers.evidence import Evidence
-from scaar.core.triggers.rule import PROBABILITY, Judgement, Rule
+from scaar.core.evidence.evidence import Evidence
+from scaar.core.triggers.lower_threshold import judge
+from scaar.core.triggers.rule import PROBABILITY, Judgement, TriggerRule
 from scaar.core.triggers.surprisal import limits
-from scaar.core.types import Capability, EffectivePolicy
+from scaar.core.types import EffectivePolicy, EvidenceKind
 
 
 def _judge(evidence: Evidence, policy: EffectivePolicy) -> Judgement:
@@ -16,9 +16,8 @@ def _judge(evidence: Evidence, policy: EffectivePolicy) -> Judgement:
     return judge(evidence, policy, limits(shares, policy.theta), attention=shares)
 
 
-ATTENTION = Rule(
+ATTENTION = TriggerRule(
     _judge,
     PROBABILITY,
-    frozenset({Capability.LOGPROBS, Capability.ATTENTION}),
-    uses_attention=True,
+    frozenset({EvidenceKind.PROBABILITIES, EvidenceKind.ATTENTION}),
 )

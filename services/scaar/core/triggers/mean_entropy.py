@@ -1,14 +1,14 @@
 """Plain uncertainty (AdaRAGUE, Moskvoretskii et al., ACL 2025): the sentence's mean entropy.
 
-Over all its tokens, in nats. The trigger is the word of the largest mean entropy.
+The mean is over all tokens, in nats. The trigger is the word with the largest mean entropy.
 """
 
 import math
 
-from scaar.core.triggers.evidence import Evidence
-from scaar.core.triggers.rule import Judgement, Rule, ThetaRange
-from scaar.core.triggers.whole import judge
-from scaar.core.types import Capability, EffectivePolicy
+from scaar.core.evidence.evidence import Evidence
+from scaar.core.triggers.rule import Judgement, ThetaRange, TriggerRule
+from scaar.core.triggers.sentence_threshold import judge
+from scaar.core.types import EffectivePolicy, EvidenceKind
 
 
 def _judge(evidence: Evidence, policy: EffectivePolicy) -> Judgement:
@@ -17,6 +17,6 @@ def _judge(evidence: Evidence, policy: EffectivePolicy) -> Judgement:
     return judge(evidence, policy, evidence.mean_entropy, weights=weights, entropies=entropies)
 
 
-MEAN_ENTROPY = Rule(
-    _judge, ThetaRange(0.5, most=100.0), frozenset({Capability.ENTROPY}), by_word=False
+MEAN_ENTROPY = TriggerRule(
+    _judge, ThetaRange(0.5, maximum=100.0), frozenset({EvidenceKind.ENTROPY}), by_word=False
 )

@@ -1,13 +1,14 @@
 """Plain uncertainty (AdaRAGUE, Moskvoretskii et al., ACL 2025): the sentence's perplexity.
 
-exp of the mean negative log-probability of all its tokens. The trigger is the least probable word.
+The perplexity is exp of the mean negative log-probability of all tokens. The trigger is the word
+with the lowest probability.
 """
 
-from scaar.core.triggers.evidence import Evidence
-from scaar.core.triggers.rule import Judgement, Rule, ThetaRange
-from scaar.core.triggers.whole import judge
-from scaar.core.types import Capability, EffectivePolicy
-from scaar.core.words import geometric_mean
+from scaar.core.evidence.evidence import Evidence
+from scaar.core.text.words import geometric_mean
+from scaar.core.triggers.rule import Judgement, ThetaRange, TriggerRule
+from scaar.core.triggers.sentence_threshold import judge
+from scaar.core.types import EffectivePolicy, EvidenceKind
 
 
 def _judge(evidence: Evidence, policy: EffectivePolicy) -> Judgement:
@@ -16,9 +17,9 @@ def _judge(evidence: Evidence, policy: EffectivePolicy) -> Judgement:
     return judge(evidence, policy, 1.0 / mean if mean else None, weights=weights)
 
 
-PERPLEXITY = Rule(
+PERPLEXITY = TriggerRule(
     _judge,
-    ThetaRange(1.2, most=1e6, least=1.0),
-    frozenset({Capability.LOGPROBS}),
+    ThetaRange(1.2, maximum=1e6, minimum=1.0),
+    frozenset({EvidenceKind.PROBABILITIES}),
     by_word=False,
 )

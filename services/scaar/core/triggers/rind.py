@@ -1,18 +1,18 @@
 """RIND (DRAGIN, Su et al., 2024, Eq. 5): some word has a_i * H_i * s_i > theta.
 
-H_i is the mean entropy of the word's tokens over the full vocabulary (Eq. 1), a_i what later tokens
-pay to it (Eq. 3), scaled over the sentence to mean 1 as the authors' code does, s_i 0 for stop
-words (Eq. 4), which ``spare_stop_words`` switches.
+H_i is the mean entropy of the word's tokens over the full vocabulary (Eq. 1). a_i is the attention
+that the word receives from later tokens (Eq. 3), scaled to mean 1 over the sentence as in the
+authors' code. s_i is 0 for stop words (Eq. 4), unless ``spare_stop_words`` is false.
 """
 
-from scaar.core.triggers.above import judge
-from scaar.core.triggers.evidence import Evidence
-from scaar.core.triggers.rule import Judgement, Rule, ThetaRange
-from scaar.core.types import Capability, EffectivePolicy
-from scaar.core.word_classes import WordClass
+from scaar.core.evidence.evidence import Evidence
+from scaar.core.text.word_classes import WordClass
+from scaar.core.triggers.rule import Judgement, ThetaRange, TriggerRule
+from scaar.core.triggers.upper_threshold import judge
+from scaar.core.types import EffectivePolicy, EvidenceKind
 
-RIND_THETA = ThetaRange(1.0, most=100.0)
-"""The papers go from 0.75 to 1.5."""
+RIND_THETA = ThetaRange(1.0, maximum=100.0)
+"""The papers use 0.75 to 1.5."""
 
 
 def _judge(evidence: Evidence, policy: EffectivePolicy) -> Judgement:
@@ -28,10 +28,9 @@ def _judge(evidence: Evidence, policy: EffectivePolicy) -> Judgement:
     return judge(evidence, policy, values, may=may, entropies=entropies, attention=shares)
 
 
-RIND = Rule(
+RIND = TriggerRule(
     _judge,
     RIND_THETA,
-    frozenset({Capability.ENTROPY, Capability.ATTENTION}),
-    uses_attention=True,
+    frozenset({EvidenceKind.ENTROPY, EvidenceKind.ATTENTION}),
     spares_stop_words=True,
 )

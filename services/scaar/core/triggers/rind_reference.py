@@ -1,22 +1,23 @@
 """RIND as DRAGIN's authors' code computes it, for parity.
 
-Attention is that of the draft by itself, without the prompt or the token that begins a text, and a
-token's own counts; a word's share is the sum over its tokens, scaled over the sentence to mean 1;
-its entropy the mean over its tokens. Content words alone trigger. The code takes the largest
-attention of each head and then their mean, here it is the largest of the heads' mean, since engines
-give that; and it reads all that was written after the prompt by itself, here it is the sentence.
+The attention is that of the draft alone, without the prompt or the token that begins a text, and
+includes the attention of a token to itself. The share of a word is the sum over its tokens, scaled
+to mean 1 over the sentence; its entropy is the mean over its tokens. Only content words trigger.
 
-Left out are three faults of the code: that a stop word may trigger alone where no content word
-does, with weights that are not numbers then, and that a line break within a sentence leaves it
-unchecked.
+Two computations differ. The code takes the maximum attention of each head and then the mean over
+heads; here the maximum of the mean over heads, since engines return this mean. The code processes
+all text generated after the prompt; here the sentence.
+
+Three faults of the code are not copied: a stop word alone may trigger if no content word does, the
+weights are then not numbers, and a line break within a sentence leaves the sentence unchecked.
 """
 
-from scaar.core.triggers.above import judge
-from scaar.core.triggers.evidence import Evidence
+from scaar.core.evidence.evidence import Evidence
+from scaar.core.text.word_classes import WordClass
 from scaar.core.triggers.rind import RIND_THETA
-from scaar.core.triggers.rule import Judgement, Rule
-from scaar.core.types import Capability, EffectivePolicy
-from scaar.core.word_classes import WordClass
+from scaar.core.triggers.rule import Judgement, TriggerRule
+from scaar.core.triggers.upper_threshold import judge
+from scaar.core.types import EffectivePolicy, EvidenceKind
 
 
 def _judge(evidence: Evidence, policy: EffectivePolicy) -> Judgement:
@@ -30,11 +31,8 @@ def _judge(evidence: Evidence, policy: EffectivePolicy) -> Judgement:
     return judge(evidence, policy, values, may=may, entropies=entropies, attention=shares)
 
 
-RIND_REFERENCE = Rule(
+RIND_REFERENCE = TriggerRule(
     _judge,
     RIND_THETA,
-    frozenset({Capability.ENTROPY, Capability.ATTENTION}),
-    uses_attention=True,
-    alone=True,
-    uses_classes=True,
+    frozenset({EvidenceKind.ENTROPY, EvidenceKind.OWN_ATTENTION, EvidenceKind.WORD_CLASSES}),
 )

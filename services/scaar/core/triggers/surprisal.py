@@ -1,22 +1,22 @@
 """The project's weighting, by r' of SCAAR Eq. 2: theta_i = theta ** (1 / r').
 
-A word triggers when r' * -ln P' > -ln theta: its surprisal counts as much as it contributes, the
-shape of DRAGIN's and SAR's weighting. It keeps theta at r' = 1, never passes 1, and a word of no
-contribution never triggers.
+A word triggers if r' * -ln P' > -ln theta: the contribution weighs the surprisal, as in DRAGIN and
+SAR. The threshold is theta at r' = 1 and never exceeds 1; a word without contribution never
+triggers.
 """
 
 from collections.abc import Sequence
 
-from scaar.core.contribution import normalised
-from scaar.core.triggers.below import Limit, judge
-from scaar.core.triggers.evidence import Evidence
-from scaar.core.triggers.rule import PROBABILITY, Judgement, Rule
-from scaar.core.types import Capability, EffectivePolicy
+from scaar.core.evidence.evidence import Evidence
+from scaar.core.loop.contribution import normalised
+from scaar.core.triggers.lower_threshold import Limit, judge
+from scaar.core.triggers.rule import PROBABILITY, Judgement, TriggerRule
+from scaar.core.types import EffectivePolicy, EvidenceKind
 
 
 def limits(shares: Sequence[float], theta: float) -> list[Limit]:
-    """The thresholds of words whose shares have mean 1."""
-    # 1 / r' may be infinite, but theta <= 1 to its power only ever sinks to 0.
+    """Return the thresholds of words from shares with mean 1."""
+    # 1 / r' may be infinite; theta <= 1 to this power is then 0.
     return [Limit(theta ** (1.0 / share) if share > 0.0 else 0.0, share=share) for share in shares]
 
 
@@ -25,4 +25,6 @@ def _judge(evidence: Evidence, policy: EffectivePolicy) -> Judgement:
     return judge(evidence, policy, limits(shares, policy.theta))
 
 
-SURPRISAL = Rule(_judge, PROBABILITY, frozenset({Capability.LOGPROBS}), uses_contributions=True)
+SURPRISAL = TriggerRule(
+    _judge, PROBABILITY, frozenset({EvidenceKind.PROBABILITIES, EvidenceKind.CONTRIBUTIONS})
+)

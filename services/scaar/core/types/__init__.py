@@ -1,4 +1,4 @@
-"""The domain's values: frozen, and what crosses a port.
+"""Domain values: frozen dataclasses that ports take and return.
 
 Offsets and spans are in Unicode code points, half-open [start, end). Log-probabilities are
 natural logarithms, entropies are in nats, ranks count from 1, times are in milliseconds where
@@ -16,6 +16,12 @@ from scaar.core.types.answers import (
     Provenance,
     Usage,
 )
+from scaar.core.types.catalog import (
+    OrchestratorDescription,
+    PolicyDescription,
+    SearchRequest,
+    SearchResult,
+)
 from scaar.core.types.events import (
     AnswerEvent,
     AnswerFinished,
@@ -28,6 +34,7 @@ from scaar.core.types.events import (
     SentenceRegenerated,
     TokenDrafted,
 )
+from scaar.core.types.evidence import EvidenceKind
 from scaar.core.types.generation import (
     AttendRequest,
     Attention,
@@ -44,19 +51,17 @@ from scaar.core.types.generation import (
     Token,
     TopToken,
 )
-from scaar.core.types.judging import AttendedWord, JudgedWord, Word
+from scaar.core.types.judgements import AttendedWord, JudgedWord, Word
 from scaar.core.types.policies import (
     EffectivePolicy,
-    Gate,
     Granularity,
+    Moment,
     PolicyOverrides,
     PolicyRequest,
     SettingSource,
-    Trigger,
     Truncation,
-    When,
 )
-from scaar.core.types.queries import Formulation, Query, QueryRequest, QuerySettings, WordOrder
+from scaar.core.types.queries import Query, QueryRequest, QuerySettings, WordOrder
 from scaar.core.types.retrieval import (
     DenseDescription,
     DenseSettings,
@@ -94,10 +99,9 @@ __all__ = [
     "DenseDescription",
     "DenseSettings",
     "EffectivePolicy",
+    "EvidenceKind",
     "Filter",
     "FinishReason",
-    "Formulation",
-    "Gate",
     "GateJudged",
     "GenerateRequest",
     "GenerationEnd",
@@ -114,9 +118,12 @@ __all__ = [
     "LogprobKind",
     "MetadataField",
     "ModelDescription",
+    "Moment",
     "OnFailure",
+    "OrchestratorDescription",
     "Passage",
     "PassagesRetrieved",
+    "PolicyDescription",
     "PolicyOverrides",
     "PolicyRequest",
     "Provenance",
@@ -130,6 +137,8 @@ __all__ = [
     "RetrievedPassage",
     "ScoreRequest",
     "ScorerDescription",
+    "SearchRequest",
+    "SearchResult",
     "SentenceAccepted",
     "SentenceJudged",
     "SentenceRegenerated",
@@ -137,11 +146,9 @@ __all__ = [
     "Token",
     "TokenDrafted",
     "TopToken",
-    "Trigger",
     "Truncation",
     "Usage",
     "VectorMetric",
-    "When",
     "Word",
     "WordOrder",
 ]

@@ -1,39 +1,42 @@
-"""A question to be answered, and its answer."""
+"""Requests for answers, and answers."""
 
 import enum
 from dataclasses import dataclass
 
 from scaar.core.types.generation import ContinuationKind, LogprobKind
 from scaar.core.types.policies import EffectivePolicy, PolicyRequest
-from scaar.core.types.retrieval import Filter
+from scaar.core.types.retrieval import Filter, Passage
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetLimits:
-    """The most that one answer may spend."""
+    """Limits of one answer."""
 
     max_sentences: int = 16
+    """Maximum number of sentences, 1 to 100."""
     max_tokens: int = 512
-    """Generated tokens, drafts and regenerations together."""
+    """Maximum number of generated tokens, drafts and regenerations together, 1 to 8192."""
     max_retrievals: int = 16
+    """Maximum number of retrievals, 0 to 100."""
     timeout_s: float = 60.0
+    """Maximum duration, in seconds, (0, 3600]."""
 
 
 class OnFailure(enum.StrEnum):
-    """What becomes of an answer when its scorer, query builder or retriever fails."""
+    """Reaction of an answer to a failing scorer, query builder or retriever."""
 
     FAIL = "fail"
-    """The answer fails with that error."""
+    """The answer fails with the same error."""
     ACCEPT_DRAFT = "accept_draft"
-    """The sentence stands as the model wrote it, and says so."""
+    """The draft of the sentence is accepted, and the sentence reports it in ``degraded``."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerRequest:
-    """A question to be answered.
+    """A question, and how to answer it.
 
-    ``prompt_profile`` empty takes the model's own; ``request_id`` empty has one made. Every
-    retrieval is for passages that fit all the ``filters``.
+    An empty ``prompt_profile`` selects the profile of the model, an empty ``request_id`` a new id.
+    Every retrieval returns only passages that match all ``filters``.
     """
 
     question: str
@@ -57,10 +60,11 @@ class AnswerEnd(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The bill of an answer. Token counts are of every call, drafts that were dropped too.
+    """Usage of an answer. Token counts cover every call, including discarded drafts.
 
-    ``latency_ms`` is the whole time; the others are what of it was spent waiting for the model, the
-    scorer and the retriever. They may overlap, since a model writes on while its draft is judged.
+    ``latency_ms`` is the total time. The other times are the parts of it spent waiting for the
+    model, the scorer and the retriever. They can overlap, because a model keeps writing while its
+    draft is judged.
     """
 
     retrievals: int
@@ -75,9 +79,9 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Degradation:
-    """What failed, so that a sentence stands as the model wrote it by itself.
+    """The failure for which the draft of a sentence was accepted.
 
-    ``reason`` is the error's, UPPER_SNAKE (:mod:`scaar.core.errors`).
+    ``reason`` is the reason of the error, UPPER_SNAKE (:mod:`scaar.core.errors`).
     """
 
     stage: str
@@ -89,7 +93,8 @@ class Degradation:
 class AcceptedSentence:
     """A sentence of the answer, and the ids of the passages that it was written from.
 
-    ``degraded`` says what failed where the policy would have done more for it.
+    ``concluding`` marks a sentence with the answer phrase. ``degraded`` is the failure for which
+    the draft was accepted, if any.
     """
 
     text: str
@@ -100,10 +105,11 @@ class AcceptedSentence:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What made an answer. ``scorer`` and ``index_version`` are empty where none was used.
+    """The models, the index and the policy of an answer.
 
-    ``continuation`` says how the model went on from what was written before, ``logprob_kind``
-    whether it was judged by its own distribution.
+    ``scorer`` and ``index_version`` are empty if the answer used none. ``continuation`` is how the
+    model continued the text so far, ``logprob_kind`` whether the log-probabilities are those of the
+    model's own distribution.
     """
 
     request_id: str
@@ -119,30 +125,38 @@ class Provenance:
     continuation: ContinuationKind = ContinuationKind.NATIVE
     logprob_kind: LogprobKind = LogprobKind.UNKNOWN
     index_content: str = ""
-    """The digest of the index's passages alone."""
+    """Digest of the passages of the index."""
     encoder: str = ""
     encoder_revision: str = ""
-    """Those of a dense index's encoder; empty of an index by BM25."""
+    """Name and revision of the encoder of a dense index; empty for an index by BM25."""
     gate_revision: str = ""
-    """A digest of the gate's file; empty without a gate."""
+    """Digest of the gate's file; empty without a gate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer: the short form, the whole text by sentences, the bill and the provenance."""
+    """An answer: the short form, the whole text as sentences, the usage and the provenance.
+
+    ``passages`` are the passages that the sentences cite in ``passage_ids``, each once, in the
+    order of their first citation. Texts longer than 10,000 characters are cut.
+    """
 
     answer: str
     sentences: tuple[AcceptedSentence, ...]
     end: AnswerEnd
     usage: Usage
     provenance: Provenance
+    passages: tuple[Passage, ...] = ()
 
     @property
     def text(self) -> str:
-        """The whole text, exactly as it was written."""
+        """The whole text, exactly as it was written.
+
+        The offsets of :class:`~scaar.core.types.SentenceAccepted` count in this text.
+        """
         return "".join(sentence.text for sentence in self.sentences)
 
     @property
     def degraded(self) -> bool:
-        """Some sentence is."""
+        """Whether any sentence is degraded."""
         return any(sentence.degraded is not None for sentence in self.sentences)

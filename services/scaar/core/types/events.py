@@ -1,25 +1,25 @@
 """The events of an answer, in their order."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from scaar.core.types.answers import AcceptedSentence, Answer, Provenance
 from scaar.core.types.generation import Token
-from scaar.core.types.judging import JudgedWord
-from scaar.core.types.policies import Gate
+from scaar.core.types.judgements import JudgedWord
 from scaar.core.types.queries import Query
 from scaar.core.types.retrieval import RetrievedPassage
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerStarted:
-    """The first event: what will answer, and how."""
+    """The first event: the models, the index and the policy of the answer."""
 
     provenance: Provenance
 
 
 @dataclass(frozen=True, slots=True)
 class TokenDrafted:
-    """A token of the sentence being drafted. ``sentence`` counts from 0."""
+    """A token of the draft of a sentence. ``sentence`` counts from 0."""
 
     sentence: int
     token: Token
@@ -27,30 +27,32 @@ class TokenDrafted:
 
 @dataclass(frozen=True, slots=True)
 class GateJudged:
-    """What the policy's gate decided of the question, before its first sentence stands, and why.
+    """The decision of the policy's gate about the question, before the first sentence is accepted.
 
-    ``probability`` is how likely the question is of the long tail; where it is below ``threshold``
-    the answer is the model's alone. It comes of the average frequency of the question's words, of
-    that of the rarest, and of ``confidence``, the mean probability of the first drafted sentence's
-    tokens.
+    ``policy`` names the policy that answers: the requested one, ``no_retrieval`` if the
+    ``probability`` that the question needs retrieval is below ``threshold``, or the choice of a
+    router, whose threshold is 0. ``features`` are the values by which the gate judged, by name.
     """
 
-    gate: Gate
-    long_tail: bool
+    gate: str
+    policy: str
     probability: float
     threshold: float
-    average_frequency: float
-    rarest_frequency: float
-    confidence: float
+    features: Mapping[str, float]
+
+    @property
+    def passed(self) -> bool:
+        """Whether the probability reaches the threshold; always for a router."""
+        return self.probability >= self.threshold
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceJudged:
-    """A drafted sentence with each word held against its threshold.
+    """The draft of a sentence, with each word compared with its threshold.
 
-    ``trigger`` is the position of the first uncertain word, or of the one that weighs most in a
-    sentence that is uncertain as a whole; None where the sentence is certain. ``retrieving`` says
-    whether passages will be retrieved (a spent budget forbids it).
+    ``trigger`` is the position of the first uncertain word, or of the most influential word of a
+    sentence that is uncertain as a whole; None if the sentence is certain. ``retrieving`` is
+    whether passages will be retrieved: not if the budget is used up.
     """
 
     sentence: int
@@ -59,8 +61,8 @@ class SentenceJudged:
     trigger: int | None
     retrieving: bool
     score: float | None = None
-    """The theta at which the sentence is on the edge of being retrieved for; None where no theta
-    decides it: an entropy is missing, or no word may trigger."""
+    """The theta at which the decision to retrieve for the sentence changes. None if no theta
+    decides: an entropy is missing, or no word can trigger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class PassagesRetrieved:
 
 @dataclass(frozen=True, slots=True)
 class SentenceRegenerated:
-    """The sentence written again with the passages."""
+    """The sentence regenerated with the passages."""
 
     sentence: int
     draft: str
@@ -92,7 +94,7 @@ class SentenceRegenerated:
 
 @dataclass(frozen=True, slots=True)
 class SentenceAccepted:
-    """A sentence that stands. Its span counts from the start of the answer's text."""
+    """An accepted sentence. ``start`` and ``end`` are offsets into the text of the answer."""
 
     sentence: int
     accepted: AcceptedSentence
@@ -102,7 +104,7 @@ class SentenceAccepted:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFinished:
-    """The last event."""
+    """The last event, with the whole answer."""
 
     answer: Answer
 

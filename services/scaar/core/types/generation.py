@@ -1,17 +1,17 @@
-"""What crosses the port of a generator."""
+"""Values of the port of a generator."""
 
 import enum
 from dataclasses import dataclass
 
 
 class Capability(enum.StrEnum):
-    """What an engine can give beside text."""
+    """What an engine returns besides text."""
 
     LOGPROBS = "logprobs"
     ENTROPY = "entropy"
     ATTENTION = "attention"
     RESUME_BY_IDS = "resume_by_ids"
-    """The engine can go on from token ids, so that text is never tokenised twice."""
+    """The engine continues from token ids, so that text is never tokenised twice."""
 
 
 class LogprobKind(enum.StrEnum):
@@ -23,13 +23,13 @@ class LogprobKind(enum.StrEnum):
 
 
 class ContinuationKind(enum.StrEnum):
-    """How a model goes on from the prefix of a request."""
+    """How a model continues the prefix of a request."""
 
     NATIVE = "native"
-    """From its very text: what follows is what the model would have written."""
+    """The model continues the exact text."""
     RESTATED = "restated"
-    """The prefix is shown to the model, which is asked to go on; what it repeats is cut. What
-    follows is its best effort."""
+    """The model reads the prefix and is instructed to continue it; repeated text is cut. The
+    continuation is a best effort."""
 
 
 class FinishReason(enum.StrEnum):
@@ -42,7 +42,7 @@ class FinishReason(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TopToken:
-    """One of the likeliest tokens at a position."""
+    """One of the most probable tokens at a position."""
 
     id: int
     text: str
@@ -53,10 +53,10 @@ class TopToken:
 class Token:
     """One generated token and the span of generated text that it covers.
 
-    ``id`` is 0 from an engine that gives no ids. ``logprob`` is None where the engine gave none
-    (null, NaN, -inf); ``entropy`` is of the next-token distribution over the full vocabulary, None
-    where the engine gives none. A token of zero width is part of a character that a later token
-    completes.
+    ``id`` is 0 from an engine without ids. ``logprob`` is None if the engine returned none (null,
+    NaN, -inf). ``entropy`` is the entropy of the next-token distribution over the full vocabulary,
+    None from an engine without entropies. A token of zero width is part of a character that a later
+    token completes.
     """
 
     id: int
@@ -67,8 +67,9 @@ class Token:
     entropy: float | None = None
     top: tuple[TopToken, ...] = ()
     attention: tuple[float, ...] = ()
-    """The last layer's attention with which it was predicted, averaged over heads: what the token
-    before it pays to every token up to and with itself. Empty where none was asked for."""
+    """Last-layer attention with which the token was predicted, averaged over heads: the attention
+    that the previous token pays to every token up to and including itself. Empty if not
+    requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,25 +77,25 @@ class GenerationStart:
     """The prompt has been read.
 
     Comes first, from engines that count it, so that a generation that is closed before its end
-    can be billed all the same.
+    still has known usage.
     """
 
     prompt_tokens: int
     tokens: tuple[Token, ...] = ()
-    """The tokens read, prompt and prefix, where attention was asked for; their spans count from the
-    start of the prompt."""
+    """The tokens of prompt and prefix, if attention was requested; spans are offsets into the
+    prompt and the prefix."""
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationEnd:
-    """The end of a generation: why, and what it cost."""
+    """The end of a generation: its reason and its usage."""
 
     finish_reason: FinishReason
     prompt_tokens: int
     generated_tokens: int
     attention: tuple[float, ...] = ()
-    """The attention with which the end was predicted, as :attr:`Token.attention`; empty where none
-    was asked for, and where the model did not end the text itself."""
+    """Attention with which the end was predicted, as :attr:`Token.attention`. Empty if not
+    requested, or if the model did not end the text itself."""
 
 
 GenerationEvent = GenerationStart | Token | GenerationEnd
@@ -102,12 +103,12 @@ GenerationEvent = GenerationStart | Token | GenerationEnd
 
 @dataclass(frozen=True, slots=True)
 class GenerateRequest:
-    """Text to be continued, greedily.
+    """A text to continue with greedy decoding.
 
-    ``prefix`` is what has been written after ``prompt`` so far; ``prefix_token_ids`` are its
-    tokens where they are known and cover it exactly, for engines that resume by ids. Spans of
-    the generated tokens count from the end of ``prefix``. A stop string ends the generation and
-    is not part of the text.
+    ``prefix`` is the text after ``prompt`` so far. ``prefix_token_ids`` are its tokens if they are
+    known and cover the prefix exactly, for engines that resume by ids. Spans of the generated
+    tokens are offsets from the end of ``prefix``. A stop string ends the generation and is not part
+    of the text.
     """
 
     prompt: str
@@ -117,15 +118,15 @@ class GenerateRequest:
     stop: tuple[str, ...] = ()
     top_tokens: int = 0
     attention: bool = False
-    """Whether every token is to come with the attention with which it was predicted."""
+    """Whether every token has the attention with which it was predicted."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttendRequest:
-    """A text whose last-layer attention is wanted: ``prompt`` then ``text``.
+    """A request for the last-layer attention of ``prompt`` followed by ``text``.
 
-    ``text_token_ids`` are the text's tokens, where they are known and cover it exactly. Given
-    without a prompt, they are read alone, not even after what begins a text.
+    ``text_token_ids`` are the tokens of the text if they are known and cover the text exactly.
+    Without a prompt, the model reads these tokens alone, without the token that begins a text.
     """
 
     prompt: str
@@ -137,9 +138,10 @@ class AttendRequest:
 class Attention:
     """Last-layer attention, averaged over heads.
 
-    ``tokens`` are those of prompt and text (the first ``prompt_tokens`` are the prompt's; their
-    spans count from the start of the prompt). ``weights[i][j]`` is the attention paid by token
-    ``prompt_tokens + i`` to token j; a row has as many weights as tokens up to and with its own.
+    ``tokens`` are the tokens of prompt and text, the first ``prompt_tokens`` those of the prompt;
+    their spans are offsets from the start of the prompt. ``weights[i][j]`` is the attention that
+    token ``prompt_tokens + i`` pays to token j; a row has one weight for each token up to and
+    including its own.
     """
 
     tokens: tuple[Token, ...]
@@ -149,7 +151,10 @@ class Attention:
 
 @dataclass(frozen=True, slots=True)
 class RecommendedSettings:
-    """What a model's keeper found to suit it, for one policy; None where the paper's value does."""
+    """Recommended settings of a model for one policy; None keeps the default of the policy.
+
+    ``theta`` is for the policy's trigger, so another policy with that trigger takes it too.
+    """
 
     policy: str
     theta: float | None = None
@@ -159,7 +164,7 @@ class RecommendedSettings:
 
 @dataclass(frozen=True, slots=True)
 class ModelDescription:
-    """Which language model answers, and what it can give."""
+    """A language model and its capabilities."""
 
     model: str
     revision: str
@@ -168,8 +173,8 @@ class ModelDescription:
     capabilities: frozenset[Capability]
     max_total_tokens: int
     prompt_profile: str
-    """The prompt profile that suits the model; a request may name another."""
+    """Default prompt profile of the model."""
     recommended: tuple[RecommendedSettings, ...] = ()
     continuation: ContinuationKind = ContinuationKind.NATIVE
     max_concurrent_generations: int | None = None
-    """Generations that one replica works on at a time; None where it is not known."""
+    """Maximum number of concurrent generations of one replica; None if unknown."""

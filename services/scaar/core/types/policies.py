@@ -1,63 +1,49 @@
-"""A policy: what there is to choose, what a request asks for, and what was run."""
+"""Policies: their choices, the overrides of a request, and the effective settings."""
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
-from scaar.core.types.queries import Formulation, QuerySettings, WordOrder
-
-
-class Trigger(enum.StrEnum):
-    """What makes a draft uncertain, so that it is retrieved for (:mod:`scaar.core.triggers`)."""
-
-    FLARE = "flare"
-    EXP_RAW = "exp_raw"
-    SURPRISAL = "surprisal"
-    ATTENTION = "attention"
-    RIND = "rind"
-    RIND_REFERENCE = "rind_reference"
-    ETC = "etc"
-    MEAN_ENTROPY = "mean_entropy"
-    PERPLEXITY = "perplexity"
+from scaar.core.types.queries import QuerySettings, WordOrder
 
 
 class Granularity(enum.StrEnum):
-    """What is held against a threshold."""
+    """Unit that is compared with a threshold."""
 
     WORD = "word"
     TOKEN = "token"
 
 
 class Truncation(enum.StrEnum):
-    """From where a draft that is uncertain is written again (DRAGIN Eq. 6)."""
+    """Start of the part of an uncertain draft that is regenerated (DRAGIN Eq. 6)."""
 
     SENTENCE = "sentence"
-    """From its beginning, as DRAGIN's authors' code does and SCAAR compares it."""
+    """The start of the sentence, as in the code of DRAGIN's authors and in SCAAR's comparison."""
     TOKEN = "token"
-    """From the word that triggered, as DRAGIN prints it: what stands before is kept."""
+    """The triggering word, as printed in DRAGIN; the text before the word is kept."""
 
 
-class When(enum.StrEnum):
-    """When a policy retrieves."""
+class Moment(enum.StrEnum):
+    """Moment of an answer at which a policy can retrieve."""
 
-    NEVER = "never"
-    ONCE = "once"
+    BEFORE_ANSWER = "before_answer"
+    """Once, before the first sentence."""
+    BEFORE_SENTENCE = "before_sentence"
+    """Before every sentence except the concluding one."""
+    BEFORE_WINDOW = "before_window"
+    """Before every window of tokens except those of the concluding sentence."""
     UNCERTAIN_DRAFT = "uncertain_draft"
-    EVERY_SENTENCE = "every_sentence"
-    EVERY_WINDOW = "every_window"
-
-
-class Gate(enum.StrEnum):
-    """What judges, once an answer, whether its question may be retrieved for at all."""
-
-    GECE_PROXY = "gece_proxy"
-    """A model learned from GECE's labels (:mod:`scaar.core.gates.proxy`); the project's own."""
+    """For every draft that the trigger finds uncertain."""
 
 
 class SettingSource(enum.StrEnum):
-    """Where the value of a setting came from."""
+    """Source of the value of a setting."""
 
     PAPER = "paper"
+    """The method's paper, or its authors' code."""
+    DEFAULT = "default"
+    """The project's own choice, where no paper states a value."""
     MODEL = "model"
+    """The model's recommendation."""
     REQUEST = "request"
     GATE = "gate"
     """The gate's file."""
@@ -65,15 +51,15 @@ class SettingSource(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PolicyOverrides:
-    """Settings that a request asks for in place of a policy's own; None leaves it as it is."""
+    """Settings of a request that override those of its policy; None keeps the policy's value."""
 
     theta: float | None = None
     theta_cap: float | None = None
-    trigger: Trigger | None = None
+    trigger: str | None = None
     granularity: Granularity | None = None
     spare_stop_words: bool | None = None
     truncate: Truncation | None = None
-    query: Formulation | None = None
+    query: str | None = None
     alpha: float | None = None
     include_question: bool | None = None
     word_order: WordOrder | None = None
@@ -82,13 +68,18 @@ class PolicyOverrides:
     top_k: int | None = None
     window_tokens: int | None = None
     max_passages: int | None = None
-    gate: Gate | None = None
+    gate: str | None = None
     gate_threshold: float | None = None
+
+    def given(self) -> dict[str, float | int | bool | str]:
+        """Return the settings that the request overrides, by name."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyRequest:
-    """A policy by name, and what is to be different about it."""
+    """A policy by name, with overrides of its settings."""
 
     name: str = "scaar"
     overrides: PolicyOverrides = PolicyOverrides()
@@ -96,27 +87,28 @@ class PolicyRequest:
 
 @dataclass(frozen=True, slots=True)
 class EffectivePolicy:
-    """A policy as it was run: every setting, and where the ones that vary came from.
+    """A policy as it runs: every setting, and the source of each adjustable one.
 
-    ``trigger`` is None where nothing is judged. ``spare_stop_words``: a stop word is never
-    uncertain (DRAGIN Eq. 4, s_i). ``window_tokens`` is the length of a window, 0 where the policy
-    goes by sentences; ``max_passages`` the most that accumulate over an answer, 0 where a
-    retrieval's passages take the place of those before. With a ``gate`` only questions that it
-    finds at least as likely of the long tail as ``gate_threshold`` are retrieved for.
+    It retrieves at its ``moments``, never without one. ``trigger`` is None if the policy judges no
+    drafts. With ``spare_stop_words``, a stop word is
+    never uncertain (DRAGIN Eq. 4, s_i). ``window_tokens`` is the length of a window in tokens, 0 if
+    the policy works on sentences. ``max_passages`` is the maximum number of passages accumulated
+    over an answer, 0 if the passages of a retrieval replace the earlier ones. With a ``gate``, the
+    policy retrieves only for questions whose long-tail probability is at least ``gate_threshold``.
     """
 
     name: str
-    when: When
+    moments: tuple[Moment, ...]
     theta: float
     theta_cap: float
     query: QuerySettings
     top_k: int
-    trigger: Trigger | None = None
+    trigger: str | None = None
     granularity: Granularity = Granularity.WORD
     spare_stop_words: bool = False
     truncate: Truncation = Truncation.SENTENCE
     window_tokens: int = 0
     max_passages: int = 0
     sources: tuple[tuple[str, SettingSource], ...] = ()
-    gate: Gate | None = None
+    gate: str | None = None
     gate_threshold: float | None = None

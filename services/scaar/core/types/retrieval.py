@@ -1,4 +1,4 @@
-"""What crosses the port of a retriever."""
+"""Values of the port of a retriever."""
 
 import enum
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class MetadataField:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage as it is indexed. Each field of ``metadata`` is one that the index declares."""
+    """A passage to be indexed. The index declares each field of ``metadata``."""
 
     id: str
     title: str
@@ -24,7 +24,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class RetrievedPassage:
-    """A passage found for a query."""
+    """A passage found for a query. A higher ``score`` is better; ``rank`` counts from 1."""
 
     id: str
     title: str
@@ -36,7 +36,7 @@ class RetrievedPassage:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Fits the passages that carry any of the values in the field."""
+    """Matches the passages that have any of the values in the field."""
 
     field: str
     values: tuple[str, ...]
@@ -44,7 +44,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class RetrieveRequest:
-    """Queries for one index; passages are found that fit all the filters."""
+    """Queries for at most ``top_k`` passages each of one index that match all filters."""
 
     queries: tuple[str, ...]
     top_k: int
@@ -53,29 +53,29 @@ class RetrieveRequest:
 
 
 class VectorMetric(enum.StrEnum):
-    """What says how near a passage's vector is to the query's."""
+    """Similarity of the vectors of a passage and a query."""
 
     INNER_PRODUCT = "ip"
     """The score is the inner product."""
     L2 = "l2"
-    """The score is the squared distance, below zero."""
+    """The score is the negative squared distance."""
 
 
 @dataclass(frozen=True, slots=True)
 class HnswSettings:
-    """A graph of near vectors, searched in place of all of them (HNSW; Malkov, Yashunin, 2018)."""
+    """Settings of an approximate search by a graph of vectors (HNSW; Malkov, Yashunin, 2018)."""
 
     m: int = 32
-    """Neighbours of a vector in the graph; twice as many in its lowest layer."""
+    """Neighbours of a vector in the graph; twice this number in its lowest layer."""
     ef_construction: int = 200
-    """Candidates looked at when a vector is put in."""
+    """Candidates examined when a vector is added."""
     ef_search: int = 100
-    """Candidates looked at by a search."""
+    """Candidates examined by a search."""
 
 
 @dataclass(frozen=True, slots=True)
 class DenseSettings:
-    """How an index of vectors is searched; without ``hnsw`` exactly, with every vector."""
+    """How an index of vectors is searched; without ``hnsw``, exactly, over every vector."""
 
     metric: VectorMetric = VectorMetric.INNER_PRODUCT
     hnsw: HnswSettings | None = None
@@ -83,7 +83,7 @@ class DenseSettings:
 
 @dataclass(frozen=True, slots=True)
 class DenseDescription:
-    """The vectors of an index: by which encoder, how wide, and how they are searched."""
+    """The vectors of an index: their encoder, their dimension, and the settings of a search."""
 
     encoder: str
     encoder_revision: str
@@ -93,7 +93,7 @@ class DenseDescription:
 
 @dataclass(frozen=True, slots=True)
 class IndexDescription:
-    """An index: ``version`` changes with its content."""
+    """An index. ``version`` changes with the content of the index."""
 
     name: str
     version: str
@@ -102,31 +102,31 @@ class IndexDescription:
     k1: float
     b: float
     created: str
-    """When it was built, RFC 3339 in UTC."""
+    """Time of the build, RFC 3339 in UTC."""
     size_bytes: int
     metadata_fields: tuple[str, ...] = ()
-    """The fields that its passages may carry, by name."""
+    """Metadata fields that the index declares, sorted by name."""
     damage: str = ""
-    """What is wrong with it, in a list of indexes; the other fields hold what can be told."""
+    """Damage of the index, in a list of indexes. The other fields hold what is still readable."""
     dense: DenseDescription | None = None
-    """Its vectors; None for an index of words, by BM25."""
+    """Vectors of the index; None for an index by BM25."""
     content: str = ""
-    """A digest of its passages alone, whatever their order: equal for indexes of the same passages.
-    Empty where it was built by a version that kept none."""
+    """Digest of the passages, independent of their order: equal for indexes of the same passages.
+    Empty if the version that built the index stored none."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexCheck:
-    """One thing of an index, what was found there, and whether it is as the index says."""
+    """A check of one part of an index: what was found, and whether the check passed."""
 
     name: str
     found: str
-    right: bool
+    passed: bool
 
 
 @dataclass(frozen=True, slots=True)
 class IndexVerification:
-    """An index held against what it says of itself; ``version`` is empty where it does not say."""
+    """The checks of an index. ``version`` is empty if the index does not state one."""
 
     index: str
     version: str
@@ -134,27 +134,26 @@ class IndexVerification:
 
     @property
     def is_whole(self) -> bool:
-        """Everything that was looked at is right."""
-        return all(check.right for check in self.checks)
+        """Whether every check passed."""
+        return all(check.passed for check in self.checks)
 
 
 class IndexMode(enum.StrEnum):
-    """What becomes of the index of that name that is there already."""
+    """Reaction to an existing index of the same name."""
 
     CREATE = "create"
-    """It is kept; the name must be free."""
+    """Refuse to build; the name must be free."""
     REPLACE = "replace"
-    """The new one takes its place."""
+    """Replace the index."""
     UPSERT = "upsert"
-    """Passages are put into it by their ids; it is made where it is not there."""
+    """Add passages to the index, or replace those of the same id. Create a missing index."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexResult:
-    """An index as it was built, and what became of the passages given.
+    """The built index, and the number of passages added and replaced.
 
-    ``replaced`` of them took the place of one with the same id, ``added`` are new; the index's
-    ``passages`` are the total.
+    A passage replaces the one of the same id. ``index.passages`` is the total.
     """
 
     index: IndexDescription
@@ -164,7 +163,7 @@ class IndexResult:
 
 @dataclass(frozen=True, slots=True)
 class RetrieveResult:
-    """The passages for each query, best first, and the version of the index that gave them."""
+    """The passages for each query, best first, and the version of the index."""
 
     index: str
     version: str

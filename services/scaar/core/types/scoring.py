@@ -1,11 +1,11 @@
-"""What crosses the port of a scorer."""
+"""Values of the port of a scorer."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreRequest:
-    """A sentence, as its words, whose contributions to (question, sentence) are wanted."""
+    """The words of a sentence to score against (question, sentence)."""
 
     question: str
     words: tuple[str, ...]
@@ -13,7 +13,7 @@ class ScoreRequest:
 
 @dataclass(frozen=True, slots=True)
 class ScorerDescription:
-    """Which cross-encoder scores."""
+    """The cross-encoder of a scorer."""
 
     model: str
     revision: str

@@ -1,13 +1,11 @@
-"""Data sets of questions whose answers are known: what each is and how it is read, by name."""
-
-from collections.abc import Mapping
-from types import MappingProxyType
+"""Data sets of questions with known answers, by name, each with its reader."""
 
 from scaar.core.errors import InvalidRequest
+from scaar.core.registry import Registry
 from scaar.evaluator.datasets.hotpotqa import HOTPOTQA
 from scaar.evaluator.datasets.iirc import IIRC
 from scaar.evaluator.datasets.jsonl import JSONL
-from scaar.evaluator.datasets.kind import Kind
+from scaar.evaluator.datasets.kind import DatasetKind
 from scaar.evaluator.datasets.lab import LAB
 from scaar.evaluator.datasets.mmlu import MMLU
 from scaar.evaluator.datasets.nq import NQ
@@ -15,25 +13,37 @@ from scaar.evaluator.datasets.popqa import POPQA
 from scaar.evaluator.datasets.strategyqa import STRATEGYQA
 from scaar.evaluator.datasets.triviaqa import TRIVIAQA
 from scaar.evaluator.datasets.two_wiki import TWO_WIKI
+from scaar.evaluator.measures import MEASURES
 
-KINDS: Mapping[str, Kind] = MappingProxyType(
+
+def _problem(name: str, kind: DatasetKind) -> str:
+    if kind.name != name:
+        return f"its name is {kind.name!r}"
+    unknown = [MEASURES.unknown(each) for each in kind.measures if each not in MEASURES]
+    return "; ".join(unknown)
+
+
+KINDS = Registry(
+    "data set",
+    "scaar.datasets",
+    DatasetKind,
     {
         kind.name: kind
         for kind in (
             *(TWO_WIKI, HOTPOTQA, IIRC, STRATEGYQA, NQ, TRIVIAQA, POPQA, MMLU),
             *(LAB, JSONL),
         )
-    }
+    },
+    problem=_problem,
 )
 
 
-def kind_of(name: str) -> Kind:
-    """The data set of that name.
+def kind_of(name: str) -> DatasetKind:
+    """Return the data set with a name.
 
     Raises:
-        InvalidRequest: there is none; names the known ones.
+        InvalidRequest: the name is unknown; lists the known names.
     """
     if name not in KINDS:
-        known = ", ".join(KINDS)
-        raise InvalidRequest.of("dataset", f"there is no data set {name!r}; known: {known}")
+        raise InvalidRequest.of("dataset", KINDS.unknown(name))
     return KINDS[name]

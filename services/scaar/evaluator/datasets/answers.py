@@ -1,8 +1,8 @@
-"""The answer in what a model wrote, as its data set writes answers.
+"""Extraction of the short answer from a model's text, in the form that its data set uses.
 
-Each takes the answer that the loop found or the whole text: where the text holds the answer phrase,
-what follows the last one counts. Which reading a question gets is never made to hang on its true
-answer.
+Each function takes the answer of the loop or the whole text. If the text contains the answer
+phrase, the text after its last occurrence counts. The extraction never depends on the accepted
+answers of the question.
 """
 
 import re
@@ -17,14 +17,14 @@ _ANYWHERE = re.compile(r"\b(yes|no|true|false)\b", re.IGNORECASE)
 
 
 def as_written(text: str, question: Question) -> str:
-    """The short answer; of a multiple choice its letter."""
+    """Return the short answer; for a multiple choice, its letter."""
     answer = extract_answer(text)
     short = text.strip() if answer is None else answer
     return letter_of(short, question.choices) if question.choices else short
 
 
 def yes_or_no(text: str, question: Question) -> str:
-    """``yes`` or ``no`` where the answer begins with it, or holds one of the two; else as it is."""
+    """Return ``yes`` or ``no`` if the answer starts with it or contains only one of them."""
     answer = as_written(text, question)
     if first := _FIRST.match(answer):
         return _VERDICTS[first[1].lower()]
@@ -33,7 +33,7 @@ def yes_or_no(text: str, question: Question) -> str:
 
 
 def yes_or_no_of_comparison(text: str, question: Question) -> str:
-    """As :func:`as_written`; of a comparison ``yes`` or ``no`` where the answer begins with it.
+    """Return :func:`as_written`; for a comparison, ``yes`` or ``no`` if the answer starts with it.
 
     A word must end there: "No Country for Old Men" is a film, "No, they were not" is no.
     """

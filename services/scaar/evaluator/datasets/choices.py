@@ -1,4 +1,4 @@
-"""Multiple choices: how they are asked, and which letter an answer chooses."""
+"""Multiple choices: their form in a question, and the letter that an answer chooses."""
 
 import re
 import string
@@ -13,17 +13,17 @@ _LEADING = re.compile(r"\s*(?:\(([A-Za-z])\)|([A-Z])[.):,])(?=\s|$)")
 _IN_BRACKETS = re.compile(r"\(([A-Z])\)")
 
 
-def posed(question: str, choices: Sequence[str]) -> str:
-    """The question with its choices behind it, on one line: ``... (A) one (B) two``."""
+def with_choices(question: str, choices: Sequence[str]) -> str:
+    """Return the question followed by its choices, on one line: ``... (A) one (B) two``."""
     options = (f"({LETTERS[at]}) {choice}" for at, choice in enumerate(choices))
     return " ".join((question, *options))
 
 
 def letter_of(answer: str, choices: Sequence[str]) -> str:
-    """The letter of the choice that an answer names; the answer as it is where it names none.
+    """Return the letter of the choice that an answer names, or the answer if it names none.
 
-    ``B``, ``(B)``, ``B. text``, ``option B``, the choice's own text, or one letter in brackets. A
-    letter that is an article ("A dog") names none.
+    Recognised are ``B``, ``(B)``, ``B. text``, ``option B``, the choice's own text, and one letter
+    in brackets. A letter that is an article ("A dog") is no choice.
     """
     offered = LETTERS[: len(choices)]
     if alone := _ALONE.fullmatch(answer):

@@ -1,4 +1,4 @@
-"""Paragraphs that come with questions, as HotpotQA and 2WikiMultihopQA hold them."""
+"""Paragraphs in the records of questions, as in HotpotQA and 2WikiMultihopQA."""
 
 from collections.abc import Iterable, Iterator
 
@@ -10,7 +10,7 @@ Paragraph = tuple[str, str]
 
 
 def supports_of(record: Record) -> tuple[str, ...]:
-    """The titles of the paragraphs that hold the answer, each once.
+    """Return the distinct titles of the paragraphs that contain the answer.
 
     Official as ``[[title, sentence], ...]``; in the Hugging Face layout as ``{"title": [...]}``.
     """
@@ -21,7 +21,7 @@ def supports_of(record: Record) -> tuple[str, ...]:
 
 
 def paragraphs_of(record: Record) -> Iterator[Paragraph]:
-    """Title and text of each paragraph of a question, its sentences joined.
+    """Yield title and text of each paragraph of a question, with its sentences joined.
 
     Official as ``[[title, sentences], ...]``; in the Hugging Face layout as
     ``{"title": [...], "sentences": [[...], ...]}``.
@@ -43,9 +43,9 @@ def paragraphs_of(record: Record) -> Iterator[Paragraph]:
 
 
 def pooled(paragraphs: Iterable[Paragraph]) -> Iterator[Passage]:
-    """A passage for each title, its id the title: what a question's supports name.
+    """Yield a passage for each title, with the title as its id, which supports refer to.
 
-    Of several texts under one title the first stands. A paragraph without title or text is left
+    Of several texts with one title the first is used. Paragraphs without title or text are left
     out.
     """
     seen: set[str] = set()

@@ -1,4 +1,4 @@
-"""The passages that data sets bring, for an index of them."""
+"""The passages of data sets, to build an index from."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,24 +7,24 @@ from scaar.core.errors import InvalidRequest
 from scaar.core.types import Passage
 from scaar.evaluator.datasets import KINDS, kind_of
 from scaar.evaluator.datasets.kind import Source
-from scaar.evaluator.datasets.opening import check_source
+from scaar.evaluator.datasets.loader import check_source
 
 
 def open_passages(
     name: str, path: Path | None = None, *, seed: int | None = None
 ) -> Iterator[Passage]:
-    """The passages of the data set of that name, one a title, read as they are asked for.
+    """Return the passages of a data set, one per title, read lazily.
 
-    Their ids are what the supports of its questions name.
+    The supports of its questions refer to their ids.
 
     Raises:
-        InvalidRequest: there is no such data set, it brings no passages, or the file cannot be read
-            or has another layout; naming file, record and field.
+        InvalidRequest: the data set is unknown or has no passages, or the file cannot be read or
+            has another layout; names file, record and field.
     """
     kind, source = kind_of(name), Source(path, seed=seed)
     if kind.passages is None:
         known = ", ".join(kind.name for kind in KINDS.values() if kind.passages is not None)
-        raise InvalidRequest.of("dataset", f"{name} brings no passages; those that do: {known}")
+        raise InvalidRequest.of("dataset", f"{name} has no passages; these have: {known}")
     check_source(kind, source)
     return _some(kind.passages(source), source)
 
@@ -32,6 +32,6 @@ def open_passages(
 def _some(passages: Iterator[Passage], source: Source) -> Iterator[Passage]:
     first = next(passages, None)
     if first is None:
-        raise InvalidRequest.of("path", f"{source.path} holds no passage")
+        raise InvalidRequest.of("path", f"{source.path} contains no passage")
     yield first
     yield from passages

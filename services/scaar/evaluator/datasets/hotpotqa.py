@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from scaar.core.types import Passage
 from scaar.evaluator.datasets.answers import yes_or_no_of_comparison
 from scaar.evaluator.datasets.contexts import paragraphs_of, pooled, supports_of
-from scaar.evaluator.datasets.kind import Kind, Row, Source
+from scaar.evaluator.datasets.kind import DatasetKind, Row, Source
 from scaar.evaluator.datasets.plain import is_plain, labels_of, plain_row
-from scaar.evaluator.datasets.reading import records_of
+from scaar.evaluator.datasets.reader import records_of
 from scaar.evaluator.datasets.records import Record
 from scaar.evaluator.records import Question
 
@@ -44,7 +44,7 @@ def _passages(source: Source) -> Iterator[Passage]:
     )
 
 
-HOTPOTQA = Kind(
+HOTPOTQA = DatasetKind(
     name="hotpotqa",
     title="HotpotQA",
     layout='{"_id", "question", "answer", "supporting_facts", "context", "type", "level"}',

@@ -1,10 +1,10 @@
-"""Questions of the user's own, as JSON lines or a JSON array of the plain layout."""
+"""The user's own questions, as JSON lines or a JSON array in the plain layout."""
 
 from collections.abc import Iterator
 
-from scaar.evaluator.datasets.kind import Kind, Row, Source
+from scaar.evaluator.datasets.kind import DatasetKind, Row, Source
 from scaar.evaluator.datasets.plain import LAYOUT, MARKS, plain_row
-from scaar.evaluator.datasets.reading import records_of
+from scaar.evaluator.datasets.reader import records_of
 
 
 def _read(source: Source) -> Iterator[Row]:
@@ -12,7 +12,7 @@ def _read(source: Source) -> Iterator[Row]:
         yield plain_row(record)
 
 
-JSONL = Kind(
+JSONL = DatasetKind(
     name="jsonl",
     title="questions of your own",
     layout=LAYOUT,

@@ -1,4 +1,4 @@
-"""What a data set is: how its files are read, and how its answers are found and measured."""
+"""Data sets: how their files are read, and how answers are extracted and measured."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,33 +9,33 @@ from scaar.evaluator.datasets.answers import as_written
 from scaar.evaluator.records import Question
 
 MATCHES = ("exact_match", "f1", "precision", "recall")
-"""The measures of a short answer that is written freely."""
+"""The measures of a free-form short answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where questions come from: a file or a folder; or the lab's world, which has neither."""
+    """The source of questions: a file or a folder, or neither for the lab's world."""
 
     path: Path | None = None
     aliases: Path | None = None
-    """A second file with further names of the answers, for the sets that have one."""
+    """A second file with aliases of the answers, for data sets that have one."""
     seed: int | None = None
     count: int | None = None
     style: float | None = None
-    """The rate of questions that are answered in words of style, of the lab's."""
+    """For the lab: the share of questions that are answered in words of style."""
     tail_share: float | None = None
-    """The share of questions of the long tail, of the lab's; None is one half, in turns."""
+    """For the lab: the share of long-tail questions; None is one half, alternately."""
 
     @property
     def file(self) -> Path:
-        """The path, of a data set that is always read from one."""
+        """The path of a data set that is always read from a file."""
         assert self.path is not None
         return self.path
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A question and where it stands; or why that record is none."""
+    """A question with the place of its record, or the reason why the record has none."""
 
     place: str
     question: Question | None
@@ -43,23 +43,23 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """A data set by name: its reader, and what suits its questions."""
+class DatasetKind:
+    """A data set: its name, its reader, and the options that suit its questions."""
 
     name: str
     title: str
     layout: str
-    """The fields of a record, for those whose file has others."""
+    """The fields of a record, for the error about another layout."""
     marks: frozenset[str]
-    """Fields that a record of it has, and that tell it from others."""
+    """Fields that identify a record of this data set."""
     read: Callable[[Source], Iterator[Row]]
     exemplars: str = ""
-    """The set of examples that suits it (:mod:`scaar.core.prompts`); empty: the layout's own."""
+    """The set of few-shot examples (:mod:`scaar.core.prompts`); empty: those of the layout."""
     max_tokens: int = 100
-    """How much an answer may be generated."""
+    """Maximum number of generated tokens of an answer."""
     measures: tuple[str, ...] = MATCHES
     extract: Callable[[str, Question], str] = as_written
     passages: Callable[[Source], Iterator[Passage]] | None = None
-    """The passages that the file brings, one a title; None where it brings none."""
+    """Reads the passages of the file, one per title; None if the data set has none."""
     takes_aliases: bool = False
     of_a_file: bool = True

@@ -1,30 +1,36 @@
-"""The lab's own questions, drawn from the closed world of a seed (:mod:`scaar.lab.questions`).
+"""The lab's questions, drawn from the closed world of a seed (:mod:`scaar.lab.questions`).
 
-Of the ``count`` questions one half is about films that the lab's models know more or less (head),
-the other about films that they have never seen (tail), in turns, or as many as ``tail_share`` says;
-``rank`` says how popular the least popular film of a question is. What a question is about is its
-first film. Of ``style`` see :func:`scaar.lab.questions.draw_questions`.
+Of the ``count`` questions one half is about films that the lab's models know to some degree (head),
+and the other half about films that they have never seen (tail), alternately, unless ``tail_share``
+says otherwise. The label ``rank`` is the popularity of the least popular film of a question. The
+entity of a question is its first film. For ``style`` see
+:func:`scaar.lab.questions.draw_questions`.
 """
 
 from collections.abc import Iterator
 
+from scaar.core.distributions import lab_required
 from scaar.core.errors import InvalidRequest
 from scaar.core.types import Passage
-from scaar.evaluator.datasets.kind import MATCHES, Kind, Row, Source
-from scaar.evaluator.datasets.lab_mix import draw_mix
+from scaar.evaluator.datasets.kind import MATCHES, DatasetKind, Row, Source
 from scaar.evaluator.records import Question
-from scaar.lab.passages import passage_id, passages_of
-from scaar.lab.world import KNOWN_FILMS, SUBJECTS, build_world
 
 DEFAULT_SEED = 2_000
-"""The first of the worlds that are for reports: the lab's models were never shown them."""
+"""The first of the worlds for reports, which the lab's models have never seen."""
 DEFAULT_COUNT = 500
 MAX_SEED = 2**31
-RANKS = (50, 200, KNOWN_FILMS)
-"""Where the known films are parted: by heart, half known, hardly known."""
+RANKS = (50, 200, 800)
+"""Upper bounds of the ranks of known films: well known, half known, hardly known.
+
+The last one is the number of known films, ``scaar.lab.world.KNOWN_FILMS``.
+"""
 
 
 def _read(source: Source) -> Iterator[Row]:
+    with lab_required("the data set lab"):
+        from scaar.evaluator.datasets.lab_mix import draw_mix
+        from scaar.lab.passages import passage_id
+        from scaar.lab.world import SUBJECTS, build_world
     world = build_world(_seed(source))
     count = DEFAULT_COUNT if source.count is None else source.count
     if count < 1:
@@ -34,25 +40,28 @@ def _read(source: Source) -> Iterator[Row]:
         drawn = draw_mix(world, count=count, tail_share=share, style=_style(source))
     except ValueError as error:
         raise InvalidRequest.of("count", str(error).removeprefix("count ")) from error
-    for number, asked in enumerate(drawn, 1):
-        first, *others = (int(support.rpartition("-")[2]) for support in asked.supports)
+    for number, found in enumerate(drawn, 1):
+        first, *others = (int(support.rpartition("-")[2]) for support in found.supports)
         labels = {
-            "kind": asked.kind,
-            "popularity": asked.split,
+            "kind": found.kind,
+            "popularity": found.split,
             "rank": _ranks(max([first, *others])),
         }
         question = Question(
-            id=asked.id,
-            question=asked.question,
-            answers=asked.answers,
+            id=found.id,
+            question=found.question,
+            answers=found.answers,
             entity=passage_id(SUBJECTS[0], first),
             labels=tuple(labels.items()),
-            supports=asked.supports,
+            supports=found.supports,
         )
         yield Row(f"lab record {number}", question)
 
 
 def _passages(source: Source) -> Iterator[Passage]:
+    with lab_required("the data set lab"):
+        from scaar.lab.passages import passages_of
+        from scaar.lab.world import build_world
     for passage in passages_of(build_world(_seed(source))):
         yield Passage(passage.id, passage.title, passage.text)
 
@@ -65,7 +74,7 @@ def _seed(source: Source) -> int:
 
 
 def _ranks(film: int) -> str:
-    """The ranks among which a film's is, counted from 1."""
+    """The range of ranks of a film, counted from 1."""
     first = 1
     for last in RANKS:
         if film < last:
@@ -88,10 +97,10 @@ def _style(source: Source) -> float:
     return style
 
 
-LAB = Kind(
+LAB = DatasetKind(
     name="lab",
     title="the lab's questions",
-    layout="no file: a seed, a count, a rate of words of style and a share of the tail",
+    layout="no file: a seed, a count, a share of words of style and a share of the tail",
     marks=frozenset(),
     read=_read,
     max_tokens=256,

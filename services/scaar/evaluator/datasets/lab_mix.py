@@ -1,4 +1,4 @@
-"""The lab's questions with a declared share of the long tail among them."""
+"""The lab's questions with a given share of long-tail questions."""
 
 import math
 
@@ -6,19 +6,19 @@ from scaar.lab.questions import Question, draw_questions
 from scaar.lab.world import World
 
 _ROUNDING = 1e-9
-"""What a product of a share and a count may be off by, so that no question is lost to rounding."""
+"""Tolerance of the product of a share and a count, so that rounding loses no question."""
 
 
 def draw_mix(
     world: World, *, count: int, tail_share: float | None = None, style: float = 1.0
 ) -> list[Question]:
-    """``count`` questions of which the share is of the tail, spread evenly; None is in turns.
+    """Return ``count`` questions with a share of the tail, evenly spread; None alternates.
 
-    They are the questions that head and tail have at any share, in the same order; so a larger
-    count keeps those of a smaller one.
+    Head and tail have the same questions in the same order at every share, so a larger count
+    includes the questions of a smaller one.
 
     Raises:
-        ValueError: more questions than head or tail offer.
+        ValueError: head or tail have fewer questions.
     """
     if tail_share is None:
         return draw_questions(world, count=count, style=style)
@@ -36,5 +36,5 @@ def _of(world: World, split: str, count: int, style: float) -> list[Question]:
     try:
         return draw_questions(world, count=count, split=split, style=style)
     except ValueError as error:
-        told = str(error).removeprefix("count ")
-        raise ValueError(f"count must be lower: its {split} questions {told}") from error
+        text = str(error).removeprefix("count ")
+        raise ValueError(f"count must be lower: its {split} questions {text}") from error

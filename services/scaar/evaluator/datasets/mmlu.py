@@ -1,9 +1,10 @@
-"""MMLU: multiple choices of 57 subjects.
+"""MMLU: multiple choices in 57 subjects.
 
 Hendrycks et al., "Measuring Massive Multitask Language Understanding", ICLR 2021. The official data
-are CSV files without a header, one a subject (``anatomy_test.csv``): question, four choices, the
-letter of the right one. Read are such a file, a folder of them, and JSON lines ``{"id", "subject",
-"question", "choices", "answer"}``. The question asked holds the choices; the answer is a letter.
+are CSV files without a header, one per subject (``anatomy_test.csv``): question, four choices, the
+letter of the correct one. The reader takes such a file, a folder of them, and JSON lines ``{"id",
+"subject", "question", "choices", "answer"}``. The question contains the choices; the answer is a
+letter.
 """
 
 import csv
@@ -13,9 +14,9 @@ from pathlib import Path
 
 from scaar.core.errors import InvalidRequest
 from scaar.core.prompts.untrusted import one_line
-from scaar.evaluator.datasets.choices import LETTERS, posed
-from scaar.evaluator.datasets.kind import Kind, Row, Source
-from scaar.evaluator.datasets.reading import records_of, text_of
+from scaar.evaluator.datasets.choices import LETTERS, with_choices
+from scaar.evaluator.datasets.kind import DatasetKind, Row, Source
+from scaar.evaluator.datasets.reader import records_of, text_of
 from scaar.evaluator.datasets.records import Record
 from scaar.evaluator.records import Question
 
@@ -49,14 +50,14 @@ def _of_csv(path: Path) -> Iterator[Row]:
         for number, row in enumerate(rows, 1):
             place = f"{path.name} record {number}"
             if len(row) != len(_COLUMNS):
-                told = f"must be {', '.join(_COLUMNS)}: {len(_COLUMNS)} fields, not {len(row)}"
-                raise InvalidRequest.of(place, told)
+                text = f"must be {', '.join(_COLUMNS)}: {len(_COLUMNS)} fields, not {len(row)}"
+                raise InvalidRequest.of(place, text)
             record = Record(place, dict(zip(_COLUMNS, row, strict=True)))
             choices = tuple(record.text(letter) for letter in LETTERS[:CHOICES])
             yield _row(record, f"{stem}-{number}", subject, choices)
     except csv.Error as error:
         raise InvalidRequest.of(
-            f"{path.name} line {rows.line_num}", f"is no CSV: {error}"
+            f"{path.name} line {rows.line_num}", f"is not valid CSV: {error}"
         ) from error
 
 
@@ -68,7 +69,7 @@ def _row(record: Record, identity: str, subject: str, choices: tuple[str, ...]) 
         record.wrong("answer", f"must be one of {', '.join(offered)}, not {answer!r}")
     question = Question(
         id=identity,
-        question=posed(record.text("question"), choices),
+        question=with_choices(record.text("question"), choices),
         answers=(answer,),
         entity=identity,
         labels=(("subject", subject),),
@@ -83,7 +84,7 @@ def _choice(record: Record, value: object) -> str:
     return choice
 
 
-MMLU = Kind(
+MMLU = DatasetKind(
     name="mmlu",
     title="MMLU",
     layout="CSV without a header: question, A, B, C, D, answer",

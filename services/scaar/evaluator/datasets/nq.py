@@ -1,16 +1,16 @@
-"""NQ-open: questions that people asked a search engine, with short answers.
+"""NQ-open: questions of users of a search engine, with short answers.
 
 Kwiatkowski et al., "Natural Questions: A Benchmark for Question Answering Research", TACL 2019, in
 the open form of Lee et al., "Latent Retrieval for Weakly Supervised Open Domain Question
 Answering", ACL 2019. The official files are JSON lines ``{"question", "answer": [...]}`` without
-ids, which are made of the record's number; the plain layout is read too.
+ids, so the id is made from the number of the record. The plain layout is read too.
 """
 
 from collections.abc import Iterator
 
-from scaar.evaluator.datasets.kind import Kind, Row, Source
+from scaar.evaluator.datasets.kind import DatasetKind, Row, Source
 from scaar.evaluator.datasets.plain import is_plain, plain_row
-from scaar.evaluator.datasets.reading import records_of
+from scaar.evaluator.datasets.reader import records_of
 from scaar.evaluator.records import Question
 
 
@@ -29,7 +29,7 @@ def _read(source: Source) -> Iterator[Row]:
         yield Row(record.place, question)
 
 
-NQ = Kind(
+NQ = DatasetKind(
     name="nq",
     title="NQ-open",
     layout='{"question", "answer": [...]}',

@@ -1,13 +1,13 @@
-"""The plain layout, a record a question: ``{"id", "question", "answers", ...}``.
+"""The plain layout, one record per question: ``{"id", "question", "answers", ...}``.
 
-It is the user's own (``jsonl``), and the named data sets take it too, since their samples are often
-passed on so. Fields beyond those of a question are passed over.
+It is the layout of the user's own questions (``jsonl``). Named data sets accept it too, since their
+samples are often distributed in it. Unknown fields are ignored.
 """
 
 from collections.abc import Sequence
 
 from scaar.core.evaluations import EvaluationQuestion
-from scaar.evaluator.datasets.choices import LETTERS, MAX_CHOICES, letter_of, posed
+from scaar.evaluator.datasets.choices import LETTERS, MAX_CHOICES, letter_of, with_choices
 from scaar.evaluator.datasets.kind import Row
 from scaar.evaluator.datasets.records import Record, distinct
 from scaar.evaluator.records import Question
@@ -19,22 +19,22 @@ _SUPPORTS = ("supports", "gold_ids", "gold_titles")
 
 
 def is_plain(record: Record) -> bool:
-    """Whether a record is of the plain layout."""
+    """Return whether a record has the plain layout."""
     return set(record.fields) >= MARKS
 
 
 def plain_row(record: Record, *, labels: Sequence[str] = ()) -> Row:
-    """The question of a plain record; the fields ``labels`` of the record are labels too.
+    """Return the question of a plain record; the fields ``labels`` of the record become labels.
 
     Raises:
-        InvalidRequest: a field of it is missing or wrong.
+        InvalidRequest: a field is missing or invalid.
     """
     identity, question = record.identity("id"), record.text("question")
     choices = _choices(record) if "choices" in record else ()
     answers = record.texts("answers")
     if choices:
         answers = _letters(record, answers, choices)
-        question = posed(question, choices)
+        question = with_choices(question, choices)
     found = Question(
         id=identity,
         question=question,
@@ -48,10 +48,10 @@ def plain_row(record: Record, *, labels: Sequence[str] = ()) -> Row:
 
 
 def sent_question(record: Record) -> EvaluationQuestion:
-    """The question of a plain record as it is sent; whoever takes it checks and poses it.
+    """Return the question of a plain record as sent to the service, which checks it.
 
     Raises:
-        InvalidRequest: a field of it is missing or wrong.
+        InvalidRequest: a field is missing or invalid.
     """
     return EvaluationQuestion(
         id=record.identity("id"),
@@ -65,7 +65,7 @@ def sent_question(record: Record) -> EvaluationQuestion:
 
 
 def labels_of(record: Record, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Those fields of the record that say something, as labels."""
+    """Return the non-empty fields of the record as labels."""
     return tuple((name, label) for name in names if (label := record.label(name)))
 
 
@@ -86,7 +86,7 @@ def _supports(record: Record) -> tuple[str, ...]:
 def _choices(record: Record) -> tuple[str, ...]:
     choices, given = record.texts("choices"), len(record.values("choices"))
     if len(choices) != given or not 2 <= given <= MAX_CHOICES:
-        limit = f"must be 2 to {MAX_CHOICES} that differ and are not empty"
+        limit = f"must be 2 to {MAX_CHOICES} distinct strings that are not empty"
         record.wrong("choices", f"{limit}, not {len(choices)} among {given}")
     return choices
 

@@ -1,9 +1,9 @@
 """PopQA: questions about the relations of entities, popular and rare.
 
 Mallen et al., "When Not to Trust Language Models: Investigating Effectiveness of Parametric and
-Non-Parametric Memories", ACL 2023. The official file is a table of tab-separated values, in which
-lists stand as JSON; its rows as JSON lines and the plain layout are read too. The label
-``popularity`` is the power of ten of the subject's monthly page views: ``10^2`` is 100 to 999.
+Non-Parametric Memories", ACL 2023. The official file is a table of tab-separated values with
+lists as JSON; its rows as JSON lines and the plain layout are read too. The label ``popularity`` is
+the power of ten of the subject's monthly page views: ``10^2`` is 100 to 999.
 """
 
 import csv
@@ -14,9 +14,9 @@ from dataclasses import replace
 
 from scaar.core.errors import InvalidRequest
 from scaar.core.prompts.untrusted import one_line
-from scaar.evaluator.datasets.kind import Kind, Row, Source
+from scaar.evaluator.datasets.kind import DatasetKind, Row, Source
 from scaar.evaluator.datasets.plain import is_plain, plain_row
-from scaar.evaluator.datasets.reading import records_of, text_of
+from scaar.evaluator.datasets.reader import records_of, text_of
 from scaar.evaluator.datasets.records import Record, distinct
 from scaar.evaluator.records import Question
 
@@ -45,7 +45,7 @@ def _records(source: Source) -> Iterator[Record]:
             yield record
     except csv.Error as error:
         raise InvalidRequest.of(
-            f"{path.name} line {rows.line_num}", f"is no row: {error}"
+            f"{path.name} line {rows.line_num}", f"is not a valid row: {error}"
         ) from error
 
 
@@ -71,7 +71,7 @@ def _answers(record: Record) -> tuple[str, ...]:
         record.wrong("possible_answers", f"must be a JSON list of strings, not {written[:60]!r}")
     found = distinct(one_line(answer) for answer in answers)
     if not found:
-        record.wrong("possible_answers", "must hold at least one string that is not empty")
+        record.wrong("possible_answers", "must have at least one string that is not empty")
     return found
 
 
@@ -80,7 +80,7 @@ def _popularity(record: Record) -> tuple[tuple[str, str], ...]:
     return (("popularity", f"10^{len(str(views)) - 1}" if views else "0"),)
 
 
-POPQA = Kind(
+POPQA = DatasetKind(
     name="popqa",
     title="PopQA",
     layout="a table with the columns id, subj, prop, question, possible_answers, s_pop",

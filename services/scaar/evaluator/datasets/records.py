@@ -1,4 +1,4 @@
-"""Records of a data set's file, whose fields are read by name and refused by name."""
+"""Records of a data set's file, with typed access to fields and errors that name them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from scaar.core.errors import InvalidRequest
 from scaar.core.prompts.untrusted import one_line
 
 MAX_SHOWN = 60
-"""How much of a wrong value an error repeats."""
+"""Maximum number of characters of an invalid value that an error repeats."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One JSON object, CSV row or part of either; ``place`` is file and number, from 1."""
+    """A JSON object, a CSV row, or a part of either; ``place`` is file and number, from 1."""
 
     place: str
     fields: Mapping[str, object]
@@ -22,10 +22,10 @@ class Record:
         return self.fields.get(field) is not None
 
     def text(self, field: str) -> str:
-        """The field's text on one line.
+        """Return the text of a field on one line.
 
         Raises:
-            InvalidRequest: it is missing, no string, or empty.
+            InvalidRequest: the field is missing, no string, or empty.
         """
         value = self._present(field)
         if not isinstance(value, str):
@@ -35,14 +35,14 @@ class Record:
         return text
 
     def identity(self, field: str) -> str:
-        """The field as an id: a text, or a whole number."""
+        """Return a field as an id: a text or a whole number."""
         value = self._present(field)
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
         return self.text(field)
 
     def label(self, field: str) -> str:
-        """A text that may be missing or empty; numbers and truths as they are written."""
+        """Return a text that may be missing or empty; numbers and booleans are converted."""
         value = self.fields.get(field)
         if value is None:
             return ""
@@ -51,10 +51,10 @@ class Record:
         self.wrong(field, f"must be a string, not {_shown(value)}")
 
     def truth(self, field: str) -> bool:
-        """The field's truth.
+        """Return the boolean of a field.
 
         Raises:
-            InvalidRequest: it is missing, or neither true nor false.
+            InvalidRequest: the field is missing, or neither true nor false.
         """
         value = self._present(field)
         if not isinstance(value, bool):
@@ -62,7 +62,7 @@ class Record:
         return value
 
     def number(self, field: str) -> int:
-        """The field's whole number from 0, written as one or as its digits."""
+        """Return the whole number of a field, at least 0, from a number or its digits."""
         value = self._present(field)
         if isinstance(value, str) and value.isascii() and value.isdigit():
             return int(value)
@@ -71,10 +71,10 @@ class Record:
         return value
 
     def texts(self, field: str, *, may_be_empty: bool = False) -> tuple[str, ...]:
-        """The field's strings, each once and on one line, those of white space left out.
+        """Return the distinct non-empty strings of a field, each on one line.
 
         Raises:
-            InvalidRequest: it is missing, no list of strings, or holds none.
+            InvalidRequest: the field is missing, no list of strings, or without a string.
         """
         values = self.values(field)
         for value in values:
@@ -82,11 +82,11 @@ class Record:
                 self.wrong(field, f"must be a list of strings, not of {_shown(value)}")
         texts = distinct(one_line(value) for value in values if isinstance(value, str))
         if not texts and not may_be_empty:
-            self.wrong(field, "must hold at least one string that is not empty")
+            self.wrong(field, "must have at least one string that is not empty")
         return texts
 
     def pairs(self, field: str) -> tuple[tuple[object, object], ...]:
-        """The field's pairs: a list of lists of two."""
+        """Return the pairs of a field: a list of lists of two."""
         values = self.values(field)
         for value in values:
             if not isinstance(value, list) or len(value) != 2:
@@ -94,21 +94,21 @@ class Record:
         return tuple((value[0], value[1]) for value in values if isinstance(value, list))
 
     def part(self, field: str) -> "Record":
-        """The object of a field, as a record whose place names the field."""
+        """Return the object of a field as a record whose place names the field."""
         value = self._present(field)
         if not isinstance(value, dict):
             self.wrong(field, f"must be an object, not {_shown(value)}")
         return Record(f"{self.place}, {field}", value)
 
     def parts(self, field: str) -> Iterator["Record"]:
-        """The objects of a list, as records numbered from 1."""
+        """Yield the objects of a list as records numbered from 1."""
         for number, value in enumerate(self.values(field), 1):
             if not isinstance(value, dict):
                 self.wrong(field, f"must be a list of objects, not of {_shown(value)}")
             yield Record(f"{self.place}, {field} {number}", value)
 
     def wrong(self, field: str, description: str) -> NoReturn:
-        """Refuses the record for a field of it."""
+        """Raise InvalidRequest for a field of the record."""
         raise InvalidRequest.of(f"{self.place}, {field}", description)
 
     def _present(self, field: str) -> object:
@@ -119,10 +119,10 @@ class Record:
         return value
 
     def values(self, field: str) -> Sequence[object]:
-        """The field's list.
+        """Return the list of a field.
 
         Raises:
-            InvalidRequest: it is missing, or no list.
+            InvalidRequest: the field is missing, or no list.
         """
         value = self._present(field)
         if not isinstance(value, list):
@@ -131,10 +131,10 @@ class Record:
 
 
 def distinct(texts: Iterator[str]) -> tuple[str, ...]:
-    """The texts that are not empty, each once, in order."""
+    """Return the distinct non-empty texts, in order."""
     return tuple(dict.fromkeys(text for text in texts if text))
 
 
 def _shown(value: object) -> str:
-    told = repr(value)
-    return told if len(told) <= MAX_SHOWN else f"{told[:MAX_SHOWN]}..."
+    written = repr(value)
+    return written if len(written) <= MAX_SHOWN else f"{written[:MAX_SHOWN]}..."

@@ -1,17 +1,18 @@
-"""StrategyQA: questions of yes or no whose steps are not in the question.
+"""StrategyQA: yes-or-no questions whose reasoning steps are implicit.
 
 Geva et al., "Did Aristotle Use a Laptop? A Question Answering Benchmark with Implicit Reasoning
-Strategies", TACL 2021. Read are the official files (a JSON array of ``qid``, ``term``,
+Strategies", TACL 2021. The reader takes the official files (a JSON array of ``qid``, ``term``,
 ``question``, ``answer`` and more), the same record by record as on Hugging Face, BIG-bench's
 ``task.json`` (``{"examples": [{"input", "target_scores"}]}``) and its Hugging Face layout
-(``inputs``, ``targets``). BIG-bench gives no ids: there they are made of the record's number.
+(``inputs``, ``targets``). BIG-bench has no ids, so
+the id is made from the number of the record.
 """
 
 from collections.abc import Iterator
 
 from scaar.evaluator.datasets.answers import yes_or_no
-from scaar.evaluator.datasets.kind import Kind, Row, Source
-from scaar.evaluator.datasets.reading import records_of
+from scaar.evaluator.datasets.kind import DatasetKind, Row, Source
+from scaar.evaluator.datasets.reader import records_of
 from scaar.evaluator.datasets.records import Record
 from scaar.evaluator.records import Question
 
@@ -40,11 +41,11 @@ def _of_official(record: Record) -> Row:
 
 def _of_big_bench(record: Record, number: int) -> Row:
     identity = f"strategyqa-{number}"
-    asked = record.text("input" if "input" in record else "inputs")
+    prompt = record.text("input" if "input" in record else "inputs")
     question = Question(
         id=identity,
-        # The Hugging Face layout holds the prompt, not the question alone.
-        question=asked.removeprefix(_QUESTION).removesuffix(_ANSWER.strip()).strip(),
+        # The Hugging Face layout has the prompt, not the question alone.
+        question=prompt.removeprefix(_QUESTION).removesuffix(_ANSWER.strip()).strip(),
         answers=(_verdict(record),),
         entity=identity,
     )
@@ -64,7 +65,7 @@ def _verdict(record: Record) -> str:
     return right[0].lower()
 
 
-STRATEGYQA = Kind(
+STRATEGYQA = DatasetKind(
     name="strategyqa",
     title="StrategyQA",
     layout='{"qid", "term", "question", "answer": true or false}',

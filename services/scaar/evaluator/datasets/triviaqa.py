@@ -1,17 +1,17 @@
-"""TriviaQA: questions of quizzes, with the aliases of their answers.
+"""TriviaQA: quiz questions with aliases of their answers.
 
 Joshi et al., "TriviaQA: A Large Scale Distantly Supervised Challenge Dataset for Reading
 Comprehension", ACL 2017. The official files, of the reading comprehension and of the unfiltered
 part alike, are one object ``{"Data": [{"QuestionId", "Question", "Answer": {...}}]}``; the plain
-layout is read too. The test files come without answers, and cannot be measured.
+layout is read too. The test files have no answers and cannot be used.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from scaar.evaluator.datasets.kind import Kind, Row, Source
+from scaar.evaluator.datasets.kind import DatasetKind, Row, Source
 from scaar.evaluator.datasets.plain import is_plain, plain_row
-from scaar.evaluator.datasets.reading import records_of
+from scaar.evaluator.datasets.reader import records_of
 from scaar.evaluator.datasets.records import Record, distinct
 from scaar.evaluator.records import Question
 
@@ -26,7 +26,7 @@ def _read(source: Source) -> Iterator[Row]:
 def _row(record: Record) -> Row:
     identity = record.text("QuestionId")
     if "Answer" not in record:
-        record.wrong("Answer", "is missing: the test files come without answers")
+        record.wrong("Answer", "is missing: the test files have no answers and cannot be used")
     answer = record.part("Answer")
     aliases = (
         alias
@@ -45,15 +45,15 @@ def _row(record: Record) -> Row:
 
 
 def _of_dpr(row: Row) -> Row:
-    """The row without the quotes that DPR's copy left around some of the questions."""
+    """The row without the quotes that DPR's copy has around some questions."""
     question = row.question
     if question is None or not (question.question[:1] == question.question[-1:] == '"'):
         return row
-    asked = question.question[1:-1].replace('""', '"')
-    return replace(row, question=replace(question, question=asked)) if asked.strip() else row
+    unquoted = question.question[1:-1].replace('""', '"')
+    return replace(row, question=replace(question, question=unquoted)) if unquoted.strip() else row
 
 
-TRIVIAQA = Kind(
+TRIVIAQA = DatasetKind(
     name="triviaqa",
     title="TriviaQA",
     layout='{"Data": [{"QuestionId", "Question", "Answer": {"Value", "Aliases"}}]}',

@@ -2,8 +2,8 @@
 
 Ho et al., "Constructing A Multi-hop QA Dataset for Comprehensive Evaluation of Reasoning Steps",
 COLING 2020. The official files are one JSON array in the layout of HotpotQA, with ``evidences``.
-The releases from December 2020 on have ``answer_id`` and, beside them, ``id_aliases.json``: a JSON
-line an entity with its aliases and demonyms, which the official script accepts as answers.
+The releases from December 2020 on have ``answer_id`` and, beside them, ``id_aliases.json``: one
+JSON line per entity with its aliases and demonyms, which the official script accepts as answers.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from scaar.core.types import Passage
 from scaar.evaluator.datasets.answers import yes_or_no_of_comparison
 from scaar.evaluator.datasets.contexts import paragraphs_of, pooled, supports_of
-from scaar.evaluator.datasets.kind import Kind, Row, Source
+from scaar.evaluator.datasets.kind import DatasetKind, Row, Source
 from scaar.evaluator.datasets.plain import is_plain, labels_of, plain_row
-from scaar.evaluator.datasets.reading import records_of
+from scaar.evaluator.datasets.reader import records_of
 from scaar.evaluator.datasets.records import Record, distinct
 from scaar.evaluator.records import Question
 
@@ -32,9 +32,9 @@ def _read(source: Source) -> Iterator[Row]:
 
 
 def _aliases(source: Source) -> Aliases:
-    """The further names of each entity, from the file named or else the one beside."""
-    beside = source.file.with_name(ALIASES_FILE)
-    path = source.aliases or (beside if beside.is_file() else None)
+    """The aliases of each entity, from the named file or else from the one beside the data."""
+    default = source.file.with_name(ALIASES_FILE)
+    path = source.aliases or (default if default.is_file() else None)
     if path is None:
         return {}
     return {
@@ -48,14 +48,14 @@ def _aliases(source: Source) -> Aliases:
 
 def _row(record: Record, aliases: Aliases) -> Row:
     if "evidences" not in record:
-        record.wrong("evidences", "is missing: 2WikiMultihopQA has it, HotpotQA has not")
+        record.wrong("evidences", "is missing; HotpotQA lacks this field, 2WikiMultihopQA has it")
     identity = record.text("_id")
     named = aliases.get(record.label("answer_id"), ())
     question = Question(
         id=identity,
         question=record.text("question"),
         answers=distinct(iter((record.text("answer"), *named))),
-        # What the question is about: the first of the entities whose paragraphs it takes.
+        # The first of the entities whose paragraphs the question needs.
         entity=record.label("entity_ids").split("_")[0] or identity,
         labels=labels_of(record, ("type",)),
         supports=supports_of(record),
@@ -69,7 +69,7 @@ def _passages(source: Source) -> Iterator[Passage]:
     )
 
 
-TWO_WIKI = Kind(
+TWO_WIKI = DatasetKind(
     name="2wikimultihopqa",
     title="2WikiMultihopQA",
     layout='{"_id", "question", "answer", "supporting_facts", "context", "evidences", "type"}',

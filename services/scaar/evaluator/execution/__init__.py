@@ -1,1 +1,1 @@
-"""Asking: a shard of an evaluation's work against an answerer, into a store."""
+"""Execution of shards: questions answered by an answerer, predictions stored."""

@@ -1,6 +1,7 @@
-"""Which answerer a setting is asked of: one by the scorer itself, and one by each control."""
+"""Answerers by scorer: one for the scorer itself, and one for each control."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from scaar.core.controls import Control, control_of, controlled_name
@@ -10,23 +11,31 @@ from scaar.core.types import PolicyRequest, Provenance
 from scaar.evaluator.records import Setting
 
 Controls = Mapping[Control, Answerer]
-"""The answerers by controls of the scorer."""
+"""The answerers of scorer controls."""
 
 NO_CONTROLS: Controls = MappingProxyType({})
 
 
-def asked_of(setting: Setting, answerer: Answerer, controls: Controls) -> Answerer:
-    """The answerer of a setting: the given one, or that of its control."""
+@dataclass(frozen=True, slots=True)
+class Answerers:
+    """The answerer with the scorer itself, and one for each scorer control."""
+
+    answerer: Answerer
+    controls: Controls = field(default_factory=dict)
+
+
+def answerer_for(setting: Setting, answerer: Answerer, controls: Controls) -> Answerer:
+    """Return the answerer of a setting: that of its control, or else the given one."""
     return answerer if setting.scorer is None else controls[setting.scorer]
 
 
 def check_scorers(settings: Sequence[Setting], made: Mapping[str, Provenance]) -> None:
-    """Passes settings of which each is answered by its own scorer, all else being equal.
+    """Check that every setting is answered with its own scorer, all else being equal.
 
-    An evaluation without a control is asked of whatever scorer there is.
+    An evaluation without controls accepts any scorer.
 
     Raises:
-        InvalidRequest: naming every setting that is answered by another scorer or model.
+        InvalidRequest: naming every setting that is answered with another scorer or model.
     """
     if any(each.scorer for each in settings) and (wrong := list(_wrong(settings, made))):
         raise InvalidRequest(wrong)
@@ -39,10 +48,12 @@ def _wrong(settings: Sequence[Setting], made: Mapping[str, Provenance]) -> Itera
     for each in settings:
         found = made[each.label]
         if found.scorer and control_of(found.scorer) is not each.scorer:
-            wanted = f"the control {each.scorer}" if each.scorer else "the scorer itself"
-            yield Violation("scorer", f"{each.label} wants {wanted}, and is by {found.scorer}")
+            expected = f"the control {each.scorer}" if each.scorer else "the scorer itself"
+            text = f"{each.label} needs {expected}, but is answered with {found.scorer}"
+            yield Violation("scorer", text)
         elif each.scorer is not None and (other := _other_part(each, found, itself)):
-            yield Violation("scorer", f"{each.label} is by another {other} than without control")
+            text = f"{each.label} has another {other} than the same setting without control"
+            yield Violation("scorer", text)
 
 
 def _other_part(
@@ -50,7 +61,7 @@ def _other_part(
     found: Provenance,
     itself: Mapping[tuple[PolicyRequest, str | None], Provenance],
 ) -> str:
-    """What is not the same as where the scorer itself is asked, where that is asked too."""
+    """The part that differs from the same setting without control, if there is one."""
     scorer, own = setting.scorer, itself.get((setting.policy, setting.index))
     if own is None or scorer is None:
         return ""

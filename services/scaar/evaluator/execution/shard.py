@@ -1,4 +1,4 @@
-"""A shard of an evaluation's work, several questions at a time, each kept when it is there."""
+"""A shard of an evaluation's work, executed concurrently; predictions are stored as they come."""
 
 import asyncio
 from collections import deque
@@ -7,15 +7,22 @@ from collections.abc import Callable, Iterable, Mapping
 from scaar.core.errors import ScaarError
 from scaar.core.ports import Answerer
 from scaar.core.types import AnswerRequest, Provenance
-from scaar.evaluator.execution.keeping import Keeping
-from scaar.evaluator.execution.opening import lasting
-from scaar.evaluator.execution.predict import Predicted, predict
-from scaar.evaluator.execution.scorers import NO_CONTROLS, Controls, asked_of
-from scaar.evaluator.execution.stopping import stopped
-from scaar.evaluator.execution.turns import Turns
+from scaar.evaluator.execution.cancellation import cancel_all
+from scaar.evaluator.execution.prediction import PredictionOutcome, predict
+from scaar.evaluator.execution.prediction_writer import PredictionWriter
+from scaar.evaluator.execution.provenance import without_request_id
+from scaar.evaluator.execution.scorers import NO_CONTROLS, Controls, answerer_for
 from scaar.evaluator.planning.work import Work
 from scaar.evaluator.records import Prediction
 from scaar.evaluator.store.port import PredictionStore
+
+
+class QuestionLimiter(asyncio.Semaphore):
+    """FIFO semaphore that bounds the number of concurrent questions across shards."""
+
+    def __init__(self, concurrency: int) -> None:
+        super().__init__(concurrency)
+        self.concurrency = concurrency
 
 
 async def run_shard(
@@ -25,60 +32,64 @@ async def run_shard(
     *,
     template: AnswerRequest,
     expected: Mapping[str, Provenance],
-    turns: Turns,
+    limiter: QuestionLimiter,
     controls: Controls = NO_CONTROLS,
-    told: Callable[[Prediction], None] = lambda _: None,
-    last_begun: Callable[[], None] = lambda: None,
+    on_stored: Callable[[Prediction], None] = lambda _: None,
+    on_last_started: Callable[[], None] = lambda: None,
 ) -> None:
-    """Asks all of it, a question a turn, and tells of each prediction that is kept.
+    """Answer all questions of the work and store their predictions.
 
-    ``expected`` is what answers under each setting, and ``controls`` whom those by a control of
-    the scorer are asked of. ``last_begun`` is called when the last question has its turn. Where it
-    ends early, by an error or cancelled, nothing goes on and what was answered is kept.
+    ``expected`` has the provenance of every setting, and ``controls`` the answerers of scorer
+    controls. ``on_stored`` is called for each prediction once it is stored, ``on_last_started``
+    when the last question has started. After an error or a cancellation no question is running
+    and stored predictions are kept.
 
     Raises:
-        ScaarError: the store cannot keep a prediction, or something else answers than expected.
+        ScaarError: the store cannot store a prediction, or the provenance of an answer is not the
+            expected one.
     """
-    waiting, keeping = deque(work), Keeping(store, told)
+    waiting, writer = deque(work), PredictionWriter(store, on_stored)
 
-    async def ask_by_turns() -> None:
+    async def answer_questions() -> None:
         while waiting:
-            async with turns:
-                # There may have been another turn meanwhile.
+            async with limiter:
+                # Another task may have taken the last question meanwhile.
                 if not waiting:
                     break
                 each = waiting.popleft()
                 if not waiting:
-                    last_begun()
-                found = await predict(asked_of(each.setting, answerer, controls), each, template)
-            _require_the_same(found, expected)
-            await keeping.bring(found.prediction)
+                    on_last_started()
+                found = await predict(
+                    answerer_for(each.setting, answerer, controls), each, template
+                )
+            _require_expected(found, expected)
+            await writer.put(found.prediction)
 
-    async def ask() -> None:
-        asking = [asyncio.create_task(ask_by_turns()) for _ in range(turns.at_once)]
+    async def answer_all() -> None:
+        tasks = [asyncio.create_task(answer_questions()) for _ in range(limiter.concurrency)]
         try:
-            await asyncio.gather(*asking)
+            await asyncio.gather(*tasks)
         finally:
-            await stopped(asking)
+            await cancel_all(tasks)
 
-    asked, kept = asyncio.create_task(ask()), asyncio.create_task(keeping.keep())
-    asked.add_done_callback(lambda _: keeping.end())
+    answering, writing = asyncio.create_task(answer_all()), asyncio.create_task(writer.run())
+    answering.add_done_callback(lambda _: writer.end())
     try:
-        await asyncio.wait({asked, kept}, return_when=asyncio.FIRST_EXCEPTION)
+        await asyncio.wait({answering, writing}, return_when=asyncio.FIRST_EXCEPTION)
     finally:
         try:
-            await stopped((asked,))
+            await cancel_all((answering,))
         finally:
-            await asyncio.gather(kept, return_exceptions=True)
-    for each in (kept, asked):
+            await asyncio.gather(writing, return_exceptions=True)
+    for each in (writing, answering):
         each.result()
 
 
-def _require_the_same(found: Predicted, expected: Mapping[str, Provenance]) -> None:
+def _require_expected(found: PredictionOutcome, expected: Mapping[str, Provenance]) -> None:
     label = found.prediction.setting
-    if found.provenance is None or lasting(found.provenance) == expected[label]:
+    if found.provenance is None or without_request_id(found.provenance) == expected[label]:
         return
     raise ScaarError(
-        f"what answers under {label} has changed while the evaluation ran: model, scorer, index or "
-        "policy are no longer those that it began with"
+        f"the provenance of {label} changed while the evaluation ran: model, scorer, index or "
+        "policy differ from those at its start; run the evaluation again"
     )

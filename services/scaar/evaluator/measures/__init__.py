@@ -1,19 +1,22 @@
-"""Every measure of a single answer, by name: those of the core, and those that need libraries."""
+"""Measures of a single answer by name: those of the core, and those that need libraries."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 
 from scaar.core.measures import MEASURES as CORE
 from scaar.core.measures import Measure
+from scaar.core.registry import Registry
 from scaar.evaluator.measures.bleu4 import bleu4_smoothed
 from scaar.evaluator.measures.meteor import meteor_exact_stem
 from scaar.evaluator.measures.rouge1 import rouge1
 
-MEASURES: Mapping[str, Measure] = MappingProxyType(
+MEASURES = Registry[Measure](
+    "measure",
+    "scaar.measures",
+    Callable,
     {
         **CORE,
         "rouge1": rouge1,
         "bleu4_smoothed": bleu4_smoothed,
         "meteor_exact_stem": meteor_exact_stem,
-    }
+    },
 )

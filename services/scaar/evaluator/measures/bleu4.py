@@ -1,10 +1,10 @@
-"""BLEU-4 of single answers, smoothed: a short answer without four words in a row still scores.
+"""Smoothed BLEU-4 of single answers: a short answer without a common 4-gram still scores.
 
 Papineni et al., "BLEU: a Method for Automatic Evaluation of Machine Translation", ACL 2002, as
 sacreBLEU computes it for a sentence (Post, WMT 2018): in lower case, a count of 0 smoothed
-exponentially (Chen and Cherry, WMT 2014, method 3), and of an answer with fewer than four words the
-n-grams that it has. So an answer given word by word scores 1 however short it is, and one without a
-word in common 0.
+exponentially (Chen and Cherry, WMT 2014, method 3), and for an answer with fewer than four words
+the n-grams that it has. So an identical answer scores 1 whatever its length, and an answer without
+a common word scores 0.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def bleu4_smoothed(prediction: str, answers: Sequence[str]) -> float:
-    """Smoothed sentence BLEU-4 in [0, 1], best over the answers."""
+    """Return the smoothed sentence BLEU-4 in [0, 1], the best over the answers."""
     scores = (_bleu().sentence_score(prediction, [answer]).score for answer in answers)
     # Rounding may carry a perfect score past 100.
     return min(1.0, max(scores, default=0.0) / 100)

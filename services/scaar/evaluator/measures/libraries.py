@@ -1,4 +1,4 @@
-"""The libraries of measures, loaded when they are first measured by: they take seconds."""
+"""Libraries of measures, loaded at their first use since they take seconds."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,13 +8,13 @@ from scaar.core.errors import CapabilityMissing
 
 @contextmanager
 def needs(library: str) -> Iterator[None]:
-    """Imports a library within.
+    """Import a library inside the block.
 
     Raises:
-        CapabilityMissing: it is not installed; names the extra that has it.
+        CapabilityMissing: the library is not installed; names the extra to install.
     """
     try:
         yield
     except ModuleNotFoundError as error:
-        told = f"this measure needs {library}: install scaar[evaluator]"
-        raise CapabilityMissing(told) from error
+        text = f"this measure needs {library}: install scaar[evaluator]"
+        raise CapabilityMissing(text) from error

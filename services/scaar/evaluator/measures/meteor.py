@@ -1,18 +1,21 @@
-"""METEOR with exact and stem matches, without synonyms: the best over the answers.
+"""METEOR with exact and stem matches, without synonyms.
 
 Banerjee and Lavie, "METEOR: An Automatic Metric for MT Evaluation", 2005, with the weights of
 Lavie and Agarwal (2007) that NLTK uses: alpha 0.9, beta 3, gamma 0.5, and Porter's stemmer. NLTK
-ships no WordNet, which the full measure takes synonyms from: hence the name, and scores of this
-variant compare with each other only. Words are those of :mod:`scaar.evaluator.measures.words`.
+ships no WordNet, the source of synonyms of the full measure: hence the name. Scores of this variant
+are comparable only with each other. Words are
+lower-case; punctuation marks are words of their own.
 
-A match of a single word scores 0.5 at most, since one word is one fragment: as published.
+A match of a single word scores at most 0.5, since one word is one fragment, as published.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 
 from scaar.evaluator.measures.libraries import needs
-from scaar.evaluator.measures.words import words_of
+
+_WORD = re.compile(r"\w+|[^\w\s]")
 
 
 class _NoSynonyms:
@@ -23,15 +26,20 @@ class _NoSynonyms:
 
 
 def meteor_exact_stem(prediction: str, answers: Sequence[str]) -> float:
-    """METEOR of exact and stem matches in [0, 1], best over the answers."""
-    words = words_of(prediction)
-    return max((_meteor(words, words_of(answer)) for answer in answers), default=0.0)
+    """Return METEOR with exact and stem matches in [0, 1], the best over the answers."""
+    words = _words_of(prediction)
+    return max((_meteor(words, _words_of(answer)) for answer in answers), default=0.0)
 
 
-def _meteor(words: list[str], wanted: list[str]) -> float:
-    if not words or not wanted:
+def _words_of(text: str) -> list[str]:
+    """The lower-case words, and each other sign by itself."""
+    return _WORD.findall(text.lower())
+
+
+def _meteor(words: list[str], expected: list[str]) -> float:
+    if not words or not expected:
         return 0.0
-    return _of_nltk()(wanted, words)
+    return _of_nltk()(expected, words)
 
 
 @cache

@@ -1,8 +1,8 @@
-"""ROUGE-1: F1 over words, the best over the answers.
+"""ROUGE-1: F1 over words.
 
 Lin, "ROUGE: A Package for Automatic Evaluation of Summaries", 2004; as rouge-score, Google's port
 of the original, computes it without stemming. Its words are runs of a to z and 0 to 9 in lower
-case: letters beyond those part words and count for nothing.
+case; other letters separate words and are ignored.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def rouge1(prediction: str, answers: Sequence[str]) -> float:
-    """The F1 of the single words in [0, 1], best over the answers."""
+    """Return the F1 over single words in [0, 1], the best over the answers."""
     scores = (_scorer().score(answer, prediction)["rouge1"].fmeasure for answer in answers)
     return max(map(float, scores), default=0.0)
 

@@ -1,29 +1,28 @@
-"""The settings of policies that are given with settings of their own, over a grid of values."""
+"""The settings of policies with overrides of their own, over a grid of values."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.policies.checks import check_policy, without_idle
-from scaar.core.types import PolicyOverrides, PolicyRequest
+from scaar.core.types import PolicyRequest
 from scaar.evaluator.planning.settings import Value, Values, requests_of, setting_of
 from scaar.evaluator.records import Setting
 
 
 def plan_policies(policies: Sequence[PolicyRequest], grid: Values) -> tuple[Setting, ...]:
-    """Every policy at each combination of the grid's values that mean something to it.
+    """Return every policy at each combination of the grid's values that it takes.
 
-    What a policy is given itself goes over the grid.
+    Overrides of a policy take precedence over the grid.
 
     Raises:
-        InvalidRequest: naming every policy that is wrong or given twice, and every value of the
+        InvalidRequest: naming every policy that is invalid or given twice, and every value of the
             grid that is given twice or that no policy takes.
     """
     _refuse([*_wrong_policies(policies), *_given_twice(grid)])
     found: dict[PolicyRequest, None] = {}
     for policy in policies:
-        held = {name: (value,) for name, value in _given(policy.overrides).items()}
-        values: Mapping[str, Sequence[Value]] = {**grid, **held}
+        own = {name: (value,) for name, value in policy.overrides.given().items()}
+        values: Mapping[str, Sequence[Value]] = {**grid, **own}
         for request in requests_of(policy.name, values):
             found[request] = None
     _refuse(_unused(found, grid))
@@ -41,7 +40,7 @@ def _wrong_policies(policies: Sequence[PolicyRequest]) -> Iterator[Violation]:
             continue
         first = seen.setdefault(without_idle(policy), at)
         if first != at:
-            yield Violation(place, f"is policies[{first}] again")
+            yield Violation(place, f"is the same as policies[{first}]")
 
 
 def _given_twice(grid: Values) -> Iterator[Violation]:
@@ -52,17 +51,12 @@ def _given_twice(grid: Values) -> Iterator[Violation]:
 
 
 def _unused(found: Mapping[PolicyRequest, None], grid: Values) -> Iterator[Violation]:
-    used = {pair for request in found for pair in _given(request.overrides).items()}
+    used = {pair for request in found for pair in request.overrides.given().items()}
     names = " or ".join(dict.fromkeys(each.name for each in found))
     for name, values in grid.items():
         for value in values:
             if (name, value) not in used:
-                yield Violation(f"grid.{name}", f"{value:g} is no value for {names}")
-
-
-def _given(overrides: PolicyOverrides) -> dict[str, Value]:
-    values = ((each.name, getattr(overrides, each.name)) for each in fields(overrides))
-    return {name: value for name, value in values if value is not None}
+                yield Violation(f"grid.{name}", f"{value:g} has no effect on {names}")
 
 
 def _refuse(wrong: Sequence[Violation] | Iterator[Violation]) -> None:

@@ -1,8 +1,7 @@
-"""The settings of an evaluation: each policy at every combination of values that it takes."""
+"""The settings of an evaluation: each policy at every combination of the values it takes."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 
 from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest, Violation
@@ -13,18 +12,18 @@ from scaar.evaluator.records import Setting
 
 Value = float | int | bool | str
 Values = Mapping[str, Sequence[Value]]
-"""The values of settings by the setting's name, a field of :class:`PolicyOverrides`."""
+"""Values by the name of the setting, a field of :class:`PolicyOverrides`."""
 
 
 def plan_settings(policies: Sequence[str], values: Values) -> tuple[Setting, ...]:
-    """Every policy at each combination of the values that mean something to it.
+    """Return every policy at each combination of the values that it takes.
 
-    What a policy does not take, or what has no effect beside its other values, it is run without;
-    so is a setting of which no value is in its range.
+    Values that a policy does not take, that have no effect with its other values, or that are all
+    out of range are left out for that policy.
 
     Raises:
-        InvalidRequest: naming every policy that is unknown, named twice or left without a setting,
-            and every value that is given twice or that no policy can use.
+        InvalidRequest: naming every policy that is unknown, named twice or without a setting, and
+            every value that is given twice or that no policy takes.
     """
     _refuse(_wrong_names(policies))
     _refuse(_given_twice(values))
@@ -36,42 +35,42 @@ def plan_settings(policies: Sequence[str], values: Values) -> tuple[Setting, ...
         refused |= wrong
         for request in requests:
             found[request] = None
-            used |= set(_given(request.overrides))
+            used |= request.overrides.given().items()
     _refuse(_unused(policies, values, used, refused))
     left = [name for name in policies if not any(each.name == name for each in found)]
-    _refuse(Violation("policies", f"{name} takes none of the values given") for name in left)
+    _refuse(Violation("policies", f"{name} takes none of the given values") for name in left)
     return tuple(setting_of(request) for request in found)
 
 
 def setting_of(
     request: PolicyRequest, scorer: Control | None = None, index: str | None = None
 ) -> Setting:
-    """The policy as a setting under its label, asked with the scorer or a control of it."""
+    """Return the policy as a setting with its label, for the scorer or a control of the scorer."""
     return Setting(label_of(request, scorer, index), request, scorer, index)
 
 
 def label_of(
     request: PolicyRequest, scorer: Control | None = None, index: str | None = None
 ) -> str:
-    """The policy's name, and what is different about it: ``scaar:theta=0.8,scorer=permuted``."""
-    given = [f"{name}={_written(value)}" for name, value in _given(request.overrides)]
+    """Return the name of the policy with its overrides: ``scaar:theta=0.8,scorer=permuted``."""
+    given = [f"{name}={_written(value)}" for name, value in request.overrides.given().items()]
     given += [f"scorer={scorer}"] if scorer else []
     given += [f"index={index}"] if index else []
     return f"{request.name}:{','.join(given)}" if given else request.name
 
 
 def requests_of(policy: str, values: Values) -> tuple[PolicyRequest, ...]:
-    """The policy at each combination of the values that it can run; it may be at none of them."""
+    """Return the policy at each combination of values that it accepts; possibly none."""
     return tuple(_taken(policy, values)[0])
 
 
 def _taken(
     policy: str, values: Values
 ) -> tuple[list[PolicyRequest], dict[tuple[str, Value], Violation]]:
-    """What the policy can run, and the values that keep it from others."""
+    """The requests that the policy accepts, and the values that it refuses."""
     found, refused = _requests(policy, values)
     if not found:
-        # None of the values of a setting is one for it: it keeps its own.
+        # The policy accepts no value of some settings: it keeps its own values there.
         outside = {setting for setting, _ in refused}
         kept = {each: given for each, given in values.items() if each not in outside}
         found, _ = _requests(policy, kept)
@@ -81,7 +80,7 @@ def _taken(
 def _requests(
     policy: str, values: Values
 ) -> tuple[list[PolicyRequest], dict[tuple[str, Value], Violation]]:
-    """What of the combinations the policy can run, and the values that keep it from others."""
+    """The combinations that the policy accepts, and the values that it refuses."""
     found: list[PolicyRequest] = []
     refused: dict[tuple[str, Value], Violation] = {}
     for request in _combinations(policy, values):
@@ -90,12 +89,14 @@ def _requests(
             found.append(request)
         for violation in wrong:
             setting = violation.field.removeprefix("policy.")
-            refused |= {pair: violation for pair in _given(request.overrides) if pair[0] == setting}
+            refused |= {
+                pair: violation for pair in request.overrides.given().items() if pair[0] == setting
+            }
     return found, refused
 
 
 def _combinations(policy: str, values: Values) -> Iterator[PolicyRequest]:
-    """The policy's requests, without what is idle in them, each once."""
+    """The distinct requests of the policy, without values that have no effect."""
     seen = set()
     for combination in itertools.product(*values.values()):
         overrides = PolicyOverrides(**dict(zip(values, combination, strict=True)))  # type: ignore[arg-type]
@@ -103,11 +104,6 @@ def _combinations(policy: str, values: Values) -> Iterator[PolicyRequest]:
         if request not in seen:
             seen.add(request)
             yield request
-
-
-def _given(overrides: PolicyOverrides) -> list[tuple[str, Value]]:
-    pairs = ((each.name, getattr(overrides, each.name)) for each in fields(overrides))
-    return [(name, value) for name, value in pairs if value is not None]
 
 
 def _written(value: Value) -> str:
@@ -149,8 +145,8 @@ def _unused(
             if (name, value) in refused:
                 yield Violation(name, refused[name, value].description)
             else:
-                nobody = f"{_written(value)} means nothing to {' or '.join(policies)}"
-                yield Violation(name, nobody)
+                text = f"{_written(value)} has no effect on {' or '.join(policies)}"
+                yield Violation(name, text)
 
 
 def _refuse(wrong: Iterator[Violation]) -> None:

@@ -1,4 +1,4 @@
-"""The area under each policy's frontier, over the range that the policies have in common."""
+"""The area under each policy's frontier, over the range that the frontiers have in common."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,9 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from scaar.evaluator.report.analysis import Analysis, Statistic
-from scaar.evaluator.report.cells import estimated, measure_title, number, score_column, text
-from scaar.evaluator.report.model import Column, Table
-from scaar.evaluator.statistics.contenders import Contender
+from scaar.evaluator.report.cells import (
+    estimated,
+    mark_best,
+    measure_title,
+    number,
+    score_column,
+    text,
+)
+from scaar.evaluator.report.model import Cell, Column, Item, Table
 from scaar.evaluator.statistics.matched import (
     RETRIEVALS,
     TOKENS,
@@ -17,85 +23,108 @@ from scaar.evaluator.statistics.matched import (
     frontier,
     long_enough,
 )
-from scaar.evaluator.statistics.means import HalvedMeans
+from scaar.evaluator.statistics.means import SplitMeans
 from scaar.evaluator.statistics.table import Floats
+from scaar.evaluator.statistics.variants import PolicyVariant
 
 
 @dataclass(frozen=True, slots=True)
 class Areas:
-    """The policies with a frontier and ``area_of`` each; ``note`` says over what, or why none."""
+    """The policies with a frontier, and the area of each.
 
-    among: tuple[Contender, ...]
-    area_of: Callable[[Contender], Statistic]
+    ``note`` names the range of the areas, or says why there are none.
+    """
+
+    among: tuple[PolicyVariant, ...]
+    area_of: Callable[[PolicyVariant], Statistic]
     note: str
 
 
-def measure_areas(analysis: Analysis) -> list[Table]:
-    """The areas against retrievals and against tokens; where there are none, why."""
+def measure_areas(analysis: Analysis) -> list[Item]:
+    """Return a table of areas against retrievals and one against tokens.
+
+    A sentence that says why replaces a table without areas.
+    """
     return [_area(analysis, "retrievals", RETRIEVALS), _area(analysis, "tokens", TOKENS)]
 
 
 def areas_of(analysis: Analysis, name: str, spent: Sequence[str]) -> Areas:
-    """The areas over what all policies with a frontier of some length reach."""
+    """Return the areas over the range that all policies with a long enough frontier reach."""
     measure = analysis.measure
     lines = [
         frontier(analysis.means, each.candidates, measure=measure, spent=spent)
-        for each in analysis.contenders
+        for each in analysis.variants
     ]
-    pairs = zip(analysis.contenders, lines, long_enough(lines), strict=True)
-    among = [(contender, line) for contender, line, counts in pairs if counts]
+    pairs = zip(analysis.variants, lines, long_enough(lines), strict=True)
+    among = [(variant, line) for variant, line, counts in pairs if counts]
     if not among:
-        why = "No policy has a frontier: that takes settings that spend differently."
+        why = (
+            f"No policy has a frontier against {name}: its settings would have to differ in their "
+            f"number of {name}."
+        )
         return Areas((), _none, why)
     low, high = (float(each[0]) for each in common_range([line for _, line in among]))
-    names = ", ".join(contender.name for contender, _ in among)
+    names = ", ".join(variant.name for variant, _ in among)
     if low >= high:
-        why = f"The frontiers of {names} have no range of {name} in common."
+        why = f"The frontiers of {names} against {name} have no range in common."
         return Areas((), _none, why)
-    candidates = [contender.candidates for contender, _ in among]
+    candidates = [variant.candidates for variant, _ in among]
 
-    def area_of(contender: Contender) -> Statistic:
-        def statistic(halved: HalvedMeans) -> Floats:
-            own = contender.candidates
-            return area(halved, own, among=candidates, measure=measure, spent=spent)
+    def area_of(variant: PolicyVariant) -> Statistic:
+        def statistic(splits: SplitMeans) -> Floats:
+            own = variant.candidates
+            return area(splits, own, among=candidates, measure=measure, spent=spent)
 
         return statistic
 
     note = (
-        f"The area from {low:.4g} to {high:.4g} {name} a question, which all of {names} reach, "
-        "over its width: the mean height of the frontier. Policies whose settings spend about the "
-        "same have none."
+        f"Mean height of the frontier from {low:.4g} to {high:.4g} {name} per question, the range "
+        f"that {names} have in common. Policies whose settings have about the same cost have no "
+        "frontier."
     )
-    return Areas(tuple(contender for contender, _ in among), area_of, note)
+    return Areas(tuple(variant for variant, _ in among), area_of, note)
 
 
-def _none(_: Contender) -> Statistic:
-    return lambda halved: np.full(len(halved.test.values), np.nan)
+def _none(_: PolicyVariant) -> Statistic:
+    return lambda splits: np.full(len(splits.test.values), np.nan)
 
 
-def _area(analysis: Analysis, name: str, spent: Sequence[str]) -> Table:
+def _area(analysis: Analysis, name: str, spent: Sequence[str]) -> Item:
     found = areas_of(analysis, name, spent)
-    against = {
-        each.contender: each for each in (analysis.compare(found.area_of) if found.among else ())
-    }
-    rows = []
-    for contender in found.among:
-        compared = against.get(contender)
-        rows.append(
-            (
-                text(contender.name),
-                estimated(analysis.estimate(found.area_of(contender))),
-                estimated(compared.difference) if compared else text("reference"),
-                number(compared.difference.p if compared else None),
-                number(compared.holm if compared else None),
+    if not found.among:
+        return found.note
+    against = {each.variant: each for each in analysis.compare(found.area_of)}
+    # Without a frontier of the reference there are no differences.
+    compared = analysis.reference in found.among and len(found.among) > 1
+    rows: list[tuple[Cell, ...]] = []
+    for variant in found.among:
+        row = [text(variant.name), estimated(analysis.estimate(found.area_of(variant)))]
+        if compared:
+            other = against.get(variant)
+            row += (
+                [text("reference"), number(None), number(None)]
+                if other is None
+                else [estimated(other.difference), number(other.difference.p), number(other.holm)]
             )
-        )
+        rows.append(tuple(row))
     columns = (
         Column("policy", "policy"),
-        score_column("area", f"mean {measure_title(analysis.measure)}"),
+        score_column("area", f"mean {measure_title(analysis.measure)}", pinned=True),
+        *(_difference_columns(analysis) if compared else ()),
+    )
+    return Table(
+        f"area_{name}",
+        f"Area under the frontier against {name}",
+        columns,
+        mark_best(columns, rows, ("area",)),
+        note=found.note,
+    )
+
+
+def _difference_columns(analysis: Analysis) -> tuple[Column, ...]:
+    """Return the columns of a difference from the reference and of its p-values."""
+    return (
         score_column("difference", f"difference from {analysis.reference.name}", signed=True),
         Column("p", "p", decimals=4),
         Column("p_holm", "p (Holm)", decimals=4),
     )
-    title = f"Area under the frontier against {name}"
-    return Table(f"area_{name}", title, columns, tuple(rows), note=found.note)

@@ -1,68 +1,77 @@
-"""The policies at their chosen settings, by what the questions are labelled with."""
+"""The policies at their chosen settings, by the labels of the questions."""
 
-import re
-from collections.abc import Sequence
+from dataclasses import replace
 
 from scaar.evaluator.report.analysis import Analysis
-from scaar.evaluator.report.cells import estimated, measure_title, number, text
+from scaar.evaluator.report.cells import estimated, mark_highest, measure_title, number, text
+from scaar.evaluator.report.labels import labels_of
+from scaar.evaluator.report.listings import group_listing
 from scaar.evaluator.report.model import Cell, Column, Item, Section, Table
 from scaar.evaluator.report.summary import of_setting_chosen
-from scaar.evaluator.statistics.choice import RETRIEVALS
 from scaar.evaluator.statistics.estimate import estimate
-from scaar.evaluator.statistics.groups import Breakdown, Group, breakdowns
-from scaar.evaluator.statistics.means import HalvedMeans, means_of, resampled_means
+from scaar.evaluator.statistics.groups import Breakdown, Group
+from scaar.evaluator.statistics.means import SplitMeans, means_of, resampled_means
+from scaar.evaluator.statistics.selection import RETRIEVALS
 
-_NOTE = "On the test half, under the settings chosen for all questions together."
-_COUNTED = " In brackets the questions."
+_NOTE = "On the test split, at the settings chosen for all questions together."
+_COUNTED = " The number of questions is in brackets."
 
 
 def break_down(analysis: Analysis) -> Section | None:
-    """A table of scores and one of retrievals for every label; None where there are no labels."""
+    """Return a table of scores and one of retrievals for every label; None without labels."""
     items: list[Item] = []
-    columns = (analysis.measure, RETRIEVALS)
-    found = breakdowns(analysis.halved.test.only(columns))
-    files = _file_names([each.label for each in found])
-    for each, file in zip(found, files, strict=True):
+    ignored = []
+    for each, file in labels_of(analysis):
         if not each.groups:
-            items.append(
-                f"The label {each.label} has {each.values} values, too many to break down by."
-            )
+            ignored.append(f"{each.label} ({each.values} values)")
             continue
         means = [_means(analysis, group) for group in each.groups]
-        items += [_table(analysis, each, means, column, file) for column in columns]
+        items += [
+            _table(analysis, each, means, column, file) for column in (analysis.measure, RETRIEVALS)
+        ]
+    if items and ignored:
+        items.append(f"Labels with too many values for a table: {', '.join(ignored)}.")
     return Section("By kind of question", tuple(items)) if items else None
 
 
-def _means(analysis: Analysis, group: Group) -> tuple[HalvedMeans, HalvedMeans]:
-    """The means of a group and their draws; what is chosen on stays the whole development half."""
+def _means(analysis: Analysis, group: Group) -> tuple[SplitMeans, SplitMeans]:
+    """The means of a group and their bootstrap samples; settings are chosen on all questions."""
     options = analysis.options
     drawn = resampled_means(group.table, seed=options.seed, stream=1, resamples=options.resamples)
     return (
-        HalvedMeans(analysis.means.development, means_of(group.table)),
-        HalvedMeans(analysis.draws.development, drawn),
+        SplitMeans(analysis.means.development, means_of(group.table)),
+        SplitMeans(analysis.samples.development, drawn),
     )
 
 
 def _table(
     analysis: Analysis,
     breakdown: Breakdown,
-    means: list[tuple[HalvedMeans, HalvedMeans]],
+    means: list[tuple[SplitMeans, SplitMeans]],
     column: str,
     file: str,
 ) -> Table:
     title = "Retrievals" if column == RETRIEVALS else measure_title(column)
     decimals = 2 if column == RETRIEVALS else 3
-    statistics = [of_setting_chosen(analysis, each, column) for each in analysis.contenders]
+    statistics = [of_setting_chosen(analysis, each, column) for each in analysis.variants]
     cells = [
-        [estimated(estimate(*(statistic(each) for each in halved))) for statistic in statistics]
-        for halved in means
+        [
+            replace(
+                estimated(estimate(*(statistic(each) for each in split))),
+                link=group_listing(file, at),
+            )
+            for statistic in statistics
+        ]
+        for at, split in enumerate(means)
     ]
+    if column != RETRIEVALS:
+        cells = [mark_highest(each) for each in cells]
     counts = [len(group.table.questions) for group in breakdown.groups]
-    names = [each.name for each in analysis.contenders]
+    names = [each.name for each in analysis.variants]
     columns: tuple[Column, ...]
     rows: list[tuple[Cell, ...]]
     if len(names) > len(counts):
-        # The longer list goes down the page.
+        # The longer list makes the rows.
         columns = (
             Column("policy", "policy"),
             *(
@@ -90,13 +99,3 @@ def _table(
         tuple(rows),
         note=_NOTE + (_COUNTED if len(names) > len(counts) else ""),
     )
-
-
-def _file_names(labels: Sequence[str]) -> list[str]:
-    """The labels as parts of files' names, whatever their data set called them."""
-    names: list[str] = []
-    for label in labels:
-        name = re.sub(r"[^a-z0-9]+", "_", label.lower()).strip("_") or "label"
-        taken = names.count(name)
-        names.append(f"{name}_{len(names)}" if taken else name)
-    return names

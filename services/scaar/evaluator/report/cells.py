@@ -1,4 +1,7 @@
-"""Cells and columns of what is in every table: estimates, p-values, counts."""
+"""Cells and columns of what every table has: estimates, p-values, counts."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 from scaar.evaluator.report.model import Cell, Column
 from scaar.evaluator.statistics.estimate import Estimate
@@ -13,12 +16,12 @@ _TITLES = {
 
 
 def measure_title(name: str) -> str:
-    """A measure as it is called on a page."""
+    """Return a measure's title on a page."""
     return _TITLES.get(name, name.replace("_", " "))
 
 
 def estimated(found: Estimate, *, missing: str = "undefined") -> Cell:
-    """The cell of an estimate; ``missing`` is said where it has no value."""
+    """Return the cell of an estimate; ``missing`` is its note if it has no value."""
     if found.value is None:
         return Cell(None, note=missing)
     return Cell(
@@ -27,15 +30,41 @@ def estimated(found: Estimate, *, missing: str = "undefined") -> Cell:
 
 
 def number(value: float | None, *, missing: str = "") -> Cell:
-    """The cell of a number without an interval."""
+    """Return the cell of a number without an interval."""
     return Cell(value, note=missing if value is None else "")
 
 
 def text(value: str) -> Cell:
-    """The cell of a text."""
+    """Return the cell of a text."""
     return Cell(value)
 
 
-def score_column(name: str, title: str, *, signed: bool = False) -> Column:
-    """A column of scores in [0, 1] or of their differences."""
-    return Column(name, title, decimals=3, signed=signed)
+def score_column(name: str, title: str, *, signed: bool = False, pinned: bool = False) -> Column:
+    """Return a column of scores in [0, 1] or of their differences."""
+    return Column(name, title, decimals=3, signed=signed, pinned=pinned)
+
+
+def mark_best(
+    columns: Collection[Column], rows: Iterable[tuple[Cell, ...]], names: Collection[str]
+) -> tuple[tuple[Cell, ...], ...]:
+    """Return the rows with the highest value of each named column marked, ties included.
+
+    A column whose values are all the same has no best value.
+    """
+    found = [list(cells) for cells in rows]
+    for at, column in enumerate(columns):
+        if column.name in names:
+            marked = mark_highest([cells[at] for cells in found])
+            for cells, cell in zip(found, marked, strict=True):
+                cells[at] = cell
+    return tuple(tuple(cells) for cells in found)
+
+
+def mark_highest(cells: Collection[Cell]) -> list[Cell]:
+    """Return the cells with the highest value marked, ties included; none if all are the same."""
+    values = {round(each.value, 9) for each in cells if isinstance(each.value, float)}
+    best = max(values) if len(values) > 1 else None
+    return [
+        replace(each, best=isinstance(each.value, float) and round(each.value, 9) == best)
+        for each in cells
+    ]

@@ -1,20 +1,21 @@
-"""Every trigger with every query (SCAAR, Table 3), and which trigger wins."""
+"""Every trigger with every query formulation (SCAAR, Table 3), and the contests won."""
 
 from collections import defaultdict
+from dataclasses import replace
 
 from scaar.core.triggers import TRIGGERS
-from scaar.core.types import EffectivePolicy, Formulation, Granularity, QuerySettings
+from scaar.core.types import EffectivePolicy, Granularity, QuerySettings
 from scaar.evaluator.report.analysis import Analysis
 from scaar.evaluator.report.cells import estimated, measure_title, text
 from scaar.evaluator.report.model import Cell, Column, Item, Section, Table
 from scaar.evaluator.report.wins import contests_of, count_wins, own_policies
-from scaar.evaluator.statistics.choice import of_chosen
-from scaar.evaluator.statistics.means import HalvedMeans
+from scaar.evaluator.statistics.means import SplitMeans
+from scaar.evaluator.statistics.selection import of_chosen
 from scaar.evaluator.statistics.table import Floats
 
 
 def combine(analysis: Analysis) -> Section | None:
-    """The table of combinations and the wins; None where there is nothing to hold together."""
+    """Return the table of combinations and the contests won; None without any."""
     items = [*_combinations(analysis), *count_wins(*contests_of(analysis))]
     return Section("Triggers and queries", tuple(items)) if items else None
 
@@ -47,16 +48,16 @@ def _combinations(analysis: Analysis) -> list[Item]:
             ),
             tuple(rows),
             note=(
-                "On the test half, each at the setting chosen for it. Marked are the best of a row "
-                "(the best query for a trigger) and of a column (the best trigger for a query); "
-                "the intervals say what such a mark is worth."
+                'On the test split, each at its chosen setting. "Best of row" marks the best query '
+                'for a trigger, "best of column" the best trigger for a query. Where intervals '
+                "overlap, such a mark may be chance."
             ),
         )
     ]
 
 
 def _trigger(policy: EffectivePolicy) -> str:
-    parts = [policy.trigger.value if policy.trigger else ""]
+    parts = [policy.trigger if policy.trigger else ""]
     if policy.granularity is not Granularity.WORD:
         parts.append(f"by {policy.granularity.value}")
     if policy.trigger and policy.spare_stop_words != TRIGGERS[policy.trigger].spares_stop_words:
@@ -65,17 +66,17 @@ def _trigger(policy: EffectivePolicy) -> str:
 
 
 def _query(settings: QuerySettings) -> str:
-    own = settings.formulation is Formulation.PFQ
-    name = settings.formulation.value
-    if settings.include_question == own or settings.formulation is Formulation.QUESTION:
+    own = settings.formulation == "pfq"
+    name = settings.formulation
+    if settings.include_question == own or settings.formulation == "question":
         return name
     return f"{name} + question" if settings.include_question else f"{name} without question"
 
 
 def _cell(analysis: Analysis, candidates: list[int]) -> Cell:
-    def statistic(halved: HalvedMeans) -> Floats:
+    def statistic(splits: SplitMeans) -> Floats:
         measure = analysis.measure
-        return of_chosen(halved, candidates, column=measure, measure=measure)
+        return of_chosen(splits, candidates, column=measure, measure=measure)
 
     return estimated(analysis.estimate(statistic))
 
@@ -89,4 +90,4 @@ def _marked(cells: dict[tuple[str, str], Cell], trigger: str, query: str) -> Cel
         rivals = [float(each.value or 0) for key, each in cells.items() if key[at] == own]
         if len(rivals) > 1 and cell.value == max(rivals):
             notes.append(f"best of {name}")
-    return Cell(cell.value, cell.low, cell.high, note=", ".join(notes))
+    return replace(cell, note=", ".join(notes), best=bool(notes))

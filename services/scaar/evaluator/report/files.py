@@ -1,4 +1,4 @@
-"""A report's tables as CSV, the whole of it as JSON, and every score as CSV."""
+"""A report as JSON, its tables as CSV, and every score as CSV."""
 
 import csv
 import dataclasses
@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from scaar.evaluator.report.model import Report, Table
-from scaar.evaluator.statistics.table import BILL, FAILED, MISSING, ScoreTable
+from scaar.evaluator.statistics.table import FAILED, MISSING, USAGE_COLUMNS, ScoreTable
 
 FORMAT = 1
-"""The version of the form of report.json."""
+"""Version of the format of report.json."""
 
 _number = "{:.6g}".format
 
@@ -20,13 +20,18 @@ Json = Any
 
 
 def to_json(report: Report, files: tuple[str, ...]) -> str:
-    """The report with every number in full; ``files`` are those written beside it."""
-    document = {"format": FORMAT, "files": list(files), **_plain(report)}
+    """Return the report with all digits of every number; ``files`` are those written beside it."""
+    document = {
+        "format": FORMAT,
+        "files": list(files),
+        **_plain(dataclasses.replace(report, listings=())),
+    }
+    del document["listings"]
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 def to_csv(table: Table) -> str:
-    """A table with every number in full; the bounds of intervals have columns of their own."""
+    """Return a table with all digits of every number; interval bounds have their own columns."""
     bounded = [
         any(cells[at].low is not None for cells in table.rows) for at in range(len(table.columns))
     ]
@@ -49,8 +54,8 @@ def to_csv(table: Table) -> str:
 
 
 def scores_csv(table: ScoreTable) -> Iterator[str]:
-    """Every score with its bill, a part for each setting; a missing prediction has none."""
-    columns = (*table.measures, *BILL, FAILED)
+    """Yield every score with its usage, setting by setting; missing predictions are left out."""
+    columns = (*table.measures, *USAGE_COLUMNS, FAILED)
     at = [table.columns.index(name) for name in columns]
     yield _lines([("setting", "question_id", "entity", *columns)])
     for setting, values in zip(table.settings, table.values, strict=True):
@@ -77,7 +82,14 @@ def _plain(value: Json) -> Json:
             each.name: _plain(getattr(value, each.name)) for each in dataclasses.fields(value)
         }
         named = {"type": kind, **fields} if kind in ("table", "figure", "bars") else fields
-        return {name: each for name, each in named.items() if each is not None or name == "value"}
+        return {name: each for name, each in named.items() if not _left_out(name, each)}
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
     return value
+
+
+def _left_out(name: str, value: Json) -> bool:
+    """Whether a field is omitted: None, and marks that only pages show."""
+    if value is None:
+        return name != "value"
+    return name in ("link", "pinned") or (name == "best" and not value)

@@ -1,4 +1,4 @@
-"""The figure of scores against retrievals: every setting, and each policy's frontier."""
+"""Figures of scores against cost: every setting, and the frontier of each policy."""
 
 from dataclasses import replace
 
@@ -7,20 +7,20 @@ import numpy as np
 from scaar.evaluator.report.analysis import Analysis
 from scaar.evaluator.report.cells import measure_title
 from scaar.evaluator.report.model import Figure, Point, Section, Series
-from scaar.evaluator.statistics.contenders import Contender
 from scaar.evaluator.statistics.estimate import Estimate, estimate
 from scaar.evaluator.statistics.matched import RETRIEVALS, TOKENS, frontier
+from scaar.evaluator.statistics.variants import PolicyVariant
 
 
 def draw_frontiers(analysis: Analysis) -> Section | None:
-    """Scores against retrievals and against tokens; None for a single setting."""
+    """Return figures against retrievals and against tokens; None for a single setting."""
     if len(analysis.table.settings) < 2:
         return None
     return Section(
         "Score against cost",
         (
             _figure(analysis, "frontier_retrievals", "retrievals", RETRIEVALS),
-            _figure(analysis, "frontier_tokens", "tokens read and written", TOKENS),
+            _figure(analysis, "frontier_tokens", "prompt and generated tokens", TOKENS),
         ),
     )
 
@@ -29,7 +29,7 @@ def _figure(analysis: Analysis, name: str, cost: str, spent: tuple[str, ...]) ->
     title = measure_title(analysis.measure)
     series = tuple(
         replace(_series(analysis, each, spent), hue=hue)
-        for hue, each in enumerate(analysis.contenders)
+        for hue, each in enumerate(analysis.variants)
     )
     reach = [
         f"{each.name} from {each.line[0][1]:.3f} at {each.line[0][0]:.4g} "
@@ -39,34 +39,34 @@ def _figure(analysis: Analysis, name: str, cost: str, spent: tuple[str, ...]) ->
     return Figure(
         name,
         f"{title} against {cost}",
-        f"{cost} a question",
+        f"{cost} per question",
         title,
         series,
         alternative=(
-            f"Every setting by its mean {title} and its mean number of {cost} a question on the "
-            f"test half, with 95% intervals, and a line along each policy's frontier: "
+            f"Mean {title} and mean number of {cost} per question of every setting on the test "
+            "split, with 95% intervals, and a line along the frontier of each policy: "
             f"{'; '.join(reach)}."
         ),
     )
 
 
-def _series(analysis: Analysis, contender: Contender, spent: tuple[str, ...]) -> Series:
+def _series(analysis: Analysis, variant: PolicyVariant, spent: tuple[str, ...]) -> Series:
     points = []
-    for at in contender.candidates:
+    for at in variant.candidates:
         x, y = (_mean(analysis, at, columns) for columns in (spent, (analysis.measure,)))
         label = analysis.table.settings[at].label
         points.append(Point(x.value or 0.0, y.value or 0.0, _bounds(x), _bounds(y), label))
-    line = frontier(analysis.means, contender.candidates, measure=analysis.measure, spent=spent)
+    line = frontier(analysis.means, variant.candidates, measure=analysis.measure, spent=spent)
     corners = sorted((points[at].x, points[at].y) for at in np.flatnonzero(line.on[0]))
-    return Series(contender.name, tuple(points), tuple(corners))
+    return Series(variant.name, tuple(points), tuple(corners))
 
 
 def _mean(analysis: Analysis, at: int, columns: tuple[str, ...]) -> Estimate:
-    means, draws = (
+    means, samples = (
         np.sum([each.test.of(column)[:, at] for column in columns], axis=0)
-        for each in (analysis.means, analysis.draws)
+        for each in (analysis.means, analysis.samples)
     )
-    return estimate(means, draws)
+    return estimate(means, samples)
 
 
 def _bounds(found: Estimate) -> tuple[float, float] | None:

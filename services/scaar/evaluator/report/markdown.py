@@ -1,21 +1,32 @@
-"""A report as Markdown, its figures beside it."""
+"""A report as Markdown, with its figures in files beside it."""
 
 import re
 from collections.abc import Iterator
 
-from scaar.evaluator.report.model import Bars, Cell, Column, Figure, Item, Report, Table
-from scaar.evaluator.report.wording import interval_of, note_of, value_of
+from scaar.evaluator.report.model import (
+    Bars,
+    Cell,
+    Column,
+    Figure,
+    Item,
+    Report,
+    Table,
+    Verdict,
+    interval_text,
+    note_text,
+    value_text,
+)
 
 
 def to_markdown(report: Report) -> str:
-    """The whole report; a figure is a link to its file, and its text alternative."""
+    """Return the whole report; a figure is an image with its text alternative."""
     return "\n".join(_lines(report)) + "\n"
 
 
 def item_to_markdown(item: Item, *, figures: str, titled: bool = True) -> str:
-    """A part of a report by itself; ``figures`` is the folder in which figures stand.
+    """Return a part of a report; ``figures`` is the folder of the figures.
 
-    What is not ``titled`` has its title elsewhere.
+    ``titled=False`` leaves out the title of a table.
     """
     lines = list(_item(item, figures))
     untitled = isinstance(item, Table) and not titled
@@ -26,12 +37,22 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"# {_escaped(report.title)}"
     yield ""
     yield _escaped(report.subtitle)
+    if report.verdict:
+        yield ""
+        yield from _verdict(report.verdict)
     for section in report.sections:
         yield ""
         yield f"## {_escaped(section.title)}"
         for item in section.items:
             yield ""
             yield from _item(item, "figures")
+
+
+def _verdict(verdict: Verdict) -> Iterator[str]:
+    yield f"**{_escaped(verdict.headline)}**"
+    if verdict.caution:
+        yield ""
+        yield _escaped(verdict.caution)
 
 
 def _item(item: Item, figures: str) -> Iterator[str]:
@@ -62,11 +83,12 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _cell(cell: Cell, column: Column) -> str:
-    note = note_of(cell)
-    parts = (value_of(cell, column), interval_of(cell, column), f"({note})" if note else "")
-    # Narrow columns break between a value and its interval, and not within that.
-    value, interval, said = (_escaped(part) for part in parts)
-    return " ".join(part for part in (value, interval.replace(" ", "\u00a0"), said) if part)
+    note = note_text(cell)
+    parts = (value_text(cell, column), interval_text(cell, column), f"({note})" if note else "")
+    # A narrow column breaks between a value and its interval, not inside the interval.
+    value, interval, remark = (_escaped(part) for part in parts)
+    value = f"**{value}**" if cell.best else value
+    return " ".join(part for part in (value, interval.replace(" ", "\u00a0"), remark) if part)
 
 
 def _row(cells: list[str]) -> str:

@@ -1,17 +1,17 @@
-"""How the comparison of a report is made."""
+"""Options of the comparison in a report, without the libraries that compute it."""
 
 from dataclasses import dataclass
 
-from scaar.core.measures.interval import RESAMPLES
+from scaar.evaluator.statistics import RESAMPLES
 
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
-    """How a comparison is made.
+    """Options of the comparison in a report.
 
-    ``measure`` is what settings are chosen by and policies compared in, ``reference`` the policy
-    that the others are held against. None takes F1, or the first measure of a data set that is not
-    measured in it; and ``scaar``, else ``flare``, else the last.
+    Settings are chosen by ``measure``, and policies are compared in it. None is F1, or the first
+    measure of a data set without F1. ``reference`` is the policy that the others are compared
+    with. None is ``scaar``, else ``flare``, else the last policy.
     """
 
     measure: str | None = None

@@ -1,4 +1,4 @@
-"""Which trigger wins how often at equal settings (SCAAR, Figure 2)."""
+"""How often each trigger wins at equal settings (SCAAR, Figure 2)."""
 
 from collections.abc import Sequence
 
@@ -11,11 +11,11 @@ from scaar.evaluator.statistics.means import means_of
 from scaar.evaluator.statistics.wins import Contest, contests, win_counts
 
 _KINDS = ("kind", "type")
-"""The labels that say what kind of question it is; the first that the questions have."""
+"""The labels of the kind of a question; the first one that the questions have is used."""
 
 
 def own_policies(analysis: Analysis) -> list[EffectivePolicy | None]:
-    """The policies, but for those by a control of the scorer: it is no trigger of its own."""
+    """Return the policy of every setting; None for a scorer control, which is no own trigger."""
     settings = analysis.table.settings
     return [
         None if setting.scorer else policy
@@ -24,10 +24,10 @@ def own_policies(analysis: Analysis) -> list[EffectivePolicy | None]:
 
 
 def contests_of(analysis: Analysis) -> tuple[list[Contest], str]:
-    """The contests of an evaluation on its test half, and what they are said to be in a note."""
+    """Return the contests of an evaluation on its test split, and their description for a note."""
     placed = analysis.evaluation.grid is not None
     held = contests(own_policies(analysis), placed=placed)
-    tested = analysis.halved.test.only((analysis.measure,))
+    tested = analysis.splits.test.only((analysis.measure,))
     kinds = {each.label: each for each in breakdowns(tested) if each.groups}
     label = next((name for name in _KINDS if name in kinds), None)
     tables = [group.table for group in kinds[label].groups] if label else [tested]
@@ -37,27 +37,27 @@ def contests_of(analysis: Analysis) -> tuple[list[Contest], str]:
         outcomes += [{name: float(scores[at]) for name, at in each.items()} for each in held]
     among = f" and {label} of question" if label else ""
     equal = (
-        "at equal settings, thetas being equal at equal places among the quantiles"
+        "at equal settings, where thetas at the same quantile count as equal"
         if placed
         else "at equal settings"
     )
     return outcomes, (
         f"one for each query, theta{among}, {equal}; the highest "
-        f"{measure_title(analysis.measure)} on the test half wins, equals share."
+        f"{measure_title(analysis.measure)} on the test split wins, and ties share the win."
     )
 
 
-def count_wins(outcomes: Sequence[Contest], told: str) -> list[Item]:
-    """The table and the figure of the wins; nothing where there was no contest."""
+def count_wins(outcomes: Sequence[Contest], description: str) -> list[Item]:
+    """Return the table and the figure of the contests won; empty without a contest."""
     if not outcomes:
         return []
     won = win_counts(outcomes)
     title = "Contests won by each trigger"
-    note = f"{len(outcomes)} contests: {told}"
+    note = f"{len(outcomes)} contests: {description}"
     columns = (
         Column("trigger", "trigger"),
         Column("won", "contests won", decimals=1),
-        Column("held", "contests taken part in", decimals=0),
+        Column("held", "contests entered", decimals=0),
     )
     part = {name: sum(name in each for each in outcomes) for name in won}
     rows = tuple((text(name), number(each), number(part[name])) for name, each in won.items())

@@ -1,1 +1,1 @@
-"""Predictions as they are measured, and what a setting came to; no model is asked."""
+"""Scores of predictions, summaries of settings, and comparisons; without calls of a model."""

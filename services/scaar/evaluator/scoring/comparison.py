@@ -1,4 +1,4 @@
-"""Two evaluations of the same questions, setting by setting."""
+"""Comparison of two evaluations of the same questions, setting by setting."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,15 +13,15 @@ from scaar.evaluator.statistics.means import means_of, resampled_means
 from scaar.evaluator.statistics.table import ScoreTable, TableBuilder
 
 COMPARED = ("retrievals", "generated_tokens", "latency_ms")
-"""The columns of the bill that are compared beside the main measure."""
+"""The columns of the usage that are compared besides the main measure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A setting of both evaluations: how much more the second one has, on the same questions.
+    """A setting of both evaluations: the second one minus the first, on the same questions.
 
     ``differences`` are those of the main measure, first, and of :data:`COMPARED`; ``holm`` is the
-    p-value of the first, corrected for how many settings are compared.
+    p-value of the first, corrected for the number of compared settings.
     """
 
     setting: str
@@ -33,7 +33,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What both evaluations have, compared, and what only one of them has."""
+    """The settings of both evaluations, compared, and the settings of only one of them."""
 
     measure: str
     questions: int
@@ -45,12 +45,13 @@ class Comparison:
 def compare(
     before: Results, after: Results, *, scores: tuple[Iterable[Score], Iterable[Score]]
 ) -> Comparison:
-    """The settings of the same label, over the questions that both have by id.
+    """Compare the settings with the same label on the questions with the same ids.
 
-    Where neither has a setting of the other and each has one, these two are compared.
+    If each evaluation has a single setting, these two are compared whatever their labels.
 
     Raises:
-        InvalidRequest: nothing is the same in both, or an id is of different questions.
+        InvalidRequest: the evaluations share no question or no setting, or an id has different
+            questions.
     """
     shared = _shared_questions(before, after)
     pairs = _pairs(before, after)
@@ -87,11 +88,11 @@ def compare(
 
 
 def _shared_questions(before: Results, after: Results) -> frozenset[str]:
-    asked = {each.id: each for each in before.questions}
-    shared = [each for each in after.questions if each.id in asked]
+    known = {each.id: each for each in before.questions}
+    shared = [each for each in after.questions if each.id in known]
     for each in shared:
-        if (each.question, each.answers) != (asked[each.id].question, asked[each.id].answers):
-            text = f"question {each.id!r} is another one there, or has other answers"
+        if (each.question, each.answers) != (known[each.id].question, known[each.id].answers):
+            text = f"question {each.id!r} has another text or other answers than in A"
             raise InvalidRequest.of("B", text)
     if not shared:
         raise InvalidRequest.of("B", "has no question of A")

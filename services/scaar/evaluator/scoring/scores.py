@@ -1,30 +1,48 @@
-"""Every prediction measured against the true answers."""
+"""Scores of predictions against the accepted answers."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from scaar.core.errors import InvalidRequest
 from scaar.evaluator.datasets import kind_of
-from scaar.evaluator.datasets.kind import Kind
+from scaar.evaluator.datasets.kind import DatasetKind
 from scaar.evaluator.measures import MEASURES
 from scaar.evaluator.records import Prediction, Question, Score
 from scaar.evaluator.results import Results
 
 MAIN = ("f1", "accuracy", "exact_match")
-"""The measures that settings are compared by: the first that a data set has."""
+"""The measures that settings are compared by; the first one that a data set has is used."""
 
 
-def scores_of(results: Results) -> Iterator[Score]:
-    """The score of each prediction that there is, in order, by the measures of its data set.
+def scores_of(results: Results, measure: str | None = None) -> Iterator[Score]:
+    """Yield the score of each prediction, in order, in the measures of its data set.
 
-    One that failed scores 0.
+    With ``measure``, also in that one. A failed prediction scores 0.
+
+    Raises:
+        InvalidRequest: there is no such measure; lists the known ones.
     """
-    kind = kind_of(results.evaluation.dataset.name)
+    kind = measured_in(kind_of(results.evaluation.dataset.name), measure)
     questions = {each.id: each for each in results.questions}
     for prediction in results.predictions:
         yield score_of(questions[prediction.question_id], prediction, kind)
 
 
-def score_of(question: Question, prediction: Prediction, kind: Kind) -> Score:
-    """The prediction as it is measured for a data set; white space is no answer."""
+def measured_in(kind: DatasetKind, measure: str | None) -> DatasetKind:
+    """Return the data set, measured in its own measures and the given one.
+
+    Raises:
+        InvalidRequest: there is no such measure; lists the known ones.
+    """
+    if measure is None or measure in kind.measures:
+        return kind
+    if measure not in MEASURES:
+        raise InvalidRequest.of("measure", MEASURES.unknown(measure))
+    return replace(kind, measures=(*kind.measures, measure))
+
+
+def score_of(question: Question, prediction: Prediction, kind: DatasetKind) -> Score:
+    """Return the score of a prediction; an answer of white space alone scores 0."""
     failed = prediction.failure is not None
     answer = "" if failed else kind.extract(prediction.answer, question).strip()
     values = {
@@ -33,6 +51,6 @@ def score_of(question: Question, prediction: Prediction, kind: Kind) -> Score:
     return Score(prediction.setting, question.id, values, prediction.usage, failed=failed)
 
 
-def main_measure_of(kind: Kind) -> str:
-    """The measure that settings of a data set are compared by."""
+def main_measure_of(kind: DatasetKind) -> str:
+    """Return the measure that settings of a data set are compared by."""
     return next((name for name in MAIN if name in kind.measures), kind.measures[0])

@@ -1,4 +1,4 @@
-"""What each setting came to: means over all the questions, F1 with its interval."""
+"""Summaries of settings: means over all questions, and the interval of the main measure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ WITHOUT_RETRIEVAL = "no_retrieval"
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A setting's means a question. What failed or is missing counts as 0 in all of them.
+    """The means per question of a setting. Failed and missing predictions count as 0.
 
-    ``means`` has every measure and every column of the bill; ``main`` is the main measure with its
-    interval. ``efficiency`` is S_eff in points of it a retrieval; None where nothing was
-    retrieved or there is nothing to compare with.
+    ``means`` has every measure and every column of the usage; ``main`` is the main measure with its
+    interval. ``efficiency`` is S_eff, in points per retrieval; None without a retrieval or without
+    a setting that never retrieves.
     """
 
     setting: str
@@ -34,7 +34,7 @@ class Summary:
 
 
 def table_of(results: Results, scores: Iterable[Score]) -> ScoreTable:
-    """The scores as a table of all the questions."""
+    """Return the scores as a table of all questions."""
     builder = TableBuilder(results.questions, results.evaluation.settings)
     for score in scores:
         builder.add_score(score)
@@ -42,14 +42,14 @@ def table_of(results: Results, scores: Iterable[Score]) -> ScoreTable:
 
 
 def main_measure(table: ScoreTable) -> str:
-    """The measure that settings are compared by."""
+    """Return the measure that settings are compared by."""
     return next((name for name in MAIN if name in table.measures), table.measures[0])
 
 
 def summaries(table: ScoreTable, *, seed: int = 0) -> tuple[Summary, ...]:
-    """The summary of every setting, in order; the same for the same seed."""
+    """Return the summary of every setting, in order; the same for the same seed."""
     if not table.measures:
-        raise ValueError("nothing has been measured")
+        raise ValueError("the table has no measure")
     means, draws, measure = means_of(table), resampled_means(table, seed=seed), main_measure(table)
     main, retrievals = means.of(measure)[0], means.of("retrievals")[0]
     names = [each.policy.name for each in table.settings]

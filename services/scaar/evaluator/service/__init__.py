@@ -1,4 +1,5 @@
-"""Evaluations as a service: asked for, executed in shards, watched, and told of.
+"""Evaluations as a service: created, executed in shards, watched and reported.
 
-The rows of the database are the truth; who executes a shard may be lost at any time.
+The database has the state of every evaluation; a process that executes a shard may be lost at any
+time.
 """

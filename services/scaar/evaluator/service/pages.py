@@ -1,4 +1,4 @@
-"""Pages of a list: how many entries, and where the one before ended."""
+"""Pages of a list: their size, and tokens for the next page."""
 
 import base64
 import binascii
@@ -10,11 +10,11 @@ from scaar.core.errors import InvalidRequest
 from scaar.core.evaluations import MAX_PAGE_SIZE, PAGE_SIZE
 
 
-def size_of_page(given: int | None) -> int:
-    """How many entries a page has.
+def page_size_of(given: int | None) -> int:
+    """Return the number of entries of a page.
 
     Raises:
-        InvalidRequest: more or fewer are asked for than there may be.
+        InvalidRequest: the requested size is out of range.
     """
     if given is None:
         return PAGE_SIZE
@@ -23,17 +23,17 @@ def size_of_page(given: int | None) -> int:
     return given
 
 
-def token_behind(query: Sequence[str], place: Sequence[int]) -> str:
-    """What the page of a query behind a place is asked with."""
+def next_page_token(query: Sequence[str], place: Sequence[int]) -> str:
+    """Return the token for the page of a query after a place."""
     content = json.dumps([_digest(query), *place], separators=(",", ":"))
     return base64.urlsafe_b64encode(content.encode()).decode().rstrip("=")
 
 
-def place_in(token: str, query: Sequence[str], *, length: int) -> tuple[int, ...] | None:
-    """The place that a token is of; None of an empty one, for the first page.
+def place_of(token: str, query: Sequence[str], *, length: int) -> tuple[int, ...] | None:
+    """Return the place in a token; None for an empty token, which is the first page.
 
     Raises:
-        InvalidRequest: it is no token, or one of another query.
+        InvalidRequest: the token is invalid or belongs to another query.
     """
     if not token:
         return None
@@ -41,12 +41,14 @@ def place_in(token: str, query: Sequence[str], *, length: int) -> tuple[int, ...
         padded = token.encode("ascii") + b"=" * (-len(token) % 4)
         read = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
     except (ValueError, RecursionError, binascii.Error) as error:
-        raise InvalidRequest.of("page_token", "is none that a page ended with") from error
+        raise InvalidRequest.of("page_token", "is not a token that a page returned") from error
     whole = isinstance(read, list) and len(read) == length + 1
     if not whole or not all(_is_place(each) for each in read[1:]):
-        raise InvalidRequest.of("page_token", "is none that a page ended with")
+        raise InvalidRequest.of("page_token", "is not a token that a page returned")
     if read[0] != _digest(query):
-        raise InvalidRequest.of("page_token", "is of another query than this one")
+        raise InvalidRequest.of(
+            "page_token", "belongs to another query; repeat the query of its page"
+        )
     return tuple(read[1:])
 
 

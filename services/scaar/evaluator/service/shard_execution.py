@@ -1,4 +1,4 @@
-"""A shard executed: claimed, asked until every question of it is settled, and given back."""
+"""The execution of a shard: leased, answered until every prediction is final, and released."""
 
 import asyncio
 import time
@@ -7,43 +7,42 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from scaar.core.call_context import CallContext, in_call
+from scaar.core.calls.context import CallContext, in_call
 from scaar.core.errors import BackendUnavailable, Overloaded, ScaarError
 from scaar.core.evaluations import EvaluationError
 from scaar.core.observers import EvaluationObserver, ShardEnd
 from scaar.core.ports import Answerer
 from scaar.evaluator.datasets import kind_of
-from scaar.evaluator.execution.shard import run_shard
-from scaar.evaluator.execution.stopping import stopped
-from scaar.evaluator.execution.turns import Turns
-from scaar.evaluator.planning.work import plan_work, work_left
+from scaar.evaluator.execution.cancellation import cancel_all
+from scaar.evaluator.execution.scorers import Answerers, Controls
+from scaar.evaluator.execution.shard import QuestionLimiter, run_shard
+from scaar.evaluator.planning.work import plan_work, remaining_work
 from scaar.evaluator.records import Prediction
-from scaar.evaluator.service.planning import template_of
-from scaar.evaluator.service.shard_telling import ShardTelling
+from scaar.evaluator.service.request_plan import requested_answerers, template_of
+from scaar.evaluator.service.shard_log import ShardLog
 from scaar.evaluator.store.database import shards, transitions
+from scaar.evaluator.store.database.database import Database
 from scaar.evaluator.store.database.evaluations import (
     StoredEvaluation,
     numbered_evaluation,
     questions_of,
 )
-from scaar.evaluator.store.database.opening import Database
 from scaar.evaluator.store.database.predictions import ShardPredictions
-from scaar.evaluator.store.database.shards import Claim, ShardKey
+from scaar.evaluator.store.database.shards import ShardKey, ShardLease
 
 HEARTBEAT_S = 1.0
-"""How often whoever holds a shard says so, and learns whether it still does: a lost or cancelled
-one is left within that time."""
-LONGEST_PAUSE_S = 30.0
-"""The most that passes before questions that failed are asked again."""
+"""Interval in seconds at which a lease is renewed; a lost or cancelled shard is left within it."""
+MAX_PAUSE_S = 30.0
+"""Maximum delay in seconds before failed questions are tried again."""
 
-_Ask = Callable[[Claim, StoredEvaluation], Coroutine[Any, Any, None]]
+_Answer = Callable[[ShardLease, StoredEvaluation], Coroutine[Any, Any, None]]
 
 
 @dataclass(frozen=True, slots=True)
 class ShardExecution:
-    """Executes shards of any evaluation; the same in whatever process.
+    """Executes shards of any evaluation, in any process.
 
-    ``holder`` names this process to people; ``now`` is the time in seconds since 1970.
+    ``holder`` is a readable name of this process; ``now`` returns the time in seconds since 1970.
     """
 
     database: Database
@@ -55,12 +54,15 @@ class ShardExecution:
     lease_s: float
     heartbeat_s: float = HEARTBEAT_S
     observer: EvaluationObserver = field(default_factory=EvaluationObserver)
+    controls: Controls = field(default_factory=dict)
+    cached: Answerers | None = None
+    """Answerers with cached generations, for evaluations that request them."""
 
-    async def claim(self, key: ShardKey) -> Claim | None:
-        """The shard, held by this process; None where another holds it, or nothing of it is left.
+    async def claim(self, key: ShardKey) -> ShardLease | None:
+        """Lease a shard; None if another process holds it, or nothing of it is left to do.
 
         Raises:
-            BackendUnavailable: the database does not answer.
+            BackendUnavailable: the database does not respond.
         """
         claiming = asyncio.ensure_future(
             shards.claim(
@@ -73,77 +75,82 @@ class ShardExecution:
         try:
             return await asyncio.shield(claiming)
         except asyncio.CancelledError:
-            # It is ours by now, or will be in a moment, and nobody would know.
-            await self.database.finished(self._give_back(claiming))
+            # The lease may already be granted: release it.
+            await self.database.shielded(self._release(claiming))
             raise
 
-    async def _give_back(self, claiming: Awaitable[Claim | None]) -> None:
-        if held := await claiming:
-            await shards.release(self.database, held)
+    async def _release(self, claiming: Awaitable[ShardLease | None]) -> None:
+        if lease := await claiming:
+            await shards.release(self.database, lease)
 
     async def settle(
-        self, held: Claim, turns: Turns, *, last_begun: Callable[[], None] = lambda: None
+        self,
+        lease: ShardLease,
+        limiter: QuestionLimiter,
+        *,
+        on_last_started: Callable[[], None] = lambda: None,
     ) -> None:
-        """Asks what is left of a shard, and gives it back.
+        """Answer the remaining questions of a shard, and release it.
 
-        ``last_begun`` is called when the last of its questions has its turn. Where it ends early,
-        by an error or cancelled, what was answered is kept.
+        ``on_last_started`` is called when the last question has started. After an error or a
+        cancellation stored predictions are kept.
 
         Raises:
-            BackendUnavailable: the database does not answer.
+            BackendUnavailable: the database does not respond.
         """
-        with in_call(CallContext()), ShardTelling(self.observer, held) as telling:
-            await self._settle(held, telling, partial(self._ask, turns=turns, begun=last_begun))
+        with in_call(CallContext()), ShardLog(self.observer, lease) as log:
+            answer = partial(self._answer, limiter=limiter, on_last_started=on_last_started)
+            await self._settle(lease, log, answer)
 
-    async def _settle(self, held: Claim, telling: ShardTelling, ask: _Ask) -> None:
+    async def _settle(self, lease: ShardLease, log: ShardLog, answer: _Answer) -> None:
         try:
-            stored = await numbered_evaluation(self.database, held.key.evaluation)
-            telling.begin(stored)
-            if await self._while_held(held, ask(held, stored)):
-                await shards.finish(self.database, held)
-                telling.end = ShardEnd.FINISHED
+            stored = await numbered_evaluation(self.database, lease.key.evaluation)
+            log.start(stored)
+            if await self._while_leased(lease, answer(lease, stored)):
+                await shards.finish(self.database, lease)
+                log.end = ShardEnd.FINISHED
             else:
-                telling.end = ShardEnd.DROPPED
+                log.end = ShardEnd.DROPPED
         except (BackendUnavailable, Overloaded):
-            # The database: whoever is next finds the lease over.
-            telling.end = ShardEnd.DATABASE_AWAY
+            # The database is away: the lease will expire.
+            log.end = ShardEnd.DATABASE_UNAVAILABLE
             raise
         except ScaarError as error:
-            # Another try would end the same way.
-            telling.end = ShardEnd.REFUSED
+            # A retry would fail in the same way.
+            log.end = ShardEnd.REFUSED
             why = EvaluationError(error.reason, error.message)
-            await transitions.fail(self.database, held.key.evaluation, why, now=self.now())
+            await transitions.fail(self.database, lease.key.evaluation, why, now=self.now())
         except asyncio.CancelledError:
-            telling.end = ShardEnd.GIVEN_BACK
-            await shards.release(self.database, held)
+            log.end = ShardEnd.RELEASED
+            await shards.release(self.database, lease)
             raise
         except BaseException:
-            await shards.release(self.database, held, faulty=True)
+            await shards.release(self.database, lease, faulty=True)
             raise
 
-    async def _while_held(self, held: Claim, ask: Coroutine[Any, Any, None]) -> bool:
-        """Asks for as long as the shard is held; whether it came to its end."""
-        asking = asyncio.create_task(ask)
-        holding = asyncio.create_task(self._hold(held))
+    async def _while_leased(self, lease: ShardLease, work: Coroutine[Any, Any, None]) -> bool:
+        """Run the work while the lease is valid; return whether it ran to its end."""
+        working = asyncio.create_task(work)
+        renewing = asyncio.create_task(self._renew(lease))
         try:
-            await asyncio.wait({asking, holding}, return_when=asyncio.FIRST_COMPLETED)
-            if asking.done():
-                asking.result()
+            await asyncio.wait({working, renewing}, return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                working.result()
                 return True
-            holding.result()
+            renewing.result()
             return False
         finally:
-            await stopped((asking, holding))
+            await cancel_all((working, renewing))
 
-    async def _hold(self, held: Claim) -> None:
-        """Returns when the shard is no more held."""
+    async def _renew(self, lease: ShardLease) -> None:
+        """Renew the lease; return when it is lost."""
         until = time.monotonic() + self.lease_s
         while True:
             await asyncio.sleep(self.heartbeat_s)
             now = time.monotonic()
             try:
                 renewed = self.database.clock + self.lease_s
-                if not await shards.renew(self.database, held, until=renewed):
+                if not await shards.renew(self.database, lease, until=renewed):
                     return
             except BackendUnavailable:
                 if now > until:
@@ -151,39 +158,46 @@ class ShardExecution:
             else:
                 until = now + self.lease_s
 
-    async def _ask(
-        self, held: Claim, stored: StoredEvaluation, *, turns: Turns, begun: Callable[[], None]
+    async def _answer(
+        self,
+        lease: ShardLease,
+        stored: StoredEvaluation,
+        *,
+        limiter: QuestionLimiter,
+        on_last_started: Callable[[], None],
     ) -> None:
-        number, asked = stored.number, stored.asked
-        running = await transitions.begun_of(self.database, number)
-        questions = await questions_of(self.database, number, first=held.first, last=held.last)
+        number, spec = stored.number, stored.spec
+        answerers = requested_answerers(spec, Answerers(self.answerer, self.controls), self.cached)
+        started = await transitions.started_evaluation_of(self.database, number)
+        questions = await questions_of(self.database, number, first=lease.first, last=lease.last)
         store = ShardPredictions(
             self.database,
             number,
-            first=held.first,
+            first=lease.first,
             questions=questions,
-            settings=asked.settings,
-            kind=kind_of(asked.dataset.name),
+            settings=stored.settings,
+            kind=kind_of(spec.dataset.name),
             attempts=self.attempts,
         )
-        template = template_of(asked, stored.request_id)
-        template = replace(template, prompt_profile=running.prompt_profile)
-        plan, pause_s = tuple(plan_work(asked.settings, questions)), self.pause_s
-        while left := work_left(plan, await store.known()):
+        template = template_of(spec, stored.request_id)
+        template = replace(template, prompt_profile=started.prompt_profile)
+        plan, pause_s = tuple(plan_work(stored.settings, questions)), self.pause_s
+        while remaining := remaining_work(plan, await store.known()):
             await run_shard(
-                self.answerer,
-                left,
+                answerers.answerer,
+                remaining,
                 store,
                 template=template,
-                expected=running.evaluation.provenance,
-                turns=turns,
-                told=self._tell,
-                last_begun=begun,
+                expected=started.evaluation.provenance,
+                limiter=limiter,
+                controls=answerers.controls,
+                on_stored=self._report,
+                on_last_started=on_last_started,
             )
-            if work_left(plan, await store.known()):
+            if remaining_work(plan, await store.known()):
                 await asyncio.sleep(pause_s)
-                pause_s = min(LONGEST_PAUSE_S, pause_s * 2)
+                pause_s = min(MAX_PAUSE_S, pause_s * 2)
 
-    def _tell(self, prediction: Prediction) -> None:
+    def _report(self, prediction: Prediction) -> None:
         failure = prediction.failure
-        self.observer.question_settled("" if failure is None else failure.reason)
+        self.observer.on_question_settled("" if failure is None else failure.reason)

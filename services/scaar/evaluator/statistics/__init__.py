@@ -1,5 +1,8 @@
-"""What can be said of scores: means of whole sets, their intervals, and differences.
+"""Statistics of scores: means of sets of questions, their intervals, and differences.
 
 Everything is computed from the means of a set of questions (:mod:`.means`), so that each statistic
-is resampled as a whole, the choice of a setting included.
+is resampled as a whole, including the choice of a setting.
 """
+
+RESAMPLES = 2_000
+"""Default number of bootstrap samples."""

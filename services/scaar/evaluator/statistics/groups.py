@@ -1,17 +1,17 @@
-"""The questions by their labels."""
+"""Groups of questions by their labels."""
 
 from collections import defaultdict
 from dataclasses import dataclass
 
 from scaar.evaluator.statistics.table import ScoreTable
 
-MOST_GROUPS = 60
-"""A label with more values than these is a number or a name, and nothing to break down by."""
+MAX_GROUPS = 60
+"""The maximum number of values of a label with groups; above it, the label is an identifier."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """The questions whose label has one value."""
+    """The questions with one value of a label."""
 
     value: str
     table: ScoreTable
@@ -19,17 +19,17 @@ class Group:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Breakdown:
-    """The groups of a label, by their values in order; none where it has too many values."""
+    """The groups of a label in the order of its values; none if it has too many values."""
 
     label: str
     values: int
     groups: tuple[Group, ...]
 
 
-def breakdowns(table: ScoreTable, *, most: int = MOST_GROUPS) -> tuple[Breakdown, ...]:
-    """The questions by every label that some of them have, in the order of the labels' names.
+def breakdowns(table: ScoreTable, *, maximum: int = MAX_GROUPS) -> tuple[Breakdown, ...]:
+    """Return the groups of every label, in the order of the labels' names.
 
-    A question with no value for a label is in none of its groups.
+    A question without a value of a label is in no group of the label.
     """
     values: defaultdict[str, set[str]] = defaultdict(set)
     labels = [dict(question.labels) for question in table.questions]
@@ -42,7 +42,7 @@ def breakdowns(table: ScoreTable, *, most: int = MOST_GROUPS) -> tuple[Breakdown
             len(values[name]),
             tuple(
                 Group(value, table.of([named.get(name) == value for named in labels]))
-                for value in (sorted(values[name]) if len(values[name]) <= most else ())
+                for value in (sorted(values[name]) if len(values[name]) <= maximum else ())
             ),
         )
         for name in sorted(values)

@@ -1,7 +1,7 @@
-"""Policies held against one another where they spend the same.
+"""Comparison of policies at a matched budget.
 
-Which settings make a policy's frontier is chosen on the development half; how much they spend and
-score is read off the test half, exactly where it is asked for and never beyond what is reached.
+The settings of a policy's frontier are chosen on the development split. Their costs and scores are
+those of the test split, interpolated at the budget and never extrapolated.
 """
 
 from collections.abc import Sequence
@@ -10,20 +10,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from scaar.evaluator.statistics.frontier import Flags, mean_height, score_at, upper_hull
-from scaar.evaluator.statistics.means import HalvedMeans, Means
+from scaar.evaluator.statistics.means import Means, SplitMeans
 from scaar.evaluator.statistics.table import Floats
 
 RETRIEVALS = ("retrievals",)
 TOKENS = ("prompt_tokens", "generated_tokens")
-LEAST_SPAN = 0.25
-"""A frontier shorter than this share of the longest is no part of the area's common range."""
+MIN_SPAN = 0.25
+"""The minimum length of a frontier in the common range, as a share of the longest one."""
 
 Candidates = Sequence[int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frontier:
-    """A policy's candidates in every draw: what each spends and scores, and which are vertices."""
+    """The cost and score of a policy's candidates in every sample, and which are vertices."""
 
     spent: Floats
     scores: Floats
@@ -31,59 +31,59 @@ class Frontier:
 
     @property
     def cheapest(self) -> Floats:
-        """What the cheapest setting on the frontier spends."""
+        """The cost of the cheapest setting on the frontier."""
         return np.asarray(np.where(self.on, self.spent, np.inf).min(axis=1))
 
     @property
-    def dearest(self) -> Floats:
-        """What the dearest setting on the frontier spends."""
+    def costliest(self) -> Floats:
+        """The cost of the most expensive setting on the frontier."""
         return np.asarray(np.where(self.on, self.spent, -np.inf).max(axis=1))
 
 
 def frontier(
-    halved: HalvedMeans, candidates: Candidates, *, measure: str, spent: Sequence[str]
+    splits: SplitMeans, candidates: Candidates, *, measure: str, spent: Sequence[str]
 ) -> Frontier:
-    """The frontier of a policy; ``spent`` are the columns of the bill that count together."""
+    """Return the frontier of a policy; the cost is the sum of the usage columns ``spent``."""
     development, test = (
         _candidates(means, candidates, measure, spent)
-        for means in (halved.development, halved.test)
+        for means in (splits.development, splits.test)
     )
     return Frontier(*test, on=upper_hull(*development))
 
 
-def matched(halved: HalvedMeans, candidates: Candidates, at: float, *, measure: str) -> Floats:
-    """The score at so many retrievals a question; not a number where the policy does not reach."""
-    line = frontier(halved, candidates, measure=measure, spent=RETRIEVALS)
+def matched(splits: SplitMeans, candidates: Candidates, at: float, *, measure: str) -> Floats:
+    """Return the score at a budget of retrievals per question; not a number out of range."""
+    line = frontier(splits, candidates, measure=measure, spent=RETRIEVALS)
     return score_at(line.spent, line.scores, line.on, at=at)
 
 
 def common_range(lines: Sequence[Frontier]) -> tuple[Floats, Floats]:
-    """What all of the frontiers reach, from and to; nothing where the first passes the second."""
+    """Return the common range of the frontiers; empty if its start exceeds its end."""
     low = np.max([line.cheapest for line in lines], axis=0)
-    return low, np.min([line.dearest for line in lines], axis=0)
+    return low, np.min([line.costliest for line in lines], axis=0)
 
 
 def long_enough(lines: Sequence[Frontier]) -> list[bool]:
-    """Which frontiers are at least a quarter as long as the longest, in the first draw."""
-    spans = [float(line.dearest[0] - line.cheapest[0]) for line in lines]
-    return [span > 0 and span >= LEAST_SPAN * max(spans) for span in spans]
+    """Return which frontiers are at least a quarter as long as the longest, in the first sample."""
+    spans = [float(line.costliest[0] - line.cheapest[0]) for line in lines]
+    return [span > 0 and span >= MIN_SPAN * max(spans) for span in spans]
 
 
 def area(
-    halved: HalvedMeans,
+    splits: SplitMeans,
     candidates: Candidates,
     *,
     among: Sequence[Candidates],
     measure: str,
     spent: Sequence[str],
 ) -> Floats:
-    """The area under a frontier over the range common to all ``among``, as its mean height.
+    """Return the mean height of a frontier over the common range of all ``among``.
 
-    In the measure's unit. The range is found anew in every draw.
+    The unit is that of the measure. Every bootstrap sample has its own range.
     """
-    lines = [frontier(halved, each, measure=measure, spent=spent) for each in among]
+    lines = [frontier(splits, each, measure=measure, spent=spent) for each in among]
     low, high = common_range(lines)
-    line = frontier(halved, candidates, measure=measure, spent=spent)
+    line = frontier(splits, candidates, measure=measure, spent=spent)
     return mean_height(line.spent, line.scores, line.on, low=low, high=high)
 
 

@@ -1,4 +1,4 @@
-"""Every score of an evaluation as one array: settings by columns by questions."""
+"""All scores of an evaluation as one array: settings by columns by questions."""
 
 from array import array
 from collections.abc import Iterable, Sequence
@@ -17,10 +17,10 @@ Floats = NDArray[np.float64]
 DEFAULT_MEASURES = ("exact_match", "f1")
 """What a set is measured in where no score says it."""
 
-BILL = tuple(field.name for field in fields(Usage))
-"""The columns that every table has beside the measures: the fields of a bill."""
+USAGE_COLUMNS = tuple(field.name for field in fields(Usage))
+"""Columns that every table has beside the measures: the fields of ``Usage``."""
 
-_bill = attrgetter(*BILL)
+_usage_of = attrgetter(*USAGE_COLUMNS)
 
 FAILED, MISSING, JUDGED_WORDS, CAPPED_WORDS = "failed", "missing", "judged_words", "capped_words"
 
@@ -84,12 +84,12 @@ class TableBuilder:
         kept = self._failed if score.failed else self._scores
         rows = self._rows(kept, score.setting, score.question_id)
         rows.append(self._at[score.question_id])
-        rows.extend(_bill(score.usage))
+        rows.extend(_usage_of(score.usage))
         if not score.failed:
             rows.extend(self._measured(score))
 
     def add_prediction(self, prediction: Prediction) -> None:
-        """Counts the words that were judged for a prediction, and what its retrievals brought."""
+        """Counts the judged words of a prediction and the outcomes of its retrievals."""
         rows = self._rows(self._decided, prediction.setting, prediction.question_id)
         at = self._at[prediction.question_id]
         judged = sum(len(decision.words) for decision in prediction.decisions)
@@ -101,13 +101,13 @@ class TableBuilder:
     def build(self) -> ScoreTable:
         """The table of all that was added."""
         measures = self._measures or DEFAULT_MEASURES
-        scored = (*BILL, *measures)
+        scored = (*USAGE_COLUMNS, *measures)
         columns = (*scored, FAILED, MISSING, *_DECIDED)
         values = np.zeros((len(self._settings), len(columns), len(self._questions)))
         for each, setting in zip(values, self._settings, strict=True):
             label = setting.label
             answered = self._add(each[: len(scored)], self._scores[label])
-            failed = self._add(each[: len(BILL)], self._failed[label])
+            failed = self._add(each[: len(USAGE_COLUMNS)], self._failed[label])
             self._add(each[-len(_DECIDED) :], self._decided[label])
             if (answered + failed > 1).any():
                 twice = self._questions[int((answered + failed).argmax())].id

@@ -1,26 +1,27 @@
-"""How often each trigger comes out best, everything else being equal (SCAAR, Figure 2).
+"""How often each trigger is the best, all else equal (SCAAR, Figure 2).
 
-A contest is a model, a kind of question, a theta and a query; the triggers take part in it.
-Those of several evaluations are counted together.
+A contest compares the triggers for one model, kind of question, theta and query. The contests of
+several evaluations are counted together.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from scaar.core.queries import FORMULATIONS
 from scaar.core.triggers import TRIGGERS
 from scaar.core.triggers.rule import PROBABILITY
-from scaar.core.types import EffectivePolicy, Formulation, QuerySettings
+from scaar.core.types import EffectivePolicy, QuerySettings
 
 Contest = Mapping[str, float]
-"""The score of each that takes part."""
+"""The score of each trigger in the contest."""
 
 _EQUAL = 1e-12
 
 
 def win_counts(contests: Iterable[Contest]) -> dict[str, float]:
-    """The contests that each has won; n that are equally good have each won 1 / n of it.
+    """Return the contests that each trigger has won; a tie of n counts 1 / n for each.
 
-    A contest of fewer than two is none. Who never wins is there, with 0.
+    Contests of fewer than two triggers are skipped. A trigger that never wins has 0.
     """
     won: dict[str, float] = {}
     for contest in contests:
@@ -36,11 +37,11 @@ def win_counts(contests: Iterable[Contest]) -> dict[str, float]:
 def contests(
     policies: Sequence[EffectivePolicy | None], *, placed: bool = False
 ) -> tuple[dict[str, int], ...]:
-    """The contests among the policies that judge: of each, the positions by trigger.
+    """Return the contests among the policies that judge: the positions by trigger.
 
-    Those meet that are equal in theta, query and every other value, what is the trigger's own
-    aside. Where thetas were ``placed`` at quantiles of each trigger's scores, they are equal at
-    equal places: there as many drafts are looked up for.
+    A contest has policies with equal theta, query and other values, except those of the trigger.
+    Thetas ``placed`` at quantiles of each trigger's scores are equal at equal places: the same
+    number of drafts is retrieved for.
     """
     places = _places(policies) if placed else {}
     met: defaultdict[tuple[object, ...], dict[str, int]] = defaultdict(dict)
@@ -49,8 +50,8 @@ def contests(
             theta = places.get((_judging(policy), policy.theta), policy.theta)
             spares = policy.spare_stop_words == TRIGGERS[policy.trigger].spares_stop_words
             judged = (theta, policy.granularity, spares)
-            met[(*judged, *_asked(policy.query), policy.top_k)].setdefault(
-                policy.trigger.value, position
+            met[(*judged, *_query_key(policy.query), policy.top_k)].setdefault(
+                policy.trigger, position
             )
     return tuple(contest for contest in met.values() if len(contest) > 1)
 
@@ -58,7 +59,7 @@ def contests(
 def _places(
     policies: Sequence[EffectivePolicy | None],
 ) -> dict[tuple[tuple[object, ...], float], int]:
-    """The place of each theta among those of equal judges, the most sparing one first."""
+    """Return the place of each theta among those of equal judges, the rarest trigger first."""
     thetas: defaultdict[tuple[object, ...], set[float]] = defaultdict(set)
     by_probability: dict[tuple[object, ...], bool] = {}
     for policy in policies:
@@ -76,9 +77,9 @@ def _judging(policy: EffectivePolicy) -> tuple[object, ...]:
     return policy.trigger, policy.granularity, policy.spare_stop_words
 
 
-def _asked(query: QuerySettings) -> tuple[object, ...]:
-    """What a query is, without the values that mean nothing to it."""
-    by_words = (query.alpha, query.word_order) if query.formulation is Formulation.PFQ else ()
-    last = (query.last_n_tokens,) if query.formulation is Formulation.LAST_N_TOKENS else ()
-    attended = (query.top_words,) if query.formulation is Formulation.ATTENTION else ()
-    return (query.formulation, query.include_question, *by_words, *last, *attended)
+def _query_key(query: QuerySettings) -> tuple[object, ...]:
+    """Return the values of a query, without those that have no effect on it."""
+    rule = FORMULATIONS.get(query.formulation)
+    names = sorted(rule.settings) if rule else ()
+    used = (getattr(query, name) for name in names)
+    return (query.formulation, query.include_question, *used)

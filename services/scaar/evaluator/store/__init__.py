@@ -1,1 +1,1 @@
-"""Where the predictions of an evaluation are kept; here as a folder of files."""
+"""Stores of the predictions of an evaluation: a folder of files, and a database."""

@@ -1,4 +1,4 @@
-"""What is different between the evaluation that a folder holds and the one that is asked for."""
+"""Differences between a stored evaluation and a requested one."""
 
 from collections.abc import Collection, Iterator
 from itertools import islice
@@ -7,40 +7,44 @@ from scaar.evaluator.results import Evaluation
 from scaar.evaluator.store.record_json import RecordJson
 
 _EVALUATION = RecordJson(Evaluation)
-_MOST_TOLD = 5
+_MAX_LISTED = 5
 _NO_DIFFERENCE = ("created", "dataset.path")
-"""What may be another: the questions of a file that was moved are the same."""
+"""Fields that may differ: the questions of a moved file are the same."""
 
 
-def differences(there: Evaluation, asked: Evaluation) -> list[str]:
-    """The first of them, as people say it; none where the one goes on with the other."""
-    labels, wanted = ([each.label for each in one.settings] for one in (there, asked))
-    if labels != wanted:
-        gone = [f"setting {label} is only there" for label in labels if label not in wanted]
-        new = [f"setting {label} is not there" for label in wanted if label not in labels]
-        return (gone + new)[:_MOST_TOLD] or ["its settings are in another order"]
-    return changed(_EVALUATION.plain(there), _EVALUATION.plain(asked), but=_NO_DIFFERENCE)
+def differences(stored: Evaluation, requested: Evaluation) -> list[str]:
+    """Describe the first differences; none if the request can resume the stored evaluation."""
+    labels, expected = ([each.label for each in one.settings] for one in (stored, requested))
+    if labels != expected:
+        gone = [
+            f"setting {label} is only in the stored one"
+            for label in labels
+            if label not in expected
+        ]
+        new = [f"setting {label} is only requested" for label in expected if label not in labels]
+        return (gone + new)[:_MAX_LISTED] or ["the settings are in another order"]
+    return changed(_EVALUATION.plain(stored), _EVALUATION.plain(requested), ignored=_NO_DIFFERENCE)
 
 
-def changed(there: object, asked: object, *, but: Collection[str]) -> list[str]:
-    """The first values that are not the same in two records as JSON; ``but`` may be another."""
-    before, now = (dict(_flat("", one)) for one in (there, asked))
-    names = [name for name in {**before, **now} if name not in but]
-    told = (
-        f"{name} is {before.get(name)!r} there and {now.get(name)!r} now"
+def changed(stored: object, requested: object, *, ignored: Collection[str]) -> list[str]:
+    """Describe the first values that differ between two records as JSON, except ``ignored``."""
+    before, now = (dict(_flat("", one)) for one in (stored, requested))
+    names = [name for name in {**before, **now} if name not in ignored]
+    described = (
+        f"{name} is {before.get(name)!r} in the stored one and {now.get(name)!r} now"
         for name in names
         if before.get(name) != now.get(name)
     )
-    return list(islice(told, _MOST_TOLD))
+    return list(islice(described, _MAX_LISTED))
 
 
 def _flat(name: str, value: object) -> Iterator[tuple[str, object]]:
-    """Every value that holds no others, by its dotted name."""
+    """Every leaf value with its dotted name."""
     if isinstance(value, dict):
-        for key, held in value.items():
-            yield from _flat(f"{name}.{key}" if name else str(key), held)
+        for key, inner in value.items():
+            yield from _flat(f"{name}.{key}" if name else str(key), inner)
     elif isinstance(value, list):
-        for position, held in enumerate(value):
-            yield from _flat(f"{name}[{position}]", held)
+        for position, inner in enumerate(value):
+            yield from _flat(f"{name}[{position}]", inner)
     else:
         yield name, value

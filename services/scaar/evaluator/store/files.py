@@ -1,4 +1,4 @@
-"""Files that hold either all of what was written or what they held before."""
+"""Files that are written atomically, and folders locked against concurrent runs."""
 
 import fcntl
 import os
@@ -7,16 +7,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from scaar.core.errors import InvalidRequest, NotFound, ScaarError
+from scaar.runtime.disk import write_problem
 
 WRITING = ".writing"
-"""What the name of a file ends with that is not whole yet."""
+"""The suffix of a file that is still being written."""
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Puts the content in the file's place at once: never half of it.
+    """Replace the content of a file atomically.
 
     Raises:
-        ScaarError: it cannot be written; what was there is.
+        ScaarError: the file cannot be written; its previous content is unchanged.
     """
     writing = path.with_name(path.name + WRITING)
     try:
@@ -28,14 +29,14 @@ def write_whole(path: Path, content: bytes) -> None:
     except OSError as error:
         with suppress(OSError):
             writing.unlink()
-        raise unwritable(path, error) from error
+        raise unwritable(path, error, needed_bytes=len(content)) from error
 
 
 def read_whole(path: Path) -> bytes:
-    """What the file holds.
+    """Return the content of a file.
 
     Raises:
-        NotFound: there is none, or it cannot be read.
+        NotFound: the file does not exist or cannot be read.
     """
     try:
         return path.read_bytes()
@@ -43,17 +44,17 @@ def read_whole(path: Path) -> bytes:
         raise NotFound(f"{path} cannot be read: {error.strerror}") from error
 
 
-def unwritable(path: Path, error: OSError) -> ScaarError:
-    """The condition that a file cannot be written."""
-    return ScaarError(f"{path} cannot be written: {error.strerror}")
+def unwritable(path: Path, error: OSError, *, needed_bytes: int | None = None) -> ScaarError:
+    """Return the error of a file that cannot be written; ``needed_bytes`` is the failed write."""
+    return ScaarError(write_problem(path, error, needed_bytes=needed_bytes))
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """The folder, ours alone while the block runs, and free again however the process ends.
+    """Hold an exclusive lock on a folder; it is released however the process ends.
 
     Raises:
-        InvalidRequest: another run has it.
+        InvalidRequest: another run holds the lock.
     """
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

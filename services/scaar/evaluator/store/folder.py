@@ -1,11 +1,11 @@
 """The results of an evaluation as a folder.
 
-    first_pass/         the same of the pass that placed a grid's candidates, where there was one
-    evaluation.json     what was to be asked of whom (results.Evaluation)
-    questions.jsonl     the questions, a line each
-    predictions.jsonl   the predictions, a line each, appended when they are there
+    first_pass/         the same files for the pass that placed the candidates of a grid, if any
+    evaluation.json     settings and provenance (results.Evaluation)
+    questions.jsonl     the questions, one per line
+    predictions.jsonl   the predictions, one per line, appended as they are made
 
-A folder is an evaluation's as soon as its ``evaluation.json`` is there.
+A folder belongs to an evaluation once it contains ``evaluation.json``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,18 +27,18 @@ FIRST_PASS = "first_pass"
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
+class _Header:
     format: int
 
 
-_FORM = RecordJson(_Form)
+_HEADER = RecordJson(_Header)
 _EVALUATION = RecordJson(Evaluation)
 _QUESTION = RecordJson(Question)
 _PREDICTION = RecordJson(Prediction)
 
 
 class ResultsFolder:
-    """A :class:`~scaar.evaluator.store.port.PredictionStore` in a folder that is ours alone."""
+    """A :class:`~scaar.evaluator.store.port.PredictionStore` in a locked folder."""
 
     gather_s = 0.0
 
@@ -64,12 +64,12 @@ class ResultsFolder:
 def open_results(
     folder: Path, evaluation: Evaluation, questions: Sequence[Question]
 ) -> Iterator[ResultsFolder]:
-    """The folder of that evaluation to be gone on with; made where there is none.
+    """Open the folder of an evaluation to resume it; create the folder if it does not exist.
 
     Raises:
-        InvalidRequest: it is another evaluation's or no evaluation's, or another run has it;
-            nothing in it has been touched.
-        DataCorrupt: what it holds does not hold together.
+        InvalidRequest: the folder has another evaluation or other files, or another run is using
+            it; the folder is unchanged.
+        DataCorrupt: a file of the folder is corrupt.
     """
     check_folder(folder, evaluation.dataset, grid=_size(evaluation.grid))
     try:
@@ -78,8 +78,7 @@ def open_results(
         raise unwritable(folder, error) from error
     with locked(folder):
         if (folder / EVALUATION).exists():
-            there = _read_evaluation(folder)
-            _require_the_same(folder, there, evaluation)
+            _require_the_same(folder, _read_evaluation(folder), evaluation)
         else:
             write_whole(folder / EVALUATION, _EVALUATION.document(evaluation))
         if not (folder / QUESTIONS).exists():
@@ -89,11 +88,11 @@ def open_results(
 
 
 def check_folder(folder: Path, origin: DatasetOrigin, *, grid: int | None) -> None:
-    """Passes a folder that results can go to, as far as can be told before a model is asked.
+    """Validate the output folder before any model call.
 
     Raises:
-        InvalidRequest: it is a file, or holds what is no evaluation or is one of other questions
-            or of a grid of another size.
+        InvalidRequest: the folder is a file, contains other files than an evaluation's, or has an
+            evaluation with other questions or with a grid of another size.
     """
     if folder.exists() and not folder.is_dir():
         raise InvalidRequest.of("--out", f"{folder} is not a folder")
@@ -102,23 +101,25 @@ def check_folder(folder: Path, origin: DatasetOrigin, *, grid: int | None) -> No
         if (folder / FIRST_PASS / EVALUATION).exists():
             names.remove(FIRST_PASS)
         if others := sorted(names):
-            text = f"{folder} holds {others[0]} and no {EVALUATION}; name a folder of its own"
+            text = f"{folder} contains {others[0]} but no {EVALUATION}; name an empty or new folder"
             raise InvalidRequest.of("--out", text)
     elif folder.is_dir():
-        there = _read_evaluation(folder)
-        _require_the_same(folder, there, replace(there, dataset=origin))
-        laid = _size(there.grid)
-        if laid != grid:
-            told = f"grid is {laid or 'not laid'} there and {grid or 'not laid'} now"
-            raise InvalidRequest.of("--out", f"{folder} holds another evaluation: {told}")
+        stored = _read_evaluation(folder)
+        _require_the_same(folder, stored, replace(stored, dataset=origin))
+        size = _size(stored.grid)
+        if size != grid:
+            text = f"grid is {size or 'not set'} in the stored one and {grid or 'not set'} now"
+            raise InvalidRequest.of("--out", f"{folder} contains another evaluation: {text}")
 
 
 def read_results(folder: Path) -> Results:
-    """What the folder holds, while a run goes on too; of a failed prediction, the last word.
+    """Return the results in a folder, also while a run is writing to it.
+
+    Of several predictions for one question and setting the last one counts.
 
     Raises:
-        NotFound: there is no evaluation.
-        DataCorrupt: naming the file and the line that does not hold together.
+        NotFound: the folder contains no evaluation.
+        DataCorrupt: naming the corrupt file and line.
     """
     evaluation = _read_evaluation(folder)
     questions = tuple(_QUESTION.read_lines(read_whole(folder / QUESTIONS), QUESTIONS))
@@ -129,18 +130,18 @@ def read_results(folder: Path) -> Results:
     for number, prediction in enumerate(lines, 1):
         key = prediction.setting, prediction.question_id
         if key not in planned:
-            text = f"{prediction.question_id!r} under {prediction.setting!r} was never to be asked"
+            text = f"{prediction.question_id!r} at {prediction.setting!r} is not in the plan"
             raise DataCorrupt(f"{PREDICTIONS} line {number}: {text}")
         found[key] = prediction
     return Results(evaluation, questions, tuple(found[key] for key in order if key in found))
 
 
 def put_in_order(folder: Path) -> None:
-    """Brings the predictions to the order of the plan, one line each; for a run that is over.
+    """Sort the predictions of a finished run into the order of the plan, one line each.
 
     Raises:
-        InvalidRequest: a run has the folder.
-        ScaarError: there is no room; the predictions are as they were.
+        InvalidRequest: a run is using the folder.
+        ScaarError: the file cannot be written; the predictions are unchanged.
     """
     with locked(folder):
         lines = _in_lines(read_results(folder).predictions)
@@ -148,9 +149,9 @@ def put_in_order(folder: Path) -> None:
             write_whole(folder / PREDICTIONS, lines)
 
 
-def _require_the_same(folder: Path, there: Evaluation, asked: Evaluation) -> None:
-    if other := differences(there, asked):
-        text = f"{folder} holds another evaluation: {'; '.join(other)}"
+def _require_the_same(folder: Path, stored: Evaluation, requested: Evaluation) -> None:
+    if other := differences(stored, requested):
+        text = f"{folder} contains another evaluation: {'; '.join(other)}"
         raise InvalidRequest.of("--out", text)
 
 
@@ -165,8 +166,8 @@ def _in_lines(predictions: Iterable[Prediction]) -> bytes:
 def _read_evaluation(folder: Path) -> Evaluation:
     path = folder / EVALUATION
     if not path.exists():
-        raise NotFound(f"{folder} holds no evaluation: there is no {EVALUATION}")
+        raise NotFound(f"{folder} contains no evaluation: there is no {EVALUATION}")
     content = read_whole(path)
-    if (form := _FORM.read(content, str(path)).format) != FORMAT:
-        raise DataCorrupt(f"{path} is of format {form}; this scaar reads {FORMAT}")
+    if (found := _HEADER.read(content, str(path)).format) != FORMAT:
+        raise DataCorrupt(f"{path} has format {found}; this version of scaar reads {FORMAT}")
     return _EVALUATION.read(content, str(path))

@@ -1,4 +1,4 @@
-"""A file that only grows, by whole lines; a line that was cut off is none."""
+"""An append-only file of lines; an incomplete last line is ignored and removed."""
 
 import os
 from contextlib import suppress
@@ -11,7 +11,7 @@ from scaar.evaluator.store.files import read_whole, unwritable
 
 
 class LineLog:
-    """The open file; what is appended is kept when :meth:`append` returns."""
+    """The open file; lines are written when :meth:`append` returns."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -34,23 +34,23 @@ class LineLog:
         os.close(self._file)
 
     def append(self, lines: bytes) -> None:
-        """Adds whole lines.
+        """Append complete lines.
 
         Raises:
-            ScaarError: there is no room for them; the lines before them are whole.
+            ScaarError: the lines cannot be written; earlier lines are intact.
         """
-        left = memoryview(lines)
+        remaining = memoryview(lines)
         try:
-            while left:
-                left = left[os.write(self._file, left) :]
+            while remaining:
+                remaining = remaining[os.write(self._file, remaining) :]
         except OSError as error:
             with suppress(ScaarError):
                 self._cut_off()
-            raise unwritable(self._path, error) from error
+            raise unwritable(self._path, error, needed_bytes=len(lines)) from error
         self._whole += len(lines)
 
     def _cut_off(self) -> None:
-        """Takes off what follows the last whole line."""
+        """Truncate the file behind its last complete line."""
         try:
             os.ftruncate(self._file, self._whole)
         except OSError as error:
@@ -58,7 +58,7 @@ class LineLog:
 
 
 def whole_lines(path: Path) -> bytes:
-    """The lines of a file that are whole; none where there is no file."""
+    """Return the complete lines of a file; empty if the file does not exist."""
     try:
         content = read_whole(path)
     except NotFound:

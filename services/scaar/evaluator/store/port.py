@@ -1,4 +1,4 @@
-"""The port behind which predictions are kept."""
+"""The port of stores of predictions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -8,21 +8,21 @@ from scaar.evaluator.records import Prediction
 
 
 class PredictionStore(Protocol):
-    """Keeps the predictions of one evaluation, one of each setting and question."""
+    """Stores the predictions of one evaluation, one for each setting and question."""
 
     @property
     def gather_s(self) -> float:
-        """How long a prediction may wait for others to be kept with, in seconds."""
+        """Seconds that a prediction may wait to be stored together with others."""
         ...
 
     async def known(self) -> Mapping[Key, bool]:
-        """What has been asked, and whether it failed."""
+        """Return the stored predictions by key, with whether they failed."""
         ...
 
     async def add(self, predictions: Sequence[Prediction]) -> None:
-        """Keeps predictions for good; each takes the place of a failed one.
+        """Store predictions durably; each replaces a failed one of the same key.
 
         Raises:
-            ScaarError: they cannot be kept; those before them are.
+            ScaarError: they cannot be stored; earlier predictions are stored.
         """
         ...

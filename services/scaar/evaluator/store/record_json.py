@@ -1,4 +1,4 @@
-"""Records as JSON and back: one line for one of many, indented for one alone."""
+"""Records as JSON and back: one line for each of many, indented for a single one."""
 
 import dataclasses
 import json
@@ -13,49 +13,49 @@ T = TypeVar("T")
 
 
 class RecordJson(Generic[T]):
-    """One kind of record, a dataclass, as JSON."""
+    """Reads and writes one kind of record, a dataclass, as JSON."""
 
     def __init__(self, kind: type[T]) -> None:
         self._adapter = TypeAdapter(kind)
 
     def line(self, record: T) -> bytes:
-        """The record as one line; fields that are as they are by default are left out."""
+        """Return the record as one line, without fields that have their defaults."""
         return self._adapter.dump_json(record, exclude_defaults=True) + b"\n"
 
     def document(self, record: T) -> bytes:
-        """The record for people to read, without the fields that are None by default."""
+        """Return the record indented, without fields that are None by default."""
         return json.dumps(self.plain(record), indent=2, ensure_ascii=False).encode() + b"\n"
 
     def plain(self, record: T) -> object:
-        """The record as what JSON is made of."""
+        """Return the record as dictionaries, lists and scalars."""
         return _without_nones(record, self._adapter.dump_python(record, mode="json"))
 
     def read(self, content: bytes, where: str) -> T:
-        """The record.
+        """Parse a record; ``where`` names its place in errors.
 
         Raises:
-            DataCorrupt: it is not one of this kind; ``where`` says what.
+            DataCorrupt: the content is no record of this kind.
         """
         try:
             return self._adapter.validate_json(content)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             field = ".".join(map(str, first["loc"]))
-            told = f"{field}: {first['msg']}" if field else str(first["msg"])
-            raise DataCorrupt(f"{where} does not hold together: {told}") from error
+            text = f"{field}: {first['msg']}" if field else str(first["msg"])
+            raise DataCorrupt(f"{where} is corrupt: {text}") from error
 
     def read_lines(self, content: bytes, name: str) -> Iterator[T]:
-        """The records of whole lines.
+        """Parse the record of every line.
 
         Raises:
-            DataCorrupt: naming the first line that holds none.
+            DataCorrupt: naming the first line without a record.
         """
         for number, line in enumerate(content.splitlines(), 1):
             yield self.read(line, f"{name} line {number}")
 
 
 def _without_nones(record: Any, plain: Any) -> Any:
-    """What a record is as JSON, without what is None because nobody said otherwise."""
+    """The record as JSON values, without fields that are None by default."""
     if dataclasses.is_dataclass(record):
         return {
             each.name: _without_nones(getattr(record, each.name), plain[each.name])

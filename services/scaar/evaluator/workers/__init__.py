@@ -1,5 +1,5 @@
-"""Shards asked by workers of Celery: processes of their own, on this machine or on others.
+"""Shards executed by Celery workers, on this machine or on others.
 
-A message says which shard there is to ask, and nothing more. What is done and who does it is in the
-database, so that a message that is lost is sent again, and one that comes twice does nothing.
+A message contains the key of a shard and nothing more. Leases and results are in the database, so a
+lost message is sent again, and a duplicate does nothing.
 """

@@ -1,4 +1,4 @@
-"""The queue in which shards wait for a worker."""
+"""The broker queue in which shards wait for a worker."""
 
 import asyncio
 from collections.abc import Iterator
@@ -14,31 +14,31 @@ from scaar.evaluator.workers.application import TASK
 
 
 class ShardQueue:
-    """Where shards are put for whichever worker comes first; for one caller at a time."""
+    """The queue of shards; not safe for concurrent calls."""
 
     def __init__(self, application: Celery) -> None:
         self._application = application
         self._open: Any = None
 
     def close(self) -> None:
-        """Closes the connection; it is opened again when it is needed."""
+        """Close the connection; the next call opens it again."""
         connection, self._open = self._open, None
         if connection is not None:
             connection.release()
 
     async def waiting(self) -> int:
-        """How many messages there are that no worker has taken.
+        """Return the number of messages that no worker has taken.
 
         Raises:
-            BackendUnavailable: the broker does not answer.
+            BackendUnavailable: the broker does not respond.
         """
         return await asyncio.to_thread(self._waiting)
 
     async def put(self, key: ShardKey) -> None:
-        """Puts a shard at the end.
+        """Send a shard to the end of the queue.
 
         Raises:
-            BackendUnavailable: the broker does not take it.
+            BackendUnavailable: the broker does not accept the message.
         """
         await asyncio.to_thread(self._put, key)
 
@@ -53,7 +53,7 @@ class ShardQueue:
 
     @contextmanager
     def _connection(self) -> Iterator[Any]:
-        """The connection, opened where there is none; one that failed is not used again."""
+        """The connection, opened if necessary and discarded after an error."""
         connection = self._open = self._open or self._application.connection_for_write()
         failures = (*connection.connection_errors, *connection.channel_errors, KombuError, OSError)
         try:

@@ -1,4 +1,4 @@
-"""A worker: a process that takes messages from the broker, and those below it that ask."""
+"""A worker: a process that takes messages from the broker, with child processes for shards."""
 
 import asyncio
 import logging
@@ -12,56 +12,56 @@ from celery import Celery, signals
 from scaar.core.errors import ScaarError
 from scaar.evaluator.store.database.shards import ShardKey
 from scaar.evaluator.workers.application import TASK
-from scaar.evaluator.workers.asking import Open, ask_shard
+from scaar.evaluator.workers.shard_process import Open, execute_shard
 
 _LOGGER = logging.getLogger(__name__)
 
 
 def run_worker(
     application: Celery,
-    opened: Open,
+    open_: Open,
     *,
     processes: int,
     shard_s: float,
-    ready: Callable[[], None] = lambda: None,
-    begun: Callable[[], None] = lambda: None,
+    on_ready: Callable[[], None] = lambda: None,
+    on_process_start: Callable[[], None] = lambda: None,
 ) -> int:
-    """Has so many processes ask shards until it is told to stop; the status to end with.
+    """Execute shards in ``processes`` child processes until a signal; return the exit status.
 
-    Told by SIGTERM or SIGINT, shards under way are given back within seconds: the processes learn
-    of it by the end of a pipe. Where this one is lost, they end with it. ``ready`` is called when
-    it takes shards, and ``begun`` in each of the processes below it. The log stays as it is.
+    After SIGTERM or SIGINT running shards are released within seconds: the child processes see the
+    end of a pipe. If this process is lost, they end too. ``on_ready`` is called when the worker
+    takes shards, and ``on_process_start`` in each child process. The log is not reconfigured.
     """
-    stopping, going_on = os.pipe()
+    stopping, running = os.pipe()
 
-    def ask(evaluation: int, number: int) -> None:
+    def execute(evaluation: int, number: int) -> None:
         key = ShardKey(evaluation, number)
         try:
-            asyncio.run(ask_shard(key, opened, stopping=stopping, shard_s=shard_s))
+            asyncio.run(execute_shard(key, open_, stopping=stopping, shard_s=shard_s))
         except ScaarError as error:
-            # The shard is free, or will be: the service puts it again.
+            # The shard is free, or will be: the service sends it again.
             _LOGGER.warning("shard %d of evaluation %d: %s", number, evaluation, error)
 
     def end_pipe(**_: Any) -> None:
         with suppress(OSError):
-            os.close(going_on)
+            os.close(running)
 
-    def tell(**_: Any) -> None:
-        ready()
+    def report_ready(**_: Any) -> None:
+        on_ready()
 
-    def begin(**_: Any) -> None:
+    def start(**_: Any) -> None:
         end_pipe()
-        begun()
+        on_process_start()
 
     def leave_log(**_: Any) -> None:
-        # Of a shard its own lines tell more than Celery's of its message.
+        # The log lines of a shard say more than Celery's of its message.
         logging.getLogger("celery").setLevel(logging.WARNING)
 
-    application.task(name=TASK)(ask)
+    application.task(name=TASK)(execute)
     signals.setup_logging.connect(leave_log, weak=False)
-    signals.worker_process_init.connect(begin, weak=False)
+    signals.worker_process_init.connect(start, weak=False)
     signals.worker_shutting_down.connect(end_pipe, weak=False)
-    signals.worker_ready.connect(tell, weak=False)
+    signals.worker_ready.connect(report_ready, weak=False)
     worker = application.Worker(
         pool="prefork",
         concurrency=processes,

@@ -1,1 +1,1 @@
-"""The generator's engines: a module each to open it, and the packages that they are made of."""
+"""The generator's engines, one module each, and their packages."""

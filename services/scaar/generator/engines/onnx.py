@@ -1,4 +1,4 @@
-"""A decoder exported with its key-value cache, in ONNX Runtime."""
+"""Engine ``onnx``: a decoder exported with its key-value cache, in ONNX Runtime."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,9 +12,9 @@ from scaar.generator.settings import GeneratorSettings
 
 @asynccontextmanager
 async def open_onnx_generator(settings: GeneratorSettings) -> AsyncIterator[DecodingGenerator]:
-    """The generator over the model folder of the settings; see :func:`open_generator`."""
+    """Open the generator over the model folder of the settings; see :func:`open_generator`."""
     if settings.model is None:
-        raise NotFound("no language model is set: SCAAR_GENERATOR_MODEL names its folder")
+        raise NotFound("no language model is set: set SCAAR_GENERATOR_MODEL to its folder")
     folder = Path(settings.model)
     async with open_decoding_generator(
         settings, lambda: open_language_model(folder, threads=settings.threads), engine="onnx"

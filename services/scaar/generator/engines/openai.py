@@ -1,4 +1,4 @@
-"""Generation by a server of OpenAI's interface: vLLM, SGLang, llama.cpp's, or OpenAI itself."""
+"""Engine ``openai``: an OpenAI-compatible server, such as vLLM, SGLang, llama.cpp or OpenAI."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -18,18 +18,18 @@ from scaar.core.types import (
     LogprobKind,
     ModelDescription,
 )
-from scaar.generator.engines.openai_server.asking import OpenAiAsking
+from scaar.generator.call_slots import CallSlots
 from scaar.generator.engines.openai_server.chunks import Delta
 from scaar.generator.engines.openai_server.client import open_client
 from scaar.generator.engines.openai_server.failures import NoRoom
-from scaar.generator.engines.openai_server.served import Served, served_of
-from scaar.generator.engines.openai_server.writing import OpenAiWriting
+from scaar.generator.engines.openai_server.requests import OpenAiCalls
+from scaar.generator.engines.openai_server.served_model import ServedModel, select_model
+from scaar.generator.engines.openai_server.token_stream import OpenAiTokenStream
 from scaar.generator.engines.served.api_key import read_api_key
 from scaar.generator.engines.served.prompt_text import read_prompt_text
 from scaar.generator.engines.served.stream import served_stream
 from scaar.generator.engines.served.text import ANY_VOCABULARY
 from scaar.generator.engines.served.tls import read_tls
-from scaar.generator.places import Places
 from scaar.generator.settings import GeneratorSettings
 from scaar.generator.validation import MAX_TOP_TOKENS, check_attend, check_generate
 
@@ -40,62 +40,62 @@ _PROBE = GenerateRequest("Once upon a", max_tokens=1)
 async def open_openai_generator(
     settings: GeneratorSettings, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 ) -> AsyncIterator["OpenAiGenerator"]:
-    """The generator over the server at the settings' url; see :func:`open_generator`.
+    """Open the generator over the server at ``url``; see :func:`open_generator`.
 
-    ``sleep`` is what passes between attempts.
+    ``sleep`` waits between attempts.
     """
     key, tls = await read_api_key(settings), await read_tls(settings)
     prompt_text = await read_prompt_text(settings)
     async with open_client(settings, tls) as client:
-        asking = OpenAiAsking(client, settings, prompt_text, key)
-        generator = OpenAiGenerator(asking, settings, sleep=sleep)
+        calls = OpenAiCalls(client, settings, prompt_text, key)
+        generator = OpenAiGenerator(calls, settings, sleep=sleep)
         await generator.describe_model()
         yield generator
 
 
 class OpenAiGenerator:
-    """A :class:`~scaar.core.ports.Generator` over a server of OpenAI's interface.
+    """A :class:`~scaar.core.ports.Generator` over an OpenAI-compatible server.
 
-    What the server serves is asked for with every description. Whether it gives log-probabilities
-    is seen from one token, once for each model: a server's answer is all that tells.
+    Every description requests the server's list of models. Whether a model gives log-probabilities
+    is detected by generating one token, once for each model.
     """
 
     def __init__(
         self,
-        asking: OpenAiAsking,
+        calls: OpenAiCalls,
         settings: GeneratorSettings,
         *,
         sleep: Callable[[float], Awaitable[None]],
     ) -> None:
-        self._asking = asking
+        self._calls = calls
         self._settings = settings
         self._sleep = sleep
-        self._places = Places(settings.max_concurrent)
-        self._served: Served | None = None
+        self._slots = CallSlots(settings.max_concurrent)
+        self._served: ServedModel | None = None
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
-        """The prompt's count where the server tells it, the tokens as they are made, then the end.
+        """Yield the number of prompt tokens if the server reports it, the tokens, then the end.
 
-        Closing it closes the server's response, which ends its work.
+        Closing the stream closes the server's response and ends its work.
 
         Raises:
-            InvalidRequest: naming the wrong fields, before any work.
-            Overloaded: as many generations are under way as may be, here or there.
+            InvalidRequest: naming every invalid field, before any work.
+            Overloaded: the limit of concurrent generations, here or on the server, is reached.
         """
-        check_generate(request, vocabulary=ANY_VOCABULARY, most_top_tokens=self._most_top_tokens())
-        with self._places.one():
+        check_generate(request, vocabulary=ANY_VOCABULARY, max_top_tokens=self._max_top_tokens())
+        with self._slots.slot():
             served = self._served or await self._serve()
             restated = self._continuation(served) is ContinuationKind.RESTATED
             echoed = served.dialect.echoes and self._settings.openai_api == "chat"
-            writing = OpenAiWriting(request, restated=restated, echoed=echoed)
+            writing = OpenAiTokenStream(request, restated=restated, echoed=echoed)
             deltas = self._tried(lambda: self._deltas(served, request))
-            told = False
+            started = False
             async with aclosing(deltas):
                 async for delta in deltas:
                     tokens = writing.feed(delta)
-                    if not told and delta.prompt_tokens:
+                    if not started and delta.prompt_tokens:
                         yield GenerationStart(writing.prompt_tokens)
-                    told = told or bool(tokens or delta.prompt_tokens)
+                    started = started or bool(tokens or delta.prompt_tokens)
                     for token in tokens:
                         yield token
                     if writing.finished is FinishReason.STOP:
@@ -104,7 +104,7 @@ class OpenAiGenerator:
 
     async def attend(self, request: AttendRequest) -> Attention:
         check_attend(request, vocabulary=ANY_VOCABULARY)
-        raise CapabilityMissing("engine openai gives no attention: its servers have none to give")
+        raise CapabilityMissing("engine openai gives no attention: its servers do not report any")
 
     async def describe_model(self) -> ModelDescription:
         served = await self._serve()
@@ -118,61 +118,61 @@ class OpenAiGenerator:
             max_total_tokens=served.max_total_tokens,
             prompt_profile=self._settings.prompt_profile,
             continuation=self._continuation(served),
-            max_concurrent_generations=self._places.most,
+            max_concurrent_generations=self._slots.limit,
         )
 
-    async def _serve(self) -> Served:
-        """What the server serves now."""
+    async def _serve(self) -> ServedModel:
+        """Return the model that the server serves now."""
         try:
-            models = await self._asking.models()
+            models = await self._calls.models()
         except NotFound:
-            # Some have no list; then the name that is set is taken for what they serve.
+            # Some servers have no list; then the configured name is used.
             if self._settings.model is None:
                 raise
             models = []
-        served = served_of(models, self._settings, self._asking.server)
+        served = select_model(models, self._settings, self._calls.server)
         known = self._served
         if known is not None and replace(known, logprobs=served.logprobs) == served:
             return known
         self._served = replace(served, logprobs=await self._gives_logprobs(served))
         return self._served
 
-    async def _gives_logprobs(self, served: Served) -> bool:
+    async def _gives_logprobs(self, served: ServedModel) -> bool:
         try:
             return await self._probe(replace(served, logprobs=True))
         except PromptTooLong:
             raise
         except InvalidRequest:
-            # Some models refuse to be asked for them. What else is wrong, the second time tells.
+            # Some models reject requests for log-probabilities. Other errors occur again.
             return await self._probe(served)
 
-    async def _probe(self, served: Served) -> bool:
-        """Whether a token comes with its log-probability."""
-        deltas = self._tried(lambda: self._asking.stream(served, _PROBE))
+    async def _probe(self, served: ServedModel) -> bool:
+        """Return whether a token has a log-probability."""
+        deltas = self._tried(lambda: self._calls.stream(served, _PROBE))
         async with aclosing(deltas):
-            told = [token async for delta in deltas for token in delta.tokens]
-        return any(token.logprob is not None for token in told)
+            tokens = [token async for delta in deltas for token in delta.tokens]
+        return any(token.logprob is not None for token in tokens)
 
     def _tried(
         self, begin: Callable[[], AsyncGenerator[Delta, None]]
     ) -> AsyncGenerator[Delta, None]:
-        """The stream, begun again where it fails before its first token."""
+        """Return the stream, restarted if it fails before its first token."""
         return served_stream(
             begin,
-            server=self._asking.server,
+            server=self._calls.server,
             silence_s=self._settings.read_timeout_s,
             sleep=self._sleep,
         )
 
     async def _deltas(
-        self, served: Served, request: GenerateRequest
+        self, served: ServedModel, request: GenerateRequest
     ) -> AsyncGenerator[Delta, None]:
-        """What the server writes; fewer tokens where its context has no room for all of them.
+        """Yield the server's deltas, with fewer tokens if its context has no room for all.
 
-        Servers refuse what they could not write to the end; the model's context ends a text here.
+        Servers reject requests that exceed the context; here the context ends the text instead.
         """
         try:
-            async with aclosing(self._asking.stream(served, request)) as deltas:
+            async with aclosing(self._calls.stream(served, request)) as deltas:
                 async for delta in deltas:
                     yield delta
             return
@@ -181,15 +181,15 @@ class OpenAiGenerator:
                 raise
             room = error.room
         less = replace(request, max_tokens=room)
-        async with aclosing(self._asking.stream(served, less)) as deltas:
+        async with aclosing(self._calls.stream(served, less)) as deltas:
             async for delta in deltas:
                 yield delta
 
-    def _most_top_tokens(self) -> int:
+    def _max_top_tokens(self) -> int:
         if self._served is None or self._settings.openai_api == "chat":
             return MAX_TOP_TOKENS
-        return self._served.dialect.most_top_tokens
+        return self._served.dialect.max_top_tokens
 
-    def _continuation(self, served: Served) -> ContinuationKind:
+    def _continuation(self, served: ServedModel) -> ContinuationKind:
         chat = self._settings.openai_api == "chat"
         return served.dialect.chat if chat else ContinuationKind.NATIVE

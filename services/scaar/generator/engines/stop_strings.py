@@ -1,4 +1,4 @@
-"""Stop strings, matched on text: what may be part of one is held back until it is known."""
+"""Stop strings, matched on text across tokens."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,10 +7,10 @@ from scaar.core.types import Token
 
 
 class StopStrings:
-    """Lets tokens through as soon as no stop string can begin in their text.
+    """Releases tokens as soon as no stop string can start in their text.
 
-    At a stop string the text is cut where it begins. The token that it begins in passes with the
-    text before it; it then says more than its text, so its id does not cover the text.
+    The text is cut where a stop string starts. The token in which it starts keeps the text before
+    it, so the id of that token covers more than its text.
     """
 
     def __init__(self, stop: Sequence[str]) -> None:
@@ -19,9 +19,9 @@ class StopStrings:
         self.met = False
 
     def feed(self, token: Token, *, complete: bool) -> list[Token]:
-        """The tokens that are known to be text, in order; none after a stop string was met.
+        """Return the tokens whose text is final, in order; none after a stop string.
 
-        A token whose character is not ``complete`` is held until a later one completes it.
+        A token whose character is not ``complete`` is held until a later token completes it.
         """
         self._held.append(token)
         if not complete:
@@ -35,7 +35,7 @@ class StopStrings:
         return self._release(start + len(text) - self._unsure(text))
 
     def flush(self, text: str) -> list[Token]:
-        """The tokens held at the end of the generation; the last one gets the text left over."""
+        """Return the tokens held at the end of the generation; the last one gets ``text``."""
         if not self._held:
             return []
         last = self._held.pop()
@@ -44,7 +44,7 @@ class StopStrings:
         return released if self.met else released + self._take(len(self._held))
 
     def _unsure(self, text: str) -> int:
-        """How many of the last characters may be the beginning of a stop string."""
+        """Return how many of the last characters may be the start of a stop string."""
         return max(
             (
                 length
@@ -57,7 +57,7 @@ class StopStrings:
 
     def _release(self, safe: int) -> list[Token]:
         count = next((i for i, held in enumerate(self._held) if held.end > safe), len(self._held))
-        # A token of no width belongs to the one after it, and is held with it.
+        # A token without text belongs to the next one and is held with it.
         while 0 < count < len(self._held) and not self._held[count - 1].text:
             count -= 1
         return self._take(count)

@@ -1,4 +1,4 @@
-"""Any causal checkpoint in transformers: the white box for models that have no export."""
+"""Engine ``transformers``: any causal checkpoint in PyTorch, with entropy and attention."""
 
 import asyncio
 import hashlib
@@ -16,15 +16,15 @@ from transformers import (
 )
 
 from scaar.core.errors import DataCorrupt, NotFound
-from scaar.generator.engines.chat_templates.rendering import turn_of
-from scaar.generator.engines.decoding.advice import profile_in, recommended_in
+from scaar.encoders.checkpoint import REVISION_DIGITS, read_json_file
+from scaar.generator.engines.chat_templates.renderer import turn_of
 from scaar.generator.engines.decoding.feed_forward import FeedForwardGradients
 from scaar.generator.engines.decoding.generator import DecodingGenerator, open_decoding_generator
 from scaar.generator.engines.decoding.language_model import LanguageModel
+from scaar.generator.engines.decoding.recommendations import profile_in, recommended_in
 from scaar.generator.engines.decoding.token_length import characters_per_token
 from scaar.generator.engines.decoding.torch_decoder import TorchDecoder
 from scaar.generator.settings import GeneratorSettings
-from scaar.runtime.checkpoint import REVISION_DIGITS, read_json_file
 
 _DTYPES = {
     "auto": "auto",
@@ -38,14 +38,14 @@ _DTYPES = {
 async def open_transformers_generator(
     settings: GeneratorSettings,
 ) -> AsyncIterator[DecodingGenerator]:
-    """The generator over the checkpoint of the settings, a folder or a hub's name.
+    """Open the generator over the checkpoint of the settings, a folder or a name on the hub.
 
     Raises:
-        NotFound: no model is set, or there is none of that name.
-        DataCorrupt: it is no causal language model, or its tokenizer is not a fast one.
+        NotFound: no model is set, or it does not exist.
+        DataCorrupt: it is not a causal language model, or has no fast tokenizer.
     """
     if settings.model is None:
-        raise NotFound("no language model is set: SCAAR_GENERATOR_MODEL names its folder")
+        raise NotFound("no language model is set: set SCAAR_GENERATOR_MODEL to its folder")
     async with open_decoding_generator(
         settings, lambda: open_checkpoint(settings), engine="transformers"
     ) as generator:
@@ -56,11 +56,11 @@ async def open_transformers_generator(
 async def open_differentiable(
     settings: GeneratorSettings,
 ) -> AsyncIterator[tuple[DecodingGenerator, FeedForwardGradients]]:
-    """The generator over the checkpoint of the settings, and the gradients of the same model.
+    """Open the generator over the checkpoint of the settings, and the gradients of its model.
 
     Raises:
-        NotFound: there is no model of that name.
-        DataCorrupt: it is no causal language model, or its feed-forward weights are not found.
+        NotFound: the model does not exist.
+        DataCorrupt: it is not a causal language model, or its feed-forward weights are not found.
     """
     model = await asyncio.to_thread(open_checkpoint, settings)
     decoder = model.decoder
@@ -71,7 +71,7 @@ async def open_differentiable(
 
 
 def open_checkpoint(settings: GeneratorSettings) -> LanguageModel:
-    """Opens the model; blocks while it reads, or fetches, the files."""
+    """Open the model. Blocks while it reads or downloads the files."""
     name = str(settings.model)
     torch.set_num_threads(settings.threads)
     try:
@@ -88,7 +88,7 @@ def open_checkpoint(settings: GeneratorSettings) -> LanguageModel:
     if not tokenizer.is_fast:
         raise DataCorrupt(f"{name}: has no fast tokenizer (tokenizer.json)")
     model = model.eval().to(_device(settings.device))
-    # Before the tokenizer is told to read special tokens as text: the template has some.
+    # Before special tokens are read as text, since the template has some.
     turn = _turn(name, tokenizer) if settings.chat_template else None
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
@@ -115,9 +115,9 @@ def open_checkpoint(settings: GeneratorSettings) -> LanguageModel:
 
 
 def _turn(name: str, tokenizer: PreTrainedTokenizerFast) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """What the model's template puts before and after a user's words.
+    """Return the tokens that the model's template puts before and after a user's turn.
 
-    The words themselves are read by themselves, in which nothing is a special token.
+    The turn itself is tokenized separately, without special tokens.
     """
     try:
         template = tokenizer.get_chat_template()
@@ -153,7 +153,7 @@ def _end_ids(model: PreTrainedModel) -> frozenset[int]:
 
 
 def _revision(name: str, model: PreTrainedModel) -> str:
-    """The hub's commit, or of a folder a digest of its files' names, sizes and times of change."""
+    """Return the hub's commit; for a folder, a digest of its files' names, sizes and times."""
     if not Path(name).is_dir():
         return str(getattr(model.config, "_commit_hash", "") or "")[:REVISION_DIGITS]
     digest = hashlib.sha256()

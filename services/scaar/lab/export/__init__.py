@@ -1,4 +1,4 @@
-"""The lab's models as ordinary checkpoints: Hugging Face layout, and ONNX beside it."""
+"""Export of the lab's models as standard checkpoints: Hugging Face files and ONNX."""
 
 from scaar.lab.export.checkpoint import export_cross_encoder, export_language_model
 

@@ -1,4 +1,4 @@
-"""Checkpoint folders, written whole or not at all."""
+"""Writer of checkpoint folders, which are replaced atomically."""
 
 import hashlib
 import json
@@ -16,13 +16,13 @@ from scaar.lab.training.language_model import DecoderShape
 
 REPORT = "training_report.json"
 ADVICE = "scaar.json"
-"""What the model's keeper recommends; kept as it is when a model is exported again."""
+"""File of recommended settings, which a repeated export leaves unchanged."""
 
 
 def export_language_model(
     params: dict[str, Any], shape: DecoderShape, folder: Path, report: Mapping[str, Any]
 ) -> None:
-    """Writes the language model: Hugging Face files, ``model.onnx``, the report with digests."""
+    """Write the language model: Hugging Face files, ``model.onnx`` and the report with digests."""
     files = language_model_files(params, shape)
     files["model.onnx"] = decoder_graph(params, shape)
     _write(folder, files, report, {ADVICE: b'{\n  "prompt_profile": "lab"\n}\n'})
@@ -31,17 +31,17 @@ def export_language_model(
 def export_cross_encoder(
     params: dict[str, Any], shape: EncoderShape, folder: Path, report: Mapping[str, Any]
 ) -> None:
-    """Writes the cross-encoder: Hugging Face files, ``model.onnx``, the report with digests."""
+    """Write the cross-encoder: Hugging Face files, ``model.onnx`` and the report with digests."""
     files = cross_encoder_files(params, shape)
     files["model.onnx"] = encoder_graph(params, shape)
     _write(folder, files, report, {})
 
 
 def _write(folder: Path, files: Files, report: Mapping[str, Any], first_time: Files) -> None:
-    """Puts the files in place of the folder's; files that are none of ours stay.
+    """Replace the files in the folder, and keep other files.
 
-    The new folder is made beside the old one and takes its name when it is complete. The report's
-    ``files`` holds the SHA-256 of each of the files, which the engines check when they open it.
+    The new folder is written beside the old one and renamed when complete. The report's ``files``
+    contains the SHA-256 of each file, which the engines verify when they open the model.
     """
     digests = {name: hashlib.sha256(files[name]).hexdigest() for name in sorted(files)}
     text = json.dumps({**report, "files": digests}, indent=2, ensure_ascii=False)

@@ -1,8 +1,8 @@
-"""The lab's models in the layout of Hugging Face checkpoints, as ``transformers`` reads them.
+"""Hugging Face checkpoints of the lab's models, which ``transformers`` can load.
 
-The language model is a ``Qwen2ForCausalLM`` with tied embeddings, the cross-encoder a
-``BertForSequenceClassification`` with one label. A Linear's weight is [out, in] there, the
-transpose of the training's matrices.
+The language model is a ``Qwen2ForCausalLM`` with tied embeddings, and the cross-encoder a
+``BertForSequenceClassification`` with one label. The weight of a Linear is [out, in], the transpose
+of the matrices in training.
 """
 
 import json
@@ -18,11 +18,11 @@ from scaar.lab.vocabulary import BOS, BOS_ID, EOS, EOS_ID, PAD, PAD_ID, build_to
 Array = np.ndarray[Any, Any]
 Params = dict[str, Any]
 Files = dict[str, bytes]
-"""The content of files by their names."""
+"""Content of files by name."""
 
 
 def language_model_files(params: Params, shape: DecoderShape) -> Files:
-    """The files of the language model's checkpoint, but for the ONNX graph."""
+    """Return the files of the language model's checkpoint, except for the ONNX graph."""
     special = {"bos_token_id": BOS_ID, "eos_token_id": EOS_ID, "pad_token_id": PAD_ID}
     config = {
         "architectures": ["Qwen2ForCausalLM"],
@@ -59,7 +59,7 @@ def language_model_files(params: Params, shape: DecoderShape) -> Files:
 
 
 def cross_encoder_files(params: Params, shape: EncoderShape) -> Files:
-    """The files of the cross-encoder's checkpoint, but for the ONNX graph."""
+    """Return the files of the cross-encoder's checkpoint, except for the ONNX graph."""
     config = {
         "architectures": ["BertForSequenceClassification"],
         "model_type": "bert",

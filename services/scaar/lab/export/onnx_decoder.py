@@ -1,4 +1,4 @@
-"""The language model as an ONNX graph, in Optimum's convention for decoders with a cache.
+"""ONNX graph of the language model, in Optimum's convention for decoders with a cache.
 
 Inputs, with batch b, new tokens n, past tokens p (0 is fine), heads h, head size s::
 
@@ -19,11 +19,11 @@ from scaar.lab.training.language_model import DecoderShape
 
 BATCH, NEW, PAST, TOTAL = "batch_size", "sequence_length", "past_sequence_length", "total_length"
 HIDDEN_SCORE = -1e9
-"""The score of a token that may not be seen, as in the training."""
+"""Attention score of a masked token, as in training."""
 
 
 def decoder_graph(params: dict[str, Any], shape: DecoderShape) -> bytes:
-    """The ONNX model of the parameters: equal parameters give equal bytes."""
+    """Return the ONNX model of the parameters. Equal parameters give equal bytes."""
     return _DecoderGraph(params, shape).to_bytes()
 
 
@@ -58,7 +58,7 @@ class _DecoderGraph(OnnxGraph):
         self.do("MatMul", hidden, self.do("Transpose", embed, perm=[1, 0]), name="logits")
 
     def _seen(self, ids: str, mask: str) -> str:
-        """Which of the tokens each new one may see, [b, 1, n, p + n]."""
+        """Return the attention mask of the new tokens, [b, 1, n, p + n]."""
         new = self.do("Gather", self.do("Shape", ids), self.integer(1))
         total = self.do("Gather", self.do("Shape", mask), self.integer(1))
         past = self.do("Sub", total, new)
@@ -70,7 +70,7 @@ class _DecoderGraph(OnnxGraph):
         return self.do("And", real, earlier)
 
     def _rotation(self, positions: str) -> tuple[str, str]:
-        """Cosine and sine of every new token's rotary angles, each [b, 1, n, s]."""
+        """Return cosine and sine of the new tokens' rotary angles, each [b, 1, n, s]."""
         frequencies = self.weight("frequencies", self.shape.frequencies())
         numbers = self.do("Cast", positions, to=FLOAT)
         angles = self.do("Mul", self.do("Unsqueeze", numbers, self.integers(1, 3)), frequencies)

@@ -1,7 +1,7 @@
-"""The cross-encoder as an ONNX graph, named as Optimum names the exports of BERT.
+"""ONNX graph of the cross-encoder, with the tensor names of Optimum's exports of BERT.
 
 Inputs, with batch b and tokens n: ``input_ids``, ``attention_mask``, ``token_type_ids``, each
-int64 [b, n]. Output: ``logits`` float32 [b, 1], whose sigmoid is the likeness f of the pair.
+int64 [b, n]. Output: ``logits`` float32 [b, 1], whose sigmoid is the similarity f of the pair.
 """
 
 import math
@@ -15,7 +15,7 @@ HIDDEN_SCORE = -1e9
 
 
 def encoder_graph(params: dict[str, Any], shape: EncoderShape) -> bytes:
-    """The ONNX model of the parameters: equal parameters give equal bytes."""
+    """Return the ONNX model of the parameters. Equal parameters give equal bytes."""
     return _EncoderGraph(params, shape).to_bytes()
 
 
@@ -39,7 +39,7 @@ class _EncoderGraph(OnnxGraph):
         self.do("Add", scores, classifier[1], name="logits")
 
     def _weights(self, params: dict[str, Any], name: str, prefix: str = "") -> tuple[str, str]:
-        """A matrix and its bias."""
+        """Add a matrix and its bias."""
         bias = f"{name}_bias"
         return (
             self.weight(f"{prefix}{name}", params[name]),
@@ -91,7 +91,7 @@ class _EncoderGraph(OnnxGraph):
         return self.do("Reshape", rows, self.integers(0, 0, self.shape.hidden_size))
 
     def _gelu(self, x: str) -> str:
-        """The exact form, x * (1 + erf(x / sqrt 2)) / 2."""
+        """Apply the exact GELU, x * (1 + erf(x / sqrt 2)) / 2."""
         erf = self.do("Erf", self.do("Div", x, self.number(math.sqrt(2))))
         doubled = self.do("Mul", x, self.do("Add", erf, self.number(1.0)))
         return self.do("Mul", doubled, self.number(0.5))

@@ -1,4 +1,4 @@
-"""A small hand for writing ONNX graphs: every operation a call that returns its output's name."""
+"""Builder of ONNX graphs, in which each operation is a call that returns its output's name."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,18 +9,18 @@ from numpy.typing import ArrayLike
 from onnx import TensorProto, helper, numpy_helper
 
 OPSET = 17
-"""The first with LayerNormalization; every ONNX Runtime since 1.12 and TensorRT 8.6 read it."""
+"""First opset with LayerNormalization, supported by ONNX Runtime 1.12 and TensorRT 8.6 or later."""
 
 IR_VERSION = 8
 
 FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
 Dimensions = Sequence[int | str]
-"""A tensor's shape; a name stands for a length known only at run time."""
+"""Shape of a tensor. A name is a dimension that is known only at run time."""
 
 
 class OnnxGraph:
-    """A graph in the making. The same calls in the same order give the same bytes."""
+    """A graph under construction. The same calls in the same order give the same bytes."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -30,33 +30,33 @@ class OnnxGraph:
         self._outputs: list[onnx.ValueInfoProto] = []
 
     def input(self, name: str, kind: int, shape: Dimensions) -> str:
-        """Declares an input of the graph."""
+        """Declare an input of the graph."""
         self._inputs.append(helper.make_tensor_value_info(name, kind, list(shape)))
         return name
 
     def output(self, name: str, kind: int, shape: Dimensions) -> str:
-        """Declares an output of the graph; an operation must be told to give its result so."""
+        """Declare an output of the graph. An operation must have its name."""
         self._outputs.append(helper.make_tensor_value_info(name, kind, list(shape)))
         return name
 
     def weight(self, name: str, values: ArrayLike) -> str:
-        """A trained tensor, in single precision; the same name twice is one tensor."""
+        """Add a trained tensor as float32. Equal names refer to the same tensor."""
         return self._constant(name, np.asarray(values, np.float32))
 
     def integers(self, *values: int) -> str:
-        """A constant list of integers."""
+        """Add a constant list of integers."""
         return self._constant(f"integers_{'_'.join(map(str, values))}", np.array(values, np.int64))
 
     def integer(self, value: int) -> str:
-        """A constant integer without dimensions."""
+        """Add a constant scalar integer."""
         return self._constant(f"integer_{value}", np.array(value, np.int64))
 
     def number(self, value: float) -> str:
-        """A constant number without dimensions."""
+        """Add a constant scalar float."""
         return self._constant(f"number_{value!r}", np.array(value, np.float32))
 
     def do(self, operation: str, *inputs: str, name: str = "", **attributes: Any) -> str:
-        """Adds an operation with one output and returns the output's name, ``name`` if given."""
+        """Add an operation with one output. Return the output's name, ``name`` if given."""
         number = len(self._nodes)
         result = name or f"{operation.lower()}_{number}"
         self._nodes.append(
@@ -67,15 +67,15 @@ class OnnxGraph:
         return result
 
     def linear(self, rows: str, matrix: str, bias: str = "") -> str:
-        """``rows @ matrix``, plus the bias if there is one."""
+        """Add ``rows @ matrix``, plus the bias if given."""
         product = self.do("MatMul", rows, matrix)
         return self.do("Add", product, bias) if bias else product
 
     def to_bytes(self) -> bytes:
-        """The checked model, weights inside.
+        """Return the validated model, including the weights.
 
         Raises:
-            onnx.checker.ValidationError: the graph is not valid.
+            onnx.checker.ValidationError: the graph is invalid.
         """
         graph = helper.make_graph(
             self._nodes, self._name, self._inputs, self._outputs, list(self._constants.values())

@@ -1,4 +1,4 @@
-"""The lab's trained models, as they ship: a checkpoint folder each, with its training report."""
+"""The lab's trained models, each in a checkpoint folder with its training report."""
 
 from pathlib import Path
 
@@ -8,9 +8,9 @@ LAB_LM_CONFIDENT = "lab-lm-confident"
 LAB_CROSS_ENCODER = "lab-cross-encoder"
 
 LANGUAGE_MODELS = (LAB_LM, LAB_LM_B, LAB_LM_CONFIDENT)
-"""The same shape from two seeds; the last is the second, surer than it has reason to be."""
+"""Language models of the same shape. The last one is overconfident on purpose."""
 
 
 def model_folder(name: str) -> Path:
-    """The checkpoint folder of a lab model."""
+    """Return the checkpoint folder of a lab model."""
     return Path(__file__).parent / name

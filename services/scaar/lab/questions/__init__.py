@@ -1,15 +1,15 @@
-"""Questions about a world in the shapes of 2WikiMultihopQA, one module a shape."""
+"""Questions about a world, in the shapes of 2WikiMultihopQA, with one module per shape."""
 
-from scaar.lab.questions.asked import ANSWER_PHRASE, PLAINLY, Asked, Kind
-from scaar.lab.questions.drawing import (
+from scaar.lab.questions.drawn_question import ANSWER_PHRASE, PLAINLY, DrawnQuestion, Kind
+from scaar.lab.questions.films import Films, ListedFilms, NewFilms
+from scaar.lab.questions.sample import (
     SHAPES,
     SHARES,
     TEMPLATES,
     Question,
-    draw_asked,
+    draw_question,
     draw_questions,
 )
-from scaar.lab.questions.films import Films, ListedFilms, NewFilms
 
 __all__ = [
     "ANSWER_PHRASE",
@@ -17,12 +17,12 @@ __all__ = [
     "SHAPES",
     "SHARES",
     "TEMPLATES",
-    "Asked",
+    "DrawnQuestion",
     "Films",
     "Kind",
     "ListedFilms",
     "NewFilms",
     "Question",
-    "draw_asked",
+    "draw_question",
     "draw_questions",
 ]

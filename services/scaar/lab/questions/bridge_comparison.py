@@ -1,9 +1,9 @@
-"""Questions which of two films has the director who was born or died first."""
+"""Questions that compare the directors of two films by year of birth or death."""
 
 from random import Random
 
-from scaar.lab.questions.asked import Asked, Kind, fact_of
 from scaar.lab.questions.comparison import ORDERS, conclude, draw_apart, winner, year_of
+from scaar.lab.questions.drawn_question import DrawnQuestion, Kind, fact_of
 from scaar.lab.questions.films import Films
 from scaar.lab.world import Film, Relation
 
@@ -13,19 +13,21 @@ TEMPLATES = {
 }
 
 
-def draw(random: Random, films: Films) -> Asked:
-    """Two films, what of their directors to compare, and which one is asked for."""
+def draw(random: Random, films: Films) -> DrawnQuestion:
+    """Draw two films, the years of their directors to compare, and the order."""
     relation, order = random.choice(list(TEMPLATES)), random.choice(list(ORDERS))
-    return ask_of_directors(draw_apart(random, films, relation), relation, order)
+    return director_order_question(draw_apart(random, films, relation), relation, order)
 
 
-def ask_of_directors(pair: tuple[Film, Film], relation: Relation, order: str) -> Asked:
-    """The question which film's director came ``first`` or ``later``."""
+def director_order_question(
+    pair: tuple[Film, Film], relation: Relation, order: str
+) -> DrawnQuestion:
+    """Build the question of which film's director came ``first`` or ``later``."""
     won = winner(pair, relation, order)
     years = [(year_of(film, relation), film.title) for film in pair]
-    return Asked(
+    return DrawnQuestion(
         kind=Kind.BRIDGE_COMPARISON,
-        wanted=f"{relation} {order}",
+        target=f"{relation} {order}",
         films=pair,
         question=TEMPLATES[relation].format(order=order, first=pair[0].title, second=pair[1].title),
         facts=(

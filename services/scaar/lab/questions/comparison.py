@@ -1,9 +1,9 @@
-"""Questions which of two years comes first: of two films, or of their directors."""
+"""Questions that compare the years of two films, or of their directors."""
 
 from collections.abc import Sequence
 from random import Random
 
-from scaar.lab.questions.asked import Asked, Kind, fact_of
+from scaar.lab.questions.drawn_question import DrawnQuestion, Kind, fact_of
 from scaar.lab.questions.films import Films, value_of
 from scaar.lab.statements import Statement, state_order, state_years
 from scaar.lab.world import Film, Relation
@@ -17,22 +17,22 @@ OF_PERSONS = {
 TEMPLATES = OF_FILMS | OF_PERSONS
 
 
-def draw(random: Random, films: Films) -> Asked:
-    """Two films, what to compare, and whether the first or the later one is asked for."""
+def draw(random: Random, films: Films) -> DrawnQuestion:
+    """Draw two films, the years to compare, and the order."""
     relation, order = random.choice(list(TEMPLATES)), random.choice(list(ORDERS))
-    return ask_first(draw_apart(random, films, relation), relation, order)
+    return order_question(draw_apart(random, films, relation), relation, order)
 
 
 def draw_apart(random: Random, films: Films, relation: Relation) -> tuple[Film, Film]:
-    """Two films whose years of a relation differ."""
+    """Draw two films whose years of a relation differ."""
     while True:
         first, second = films.draw(random), films.draw(random)
         if year_of(first, relation) != year_of(second, relation):
             return first, second
 
 
-def ask_first(pair: tuple[Film, Film], relation: Relation, order: str) -> Asked:
-    """The question which of two came ``first`` or ``later``."""
+def order_question(pair: tuple[Film, Film], relation: Relation, order: str) -> DrawnQuestion:
+    """Build the question of which of two came ``first`` or ``later``."""
     if relation in OF_FILMS:
         facts = [fact_of(film.facts(), relation) for film in pair]
     else:
@@ -42,9 +42,9 @@ def ask_first(pair: tuple[Film, Film], relation: Relation, order: str) -> Asked:
     ]
     (_, first), (_, second) = years
     won = winner(pair, relation, order)
-    return Asked(
+    return DrawnQuestion(
         kind=Kind.COMPARISON,
-        wanted=f"{relation} {order}",
+        target=f"{relation} {order}",
         films=pair,
         question=TEMPLATES[relation].format(order=order, first=first, second=second),
         facts=tuple(facts),
@@ -54,16 +54,16 @@ def ask_first(pair: tuple[Film, Film], relation: Relation, order: str) -> Asked:
 
 
 def conclude(years: Sequence[tuple[str, str]], won: int, order: str) -> tuple[Statement, ...]:
-    """What follows of two years, each with whose it is, of which ``won`` is the answer."""
+    """Return the conclusions from two years with their owners; ``won`` is the answer's index."""
     return state_years(*years), state_order(ORDERS[order], *years[won])
 
 
 def winner(pair: tuple[Film, Film], relation: Relation, order: str) -> int:
-    """Which of the two, 0 or 1, came ``first`` or ``later``."""
+    """Return the index, 0 or 1, of the film that came ``first`` or ``later``."""
     first, second = (int(year_of(film, relation)) for film in pair)
     return int((second < first) == (order == "first"))
 
 
 def year_of(film: Film, relation: Relation) -> str:
-    """The year of a relation of a film or of its director."""
+    """Return the year of a relation of a film or of its director."""
     return value_of(film, relation).split()[-1]

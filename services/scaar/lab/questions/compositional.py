@@ -1,8 +1,8 @@
-"""Questions about a film's director, who has to be found first."""
+"""Questions about the director of a film, whom the reader must find first."""
 
 from random import Random
 
-from scaar.lab.questions.asked import Asked, Kind, fact_of
+from scaar.lab.questions.drawn_question import DrawnQuestion, Kind, fact_of
 from scaar.lab.questions.films import Films
 from scaar.lab.world import Film, Relation
 
@@ -17,16 +17,18 @@ TEMPLATES = {
 }
 
 
-def draw(random: Random, films: Films) -> Asked:
-    """A film, then a fact of its director."""
-    return ask_of_director(films.draw(random), random.choice(list(TEMPLATES)))
+def draw(random: Random, films: Films) -> DrawnQuestion:
+    """Draw a film, and a relation of its director."""
+    return director_question(films.draw(random), random.choice(list(TEMPLATES)))
 
 
-def ask_of_director(film: Film, relation: Relation) -> Asked:
-    """The question that asks for a relation of the film's director."""
+def director_question(film: Film, relation: Relation) -> DrawnQuestion:
+    """Build the question for a relation of the film's director."""
     facts = (
         fact_of(film.facts(), Relation.DIRECTOR),
         fact_of(film.director.facts(), relation),
     )
     question = TEMPLATES[relation].format(title=film.title)
-    return Asked(Kind.COMPOSITIONAL, relation.value, (film,), question, facts, facts[-1].value)
+    return DrawnQuestion(
+        Kind.COMPOSITIONAL, relation.value, (film,), question, facts, facts[-1].value
+    )

@@ -1,4 +1,4 @@
-"""Where questions take their films from."""
+"""Sources of the films of questions."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -10,19 +10,19 @@ from scaar.lab.world import FILM_RELATIONS, Film, Relation
 
 
 class Films(Protocol):
-    """Films to ask about, each draw independent of the others."""
+    """Films for questions. Draws are independent."""
 
     def draw(self, random: Random) -> Film:
-        """A film."""
+        """Draw a film."""
         ...
 
     def draw_with(self, random: Random, relation: Relation, value: str) -> Film:
-        """A film with this fact, of itself or of its director; any film where none has it."""
+        """Draw a film that has this fact, itself or its director; any film if none has it."""
         ...
 
 
 class ListedFilms:
-    """Some films of a world, drawn by weight."""
+    """Films of a world, drawn by weight."""
 
     def __init__(self, films: Sequence[Film], weights: Sequence[float] | None = None) -> None:
         self._films = _Weighted(films, weights or [1.0] * len(films))
@@ -53,7 +53,7 @@ class _Weighted:
 
 
 class NewFilms:
-    """Films that are made when they are asked for."""
+    """Films that are generated on each draw."""
 
     def __init__(self, make: Callable[[], Film]) -> None:
         self._make = make
@@ -70,6 +70,6 @@ class NewFilms:
 
 
 def value_of(film: Film, relation: Relation) -> str:
-    """What a relation says of a film, or else of its director."""
+    """Return the value of a relation of a film, or of its director."""
     of = film if relation in FILM_RELATIONS else film.director
     return str(getattr(of, relation.value))

@@ -1,8 +1,8 @@
-"""Questions that one fact answers, of a film, its director or the director's family."""
+"""Questions that one fact about a film, its director or the director's family answers."""
 
 from random import Random
 
-from scaar.lab.questions.asked import Asked, Kind
+from scaar.lab.questions.drawn_question import DrawnQuestion, Kind
 from scaar.lab.questions.films import Films
 from scaar.lab.world import Fact, Film, Relation
 
@@ -23,19 +23,21 @@ OF_A_PERSON = {
 TEMPLATES = OF_A_FILM | OF_A_PERSON
 
 
-def draw(random: Random, films: Films) -> Asked:
-    """A film, its director or one of the family, then a fact of theirs."""
+def draw(random: Random, films: Films) -> DrawnQuestion:
+    """Draw a film, its director or a relative, and one of their facts."""
     film = films.draw(random)
     own, director, *family = film.subjects()
     subject = random.choice((own, own, director, random.choice(family)))
-    return ask_fact(film, random.choice(subject.facts))
+    return fact_question(film, random.choice(subject.facts))
 
 
-def ask_fact(film: Film, fact: Fact) -> Asked:
-    """The question that a fact of one of the film's subjects answers."""
+def fact_question(film: Film, fact: Fact) -> DrawnQuestion:
+    """Build the question that a fact of one of the film's subjects answers."""
     question = TEMPLATES[fact.relation].format(subject=fact.subject)
     of = next(
         number for number, subject in enumerate(film.subjects()) if subject.name == fact.subject
     )
     owner = ("", "director ", "father ", "mother ", "spouse ")[of]
-    return Asked(Kind.ONE_HOP, f"{owner}{fact.relation}", (film,), question, (fact,), fact.value)
+    return DrawnQuestion(
+        Kind.ONE_HOP, f"{owner}{fact.relation}", (film,), question, (fact,), fact.value
+    )

@@ -1,8 +1,8 @@
-"""Questions whether something is the same of two films, or of their directors."""
+"""Yes-or-no questions about whether two films, or their directors, have something in common."""
 
 from random import Random
 
-from scaar.lab.questions.asked import Asked, Kind, fact_of
+from scaar.lab.questions.drawn_question import DrawnQuestion, Kind, fact_of
 from scaar.lab.questions.films import Films, value_of
 from scaar.lab.statements import state_sameness
 from scaar.lab.world import Film, Relation
@@ -28,31 +28,33 @@ _ALL = tuple(
 TEMPLATES = tuple(templates[relation] for templates, relation in _ALL)
 
 
-def draw(random: Random, films: Films) -> Asked:
-    """Two films and what to compare; as often the same as not, where the films allow it."""
+def draw(random: Random, films: Films) -> DrawnQuestion:
+    """Draw two films and a relation to compare. Half of the answers are yes, if possible."""
     templates, relation = random.choice(_ALL)
     first, second = films.draw(random), films.draw(random)
     if random.random() < 0.5:
         second = films.draw_with(random, relation, value_of(first, relation))
-    return ask_same((first, second), relation, templates)
+    return sameness_question((first, second), relation, templates)
 
 
-def ask_same(pair: tuple[Film, Film], relation: Relation, templates: dict[Relation, str]) -> Asked:
-    """The question, from one of the tables, whether a relation says the same of both."""
+def sameness_question(
+    pair: tuple[Film, Film], relation: Relation, templates: dict[Relation, str]
+) -> DrawnQuestion:
+    """Build the question, from one of the tables, of whether both have the same value."""
     of_films = [film.facts() for film in pair]
     of_directors = [film.director.facts() for film in pair]
     compared = [
         fact_of(facts, relation) for facts in (of_films if templates is OF_FILMS else of_directors)
     ]
-    names, before, wanted = [fact.subject for fact in compared], [], f"same {relation}"
+    names, before, target = [fact.subject for fact in compared], [], f"same {relation}"
     if templates is OF_DIRECTORS:
         names = [film.title for film in pair]
         before = [fact_of(facts, Relation.DIRECTOR) for facts in of_films]
-        wanted += " of directors"
+        target += " of directors"
     first, second = (fact.value for fact in compared)
-    return Asked(
+    return DrawnQuestion(
         kind=Kind.YES_NO,
-        wanted=wanted,
+        target=target,
         films=pair,
         question=templates[relation].format(first=names[0], second=names[1]),
         facts=(*before, *compared),

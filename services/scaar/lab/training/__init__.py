@@ -1,1 +1,1 @@
-"""Training the lab's two models from nothing, in JAX."""
+"""Training of the lab's two kinds of models from scratch, in JAX."""

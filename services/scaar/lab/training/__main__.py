@@ -1,4 +1,4 @@
-"""Trains the lab's models from nothing: ``python -m scaar.lab.training [MODEL ...]``."""
+"""Trains the lab's models from scratch: ``python -m scaar.lab.training [MODEL ...]``."""
 
 import sys
 
@@ -6,9 +6,10 @@ from scaar.lab.training.runs import TRAININGS, train_all
 
 
 def main(names: list[str]) -> None:
-    """Trains the models named, or all."""
+    """Train the named models, or all."""
     if not set(names) <= set(TRAININGS):
-        sys.exit(f"unknown model; known: {', '.join(TRAININGS)}")
+        unknown = ", ".join(sorted(set(names) - set(TRAININGS)))
+        sys.exit(f"unknown model {unknown}; the models are {', '.join(TRAININGS)}")
     train_all(names or TRAININGS)
 
 

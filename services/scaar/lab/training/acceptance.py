@@ -1,7 +1,7 @@
-"""What the lab's models must show, measured on seeds never trained on.
+"""Acceptance of the lab's models, measured on seeds that were not used in training.
 
-No measure names a policy: the world is accepted on these alone. The known films are training
-data by nature; whatever is asked about them is memory.
+No measure depends on a policy. Known films are training data by design, so questions about them
+measure memory.
 """
 
 import math
@@ -21,11 +21,11 @@ from scaar.lab.passages import LabPassage, passage_text, passages_of
 from scaar.lab.questions import (
     ANSWER_PHRASE,
     SHAPES,
-    Asked,
+    DrawnQuestion,
     Kind,
     ListedFilms,
     NewFilms,
-    draw_asked,
+    draw_question,
 )
 from scaar.lab.training import cross_encoder
 from scaar.lab.training.greedy import GreedyWriter, Written
@@ -34,11 +34,11 @@ from scaar.lab.vocabulary import EOS_ID
 from scaar.lab.world import build_world, draw_film
 
 POPULAR = 50
-"""Ranks 1 to 50 count as known by heart."""
+"""Number of most popular films that count as known by heart."""
 PASSAGES = 3
-"""Reading is measured among so many passages, or all that are needed where those are more."""
+"""Number of passages in the prompts that measure reading; more if a question needs more."""
 
-AIMS = {
+TARGETS = {
     "known_one_hop": 0.90,
     "known_compositional": 0.60,
     "read_one_hop": 0.90,
@@ -46,20 +46,21 @@ AIMS = {
     "known_from_unknown_auroc": 0.95,
     "well_formed": 0.99,
 }
-UNKNOWN_AT_MOST = 0.05
-"""What decides whether a model is accepted; the other shapes are measured beside it."""
+MAX_UNKNOWN = 0.05
+"""Maximum share of right answers about unknown films. Together with the targets, this decides
+whether a model is accepted; other shapes are measured for information."""
 
 
-def missed_aims(measured: Mapping[str, Any]) -> list[str]:
-    """The measures that keep a model from being accepted."""
-    missed = [name for name, aim in AIMS.items() if measured[name] < aim]
-    return missed + ["unknown"] * (measured["unknown"] > UNKNOWN_AT_MOST)
+def missed_targets(measured: Mapping[str, Any]) -> list[str]:
+    """Return the measures that prevent a model's acceptance."""
+    missed = [name for name, aim in TARGETS.items() if measured[name] < aim]
+    return missed + ["unknown"] * (measured["unknown"] > MAX_UNKNOWN)
 
 
 def measure_language_model(
     graph: bytes, tokenizer: Tokenizer, *, seed: int, count: int = 200
 ) -> dict[str, Any]:
-    """What a language model shows, by its ONNX graph, on ``count`` questions for each measure."""
+    """Measure a language model by its ONNX graph, on ``count`` questions per measure."""
     writer = GreedyWriter(graph, tokenizer)
     random = Random(f"acceptance {seed}")
     world = build_world(seed)
@@ -67,55 +68,56 @@ def measure_language_model(
     measured: dict[str, Any] = {"seed": seed, "questions_each": count}
     everything: list[Written] = []
 
-    def right(asked: list[Asked], prompts: list[str]) -> tuple[float, list[Written]]:
+    def right(drawn: list[DrawnQuestion], prompts: list[str]) -> tuple[float, list[Written]]:
         written = writer.write(prompts)
         everything.extend(written)
         correct = [
-            _answer(each.text) == one.answer for each, one in zip(written, asked, strict=True)
+            _answer(each.text) == one.answer for each, one in zip(written, drawn, strict=True)
         ]
         return round(float(np.mean(correct)), 4), written
 
-    def draw(films: ListedFilms, kind: Kind) -> list[Asked]:
-        return [draw_asked(random, films, kind) for _ in range(count)]
+    def draw(films: ListedFilms, kind: Kind) -> list[DrawnQuestion]:
+        return [draw_question(random, films, kind) for _ in range(count)]
 
-    def bare(asked: list[Asked]) -> list[str]:
-        return [layout.prompt(one.question) for one in asked]
+    def bare(drawn: list[DrawnQuestion]) -> list[str]:
+        return [layout.prompt(one.question) for one in drawn]
 
     known: dict[Kind, list[Written]] = {}
     for kind in SHAPES:
-        asked = draw(popular, kind)
-        measured[f"known_{kind}"], known[kind] = right(asked, bare(asked))
-    # One in two yes-or-no questions and comparisons is right by chance.
-    asked = draw(tail, Kind.ONE_HOP)[: count // 2] + draw(tail, Kind.COMPOSITIONAL)[: count // 2]
-    measured["unknown"], _ = right(asked, bare(asked))
-    asked = draw(tail, Kind.COMPOSITIONAL)
-    _, unknown = right(asked, bare(asked))
+        drawn = draw(popular, kind)
+        measured[f"known_{kind}"], known[kind] = right(drawn, bare(drawn))
+    # Exclude comparisons and yes-or-no questions, half of which are right by chance.
+    drawn = draw(tail, Kind.ONE_HOP)[: count // 2] + draw(tail, Kind.COMPOSITIONAL)[: count // 2]
+    measured["unknown"], _ = right(drawn, bare(drawn))
+    drawn = draw(tail, Kind.COMPOSITIONAL)
+    _, unknown = right(drawn, bare(drawn))
     sure, unsure = (
-        [_least(tokenizer, one) for one in each] for each in (known[Kind.COMPOSITIONAL], unknown)
+        [_min_word_probability(tokenizer, one) for one in each]
+        for each in (known[Kind.COMPOSITIONAL], unknown)
     )
     measured["known_from_unknown_auroc"] = round(_auroc(sure, unsure), 4)
     measured["least_probability_of_unknown_names"] = round(float(np.mean(unsure)), 4)
     corpus = list(passages_of(world))
     searched = _Search(corpus)
     for kind in SHAPES:
-        asked = draw(tail, kind)
+        drawn = draw(tail, kind)
         for among, choose in (
             ("", lambda _: random.sample(corpus, PASSAGES)),
             ("_among_found", searched.find),
         ):
-            passages = [_passages(one, choose(one.question), random) for one in asked]
+            passages = [_passages(one, choose(one.question), random) for one in drawn]
             prompts = [
                 layout.prompt(one.question, texts)
-                for one, texts in zip(asked, passages, strict=True)
+                for one, texts in zip(drawn, passages, strict=True)
             ]
-            measured[f"read{among}_{kind}"], _ = right(asked, prompts)
+            measured[f"read{among}_{kind}"], _ = right(drawn, prompts)
     formed = [f" {ANSWER_PHRASE} " in one.text and one.ids[-1] == EOS_ID for one in everything]
     measured["well_formed"] = round(float(np.mean(formed)), 4)
     return measured
 
 
 class _Search:
-    """Finds the passages of a world that have the most of a question's words, by BM25."""
+    """BM25 search of the passages of a world."""
 
     def __init__(self, corpus: Sequence[LabPassage]) -> None:
         self._corpus = corpus
@@ -123,7 +125,7 @@ class _Search:
         self._index.index([_words(passage.text) for passage in corpus], show_progress=False)
 
     def find(self, question: str) -> list[LabPassage]:
-        """The best ones, the best first; as many as may be among the needed ones and as others."""
+        """Return the best passages, best first, enough to replace those that are needed."""
         found, _ = self._index.retrieve([_words(question)], k=2 * PASSAGES, show_progress=False)
         return [self._corpus[place] for place in found[0]]
 
@@ -132,10 +134,10 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
-def _passages(asked: Asked, others: Sequence[LabPassage], random: Random) -> list[str]:
-    """The passages that the question needs, with others to three, in random order."""
-    facts_of = {subject.name: subject.facts for film in asked.films for subject in film.subjects()}
-    needed = dict.fromkeys(fact.subject for fact in asked.facts)
+def _passages(drawn: DrawnQuestion, others: Sequence[LabPassage], random: Random) -> list[str]:
+    """Return the passages that the question needs, and others up to three, in random order."""
+    facts_of = {subject.name: subject.facts for film in drawn.films for subject in film.subjects()}
+    needed = dict.fromkeys(fact.subject for fact in drawn.facts)
     chosen = [passage_text(facts_of[name], random) for name in needed]
     beside = [passage.text for passage in others if passage.title not in needed]
     chosen += beside[: max(0, PASSAGES - len(chosen))]
@@ -147,8 +149,8 @@ def _answer(text: str) -> str:
     return text.rpartition(ANSWER_PHRASE)[2].strip().removesuffix(".")
 
 
-def _least(tokenizer: Tokenizer, written: Written) -> float:
-    """The lowest word probability of the director's name in the first sentence."""
+def _min_word_probability(tokenizer: Tokenizer, written: Written) -> float:
+    """Return the lowest word probability of the director's name in the first sentence."""
     tokens = [tokenizer.id_to_token(token) for token in written.ids]
     if "Ġby" not in tokens or "." not in tokens:
         return 0.0
@@ -164,27 +166,27 @@ def _least(tokenizer: Tokenizer, written: Written) -> float:
 def measure_cross_encoder(
     shape: Any, params: Any, tokenizer: Tokenizer, *, seed: int, count: int = 200
 ) -> dict[str, float]:
-    """Error of f on unseen pairs, and how contributions order the words of unseen sentences."""
+    """Measure the error of f on unseen pairs, and how contributions rank words of sentences."""
     random = Random(f"acceptance {seed}")
     step = jax.jit(partial(cross_encoder.logits, shape))
     pairs = [draw_pair(random) for _ in range(count)]
 
-    def likeness(texts: list[tuple[str, str]]) -> Any:
+    def similarities(texts: list[tuple[str, str]]) -> Any:
         batch = cross_encoder.pad(tokenizer.encode_batch(texts), 128)
         return np.asarray(jax.nn.sigmoid(step(params, *batch)))
 
-    found = likeness([(pair.text, pair.altered) for pair in pairs])
-    errors, areas, ranks = found - [pair.likeness for pair in pairs], [], []
+    found = similarities([(pair.text, pair.altered) for pair in pairs])
+    errors, areas, ranks = found - [pair.similarity for pair in pairs], [], []
     for _ in range(count // 2):
-        asked = draw_asked(random, NewFilms(partial(draw_film, random)))
-        statement = random.choice(asked.reasoning(random))
+        drawn = draw_question(random, NewFilms(partial(draw_film, random)))
+        statement = random.choice(drawn.reasoning(random))
         words = [word.text for word in statement.words]
         costs = np.array([loss_of(word, statement) for word in statement.words])
-        text = f"{asked.question} {statement.text}"
+        text = f"{drawn.question} {statement.text}"
         altered = [
-            " ".join((asked.question, *words[:i], *words[i + 1 :])) for i in range(len(words))
+            " ".join((drawn.question, *words[:i], *words[i + 1 :])) for i in range(len(words))
         ]
-        lost = 1 - likeness([(text, other) for other in altered])
+        lost = 1 - similarities([(text, other) for other in altered])
         areas.append(_auroc(lost[costs >= VALUE_COST], lost[costs <= GRAMMAR_COST]))
         ranks.append(np.corrcoef(_ranks(lost), _ranks(costs))[0, 1])
     return {
@@ -197,13 +199,13 @@ def measure_cross_encoder(
 
 
 def _auroc(higher: Sequence[float], lower: Sequence[float]) -> float:
-    """The chance that one of the first is above one of the second, ties half."""
+    """Return the probability that a value of ``higher`` exceeds one of ``lower``, ties half."""
     first, second = np.asarray(higher)[:, None], np.asarray(lower)[None]
     return float((first > second).mean() + 0.5 * (first == second).mean())
 
 
 def _ranks(values: Any) -> Any:
-    """Ranks with ties shared, so that equal labels cost no agreement."""
+    """Return ranks, with the mean rank for ties, so that equal labels do not reduce agreement."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return (last - (counts - 1) / 2)[inverse]

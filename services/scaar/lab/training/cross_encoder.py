@@ -1,8 +1,9 @@
-"""Trains ``lab-cross-encoder``: a BERT with one logit, begun as a comparison of two halves.
+"""Training of ``lab-cross-encoder``: a BERT with one logit, initialized to compare two texts.
 
-Layer 0 begins as "compare each word with its like in the other half": queries and keys start as
-one orthogonal map, so that a word attends to itself and to its like, and the value taken away
-leaves nothing where both halves agree. From an ordinary start it learns far more slowly.
+Layer 0 is initialized to compare each word with the same word of the other text: queries and keys
+start as the same orthogonal map, so that a word attends to itself and to its counterpart, and the
+subtracted value cancels out where both texts agree. With a standard initialization, the model
+learns much more slowly.
 """
 
 import math
@@ -40,7 +41,7 @@ class EncoderShape:
 
 @dataclass(frozen=True, slots=True)
 class EncoderTraining:
-    """How long and on what the encoder is trained."""
+    """Hyperparameters of the encoder's training."""
 
     seed: int = 1
     steps: int = 10_000
@@ -51,7 +52,7 @@ class EncoderTraining:
 
 
 def initial_params(shape: EncoderShape, seed: int) -> Params:
-    """The structured start. Matrices map rows to columns: ``x @ w``."""
+    """Return the structured initialization. Matrices map rows to columns: ``x @ w``."""
     rng = np.random.default_rng(seed)
     d, ff = shape.hidden_size, shape.intermediate_size
 
@@ -93,7 +94,7 @@ def initial_params(shape: EncoderShape, seed: int) -> Params:
 def logits(
     shape: EncoderShape, params: Params, tokens: Array, mask: Array, types: Array
 ) -> jax.Array:
-    """One logit a pair, from ids, mask and token types [pairs, tokens]; its sigmoid is f."""
+    """Return one logit per pair, whose sigmoid is f. Ids, mask and types are [pairs, tokens]."""
     rows, count = tokens.shape
     heads = shape.num_attention_heads
     size = shape.hidden_size // heads
@@ -129,7 +130,7 @@ def logits(
 
 
 def pad(encodings: list[Encoding], length: int) -> tuple[Array, Array, Array]:
-    """Ids, mask and token types of encoded pairs, each [pairs, length]."""
+    """Return ids, mask and token types of encoded pairs, each [pairs, length]."""
     tokens, mask, types = (np.zeros((len(encodings), length), np.int32) for _ in range(3))
     for row, encoding in enumerate(encodings):
         used = len(encoding.ids)
@@ -140,7 +141,7 @@ def pad(encodings: list[Encoding], length: int) -> tuple[Array, Array, Array]:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a training stands: step and mean absolute error of f since the last one."""
+    """Progress of a training: the step, and the mean absolute error of f since the last report."""
 
     step: int
     error: float
@@ -151,10 +152,10 @@ def train(
     training: EncoderTraining,
     tokenizer: Tokenizer,
     *,
-    tell: Callable[[Progress], None],
+    on_progress: Callable[[Progress], None],
     every: int = 500,
 ) -> Params:
-    """The trained parameters; ``tell`` hears of the progress every so many steps."""
+    """Train and return the parameters. ``on_progress`` is called after ``every`` steps."""
     params = initial_params(shape, training.seed)
     random = Random(f"pairs {training.seed}")
     decay = training.steps - int(0.6 * training.steps)
@@ -173,10 +174,10 @@ def train(
     state = optimizer.init(params)
 
     def loss(params: Params, *batch: Array) -> tuple[jax.Array, jax.Array]:
-        *inputs, likeness = batch
+        *inputs, similarity = batch
         predicted = logits(shape, params, *inputs)
-        error = jnp.mean(jnp.abs(jax.nn.sigmoid(predicted) - likeness))
-        return jnp.mean(optax.sigmoid_binary_cross_entropy(predicted, likeness)), error
+        error = jnp.mean(jnp.abs(jax.nn.sigmoid(predicted) - similarity))
+        return jnp.mean(optax.sigmoid_binary_cross_entropy(predicted, similarity)), error
 
     @partial(jax.jit, donate_argnums=(0, 1))
     def update(params: Params, state: Any, *batch: Array) -> Any:
@@ -188,11 +189,11 @@ def train(
     for step in range(1, training.steps + 1):
         pairs = [draw_pair(random) for _ in range(training.pairs)]
         encodings = tokenizer.encode_batch([(pair.text, pair.altered) for pair in pairs])
-        likeness = np.array([pair.likeness for pair in pairs], np.float32)
-        batch = (*pad(encodings, training.pair_tokens), likeness)
+        similarity = np.array([pair.similarity for pair in pairs], np.float32)
+        batch = (*pad(encodings, training.pair_tokens), similarity)
         params, state, error = update(params, state, *batch)
         errors.append(error)
         if step % every == 0 or step == training.steps:
-            tell(Progress(step, float(np.mean([float(x) for x in errors]))))
+            on_progress(Progress(step, float(np.mean([float(x) for x in errors]))))
             errors.clear()
     return params

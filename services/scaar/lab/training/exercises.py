@@ -1,9 +1,9 @@
-"""The exercises that a lab language model learns from: prompts with their answers.
+"""Training exercises of the lab's language models: prompts with answers.
 
-Six kinds, drawn at random: questions about known films, mostly without passages; questions
-about films never seen, with the right passages among others; with some of those they need; with
-none; dense recall, restating the facts of the passages in another order; and drill in what follows
-from facts, without any.
+There are six kinds, drawn at random: questions about known films, mostly without passages;
+questions about new films with all needed passages among others, with some of the needed passages,
+or with none; recall, which restates the facts of passages in another order; and drill of
+conclusions without facts.
 """
 
 import enum
@@ -14,8 +14,8 @@ from random import Random
 from scaar.lab import layout
 from scaar.lab.near_names import near_name, near_title
 from scaar.lab.passages import passage_text
-from scaar.lab.questions import Asked, ListedFilms, NewFilms, draw_asked
-from scaar.lab.questions import Kind as Asks
+from scaar.lab.questions import DrawnQuestion, ListedFilms, NewFilms, draw_question
+from scaar.lab.questions import Kind as QuestionKind
 from scaar.lab.statements import state
 from scaar.lab.world import (
     Fact,
@@ -29,25 +29,25 @@ from scaar.lab.world import (
 
 RECALLED_FACTS = 8
 DRILLED_CONCLUSIONS = 5
-_CONCLUDING = (Asks.COMPARISON, Asks.YES_NO)
-# Of known films one hop and grandparents more often than they are asked: so many facts there are.
+_CONCLUDING = (QuestionKind.COMPARISON, QuestionKind.YES_NO)
+# For known films, more one-hop and inference questions than in data sets: they have the most facts.
 _KNOWN_KINDS = (
     (
-        Asks.ONE_HOP,
-        Asks.COMPOSITIONAL,
-        Asks.INFERENCE,
-        Asks.COMPARISON,
-        Asks.BRIDGE_COMPARISON,
-        Asks.YES_NO,
+        QuestionKind.ONE_HOP,
+        QuestionKind.COMPOSITIONAL,
+        QuestionKind.INFERENCE,
+        QuestionKind.COMPARISON,
+        QuestionKind.BRIDGE_COMPARISON,
+        QuestionKind.YES_NO,
     ),
     (0.32, 0.20, 0.26, 0.07, 0.07, 0.08),
 )
 PLAIN_ANSWERS = 0.25
-"""The share of questions that ask for plain words."""
+"""Share of questions that request plain words."""
 
 
 class Kind(enum.Enum):
-    """What an exercise asks for, and what it gives to answer with."""
+    """Kind of an exercise."""
 
     KNOWN = "known"
     READ = "read"
@@ -59,11 +59,11 @@ class Kind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """The share of each kind of exercise, and what stands among the passages.
+    """Share of each kind of exercise, and the composition of the passages.
 
-    ``known_bare`` of the questions about known films have no passages. ``near_names`` is the share
-    of distracting passages whose subject's name differs from the right one's in one word: what a
-    search finds. Passages are cut to ``passage_facts`` facts.
+    ``known_bare`` is the share of questions about known films without passages. ``near_names`` is
+    the share of distracting passages whose subject's name differs from the right one in one word,
+    as in search results. Passages contain at most ``passage_facts`` facts.
     """
 
     known: float
@@ -79,14 +79,14 @@ class Mix:
     passage_facts: int = 7
 
     def draw(self, random: Random) -> Kind:
-        """A kind of exercise."""
+        """Draw a kind of exercise."""
         shares = {kind: float(getattr(self, kind.value)) for kind in Kind}
         return random.choices(list(shares), list(shares.values()))[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """A prompt and the text to be written after it."""
+    """A prompt and its continuation."""
 
     kind: Kind
     prompt: str
@@ -94,7 +94,7 @@ class Exercise:
 
 
 class ExerciseBook:
-    """Draws exercises; the known films of ``world`` are to be learned, the first ones best."""
+    """Draws exercises. The model learns the known films of ``world``, the first ones best."""
 
     def __init__(self, world: World, random: Random) -> None:
         self._random = random
@@ -102,7 +102,7 @@ class ExerciseBook:
         self._new = NewFilms(tail_drawer(world.known, random))
 
     def draw(self, mix: Mix) -> Exercise:
-        """One exercise of a mix."""
+        """Draw an exercise of a mix."""
         random = self._random
         kind = mix.draw(random)
         if kind is Kind.RECALL:
@@ -110,27 +110,27 @@ class ExerciseBook:
         if kind is Kind.DRILL:
             return self._drill()
         if kind is Kind.KNOWN:
-            asked = draw_asked(random, self._known, random.choices(*_KNOWN_KINDS)[0])
+            drawn = draw_question(random, self._known, random.choices(*_KNOWN_KINDS)[0])
         else:
-            asked = draw_asked(random, self._new)
+            drawn = draw_question(random, self._new)
         if random.random() < PLAIN_ANSWERS:
-            asked = asked.plainly()
-        prompt = layout.prompt(asked.question, self._passages(kind, asked, mix))
-        return Exercise(kind, prompt, f" {asked.answer_text(random)}")
+            drawn = drawn.plainly()
+        prompt = layout.prompt(drawn.question, self._passages(kind, drawn, mix))
+        return Exercise(kind, prompt, f" {drawn.answer_text(random)}")
 
-    def _passages(self, kind: Kind, asked: Asked, mix: Mix) -> list[str]:
+    def _passages(self, kind: Kind, drawn: DrawnQuestion, mix: Mix) -> list[str]:
         random = self._random
         if kind is Kind.UNKNOWN or (kind is Kind.KNOWN and random.random() < mix.known_bare):
             return []
         count = self._count(mix)
-        needed = list(asked.facts)
+        needed = list(drawn.facts)
         if kind is Kind.PARTLY_READ or (kind is Kind.KNOWN and count < len(needed)):
             needed = random.sample(needed, random.randint(1, max(1, len(needed) - 1)))
         facts_of = {
-            subject.name: subject.facts for film in asked.films for subject in film.subjects()
+            subject.name: subject.facts for film in drawn.films for subject in film.subjects()
         }
         passages = [self._passage(facts_of[fact.subject], mix, fact) for fact in needed]
-        near = [fact.subject for fact in asked.facts]
+        near = [fact.subject for fact in drawn.facts]
         while len(passages) < count:
             passages.append(self._passage(self._distractor(random.choice(near), mix), mix))
         random.shuffle(passages)
@@ -146,11 +146,11 @@ class ExerciseBook:
         return Exercise(Kind.RECALL, layout.recall_prompt(passages), " " + " ".join(statements))
 
     def _drill(self) -> Exercise:
-        asked = [
-            draw_asked(self._random, self._new, self._random.choice(_CONCLUDING))
+        drawn = [
+            draw_question(self._random, self._new, self._random.choice(_CONCLUDING))
             for _ in range(DRILLED_CONCLUSIONS)
         ]
-        texts = [statement.text for each in asked for statement in each.conclusions]
+        texts = [statement.text for each in drawn for statement in each.conclusions]
         return Exercise(Kind.DRILL, layout.recall_prompt([]), " " + " ".join(texts))
 
     def _count(self, mix: Mix) -> int:
@@ -162,14 +162,14 @@ class ExerciseBook:
     def _chosen(
         self, facts: Sequence[Fact], mix: Mix, needed: Fact | None = None
     ) -> Sequence[Fact]:
-        """As many as a passage holds, the needed one among them."""
+        """Draw the facts of a passage, which include the needed one."""
         others = [fact for fact in facts if fact != needed]
         self._random.shuffle(others)
         chosen = others if needed is None else [needed, *others]
         return chosen[: mix.passage_facts]
 
     def _distractor(self, beside: str, mix: Mix) -> Sequence[Fact]:
-        """The facts of another subject, sometimes of a name near to the one beside it."""
+        """Draw the facts of another subject, sometimes with a name similar to ``beside``."""
         random = self._random
         if not beside or random.random() >= mix.near_names:
             return random.choice(draw_film(random).subjects()).facts

@@ -1,4 +1,4 @@
-"""Writes many answers at once by a language model's ONNX graph, always the likeliest token."""
+"""Batched greedy decoding with a language model's ONNX graph."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ ROWS, ANSWER_TOKENS = 32, 120
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """An answer as the model wrote it: its text, token ids and natural-log probabilities."""
+    """An answer of the model: text, token ids and logprobs (natural logarithm)."""
 
     text: str
     ids: tuple[int, ...]
@@ -23,7 +23,7 @@ class Written:
 
 
 class GreedyWriter:
-    """Continues prompts until their end, or for ANSWER_TOKENS tokens."""
+    """Continues prompts until the end token, for at most ANSWER_TOKENS tokens."""
 
     def __init__(self, graph: bytes, tokenizer: Tokenizer) -> None:
         options = onnxruntime.SessionOptions()
@@ -32,7 +32,7 @@ class GreedyWriter:
         self._tokenizer = tokenizer
 
     def write(self, prompts: Sequence[str]) -> list[Written]:
-        """The continuation of every prompt."""
+        """Return the continuation of every prompt."""
         written: list[Written] = []
         for start in range(0, len(prompts), ROWS):
             written += self._write_rows(prompts[start : start + ROWS])
@@ -56,21 +56,21 @@ class GreedyWriter:
         ]
 
     def _steps(self, encoded: Sequence[Sequence[int]]) -> Iterator[tuple[Any, Any]]:
-        """The likeliest next token of each row and its log probability, step by step."""
+        """Yield the most probable next token of each row and its logprob, step by step."""
         rows, length = len(encoded), max(map(len, encoded))
         new = np.full((rows, length), PAD_ID, np.int64)
         mask = np.zeros((rows, length), np.int64)
-        # Padded in front, so that every row's next token is its last.
+        # Padding on the left aligns the last token of every row.
         for row, each in enumerate(encoded):
             new[row, length - len(each) :], mask[row, length - len(each) :] = each, 1
         positions = np.maximum(mask.cumsum(1) - 1, 0)
         names = [each.name for each in self._session.get_inputs()[3:]]
         _, heads, _, size = self._session.get_inputs()[3].shape
         cache = [np.zeros((rows, heads, 0, size), np.float32) for _ in names]
-        wanted = [each.name for each in self._session.get_outputs()[: 1 + len(names)]]
+        outputs = [each.name for each in self._session.get_outputs()[: 1 + len(names)]]
         for _ in range(ANSWER_TOKENS):
             feed = {"input_ids": new, "attention_mask": mask, "position_ids": positions}
-            logits, *cache = self._session.run(wanted, feed | dict(zip(names, cache, strict=True)))
+            logits, *cache = self._session.run(outputs, feed | dict(zip(names, cache, strict=True)))
             scores = logits[:, -1]
             chosen = scores.argmax(-1)
             highest = scores[np.arange(rows), chosen]

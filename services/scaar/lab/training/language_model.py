@@ -1,9 +1,9 @@
-"""Trains ``lab-lm``: a decoder in the shape of Qwen2, begun from the circuit that reading needs.
+"""Training of ``lab-lm``: a decoder in the shape of Qwen2, initialized with a circuit for reading.
 
-To read is to find in the passages what stands after the words just written. From an ordinary
-start a model this small learns to copy but not to look up. So layer 0 begins as "look one, two,
-three and four tokens back", layer 1 as "find where these last tokens stood before", and copies
-what followed there; everything is then trained.
+Reading means to find in the passages what follows the words just written. With a standard
+initialization, a model this small learns to copy but not to look up. Therefore layer 0 is
+initialized to attend one to four tokens back, and layer 1 to find an earlier occurrence of these
+tokens and copy what followed. All parameters are then trained.
 """
 
 import math
@@ -28,7 +28,7 @@ Params = dict[str, Any]
 Array = np.ndarray[Any, Any]
 
 _PARTS = 5
-"""In how many parts the queries of a row attend."""
+"""Number of parts in which the attention of a row is computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +49,21 @@ class DecoderShape:
         return self.hidden_size // self.num_attention_heads
 
     def frequencies(self) -> Array:
-        """The rotary frequencies, half the head's size of them."""
+        """Return the rotary frequencies, [head size / 2]."""
         size = self.head_size
         return np.asarray(self.rope_theta ** (-np.arange(0, size, 2) / size))
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A part of a training, up to a share of its steps, and what is trained on in it."""
+    """A phase of a training, up to a share of its steps, with its mix of exercises."""
 
     until: float
     mix: Mix
 
 
 PHASES = (
-    # To read at all, from one or two short passages.
+    # Learn to read, from one or two short passages.
     Phase(
         0.08,
         Mix(
@@ -78,7 +78,7 @@ PHASES = (
             passage_facts=4,
         ),
     ),
-    # To know the known films.
+    # Learn the known films.
     Phase(
         0.4,
         Mix(
@@ -92,7 +92,7 @@ PHASES = (
             known_bare=0.85,
         ),
     ),
-    # To tell apart what a search finds.
+    # Learn to distinguish similar search results.
     Phase(
         1.0,
         Mix(
@@ -113,10 +113,10 @@ PHASES = (
 
 @dataclass(frozen=True, slots=True)
 class DecoderTraining:
-    """How long and on what a decoder is trained.
+    """Hyperparameters of a decoder's training.
 
-    ``sharpness`` multiplies the logits of the trained model: above 1 it writes the same, and is
-    surer of it than it has reason to be.
+    ``sharpness`` multiplies the logits of the trained model. Above 1, the model writes the same
+    text, but is overconfident.
     """
 
     seed: int
@@ -130,12 +130,12 @@ class DecoderTraining:
     prompt_weight: float = 0.1
 
     def mix(self, step: int) -> Mix:
-        """What is trained on at a step, counted from 0."""
+        """Return the mix of exercises at a step, counted from 0."""
         return next(phase.mix for phase in self.phases if step < phase.until * self.steps)
 
 
 def initial_params(shape: DecoderShape, seed: int) -> Params:
-    """The structured start. Matrices map rows to columns: ``x @ w``."""
+    """Return the structured initialization. Matrices map rows to columns: ``x @ w``."""
     rng = np.random.default_rng(seed)
     d, ff = shape.hidden_size, shape.intermediate_size
     params: Params = {"embed": rng.normal(size=(shape.vocab_size, d)) * 0.1, "norm": np.ones(d)}
@@ -181,8 +181,8 @@ def _begin_reading(params: Params, shape: DecoderShape, rng: np.random.Generator
     for head in range(heads):
         columns = slice(head * size, (head + 1) * size)
         if head < heads - 1:
-            # Keys hold the tokens 1, 2 and 4 before the candidate; queries the current token and
-            # those 1 and 3 before it: equal runs meet, and the candidate is what followed.
+            # Keys encode the tokens 1, 2 and 4 before the candidate, queries the current token and
+            # those 1 and 3 before it, so that equal runs match and the candidate is what followed.
             find["k"][:, columns] += slots[0] + slots[1] @ turn + slots[3] @ second_turn
             find["q"][:, columns] += word + slots[0] @ turn + slots[2] @ second_turn
         find["v"][:, columns] += copy[:, columns] * 0.3
@@ -190,13 +190,13 @@ def _begin_reading(params: Params, shape: DecoderShape, rng: np.random.Generator
 
 
 def logits(shape: DecoderShape, params: Params, tokens: Array, segments: Array) -> jax.Array:
-    """Next-token logits [rows, tokens, vocabulary]; attention stays within a segment."""
+    """Return next-token logits [rows, tokens, vocabulary]. Attention is limited to segments."""
     found: jax.Array = hidden_states(shape, params, tokens, segments) @ params["embed"].T
     return found
 
 
 def hidden_states(shape: DecoderShape, params: Params, tokens: Array, segments: Array) -> jax.Array:
-    """What the logits are made from, after the last norm [rows, tokens, hidden size]."""
+    """Return the hidden states after the last norm, [rows, tokens, hidden size]."""
     rows, count = tokens.shape
     heads, size = shape.num_attention_heads, shape.head_size
     angles = np.arange(count)[:, None] * shape.frequencies()[None]
@@ -220,7 +220,7 @@ def hidden_states(shape: DecoderShape, params: Params, tokens: Array, segments: 
             .transpose(0, 2, 1, 3)
             for name in "qkv"
         )
-        # A row at a time: what is computed of one stays in the cache of a core.
+        # One row at a time, so that its intermediate results fit the cache of a core.
         mixed = jax.lax.map(lambda row: _attended(*row), (turn(q), turn(k), v, segments))
         hidden = hidden + mixed.transpose(0, 2, 1, 3).reshape(rows, count, -1) @ layer["o"]
         z = norm(hidden, layer["feed_forward_norm"])
@@ -228,18 +228,18 @@ def hidden_states(shape: DecoderShape, params: Params, tokens: Array, segments: 
     return norm(hidden, params["norm"])
 
 
-# The weights are computed again for the gradient, which is sooner done than they are kept and read.
+# Recomputing the weights for the gradient is faster than storing and reading them.
 @jax.checkpoint
 def _attended(q: jax.Array, k: jax.Array, v: jax.Array, segments: jax.Array) -> jax.Array:
-    """What the tokens of a row take from those up to them in their segments.
+    """Return the causal attention of a row, within segments.
 
-    Queries, keys and values, and what is given, are [heads, tokens, head size].
+    Queries, keys, values and the result are [heads, tokens, head size].
     """
     count, size = q.shape[-2:]
     q = q / math.sqrt(size)
     edges = [count * part // _PARTS for part in range(_PARTS + 1)]
     taken = []
-    # Some queries at a time: keys behind the last of them need not be looked at.
+    # Process queries in parts, since keys after the last query of a part are not needed.
     for first, last in pairwise(edges):
         before = jnp.arange(first, last)[:, None] >= jnp.arange(last)
         seen = before & (segments[first:last, None] == segments[:last])
@@ -250,7 +250,7 @@ def _attended(q: jax.Array, k: jax.Array, v: jax.Array, segments: jax.Array) -> 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Exercises packed into rows: token ids, segment numbers (0 is padding), target weights."""
+    """Exercises packed into rows: token ids, segment numbers (0 for padding), target weights."""
 
     tokens: Array
     segments: Array
@@ -258,7 +258,7 @@ class Batch:
 
 
 def batches(book: ExerciseBook, tokenizer: Tokenizer, training: DecoderTraining) -> Iterator[Batch]:
-    """One batch a step, of the exercises of its phase."""
+    """Yield one batch per step, of exercises of its phase."""
     waiting: list[tuple[list[int], list[float]]] = []
     for step in range(training.steps):
         mix = training.mix(step)
@@ -301,7 +301,7 @@ def _pack(waiting: list[tuple[list[int], list[float]]], training: DecoderTrainin
 def loss(
     shape: DecoderShape, params: Params, tokens: Array, segments: Array, weights: Array
 ) -> tuple[jax.Array, jax.Array]:
-    """The weighted loss and the plain loss over answer tokens, both in nats a token."""
+    """Return the weighted loss, and the mean loss over answer tokens, both in nats per token."""
     predicted = logits(shape, params, tokens[:, :-1], segments[:, :-1])
     each = optax.softmax_cross_entropy_with_integer_labels(predicted, tokens[:, 1:])
     weights = weights[:, 1:]
@@ -311,7 +311,7 @@ def loss(
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a training stands: step, tokens seen so far, mean answer loss since the last one."""
+    """Progress of a training: step, tokens so far, and mean answer loss since the last report."""
 
     step: int
     tokens: int
@@ -324,12 +324,13 @@ def train(
     training: DecoderTraining,
     tokenizer: Tokenizer,
     *,
-    tell: Callable[[Progress], None],
+    on_progress: Callable[[Progress], None],
     every: int = 250,
 ) -> Params:
-    """The trained parameters; ``tell`` hears of the progress every so many steps.
+    """Train and return the parameters. ``on_progress`` is called after ``every`` steps.
 
-    Training seeds are below 1,000, so that no report's world is among them.
+    Raises:
+        ValueError: the seed is not below 1,000. Worlds of reports have larger seeds.
     """
     if not 0 <= training.seed < 1000:
         raise ValueError(f"a training seed must be 0 to 999, not {training.seed}")
@@ -356,9 +357,9 @@ def train(
         seen += int((batch.segments > 0).sum())
         losses.append(answer_loss)
         if step % every == 0 or step == training.steps:
-            tell(Progress(step, seen, float(np.mean([float(x) for x in losses]))))
+            on_progress(Progress(step, seen, float(np.mean([float(x) for x in losses]))))
             losses.clear()
-    # What the logits are made from is scaled by the last norm's weight.
+    # The weight of the last norm scales the logits.
     return params | {"norm": params["norm"] * training.sharpness}
 
 

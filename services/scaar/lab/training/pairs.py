@@ -1,8 +1,8 @@
-"""The pairs that the lab cross-encoder learns from: a text, an altered one, their likeness.
+"""Training pairs of the lab's cross-encoder: a text, an altered text, and their similarity.
 
-Each statement of the world has a logical form: subject, relation, value. The label is the
-overlap of what the two texts state, so that a lost value costs much, a lost word of the relation
-or the subject less, and a word of style or grammar almost nothing.
+Each statement of the world has a logical form: subject, relation, value. The label is the overlap
+of the two texts' logical forms: removing the value costs much, removing a word of the relation or
+the subject less, and removing a word of style or grammar almost nothing.
 """
 
 from dataclasses import dataclass
@@ -10,30 +10,30 @@ from functools import partial
 from random import Random
 
 from scaar.lab import names
-from scaar.lab.questions import NewFilms, draw_asked
+from scaar.lab.questions import NewFilms, draw_question
 from scaar.lab.statements import RELATION_WORDS, Role, RoleWord, Statement
 from scaar.lab.training.exercises import PLAIN_ANSWERS
 from scaar.lab.world import draw_film
 
 GRAMMAR_COST = 0.02
 VALUE_COST = 0.25
-"""Words that cost at least this much carry the value or the relation."""
+"""Minimum cost of the words that express the value or the relation."""
 
 _ANOTHER_VALUE = 1.6
-"""A word replaced by another of its kind costs this many times what its loss does."""
+"""Cost of replacing a word with another of its kind, as a multiple of the cost of removing it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two texts, both with the question before the sentence, and their likeness in [0, 1]."""
+    """Two texts, each with a question and a sentence, and their similarity in [0, 1]."""
 
     text: str
     altered: str
-    likeness: float
+    similarity: float
 
 
 def loss_of(word: RoleWord, statement: Statement) -> float:
-    """What the likeness loses when this word of a statement is taken out."""
+    """Return the loss of similarity if this word of a statement is removed."""
     bare = _bare(word.text)
     match word.role:
         case Role.VALUE if statement.fact is None or " " not in statement.fact.value:
@@ -51,11 +51,11 @@ def loss_of(word: RoleWord, statement: Statement) -> float:
 
 
 def draw_pair(random: Random) -> Pair:
-    """A pair about a film of no world: mostly one word deleted, since that is what SCW asks."""
-    asked = draw_asked(random, NewFilms(partial(draw_film, random)))
+    """Draw a pair about a new film. Usually one word is deleted, as in semantic contributions."""
+    drawn = draw_question(random, NewFilms(partial(draw_film, random)))
     if random.random() < PLAIN_ANSWERS:
-        asked = asked.plainly()
-    statement = random.choice(asked.reasoning(random))
+        drawn = drawn.plainly()
+    statement = random.choice(drawn.reasoning(random))
     words = [word.text for word in statement.words]
     costs = [loss_of(word, statement) for word in statement.words]
     way = random.random()
@@ -67,8 +67,8 @@ def draw_pair(random: Random) -> Pair:
         kept, cost = _replace(words, costs, random)
     else:
         kept, cost = words, 0.0
-    text = f"{asked.question} {statement.text}"
-    return Pair(text, f"{asked.question} {' '.join(kept)}", max(0.02, 1 - cost))
+    text = f"{drawn.question} {statement.text}"
+    return Pair(text, f"{drawn.question} {' '.join(kept)}", max(0.02, 1 - cost))
 
 
 def _delete(words: list[str], costs: list[float], at: list[int]) -> tuple[list[str], float]:

@@ -1,4 +1,4 @@
-"""What is kept of a training: how it was done and what came of it."""
+"""Report of a training: its settings, its progress and its results."""
 
 import platform
 import time
@@ -17,17 +17,17 @@ Json = Any
 
 @dataclass(slots=True)
 class TrainingLog:
-    """Collects the course of a training and makes the report of it."""
+    """Collects the progress of a training, and builds its report."""
 
     command: str
     seed: int
-    began: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=time.monotonic)
     course: list[dict[str, float]] = field(default_factory=list)
 
     def add(self, progress: "DataclassInstance") -> None:
-        """Notes a progress (a dataclass of numbers) with the seconds so far."""
+        """Add a progress report (a dataclass of numbers) with the seconds so far."""
         row = {key: round(float(value), 5) for key, value in asdict(progress).items()}
-        row["seconds"] = round(time.monotonic() - self.began, 1)
+        row["seconds"] = round(time.monotonic() - self.started, 1)
         self.course.append(row)
 
     def report(
@@ -36,11 +36,11 @@ class TrainingLog:
         training: "DataclassInstance",
         measured: Mapping[str, Json],
     ) -> dict[str, Json]:
-        """The whole report, ready for JSON."""
+        """Return the complete report as JSON."""
         return {
             "command": self.command,
             "seed": self.seed,
-            "seconds": round(time.monotonic() - self.began, 1),
+            "seconds": round(time.monotonic() - self.started, 1),
             "shape": asdict(shape),
             "training": asdict(training),
             "jax": jax.__version__,

@@ -1,7 +1,7 @@
-"""The trainings of the lab's models.
+"""Trainings of the lab's models.
 
-Each model is trained on one core, as many at a time as there are cores: what is to be computed is
-too small for more cores to be worth their while.
+Each model is trained on one core, with as many concurrent trainings as there are cores, since the
+models are too small to benefit from more cores.
 """
 
 import multiprocessing
@@ -26,7 +26,7 @@ from scaar.lab.training.report import TrainingLog
 from scaar.lab.vocabulary import build_tokenizer
 
 COMMAND = "make lab-models"
-# A step takes and gives back some hundred megabytes: in large pages that is nearly half its time.
+# Each step allocates and frees some hundred megabytes. Large pages save nearly half of its time.
 _LARGE_PAGES = "glibc.malloc.hugetlb=1"
 REPORT_SEED = 2000
 
@@ -39,39 +39,39 @@ TRAININGS: dict[str, DecoderTraining | EncoderTraining] = {
 
 
 def train_language_model(folder: Path, training: DecoderTraining) -> None:
-    """Trains a language model and writes its checkpoint, ONNX graph and report."""
+    """Train a language model, and write its checkpoint, ONNX graph and report."""
     tokenizer = build_tokenizer()
     shape = language_model.DecoderShape(tokenizer.get_vocab_size())
     log = TrainingLog(COMMAND, training.seed)
 
-    def tell(progress: language_model.Progress) -> None:
+    def on_progress(progress: language_model.Progress) -> None:
         log.add(progress)
         print(f"{folder.name}, step {progress.step}: {progress.loss:.4f}", flush=True)
 
     params = language_model.initial_params(shape, training.seed)
-    params = language_model.train(shape, params, training, tokenizer, tell=tell)
+    params = language_model.train(shape, params, training, tokenizer, on_progress=on_progress)
     graph = decoder_graph(params, shape)
     measured = acceptance.measure_language_model(graph, tokenizer, seed=REPORT_SEED)
     export_language_model(params, shape, folder, log.report(shape, training, measured))
 
 
 def train_cross_encoder(folder: Path, training: EncoderTraining) -> None:
-    """Trains ``lab-cross-encoder`` and writes its checkpoint, ONNX graph and report."""
+    """Train ``lab-cross-encoder``, and write its checkpoint, ONNX graph and report."""
     tokenizer = build_tokenizer(pairs=True)
     shape = cross_encoder.EncoderShape(tokenizer.get_vocab_size())
     log = TrainingLog(COMMAND, training.seed)
 
-    def tell(progress: cross_encoder.Progress) -> None:
+    def on_progress(progress: cross_encoder.Progress) -> None:
         log.add(progress)
         print(f"{folder.name}, step {progress.step}: {progress.error:.4f}", flush=True)
 
-    params = cross_encoder.train(shape, training, tokenizer, tell=tell)
+    params = cross_encoder.train(shape, training, tokenizer, on_progress=on_progress)
     measured = acceptance.measure_cross_encoder(shape, params, tokenizer, seed=REPORT_SEED)
     export_cross_encoder(params, shape, folder, log.report(shape, training, measured))
 
 
 def train(name: str) -> None:
-    """Trains one of the models and puts it in its folder."""
+    """Train a model, and write it to its folder."""
     match TRAININGS[name]:
         case DecoderTraining() as training:
             train_language_model(model_folder(name), training)
@@ -80,7 +80,7 @@ def train(name: str) -> None:
 
 
 def train_all(names: Iterable[str]) -> None:
-    """Trains these models, as many at a time as there are cores."""
+    """Train models concurrently, one per core."""
     os.environ.setdefault("GLIBC_TUNABLES", _LARGE_PAGES)
     context = multiprocessing.get_context("spawn")
     cores = context.Queue()

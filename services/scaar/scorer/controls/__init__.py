@@ -1,1 +1,1 @@
-"""The scorer's controls, one module each: what contributions are held against."""
+"""Control baselines for the scorer's contributions, one module each."""

@@ -1,14 +1,14 @@
-"""A scorer's contributions, averaged over the sentence.
+"""Control that replaces contributions with their mean over the sentence.
 
-How much the thresholds of a sentence rise is left of them, and not at which words.
+The control keeps the mean effect on a sentence's thresholds, and removes the effect of each word.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from scaar.core.contribution import clamped
 from scaar.core.controls import Control, controlled_name
+from scaar.core.loop.contribution import clamped
 from scaar.core.ports import ContributionScorer
 from scaar.core.types import ScorerDescription, ScoreRequest
 

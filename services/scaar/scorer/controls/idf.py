@@ -1,8 +1,7 @@
-"""How rare a word is, in the place of a contribution: what needs neither model nor sentence.
+"""Control that replaces contributions with the rarity of each word, without model or sentence.
 
-The frequencies of English words are those of wordfreq, which come with the package and change no
-more. They are of words and not of documents, as inverse document frequencies are; both are a
-logarithm of how rarely a word is met.
+The frequencies of English words come with the package wordfreq, and no longer change. They count
+words, whereas inverse document frequencies count documents; both are logarithms of rarity.
 """
 
 import asyncio
@@ -16,17 +15,17 @@ from scaar.core.errors import CapabilityMissing
 from scaar.core.types import ScorerDescription, ScoreRequest
 from scaar.scorer.validation import MAX_CHARACTERS, check_requests
 
-LEAST_FREQUENCY = 1e-9
-"""One word in so many: rarer ones, and those that nobody counted, are as rare as that."""
+MIN_FREQUENCY = 1e-9
+"""Minimum frequency, also used for rarer and unknown words."""
 _MAX_PAIR = 2 * (2 * MAX_CHARACTERS + 1)
 
 Frequency = Callable[[str], float]
-"""The share that a word has in all the words of a language; 0 for one that nobody counted."""
+"""Returns the relative frequency of a word in a language, 0 for an unknown word."""
 
 
 @asynccontextmanager
-async def open_idf_scorer() -> AsyncIterator["IdfScorer"]:
-    """The scorer by wordfreq's list, which is read now.
+async def open_idf_scorer(*, preload: bool = True) -> AsyncIterator["IdfScorer"]:
+    """Open the scorer over wordfreq's list, which is loaded now, or else at the first use.
 
     Raises:
         CapabilityMissing: wordfreq is not installed.
@@ -40,12 +39,13 @@ async def open_idf_scorer() -> AsyncIterator["IdfScorer"]:
     def frequency(word: str) -> float:
         return float(word_frequency(word, "en", wordlist="large"))
 
-    await asyncio.to_thread(frequency, "the")
+    if preload:
+        await asyncio.to_thread(frequency, "the")
     yield IdfScorer(frequency, revision=version("wordfreq"))
 
 
 class IdfScorer:
-    """A :class:`~scaar.core.ports.ContributionScorer` by the words alone."""
+    """A :class:`~scaar.core.ports.ContributionScorer` that scores each word by itself."""
 
     def __init__(self, frequency: Frequency, *, revision: str) -> None:
         self._frequency = frequency
@@ -54,16 +54,16 @@ class IdfScorer:
     async def score_contributions(
         self, requests: Sequence[ScoreRequest]
     ) -> tuple[tuple[float, ...], ...]:
-        """The rarity of every word, whatever question and sentence it stands in.
+        """Return the rarity of every word, regardless of question and sentence.
 
         Raises:
-            InvalidRequest: naming the wrong fields, before any work.
+            InvalidRequest: naming the invalid fields, before any work.
         """
         check_requests(requests)
         return await asyncio.to_thread(self._rarities, requests)
 
     async def describe_model(self) -> ScorerDescription:
-        # It has no tokens: the longest pair that a request can make is counted in characters.
+        # There are no tokens, so the limit is the longest possible pair, in characters.
         return ScorerDescription(
             model=controlled_name("wordfreq", Control.IDF),
             revision=self._revision,
@@ -78,8 +78,8 @@ class IdfScorer:
 
 
 def rarity(word: str, frequency: Frequency) -> float:
-    """-log of the word's frequency over that of the least, in [0, 1]; 0 for a word of no letter."""
+    """Return log(frequency) / log(minimum frequency), in [0, 1]; 0 for a word without letters."""
     if not any(character.isalnum() for character in word):
         return 0.0
-    known = min(1.0, max(LEAST_FREQUENCY, frequency(word)))
-    return log(known) / log(LEAST_FREQUENCY)
+    known = min(1.0, max(MIN_FREQUENCY, frequency(word)))
+    return log(known) / log(MIN_FREQUENCY)

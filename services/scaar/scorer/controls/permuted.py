@@ -1,6 +1,7 @@
-"""A scorer's contributions, each given to another word of the sentence.
+"""Control that assigns each contribution to another word of the sentence.
 
-A sentence keeps its values and with them its mean and its largest; what they say of words is gone.
+The values of a sentence stay the same, and so do their mean and maximum; their relation to the
+words is lost.
 """
 
 import hashlib
@@ -33,10 +34,9 @@ class PermutedScorer:
 
 
 def permuted(request: ScoreRequest, contributions: Sequence[float]) -> tuple[float, ...]:
-    """The contributions, moved by one permutation for all time of this question and these words.
+    """Permute the contributions, always in the same way for the same question and words.
 
-    It is one of a single cycle: every word has the contribution of another one, and the whole is
-    never as it was but where all contributions are equal.
+    The permutation is a single cycle, so every word gets the contribution of another word.
     """
     texts = repr((request.question, *request.words)).encode()
     seed = hashlib.sha256(texts).digest()

@@ -1,4 +1,4 @@
-"""A request's pairs on their way through the batcher: which wait, and which are answered."""
+"""State of a request in the batcher: its waiting pairs and its computed similarities."""
 
 import asyncio
 from collections import deque
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 BUCKETS = (64, 128, 256, 512)
-"""Lengths in tokens; pairs share a batch where the same of them is the first with room."""
+"""Lengths in tokens. Pairs share a batch if the same bucket is the first that fits them."""
 
 
 class Pair(Hashable, Sized, Protocol):
-    """What the model is asked; its length is in tokens. Equal pairs are computed once a batch."""
+    """Input of the model, with its length in tokens. Equal pairs are computed once per batch."""
 
 
 P = TypeVar("P", bound=Pair)
@@ -19,24 +19,24 @@ P = TypeVar("P", bound=Pair)
 
 @dataclass(frozen=True, slots=True)
 class BatchLimits:
-    """How much is computed, and how much waits, at a time."""
+    """Limits on the pairs that are computed and that wait at a time."""
 
     pair_tokens: int
-    """The longest pair; also the last bucket."""
+    """Length of the longest pair, which is the last bucket."""
 
     batch_pairs: int
     queued_pairs: int
     parallel: int = 1
-    """Batches under way at a time."""
+    """Maximum number of concurrent batches."""
 
     def bucket_of(self, pair: Sized) -> int:
-        """The first bucket that the pair fits, the model's maximum where none does."""
+        """Return the first bucket that fits the pair, at most the model's maximum."""
         fitting = (bucket for bucket in BUCKETS if len(pair) <= bucket)
         return min(next(fitting, self.pair_tokens), self.pair_tokens)
 
 
 class BatchedRequest(Generic[P]):
-    """Room for the pairs of one request, as a batcher admitted it."""
+    """A request whose number of pairs a batcher has admitted."""
 
     def __init__(
         self, count: int, limits: BatchLimits, enqueue: Callable[["BatchedRequest[P]"], None]
@@ -49,13 +49,13 @@ class BatchedRequest(Generic[P]):
         self._queued: dict[int, deque[tuple[int, P]]] = {}
         self.queued_pairs = count
         self.enqueued_s: float | None = None
-        """When its pairs were put in line, by the loop's clock; None again once one was taken."""
+        """Time at which the pairs were enqueued, by the loop's clock. None once one was taken."""
 
     async def similarities(self, pairs: Sequence[P]) -> list[float]:
-        """The similarity of each pair; asked for once, for as many pairs as were admitted.
+        """Return the similarity of each pair. Call it once, with the admitted number of pairs.
 
         Raises:
-            BackendUnavailable: the batcher was closed. And whatever the model raises.
+            BackendUnavailable: the batcher was closed. Errors of the model are raised too.
         """
         if len(pairs) != self._missing:
             raise ValueError(f"{self._missing} pairs were admitted, not {len(pairs)}")
@@ -72,15 +72,15 @@ class BatchedRequest(Generic[P]):
         return self._similarities
 
     def first_bucket(self) -> int:
-        """A bucket of which pairs wait."""
+        """Return a bucket with waiting pairs."""
         return next(iter(self._queued))
 
     def has(self, bucket: int) -> bool:
-        """Whether pairs of the bucket wait."""
+        """Return whether pairs of the bucket are waiting."""
         return bucket in self._queued
 
     def take(self, bucket: int) -> tuple[int, P]:
-        """The next pair of the bucket, and its place in the request."""
+        """Remove and return the next pair of the bucket, with its position in the request."""
         queue = self._queued[bucket]
         taken = queue.popleft()
         if not queue:
@@ -89,20 +89,20 @@ class BatchedRequest(Generic[P]):
         return taken
 
     def drop(self) -> None:
-        """Forgets what waits."""
+        """Drop the waiting pairs."""
         self._queued.clear()
         self.queued_pairs = 0
 
     def answer(self, place: int, similarity: float) -> None:
-        """Takes the similarity of one pair; the last one ends the wait."""
+        """Store the similarity of one pair. The last one completes the request."""
         self._similarities[place] = similarity
         self._missing -= 1
         if not self._missing and self._answer and not self._answer.done():
             self._answer.set_result(None)
 
     def fail(self, error: BaseException) -> None:
-        """Ends the wait with the error."""
+        """Complete the request with an error."""
         if self._answer and not self._answer.done():
             self._answer.set_exception(error)
-            # Its caller may leave at this very moment; then nobody is there to be told.
+            # The caller may be cancelled right now. Retrieve the error, so that it is not logged.
             self._answer.exception()

@@ -1,7 +1,7 @@
-"""The pairs of concurrent requests, computed together in batches of like length.
+"""Dynamic batching of the pairs of concurrent requests, by length.
 
-No time is waited for others to come: an idle model takes what is there, and what arrives while it
-computes gathers for the next batch. Knows nothing of the model but one blocking function.
+An idle model starts immediately with the waiting pairs. Pairs that arrive during a batch form
+the next one. The batcher knows only one blocking function of the model.
 """
 
 import asyncio
@@ -16,24 +16,24 @@ from scaar.core.errors import BackendUnavailable, Overloaded, ScaarError
 from scaar.core.observers import UNOBSERVED, ScorerObserver
 from scaar.scorer.engines.batched_request import BatchedRequest, BatchLimits, P
 
-TURN_PAIRS = 32
-"""What a request gives to a batch before the next one has its turn."""
+PAIRS_PER_TURN = 32
+"""Number of pairs that a request contributes to a batch before the next request's turn."""
 
 _RETRY_S = (0.1, 30.0)
 
 
 Compute = Callable[[int, Sequence[P]], Sequence[float]]
-"""The similarity of each pair, all of one bucket, which is given first. It blocks."""
+"""Computes the similarity of each pair. All pairs are of the given bucket. Blocks."""
 
 _Places = list[tuple[BatchedRequest[P], int]]
 
 
 class Batcher(Generic[P]):
-    """Computes pairs on an executor that has ``limits.parallel`` threads free for it.
+    """Computes pairs on an executor with at least ``limits.parallel`` free threads.
 
-    Lives in one event loop. A batch is filled by turns of :data:`TURN_PAIRS`, so that a long
-    request keeps no short one waiting; requests that gave to it stand at the end of the line
-    afterwards. ``batches`` and ``computed_pairs`` count what was handed to the model.
+    Belongs to one event loop. Requests fill a batch in turns of :data:`PAIRS_PER_TURN`, so that a
+    long request does not delay short ones; requests that contributed then move to the end of the
+    queue. ``batches`` and ``computed_pairs`` count the work of the model.
     """
 
     def __init__(
@@ -51,23 +51,23 @@ class Batcher(Generic[P]):
         self.computed_pairs = 0
         self._compute = compute
         self._executor = executor
-        self._line: deque[BatchedRequest[P]] = deque()
-        self._under_way = 0
+        self._queue: deque[BatchedRequest[P]] = deque()
+        self._in_progress = 0
         self._pair_s = 0.0
         self._closed = False
 
     @contextmanager
     def admitted(self, count: int) -> Iterator[BatchedRequest[P]]:
-        """Room for ``count`` pairs; those that still wait when the block ends are dropped.
+        """Admit a request of ``count`` pairs. Pairs that wait when the block ends are dropped.
 
         Raises:
-            Overloaded: more pairs would wait than may; says when there may be room.
+            Overloaded: the queue would exceed its limit. The error has the time to retry after.
         """
         waiting = self.queued_pairs
         if waiting + count > self.limits.queued_pairs:
             raise Overloaded(
-                f"{waiting} pairs wait, and {count} more would pass the limit of "
-                f"{self.limits.queued_pairs}",
+                f"{waiting} pairs are waiting, and {count} more would exceed the limit of "
+                f"{self.limits.queued_pairs}; try again",
                 retry_after_s=self._retry_after_s(),
             )
         request = BatchedRequest(count, self.limits, self._enqueue)
@@ -78,54 +78,56 @@ class Batcher(Generic[P]):
             self._drop(request)
 
     def close(self) -> None:
-        """Ends every wait with BackendUnavailable; starts no batch any more."""
+        """Fail every waiting request with BackendUnavailable, and start no more batches."""
         self._closed = True
-        for request in tuple(self._line):
+        for request in tuple(self._queue):
             self._fail(request, _closed())
 
     def _enqueue(self, request: BatchedRequest[P]) -> None:
         if self._closed:
             self._fail(request, _closed())
             return
-        self._line.append(request)
+        self._queue.append(request)
         self._start()
 
     def _start(self) -> None:
         loop = asyncio.get_running_loop()
-        while self._line and self._under_way < self.limits.parallel:
+        while self._queue and self._in_progress < self.limits.parallel:
             bucket, batch = self._next_batch()
-            self._under_way += 1
+            self._in_progress += 1
             self.batches += 1
             self.computed_pairs += len(batch)
-            self._observer.batch_begun(len(batch))
+            self._observer.on_batch_started(len(batch))
             work = loop.run_in_executor(self._executor, self._compute, bucket, tuple(batch))
             work.add_done_callback(partial(self._finish, batch, loop.time()))
 
     def _next_batch(self) -> tuple[int, dict[P, _Places[P]]]:
-        """Pairs of the bucket that the first in line waits for, with whom to give each answer."""
-        most, bucket = self.limits.batch_pairs, self._line[0].first_bucket()
+        """Return the next batch, of the first request's bucket, with the places of each result."""
+        max_pairs, bucket = self.limits.batch_pairs, self._queue[0].first_bucket()
         batch: defaultdict[P, _Places[P]] = defaultdict(list)
-        gave: dict[BatchedRequest[P], None] = {}
-        while len(batch) < most and (able := [each for each in self._line if each.has(bucket)]):
-            for request in able:
-                for _ in range(TURN_PAIRS):
-                    if len(batch) == most or not request.has(bucket):
+        contributors: dict[BatchedRequest[P], None] = {}
+        while len(batch) < max_pairs and (
+            matching := [each for each in self._queue if each.has(bucket)]
+        ):
+            for request in matching:
+                for _ in range(PAIRS_PER_TURN):
+                    if len(batch) == max_pairs or not request.has(bucket):
                         break
                     place, pair = request.take(bucket)
                     self.queued_pairs -= 1
                     batch[pair].append((request, place))
-                    gave[request] = None
-        self._tell_waits(gave)
-        waiting = [each for each in self._line if each not in gave]
-        self._line = deque([*waiting, *(each for each in gave if each.queued_pairs)])
+                    contributors[request] = None
+        self._observe_waits(contributors)
+        waiting = [each for each in self._queue if each not in contributors]
+        self._queue = deque([*waiting, *(each for each in contributors if each.queued_pairs)])
         return bucket, batch
 
-    def _tell_waits(self, gave: Iterable[BatchedRequest[P]]) -> None:
-        """How long those waited whose first pairs are taken."""
+    def _observe_waits(self, contributors: Iterable[BatchedRequest[P]]) -> None:
+        """Report the waiting time of requests whose first pairs were taken."""
         now = asyncio.get_running_loop().time()
-        for request in gave:
+        for request in contributors:
             if request.enqueued_s is not None:
-                self._observer.pairs_waited(now - request.enqueued_s)
+                self._observer.on_queue_wait(now - request.enqueued_s)
                 request.enqueued_s = None
 
     def _finish(
@@ -134,11 +136,12 @@ class Batcher(Generic[P]):
         started: float,
         work: asyncio.Future[Sequence[float]],
     ) -> None:
-        self._under_way -= 1
+        self._in_progress -= 1
         self._pair_s = (asyncio.get_running_loop().time() - started) / len(batch)
         error = _closed() if work.cancelled() else work.exception()
         if error is None and len(work.result()) != len(batch):
-            error = ScaarError(f"the model gave {len(work.result())} numbers for {len(batch)}")
+            text = f"the model returned {len(work.result())} numbers for {len(batch)} pairs"
+            error = ScaarError(text)
         if error is None:
             for similarity, places in zip(work.result(), batch.values(), strict=True):
                 for request, place in places:
@@ -156,15 +159,16 @@ class Batcher(Generic[P]):
     def _drop(self, request: BatchedRequest[P]) -> None:
         self.queued_pairs -= request.queued_pairs
         request.drop()
-        if request in self._line:
-            self._line.remove(request)
+        if request in self._queue:
+            self._queue.remove(request)
 
     def _retry_after_s(self) -> float:
-        """When half of what waits is computed, by the pace of the last batch."""
-        least, most = _RETRY_S
+        """Estimate the time until half of the queue is computed, from the last batch."""
+        minimum, maximum = _RETRY_S
         if not self._pair_s:
             return 1.0
-        return min(most, max(least, self._pair_s * self.queued_pairs / self.limits.parallel / 2))
+        half_s = self._pair_s * self.queued_pairs / self.limits.parallel / 2
+        return min(maximum, max(minimum, half_s))
 
 
 def _closed() -> BackendUnavailable:

@@ -1,4 +1,4 @@
-"""A sentence encoder as a scorer's model: the likeness of two texts is their vectors' cosine."""
+"""Sentence encoder as the scorer's model; the similarity is the cosine of two vectors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from scaar.scorer.engines.pair_reader import Array
 
 @dataclass(frozen=True, slots=True)
 class TextPair:
-    """What the model reads of two texts, each by itself; its length is the longer one's."""
+    """Tokens of two texts, each encoded by itself. The length is that of the longer text."""
 
     text: Tokens
     altered: Tokens
@@ -23,39 +23,39 @@ class TextPair:
 
 @dataclass(frozen=True, slots=True)
 class BiEncoder:
-    """An open model. Safe to use from several threads; it blocks while it computes."""
+    """An open model. Thread-safe. Its methods block."""
 
     encoder: SentenceEncoder
 
     @property
     def name(self) -> str:
-        """The folder's name."""
+        """Name of the model's folder."""
         return self.encoder.name
 
     @property
     def revision(self) -> str:
-        """Equal revisions give equal likenesses."""
+        """Equal revisions give equal similarities."""
         return self.encoder.revision
 
     @property
     def max_pair_tokens(self) -> int:
-        """The longest text."""
+        """Maximum length of a text, in tokens."""
         return self.encoder.max_tokens
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> list[TextPair]:
-        """What the model reads of each pair, never cut; a text that occurs again is read once."""
+        """Tokenize each pair without truncation. Equal texts are tokenized once."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         tokens = dict(zip(texts, self.encoder.tokens(texts), strict=True))
         return [TextPair(tokens[text], tokens[altered]) for text, altered in pairs]
 
-    def likeness(self, pairs: Sequence[TextPair], *, width: int = 0) -> Array:
-        """The cosine of each pair's vectors, from -1 to 1; a text that occurs again is read once.
+    def similarities(self, pairs: Sequence[TextPair], *, width: int = 0) -> Array:
+        """Return the cosine of each pair's vectors, from -1 to 1. Equal texts are encoded once.
 
-        ``width`` is for models that a batch must be filled up for, and of no use here.
+        ``width`` is ignored; it is for models whose batches are padded to a width.
 
         Raises:
-            DataCorrupt: the model gives no vectors.
-            ScaarError: ONNX Runtime cannot run it, for want of memory for example.
+            DataCorrupt: the output of the model is invalid.
+            ScaarError: ONNX Runtime cannot run the batch, for example for lack of memory.
         """
         texts = list(dict.fromkeys(each for pair in pairs for each in (pair.text, pair.altered)))
         vectors = self.encoder.encode_tokens(texts).astype(np.float64)
@@ -68,10 +68,10 @@ class BiEncoder:
 
 
 def open_bi_encoder(folder: Path, *, threads: int) -> BiEncoder:
-    """Opens a model; blocks while it reads the files.
+    """Open a model. Blocks while the files are read.
 
     Raises:
-        NotFound: the folder, or a file that is needed, is not there.
-        DataCorrupt: a file is damaged, or not of a sentence encoder that is known here.
+        NotFound: the folder, or a required file, is missing.
+        DataCorrupt: a file is damaged, or the model is not a supported sentence encoder.
     """
     return BiEncoder(SentenceEncoder.open(folder, threads=threads))

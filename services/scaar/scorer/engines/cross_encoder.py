@@ -1,4 +1,4 @@
-"""A cross-encoder from its checkpoint folder: the likeness f of pairs of texts."""
+"""Cross-encoder from a checkpoint folder, which computes the similarity f of pairs of texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,29 +9,29 @@ import numpy as np
 from tokenizers import Encoding
 
 from scaar.core.errors import DataCorrupt, ScaarError
+from scaar.encoders.checkpoint import read_checkpoint
 from scaar.encoders.session import OPEN_ERRORS, open_session
-from scaar.runtime.checkpoint import read_checkpoint
 from scaar.scorer.engines.pair_reader import Array, PairReader, TokenPair, build_pair_reader
 from scaar.scorer.engines.tensor_names import INPUTS, OUTPUT
 
 
 @dataclass(frozen=True, slots=True)
 class CrossEncoder(PairReader):
-    """An open model. Safe to use from several threads; it blocks while it computes."""
+    """An open model. Thread-safe. Its methods block."""
 
     revision: str
     session: Any
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The names of what the model reads."""
+        """Names of the model's inputs."""
         return tuple(each.name for each in self.session.get_inputs())
 
     def logits(self, pairs: Sequence[TokenPair | Encoding], *, width: int = 0) -> Array:
-        """The logit of each pair, a column; one padded batch, at least ``width`` tokens wide.
+        """Return the logits of one padded batch, [pairs, 1], at least ``width`` tokens wide.
 
         Raises:
-            ScaarError: ONNX Runtime cannot run it, for want of memory for example.
+            ScaarError: ONNX Runtime cannot run the batch, for example for lack of memory.
         """
         batch = self.padded(pairs, width=width)
         named = {name: batch[name] for name in self.inputs}
@@ -41,24 +41,25 @@ class CrossEncoder(PairReader):
             shape = batch[INPUTS[0]].shape
             raise ScaarError(f"model {self.name} fails on a batch of shape {shape}") from error
 
-    def likeness(self, pairs: Sequence[TokenPair | Encoding], *, width: int = 0) -> Array:
-        """The likeness f in [0, 1] of each pair, the sigmoid of its logit; one padded batch.
+    def similarities(self, pairs: Sequence[TokenPair | Encoding], *, width: int = 0) -> Array:
+        """Return the similarity f in [0, 1] of each pair of one padded batch, [pairs].
 
-        The batch is as wide as its longest pair, or as ``width`` where that is more.
+        f is the sigmoid of the logit. The batch is padded to its longest pair, or to ``width`` if
+        that is more.
 
         Raises:
-            DataCorrupt: the model gives no number.
-            ScaarError: ONNX Runtime cannot run it, for want of memory for example.
+            DataCorrupt: the model returns a non-finite number.
+            ScaarError: ONNX Runtime cannot run the batch, for example for lack of memory.
         """
-        return self.likeness_of(self.logits(pairs, width=width), count=len(pairs))
+        return self.similarities_of(self.logits(pairs, width=width), count=len(pairs))
 
 
 def open_cross_encoder(folder: Path, *, threads: int) -> CrossEncoder:
-    """Opens a model; blocks while it reads the files.
+    """Open a model. Blocks while the files are read.
 
     Raises:
-        NotFound: the folder, or a file that is needed, is not there.
-        DataCorrupt: a file is damaged, or not of a cross-encoder with one logit.
+        NotFound: the folder, or a required file, is missing.
+        DataCorrupt: a file is damaged, or the model is not a cross-encoder with one logit.
     """
     checkpoint = read_checkpoint(folder)
     reader = build_pair_reader(checkpoint)

@@ -1,4 +1,4 @@
-"""Contributions by a model in ONNX Runtime, embedded in the process."""
+"""Scorer that runs a model in ONNX Runtime, embedded in the process."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -21,29 +21,29 @@ from scaar.scorer.validation import check_requests
 
 
 class Model(Protocol[P]):
-    """An open model: what it reads of pairs of texts, and how alike it finds them."""
+    """An open model, which tokenizes pairs of texts and computes their similarity."""
 
     @property
     def name(self) -> str:
-        """The folder's name."""
+        """Name of the model's folder."""
         ...
 
     @property
     def revision(self) -> str:
-        """Equal revisions give equal likenesses."""
+        """Equal revisions give equal similarities."""
         ...
 
     @property
     def max_pair_tokens(self) -> int:
-        """The longest pair that it takes."""
+        """Maximum length of a pair, in tokens."""
         ...
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> Sequence[P]:
-        """What it reads of each pair, never cut."""
+        """Tokenize each pair without truncation."""
         ...
 
-    def likeness(self, pairs: Sequence[P], *, width: int = 0) -> Array:
-        """How alike each pair is; at most 1."""
+    def similarities(self, pairs: Sequence[P], *, width: int = 0) -> Array:
+        """Return the similarity of each pair, at most 1."""
         ...
 
 
@@ -51,9 +51,10 @@ class Model(Protocol[P]):
 async def open_onnx_scorer(
     settings: ScorerSettings, *, observer: ScorerObserver = UNOBSERVED
 ) -> AsyncIterator["OnnxScorer[TokenPair]"]:
-    """A cross-encoder over the model folder of the settings; see :func:`open_scorer`."""
-    opening = _open_scorer(settings, open_cross_encoder, engine="onnx", observer=observer)
-    async with opening as scorer:
+    """Open the cross-encoder of the settings; see :func:`open_scorer`."""
+    async with _open_scorer(
+        settings, open_cross_encoder, engine="onnx", observer=observer
+    ) as scorer:
         yield scorer
 
 
@@ -61,26 +62,27 @@ async def open_onnx_scorer(
 async def open_bi_encoder_scorer(
     settings: ScorerSettings, *, observer: ScorerObserver = UNOBSERVED
 ) -> AsyncIterator["OnnxScorer[TextPair]"]:
-    """A sentence encoder over the model folder of the settings; see :func:`open_scorer`."""
-    opening = _open_scorer(settings, open_bi_encoder, engine="bi_encoder", observer=observer)
-    async with opening as scorer:
+    """Open the sentence encoder of the settings; see :func:`open_scorer`."""
+    async with _open_scorer(
+        settings, open_bi_encoder, engine="bi_encoder", observer=observer
+    ) as scorer:
         yield scorer
 
 
-class _Open(Protocol[P]):
-    """Opens a model; blocks while it reads the files."""
+class _ModelOpener(Protocol[P]):
+    """Opens a model. Blocks while the files are read."""
 
     def __call__(self, folder: Path, *, threads: int) -> Model[P]: ...
 
 
 @asynccontextmanager
 async def _open_scorer(
-    settings: ScorerSettings, open_model: _Open[P], *, engine: str, observer: ScorerObserver
+    settings: ScorerSettings, open_model: _ModelOpener[P], *, engine: str, observer: ScorerObserver
 ) -> AsyncIterator["OnnxScorer[P]"]:
     if settings.model is None:
-        raise NotFound(f"no model is set for {engine}: SCAAR_SCORER_MODEL names its folder")
+        raise NotFound(f"engine {engine} has no model: set SCAAR_SCORER_MODEL to its folder")
     folder = settings.model
-    # A thread of its own reads texts into tokens, so that pairs gather while a batch is computed.
+    # A separate thread tokenizes texts, so that pairs accumulate while a batch is computed.
     reader = ThreadPoolExecutor(1, thread_name_prefix="scaar-scorer-reader")
     executor = ThreadPoolExecutor(settings.workers, thread_name_prefix="scaar-scorer")
     try:
@@ -96,11 +98,13 @@ async def _open_scorer(
 
         to_bucket = settings.padding == "bucket"
 
-        def likeness(bucket: int, pairs: Sequence[P]) -> Sequence[float]:
-            found: list[float] = model.likeness(pairs, width=bucket if to_bucket else 0).tolist()
+        def compute(bucket: int, pairs: Sequence[P]) -> Sequence[float]:
+            found: list[float] = model.similarities(
+                pairs, width=bucket if to_bucket else 0
+            ).tolist()
             return found
 
-        batcher = Batcher(likeness, executor, limits, observer=observer)
+        batcher = Batcher(compute, executor, limits, observer=observer)
         try:
             yield OnnxScorer(model, reader, batcher, engine=engine)
         finally:
@@ -124,15 +128,15 @@ class OnnxScorer(Generic[P]):
     async def score_contributions(
         self, requests: Sequence[ScoreRequest]
     ) -> tuple[tuple[float, ...], ...]:
-        """The contribution r of every word of every request, clamped to [0, 1].
+        """Return the contribution r of every word of every request, clamped to [0, 1].
 
-        A question that is too long for the model is shortened from its front; see
+        A question that is too long for the model is truncated at its front; see
         :func:`~scaar.scorer.engines.pairs.encode_pairs`.
 
         Raises:
-            InvalidRequest: naming the wrong fields, before any work; or a sentence that is too
+            InvalidRequest: naming the invalid fields, before any work; or a sentence that is too
                 long for the model.
-            Overloaded: more pairs would wait than may.
+            Overloaded: the queue of pairs would exceed its limit.
         """
         check_requests(requests)
         with self.batcher.admitted(sum(len(request.words) for request in requests)) as admitted:

@@ -1,10 +1,10 @@
-"""The pairs whose likeness tells the contributions of a sentence's words (SCAAR Eq. 1)."""
+"""Pairs of texts whose similarities determine the contributions of words (SCAAR Eq. 1)."""
 
 from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
-from scaar.core.contribution import leave_one_out
 from scaar.core.errors import InvalidRequest
+from scaar.core.loop.contribution import leave_one_out
 from scaar.core.types import ScoreRequest
 from scaar.scorer.engines.batched_request import Pair
 
@@ -13,23 +13,23 @@ P = TypeVar("P", bound=Pair)
 
 
 class Reader(Protocol[P_co]):
-    """Reads pairs of texts for one model; blocks."""
+    """Tokenizes pairs of texts for one model. Blocks."""
 
     @property
     def max_pair_tokens(self) -> int:
-        """The longest pair that the model takes."""
+        """Maximum length of a pair, in tokens."""
         ...
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> Sequence[P_co]:
-        """What the model is asked of each pair, never cut."""
+        """Tokenize each pair without truncation."""
         ...
 
 
 def encode_requests(reader: Reader[P], requests: Sequence[ScoreRequest]) -> list[P]:
-    """The pairs of every request, one after the other; blocks while it reads.
+    """Return the pairs of all requests, concatenated. Blocks.
 
     Raises:
-        InvalidRequest: a sentence does not fit the model, named by its place.
+        InvalidRequest: a sentence is too long for the model; the error names its position.
     """
     return [
         pair
@@ -41,7 +41,7 @@ def encode_requests(reader: Reader[P], requests: Sequence[ScoreRequest]) -> list
 def contributions_of(
     requests: Sequence[ScoreRequest], similarities: Iterable[float]
 ) -> tuple[tuple[float, ...], ...]:
-    """The contribution r = 1 - f of every word, clamped to [0, 1], from its pair's likeness f."""
+    """Return the contribution r = 1 - f of every word, clamped to [0, 1]; f is the similarity."""
     each = iter(similarities)
     return tuple(
         tuple(min(1.0, max(0.0, 1.0 - next(each))) for _ in request.words) for request in requests
@@ -49,13 +49,13 @@ def contributions_of(
 
 
 def encode_pairs(reader: Reader[P], request: ScoreRequest, *, field: str) -> Sequence[P]:
-    """One pair a word: question and sentence, and the same without the word.
+    """Return one pair per word: question and sentence, and the same without the word.
 
-    A question that is too long for the model loses words from its front, the farthest from the
-    sentence, the same in every pair, until all pairs fit. The sentence is never cut.
+    If a pair is too long for the model, words are removed from the front of the question, the same
+    in every pair, until all pairs fit. The sentence is never truncated.
 
     Raises:
-        InvalidRequest: the sentence does not fit even without the question.
+        InvalidRequest: the sentence is too long even without the question.
     """
     pairs = _encode(reader, request.question, request)
     if _fits(reader, pairs):
@@ -82,7 +82,7 @@ def encode_pairs(reader: Reader[P], request: ScoreRequest, *, field: str) -> Seq
 
 def _encode(reader: Reader[P], question: str, request: ScoreRequest) -> Sequence[P]:
     whole, altered = leave_one_out(question, request.words)
-    # Without a question no space stands before the first word.
+    # Without a question, remove the space before the first word.
     return reader.read([(whole.lstrip(), other.lstrip()) for other in altered])
 
 

@@ -1,4 +1,4 @@
-"""Contributions by a cross-encoder behind a Triton server, its texts read into tokens here."""
+"""Scorer that calls a cross-encoder on a Triton server and tokenizes texts itself."""
 
 import asyncio
 import hashlib
@@ -18,14 +18,14 @@ from scaar.core.errors import (
 )
 from scaar.core.observers import UNOBSERVED, ScorerObserver
 from scaar.core.types import ScorerDescription, ScoreRequest
-from scaar.runtime.checkpoint import read_checkpoint
+from scaar.encoders.checkpoint import read_checkpoint
 from scaar.scorer.engines.batched_request import BatchLimits
 from scaar.scorer.engines.pair_reader import PairReader, build_pair_reader
 from scaar.scorer.engines.pairs import contributions_of, encode_requests
 from scaar.scorer.engines.triton_model import TritonModel, open_triton_model
 from scaar.scorer.engines.triton_requests import TritonRequests
 from scaar.scorer.engines.triton_tls import read_credentials
-from scaar.scorer.engines.triton_watch import TritonWatch, watching_model
+from scaar.scorer.engines.triton_watch import TritonWatch, watch_model
 from scaar.scorer.settings import ScorerSettings
 from scaar.scorer.validation import check_requests
 from scaar.wire.calls import timeout_within
@@ -35,22 +35,22 @@ from scaar.wire.calls import timeout_within
 async def open_triton_scorer(
     settings: ScorerSettings, *, observer: ScorerObserver = UNOBSERVED
 ) -> AsyncIterator["TritonScorer"]:
-    """The scorer over the server of the settings; see :func:`open_scorer`.
+    """Open the scorer over the Triton server of the settings; see :func:`open_scorer`.
 
-    The server need not be there yet: until it is, every call is BackendUnavailable.
+    The server may start later. Until it responds, calls raise BackendUnavailable.
 
     Raises:
-        InvalidRequest: no server is set, or a file of the settings cannot be used.
-        NotFound: no model folder is set, or a file of it is missing.
-        CapabilityMissing: the server has no such model, or one that does not fit; or a certificate
-            is refused.
+        InvalidRequest: no server is set, or a file in the settings cannot be used.
+        NotFound: no model folder is set, or a file in it is missing.
+        CapabilityMissing: the server does not have the model, or has an incompatible one; or a
+            certificate is rejected.
     """
     folder = settings.model
     if settings.triton_target is None:
-        text = "must say where the server is, host:port, for the engine triton"
+        text = "must be the address of the Triton server, dns:///host:8001, for the engine triton"
         raise InvalidRequest.of("SCAAR_SCORER_TRITON_TARGET", text)
     if folder is None:
-        raise NotFound("no cross-encoder is set: SCAAR_SCORER_MODEL names its folder")
+        raise NotFound("engine triton has no model: set SCAAR_SCORER_MODEL to its folder")
     with ThreadPoolExecutor(1, thread_name_prefix="scaar-scorer-reader") as executor:
 
         def read() -> tuple[PairReader, str, ChannelCredentials | None]:
@@ -65,13 +65,13 @@ async def open_triton_scorer(
             open_triton_model(
                 settings.triton_target, settings.triton_model, credentials=credentials
             ) as model,
-            watching_model(model, tokenizer_sha256=digest) as watch,
+            watch_model(model, tokenizer_sha256=digest) as watch,
         ):
             yield TritonScorer(model, watch, reader, executor, settings, observer=observer)
 
 
 class TritonScorer:
-    """A :class:`~scaar.core.ports.ContributionScorer`; Triton merges what concurrent calls ask."""
+    """A :class:`~scaar.core.ports.ContributionScorer`. Triton batches concurrent requests."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class TritonScorer:
         self._reader = reader
         self._executor = executor
         self._timeout_s = settings.triton_timeout_s
-        self._most_queued = settings.max_queued_pairs
+        self._max_queued = settings.max_queued_pairs
         limits = BatchLimits(
             pair_tokens=reader.max_pair_tokens,
             batch_pairs=settings.max_batch_pairs,
@@ -103,18 +103,18 @@ class TritonScorer:
     async def score_contributions(
         self, requests: Sequence[ScoreRequest]
     ) -> tuple[tuple[float, ...], ...]:
-        """The contribution r of every word of every request, clamped to [0, 1].
+        """Return the contribution r of every word of every request, clamped to [0, 1].
 
-        A question that is too long for the model is shortened from its front; see
+        A question that is too long for the model is truncated at its front; see
         :func:`~scaar.scorer.engines.pairs.encode_pairs`.
 
         Raises:
-            InvalidRequest: naming the wrong fields, before any work; or a sentence that is too
+            InvalidRequest: naming the invalid fields, before any work; or a sentence that is too
                 long for the model.
-            Overloaded: more pairs would wait than may, or the model's own queue is full.
-            DeadlineExceeded: the caller's time is used up, or the longest that a call may take.
-            BackendUnavailable: the server does not answer.
-            CapabilityMissing: its model is no longer one that fits.
+            Overloaded: too many pairs are in progress, or Triton's queue is full.
+            DeadlineExceeded: the deadline of the call or the maximum duration has expired.
+            BackendUnavailable: the server does not respond.
+            CapabilityMissing: the model of the server is no longer compatible.
         """
         check_requests(requests)
         served = self._watch.served()
@@ -125,17 +125,17 @@ class TritonScorer:
                     pairs = await asyncio.get_running_loop().run_in_executor(
                         self._executor, encode_requests, self._reader, requests
                     )
-                    likeness = await self._requests.likeness(pairs, served)
-                    return contributions_of(requests, likeness)
+                    similarity = await self._requests.similarities(pairs, served)
+                    return contributions_of(requests, similarity)
         except (BackendUnavailable, CapabilityMissing) as error:
-            # The server that comes back may have another model.
-            self._watch.doubt(error)
+            # The server may return with another model.
+            self._watch.invalidate(error)
             raise
         except TimeoutError as error:
             if not limit.expired():
                 raise
             target = self._model.target
-            raise DeadlineExceeded(f"{target} did not answer in time", target=target) from error
+            raise DeadlineExceeded(f"{target} did not respond in time", target=target) from error
 
     async def describe_model(self) -> ScorerDescription:
         return ScorerDescription(
@@ -147,11 +147,11 @@ class TritonScorer:
 
     @contextmanager
     def _admitted(self, count: int) -> Iterator[None]:
-        """Room for ``count`` pairs until the block ends."""
-        if self.queued_pairs + count > self._most_queued:
+        """Count ``count`` pairs as in progress until the block ends."""
+        if self.queued_pairs + count > self._max_queued:
             raise Overloaded(
-                f"{self.queued_pairs} pairs are under way, and {count} more would pass the limit "
-                f"of {self._most_queued}"
+                f"{self.queued_pairs} pairs are in progress, and {count} more would exceed the "
+                f"limit of {self._max_queued}; try again"
             )
         self.queued_pairs += count
         try:

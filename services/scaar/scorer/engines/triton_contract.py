@@ -1,4 +1,4 @@
-"""What a model behind Triton must be like to score contributions, and what is read off it."""
+"""Requirements for a Triton model that scores contributions, and the properties read from it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from scaar.core.errors import CapabilityMissing
 from scaar.scorer.engines.tensor_names import INPUTS, OUTPUT
 
 REVISION_PARAMETER = "revision"
-"""Of the model's configuration: the start of the SHA-256 of the ONNX file it was made from."""
+"""Parameter of the model's configuration: a prefix of the SHA-256 of its ONNX file."""
 TOKENIZER_PARAMETER = "tokenizer_sha256"
-"""Of the model's configuration: the tokenizer that the model was exported with."""
+"""Parameter of the model's configuration: the SHA-256 of its tokenizer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """An input or output as the server tells of it; -1 stands for any length."""
+    """An input or output as the server reports it; -1 is any length."""
 
     kind: str
     shape: tuple[int, ...]
@@ -24,8 +24,8 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundModel:
-    """A model as the server tells of it."""
+class ReportedModel:
+    """A model as the server reports it."""
 
     name: str
     version: str
@@ -37,7 +37,7 @@ class FoundModel:
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """What has to be known of a fitting model to ask it."""
+    """Properties of a compatible model that calls need."""
 
     revision: str
     inputs: tuple[str, ...]
@@ -48,11 +48,11 @@ _INPUT = Tensor("INT64", (-1, -1))
 _OUTPUT = Tensor("FP32", (-1, 1))
 
 
-def fitting(found: FoundModel, *, tokenizer_sha256: str, target: str) -> ServedModel:
-    """What has to be known of the model, if it fits.
+def served_model(found: ReportedModel, *, tokenizer_sha256: str, target: str) -> ServedModel:
+    """Return the properties of a reported model, if the model is compatible.
 
     Raises:
-        CapabilityMissing: it does not; names what is expected and what was found, all of it.
+        CapabilityMissing: the model is not compatible; the error names every difference.
     """
     wrong = [*_wrong_inputs(found.inputs), *_wrong_output(found.outputs)]
     if found.max_batch_size < 1:
@@ -60,8 +60,8 @@ def fitting(found: FoundModel, *, tokenizer_sha256: str, target: str) -> ServedM
     tokenizer = found.parameters.get(TOKENIZER_PARAMETER, tokenizer_sha256)
     if tokenizer != tokenizer_sha256:
         wrong.append(
-            f"it was exported with the tokenizer of SHA-256 {tokenizer[:12]}, and the model folder "
-            f"has {tokenizer_sha256[:12]}"
+            f"its tokenizer has the SHA-256 {tokenizer[:12]}, and that of the model folder "
+            f"{tokenizer_sha256[:12]}; export the model again"
         )
     if wrong:
         text = f"{target}: model {found.name!r} cannot score contributions: {'; '.join(wrong)}"
@@ -75,13 +75,13 @@ def fitting(found: FoundModel, *, tokenizer_sha256: str, target: str) -> ServedM
 
 def _wrong_inputs(inputs: Mapping[str, Tensor]) -> list[str]:
     wrong = [
-        f"input {name} must be {_INPUT}, and there is none"
+        f"input {name} must be {_INPUT}, and is missing"
         for name in INPUTS[:2]
         if name not in inputs
     ]
     for name, tensor in inputs.items():
         if name not in INPUTS:
-            wrong.append(f"inputs must be of {', '.join(INPUTS)}, not {name}")
+            wrong.append(f"inputs must be among {', '.join(INPUTS)}, not {name}")
         elif tensor != _INPUT:
             wrong.append(f"input {name} must be {_INPUT}, not {tensor}")
     return wrong
@@ -90,6 +90,6 @@ def _wrong_inputs(inputs: Mapping[str, Tensor]) -> list[str]:
 def _wrong_output(outputs: Mapping[str, Tensor]) -> list[str]:
     found = outputs.get(OUTPUT)
     if found is None:
-        there = ", ".join(outputs) or "none"
-        return [f"output {OUTPUT} must be {_OUTPUT}, and the outputs are {there}"]
+        names = ", ".join(outputs) or "none"
+        return [f"output {OUTPUT} must be {_OUTPUT}, and the outputs are {names}"]
     return [] if found == _OUTPUT else [f"output {OUTPUT} must be {_OUTPUT}, not {found}"]

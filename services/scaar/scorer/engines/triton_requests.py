@@ -1,4 +1,4 @@
-"""The pairs of one call as requests to Triton: like lengths together, so many at a time."""
+"""Requests to Triton for the pairs of a call, grouped by length, with bounded concurrency."""
 
 import asyncio
 from collections import defaultdict
@@ -11,14 +11,14 @@ from scaar.scorer.engines.triton_contract import ServedModel
 from scaar.scorer.engines.triton_model import TritonModel
 from scaar.wire.calls import timeout_within
 
-TURN_REQUESTS = 4
-"""Requests of one call under way or in line, so that a long call keeps no short one waiting."""
+MAX_REQUESTS_PER_CALL = 4
+"""Maximum number of requests of a call that run or wait, so that long calls do not delay others."""
 
 
 class TritonRequests:
-    """Asks a model for likenesses, at most ``limits.parallel`` requests at a time.
+    """Computes similarities on Triton, with at most ``limits.parallel`` concurrent requests.
 
-    Every request is as wide as its bucket, so that Triton merges those of different calls.
+    Requests are padded to their bucket, so that Triton can batch requests of different calls.
     """
 
     def __init__(
@@ -37,24 +37,24 @@ class TritonRequests:
         self._observer = observer
         self._free = asyncio.Semaphore(limits.parallel)
 
-    async def likeness(self, pairs: Sequence[TokenPair], served: ServedModel) -> list[float]:
-        """The likeness of each pair; equal pairs are asked for once.
+    async def similarities(self, pairs: Sequence[TokenPair], served: ServedModel) -> list[float]:
+        """Return the similarity of each pair. Equal pairs are computed once.
 
-        Where one request fails, or the await is left, the others are ended.
+        If a request fails, or the caller is cancelled, the other requests are cancelled.
         """
         found: dict[TokenPair, float] = {}
-        turn = asyncio.Semaphore(TURN_REQUESTS)
+        turn = asyncio.Semaphore(MAX_REQUESTS_PER_CALL)
 
         clock = asyncio.get_running_loop().time
-        asked_s = clock()
+        enqueued_s = clock()
 
-        async def ask(bucket: int, batch: Sequence[TokenPair]) -> None:
+        async def send(bucket: int, batch: Sequence[TokenPair]) -> None:
             async with turn, self._free:
-                self._observer.pairs_waited(clock() - asked_s)
-                self._observer.batch_begun(len(batch))
-                found.update(zip(batch, await self._ask(bucket, batch, served), strict=True))
+                self._observer.on_queue_wait(clock() - enqueued_s)
+                self._observer.on_batch_started(len(batch))
+                found.update(zip(batch, await self._compute(bucket, batch, served), strict=True))
 
-        tasks = [asyncio.create_task(ask(*each)) for each in self._batches(pairs, served)]
+        tasks = [asyncio.create_task(send(*each)) for each in self._batches(pairs, served)]
         try:
             await asyncio.gather(*tasks)
         finally:
@@ -66,16 +66,16 @@ class TritonRequests:
     def _batches(
         self, pairs: Sequence[TokenPair], served: ServedModel
     ) -> Iterator[tuple[int, Sequence[TokenPair]]]:
-        """The different pairs, each batch of one bucket, which is given first."""
+        """Yield the distinct pairs in batches of one bucket, each with its bucket."""
         by_bucket: defaultdict[int, list[TokenPair]] = defaultdict(list)
         for pair in dict.fromkeys(pairs):
             by_bucket[self._limits.bucket_of(pair)].append(pair)
-        most = min(self._limits.batch_pairs, served.max_batch_size)
-        for bucket, alike in by_bucket.items():
-            for start in range(0, len(alike), most):
-                yield bucket, alike[start : start + most]
+        max_pairs = min(self._limits.batch_pairs, served.max_batch_size)
+        for bucket, grouped in by_bucket.items():
+            for start in range(0, len(grouped), max_pairs):
+                yield bucket, grouped[start : start + max_pairs]
 
-    async def _ask(
+    async def _compute(
         self, bucket: int, batch: Sequence[TokenPair], served: ServedModel
     ) -> list[float]:
         padded = self._reader.padded(batch, width=bucket)
@@ -83,5 +83,5 @@ class TritonRequests:
             {name: padded[name] for name in served.inputs},
             timeout_s=timeout_within(self._timeout_s, self._model.target),
         )
-        likeness: list[float] = self._reader.likeness_of(logits, count=len(batch)).tolist()
-        return likeness
+        similarity: list[float] = self._reader.similarities_of(logits, count=len(batch)).tolist()
+        return similarity

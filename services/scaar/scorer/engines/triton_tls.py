@@ -1,4 +1,4 @@
-"""TLS to a Triton server, by the settings that begin with ``triton_``."""
+"""TLS credentials for a Triton server, from the settings that begin with ``triton_``."""
 
 import grpc
 
@@ -7,20 +7,21 @@ from scaar.runtime.tls import TlsFiles
 from scaar.scorer.settings import ScorerSettings
 
 _SETTING = "SCAAR_SCORER_TRITON_"
-_REFUSALS = (
+_TLS_FAILURES = (
     "CERTIFICATE_VERIFY_FAILED",
     "Hostname Verification Check failed",
     "WRONG_VERSION_NUMBER",
 )
-"""What gRPC says where Triton's certificate is refused, or Triton speaks no TLS. All of it is
-UNAVAILABLE, as is a server that is gone. One that refuses ours closes the connection, wordless."""
+"""Messages of gRPC if Triton's certificate is rejected or Triton does not use TLS. Their status is
+UNAVAILABLE, as for an unreachable server. A server that rejects the client's certificate closes the
+connection without a message."""
 
 
 def read_credentials(settings: ScorerSettings) -> grpc.ChannelCredentials | None:
-    """What the channel to Triton is opened with; None for plaintext. Blocks while it reads.
+    """Return the credentials of the channel to Triton, None for plaintext. Blocks.
 
     Raises:
-        InvalidRequest: naming the setting that needs ``triton_tls``, or whose file cannot be used.
+        InvalidRequest: naming a setting that needs ``triton_tls``, or whose file cannot be used.
     """
     files = {
         "CA_FILE": settings.triton_ca_file,
@@ -28,9 +29,9 @@ def read_credentials(settings: ScorerSettings) -> grpc.ChannelCredentials | None
         "CLIENT_KEY_FILE": settings.triton_client_key_file,
     }
     if not settings.triton_tls:
-        told = "is for TLS, and triton_tls is false"
+        text = "requires SCAAR_SCORER_TRITON_TLS=true"
         wrong = [
-            Violation(f"{_SETTING}{name}", told) for name, path in files.items() if path is not None
+            Violation(f"{_SETTING}{name}", text) for name, path in files.items() if path is not None
         ]
         if wrong:
             raise InvalidRequest(wrong)
@@ -41,6 +42,6 @@ def read_credentials(settings: ScorerSettings) -> grpc.ChannelCredentials | None
     )
 
 
-def is_refusal(message: str) -> bool:
-    """Whether a call failed since the server's TLS does not fit the settings, and stays so."""
-    return any(sign in message for sign in _REFUSALS)
+def is_tls_failure(message: str) -> bool:
+    """Return whether a call failed because the server's TLS does not match the settings."""
+    return any(sign in message for sign in _TLS_FAILURES)

@@ -1,4 +1,4 @@
-"""Whether a model behind Triton is there and fits: looked at, again and again."""
+"""Periodic check of a model on Triton: whether the model is available and compatible."""
 
 import asyncio
 import logging
@@ -6,31 +6,31 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from scaar.core.errors import BackendUnavailable, DeadlineExceeded, ScaarError
-from scaar.scorer.engines.triton_contract import ServedModel, fitting
+from scaar.scorer.engines.triton_contract import ServedModel, served_model
 from scaar.scorer.engines.triton_model import TritonModel
 
-LOOK_EVERY_S = 1.0
-_LOOK_TIMEOUT_S = 5.0
-_AFTER_FAILURE_S = 0.2
+POLL_INTERVAL_S = 1.0
+_CHECK_TIMEOUT_S = 5.0
+_FAILURE_DELAY_S = 0.2
 _LOGGER = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def watching_model(
-    model: TritonModel, *, tokenizer_sha256: str, every_s: float = LOOK_EVERY_S
+async def watch_model(
+    model: TritonModel, *, tokenizer_sha256: str, interval_s: float = POLL_INTERVAL_S
 ) -> AsyncIterator["TritonWatch"]:
-    """The watch, with the first look taken; it looks again until the block ends.
+    """Check the model now, and then periodically until the block ends.
 
-    A server that does not answer may come: that is no error here.
+    A server that does not respond yet is not an error.
 
     Raises:
-        CapabilityMissing: the server has no such model, or one that does not fit.
+        CapabilityMissing: the server does not have the model, or has an incompatible one.
     """
     watch = TritonWatch(model, tokenizer_sha256)
-    await watch.look()
+    await watch.refresh()
     if not isinstance(watch.error, BackendUnavailable | DeadlineExceeded | None):
         raise watch.error
-    task = asyncio.create_task(watch.go_on(every_s))
+    task = asyncio.create_task(watch.run(interval_s))
     try:
         yield watch
     finally:
@@ -39,57 +39,57 @@ async def watching_model(
 
 
 class TritonWatch:
-    """What the last look found: a model, or the ``error`` why there is none."""
+    """Result of the last check: a model, or the ``error`` for which there is none."""
 
     def __init__(self, model: TritonModel, tokenizer_sha256: str) -> None:
         self.error: ScaarError | None = None
         self._model = model
         self._tokenizer_sha256 = tokenizer_sha256
         self._served: ServedModel | None = None
-        self._doubted = asyncio.Event()
+        self._invalidated = asyncio.Event()
 
     def served(self) -> ServedModel:
-        """The model.
+        """Return the model.
 
         Raises:
-            BackendUnavailable: the server does not answer, or its model is not ready.
-            CapabilityMissing: the model is gone, or no longer one that fits.
+            BackendUnavailable: the server does not respond, or its model is not ready.
+            CapabilityMissing: the model is missing, or no longer compatible.
         """
         if self._served is None:
-            before = self.error or BackendUnavailable(f"{self._model.target} was not asked yet")
-            # Every caller gets an error of its own: one that is raised twice grows its traceback.
-            raise type(before)(before.message, **before.metadata)
+            error = self.error or BackendUnavailable(f"{self._model.target} was not checked yet")
+            # Every caller gets a new error, since raising one again extends its traceback.
+            raise type(error)(error.message, **error.metadata)
         return self._served
 
-    def doubt(self, error: ScaarError) -> None:
-        """Has the model looked at anew before it is asked again: a call ended with the error."""
+    def invalidate(self, error: ScaarError) -> None:
+        """Fail calls with this error of a call, and check the model again immediately."""
         self._served, self.error = None, error
-        self._doubted.set()
+        self._invalidated.set()
 
-    async def look(self) -> None:
-        """Looks once; what goes wrong is remembered and not raised."""
+    async def refresh(self) -> None:
+        """Check the model once. Errors are stored, not raised."""
         target, name = self._model.target, self._model.name
         found, error = None, None
         try:
-            looked = await self._model.look(timeout_s=_LOOK_TIMEOUT_S)
-            found = fitting(looked, tokenizer_sha256=self._tokenizer_sha256, target=target)
+            looked = await self._model.inspect(timeout_s=_CHECK_TIMEOUT_S)
+            found = served_model(looked, tokenizer_sha256=self._tokenizer_sha256, target=target)
         except ScaarError as caught:
             error = caught
         if found is not None and found != self._served:
             _LOGGER.info("model %s at %s is ready, revision %s", name, target, found.revision)
         if error is not None and (self.error is None or error.message != self.error.message):
-            _LOGGER.warning("model %s at %s cannot be asked: %s", name, target, error)
+            _LOGGER.warning("model %s at %s is not available: %s", name, target, error)
         self._served, self.error = found, error
 
-    async def go_on(self, every_s: float) -> None:
-        """Looks again and again, at once where there is doubt, until cancelled."""
+    async def run(self, interval_s: float) -> None:
+        """Check the model periodically and after :meth:`invalidate`, until cancelled."""
         while True:
-            # Not wait_for, which loses a cancelling that comes together with the doubt.
+            # wait_for would lose a cancellation that coincides with the event.
             with suppress(TimeoutError):
-                async with asyncio.timeout(every_s):
-                    await self._doubted.wait()
-            self._doubted.clear()
-            await self.look()
-            # A server that is gone fails every call at once; none of them hurries the next look.
+                async with asyncio.timeout(interval_s):
+                    await self._invalidated.wait()
+            self._invalidated.clear()
+            await self.refresh()
+            # An unreachable server fails every call immediately. Do not check for each of them.
             if self.error is not None:
-                await asyncio.sleep(min(every_s, _AFTER_FAILURE_S))
+                await asyncio.sleep(min(interval_s, _FAILURE_DELAY_S))

@@ -1,1 +1,1 @@
-"""A cross-encoder as a model repository of Triton's: exported, and built into a TensorRT engine."""
+"""Export of a cross-encoder as a Triton model repository, and builds of TensorRT engines."""

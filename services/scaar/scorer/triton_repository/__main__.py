@@ -1,7 +1,7 @@
-"""``python -m scaar.scorer.triton_repository``: builds the engine with the standard library alone.
+"""``python -m scaar.scorer.triton_repository``: builds an engine with only the standard library.
 
-What ``scaar models build-engine`` does, for the image of Triton, which has none of the libraries of
-the command line.
+Equals ``scaar models build-engine``, for the Triton image, which lacks the libraries of the command
+line.
 """
 
 import argparse
@@ -15,17 +15,21 @@ from scaar.scorer.triton_repository.trtexec import TRTEXEC, TrtexecBuilder
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The status for these arguments: 0 for an engine in its place."""
+    """Build the engine. Return the exit status, 0 for success."""
     parser = argparse.ArgumentParser(
         prog="python -m scaar.scorer.triton_repository",
-        description="Build the TensorRT engine of an exported cross-encoder, for this GPU.",
+        description="Build the TensorRT engine of an exported cross-encoder for this GPU.",
     )
-    parser.add_argument("repository", type=Path, help="written with --backend tensorrt")
-    parser.add_argument("--cache", type=Path, required=True, help="where engines are kept")
+    parser.add_argument(
+        "repository", type=Path, help="model repository exported with --backend tensorrt"
+    )
+    parser.add_argument("--cache", type=Path, required=True, help="folder of built engines")
     parser.add_argument(
         "--precision", type=Precision, choices=list(Precision), default=Precision.ONNX
     )
-    parser.add_argument("--trtexec", default=TRTEXEC, help="TensorRT's own builder")
+    parser.add_argument(
+        "--trtexec", default=TRTEXEC, help="path to the trtexec program of TensorRT"
+    )
     given = parser.parse_args(arguments)
     builder = TrtexecBuilder(given.trtexec)
     try:
@@ -35,8 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ScaarError as error:
         print(f"scaar: {error.message}", file=sys.stderr)
         return 1
-    made = "built and checked" if engine.built else "taken from the cache"
-    print(f"{engine.path}: {made}, key {engine.key[:12]}")
+    state = "built and checked" if engine.built else "copied from the cache"
+    print(f"{engine.path}: {state}, key {engine.key[:12]}")
     return 0
 
 

@@ -1,6 +1,6 @@
-"""A TensorRT engine of an exported cross-encoder: built once a GPU, checked, and put in its place.
+"""Build of a TensorRT engine of an exported cross-encoder, once per kind of GPU, with a check.
 
-Runs in an init container of the Triton image, which has TensorRT and no other library of scaar's.
+Runs in an init container of the Triton image, which has TensorRT but not scaar's other libraries.
 """
 
 import fcntl
@@ -27,7 +27,7 @@ from scaar.scorer.triton_repository.model_config import CAPABILITIES, MODEL_NAME
 
 
 class Precision(StrEnum):
-    """``onnx`` takes the precision from the file; the others may be asked of TensorRT 10 alone."""
+    """Precision of an engine. ``onnx`` is that of the file; the others need TensorRT 10."""
 
     ONNX = "onnx"
     BF16 = "bf16"
@@ -36,20 +36,20 @@ class Precision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Batches that an engine is made for: up to so many pairs of one width."""
+    """Shape that an engine is built for: up to ``max_pairs`` pairs of ``width`` tokens."""
 
     width: int
-    most_pairs: int
+    max_pairs: int
 
     @property
-    def usual_pairs(self) -> int:
-        """What it is made fastest for."""
-        return max(1, self.most_pairs // 2)
+    def optimal_pairs(self) -> int:
+        """Number of pairs for which the engine is optimized."""
+        return max(1, self.max_pairs // 2)
 
 
 @dataclass(frozen=True, slots=True)
 class EngineJob:
-    """What is built."""
+    """Input of a build."""
 
     onnx: Path
     inputs: tuple[str, ...]
@@ -59,28 +59,28 @@ class EngineJob:
 
 
 class EngineBuilder(Protocol):
-    """TensorRT on this machine's GPU. Everything blocks, and a failure is a ScaarError."""
+    """TensorRT on this machine's GPU. Methods block, and raise ScaarError if they fail."""
 
     def tensorrt_version(self) -> tuple[int, ...]:
-        """Such as (10, 3, 0)."""
+        """Return the version of TensorRT, such as (10, 3, 0)."""
         ...
 
     def compute_capability(self) -> str:
-        """Such as ``8.6``."""
+        """Return the compute capability of the GPU, such as ``8.6``."""
         ...
 
     def build(self, job: EngineJob, plan: Path) -> None:
-        """Writes the engine to ``plan``."""
+        """Build the engine and write it to ``plan``."""
         ...
 
     def logits(self, job: EngineJob, plan: Path, pairs: Sequence[GoldenPair]) -> list[float]:
-        """What the engine in ``plan`` says of each pair."""
+        """Return the logit of each pair, computed by the engine in ``plan``."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltEngine:
-    """An engine in its place. ``built`` is false where it was built before."""
+    """An engine in the repository. ``built`` is false if it came from the cache."""
 
     path: Path
     key: str
@@ -90,20 +90,21 @@ class BuiltEngine:
 def build_engine(
     repository: Path, builder: EngineBuilder, *, cache: Path, precision: Precision = Precision.ONNX
 ) -> BuiltEngine:
-    """Puts the engine for this machine's GPU into the repository, from the cache if it is there.
+    """Add the engine for this machine's GPU to the repository, built or from the cache.
 
-    Of several that build the same at a time one does, and the others wait for it. An engine comes
-    into the cache when it has passed against the golden pairs, whole, and never before.
+    Of several concurrent builds of the same engine, one builds and the others wait. An engine is
+    added to the cache only after it was validated against the golden pairs.
 
     Raises:
-        NotFound: the repository holds no model exported for TensorRT.
-        DataCorrupt: the engine's numbers are not those of the exported model; it is dropped.
-        CapabilityMissing: TensorRT or the GPU is not one that this can be built for.
+        NotFound: the repository contains no model exported for TensorRT.
+        DataCorrupt: the engine's results differ from those of the exported model; the engine is
+            discarded.
+        CapabilityMissing: the version of TensorRT, or the GPU, is not supported.
     """
     folder = repository / MODEL_NAME
     if not (folder / "model.onnx").is_file():
         text = "export the model with --backend tensorrt"
-        raise NotFound(f"{folder / 'model.onnx'}: is not there; {text}")
+        raise NotFound(f"{folder / 'model.onnx'} is missing: {text}")
     golden = read_golden(folder / GOLDEN_FILE)
     job = _job(folder, golden, precision)
     version, capability = builder.tensorrt_version(), builder.compute_capability()
@@ -138,37 +139,37 @@ def _check_machine(version: tuple[int, ...], capability: str, precision: Precisi
         raise CapabilityMissing(f"TensorRT must be 10 or newer, not {named}")
     if version[0] > 10 and precision is not Precision.ONNX:
         raise CapabilityMissing(
-            f"TensorRT {named} takes the precision from the ONNX file, and from no flag: export "
-            f"the model in {precision} and build with --precision onnx"
+            f"TensorRT {named} uses the precision of the ONNX file and has no option for it: "
+            f"export the model in {precision} and build with --precision onnx"
         )
     if capability not in CAPABILITIES:
         known = ", ".join(CAPABILITIES)
         raise CapabilityMissing(
-            f"the GPU's compute capability must be one of {known}: {capability}"
+            f"the GPU's compute capability must be one of {known}, not {capability}"
         )
 
 
 def _key(job: EngineJob, version: tuple[int, ...], capability: str) -> str:
-    """What decides the engine's bytes; another TensorRT or GPU has an engine of its own."""
+    """Return the cache key, of everything that determines the engine's bytes."""
     digest = hashlib.sha256()
     for file in sorted(job.onnx.parent.glob("model.onnx*")):
         with file.open("rb") as opened:
             digest.update(hashlib.file_digest(opened, "sha256").digest())
-    profiles = [(each.width, each.usual_pairs, each.most_pairs) for each in job.profiles]
+    profiles = [(each.width, each.optimal_pairs, each.max_pairs) for each in job.profiles]
     parts = (digest.hexdigest(), version, capability, profiles, job.precision)
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 @contextmanager
 def _lock(path: Path) -> Iterator[None]:
-    """Waits for any other process that holds the lock; a killed one holds it no longer."""
+    """Hold a lock that other processes wait for. The lock of a killed process is released."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 def _put(cached: Path, place: Path) -> Path:
-    """The cached engine copied to its place, by a rename."""
+    """Copy the cached engine to its place, atomically."""
     place.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place.parent.parent, prefix=".placing-") as work:
         copy = Path(work) / place.name

@@ -1,4 +1,4 @@
-"""A cross-encoder's checkpoint folder, written as a model repository of Triton's."""
+"""Export of a cross-encoder's checkpoint folder as a Triton model repository."""
 
 import hashlib
 import shutil
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scaar.core.errors import AlreadyExists, InvalidRequest
-from scaar.runtime.checkpoint import MODEL_FILES, Checkpoint, read_checkpoint
+from scaar.encoders.checkpoint import MODEL_FILES, Checkpoint, read_checkpoint
 from scaar.scorer.engines.cross_encoder import CrossEncoder, open_cross_encoder
 from scaar.scorer.engines.tensor_names import INPUTS
 from scaar.scorer.triton_repository.golden import GOLDEN_FILE, Golden, write_golden
@@ -30,21 +30,22 @@ _PYTHON_BACKEND = Path(__file__).with_name("python_backend.py")
 def export_scorer(
     folder: Path, to: Path, *, backend: Backend, max_batch_size: int = 64, force: bool = False
 ) -> Path:
-    """Writes the repository ``to``, whole or not at all; gives the model's folder in it.
+    """Write the repository ``to`` atomically. Return the model's folder in it.
 
-    The folder holds a checkpoint of any cross-encoder with one logit. One without an ONNX export
-    is exported first, where PyTorch and transformers are installed.
+    ``folder`` contains a checkpoint of any cross-encoder with one logit. A checkpoint without an
+    ONNX file is converted first, if PyTorch and transformers are installed.
 
     Raises:
-        NotFound: the checkpoint, or a file of it, is not there.
-        DataCorrupt: a file of it is damaged, or the model is none with one logit.
-        CapabilityMissing: it has no ONNX export, and what makes one is not installed.
-        AlreadyExists: there is something at ``to``, and no ``force``.
-        InvalidRequest: what is at ``to`` is no repository of this kind, so nothing replaces it.
+        NotFound: the checkpoint, or a file of it, is missing.
+        DataCorrupt: a file of it is damaged, or the model does not have one logit.
+        CapabilityMissing: there is no ONNX file, and the libraries that create one are not
+            installed.
+        AlreadyExists: ``to`` exists, and ``force`` is not set.
+        InvalidRequest: ``to`` contains other files, so it is not replaced.
     """
     _check_place(to, force=force)
     if folder.is_dir() and not any((folder / name).is_file() for name in MODEL_FILES):
-        # PyTorch is loaded where it is needed: 5 GB that few exports ask for.
+        # PyTorch is imported only if needed: few exports need its 5 GB.
         from scaar.scorer.triton_repository.onnx_export import export_onnx
 
         with tempfile.TemporaryDirectory() as work:
@@ -71,7 +72,7 @@ def export_scorer(
 
 
 def write_configuration(folder: Path, backend: Backend, shape: ModelShape) -> None:
-    """The model's folder without its weights: configuration, warm-up and the back end's program."""
+    """Write the model's folder without weights: configuration, warm-up data and program."""
     (folder / VERSION).mkdir(parents=True)
     (folder / "warmup").mkdir()
     (folder / "config.pbtxt").write_text(config_text(backend, shape))
@@ -82,10 +83,10 @@ def write_configuration(folder: Path, backend: Backend, shape: ModelShape) -> No
 
 
 def _copy_weights(checkpoint: Checkpoint, folder: Path, backend: Backend) -> None:
-    # An engine is built from the ONNX file, which Triton itself does not open then.
+    # For TensorRT, the engine is built from the ONNX file, which Triton must not open.
     place = folder if backend is Backend.TENSORRT else folder / VERSION
     shutil.copyfile(checkpoint.model, place / ONNX_FILE)
-    # Weights of more than 2 GB lie beside the file, and it names them.
+    # Weights of more than 2 GB are in files beside the model, which refers to them.
     for beside in checkpoint.model.parent.glob(f"{checkpoint.model.name}?data*"):
         shutil.copyfile(beside, place / beside.name)
 
@@ -105,15 +106,15 @@ def _check_place(to: Path, *, force: bool) -> None:
     if not to.exists() and not to.is_symlink():
         return
     if not force:
-        raise AlreadyExists(f"{to} is there already; --force replaces it")
+        raise AlreadyExists(f"{to} exists already; --force replaces it")
     if not to.is_dir() or to.is_symlink() or {each.name for each in to.iterdir()} - {MODEL_NAME}:
-        text = f"{to} holds other things than the model {MODEL_NAME}; it is not replaced"
+        text = f"{to} contains other files than the model {MODEL_NAME}, so it is not replaced"
         raise InvalidRequest.of("--to", text)
 
 
 @contextmanager
 def _replaced(to: Path) -> Iterator[Path]:
-    """A folder to fill, which takes the place of ``to`` when the block ends without an error."""
+    """Yield a folder that replaces ``to`` when the block ends without an error."""
     to.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=to.parent, prefix=f".{to.name}-") as work:
         new, old = Path(work) / "new", Path(work) / "old"

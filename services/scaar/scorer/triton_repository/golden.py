@@ -1,6 +1,6 @@
-"""Golden pairs: what an exported model says of some texts, for whatever runs it elsewhere.
+"""Golden pairs: logits of the exported model, to validate engines that are built elsewhere.
 
-A JSON file that is read with the standard library alone, where an engine is built.
+The JSON file is read with only the standard library, on the machine that builds an engine.
 """
 
 import json
@@ -13,13 +13,13 @@ from typing import Any
 from scaar.core.errors import DataCorrupt, NotFound
 
 GOLDEN_FILE = "golden.json"
-MOST_DRIFT = 0.01
-"""How far a likeness may be from the exported model's: a contribution is one less the likeness."""
+MAX_DRIFT = 0.01
+"""Maximum difference of a similarity from the exported model's, and so of a contribution."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoldenPair:
-    """Two texts, what the model reads of them, and the logit that it gives them."""
+    """Two texts, their tokens, and the logit of the exported model."""
 
     first: str
     second: str
@@ -30,11 +30,11 @@ class GoldenPair:
 
 @dataclass(frozen=True, slots=True)
 class Golden:
-    """The pairs, and the shapes of batches that the model is asked in."""
+    """The golden pairs, and the batch shapes that the model must support."""
 
     inputs: tuple[str, ...]
     widths: tuple[int, ...]
-    """Lengths in tokens that pairs are padded to, ascending."""
+    """Lengths in tokens to which pairs are padded, ascending."""
 
     max_batch_size: int
     padding: int
@@ -42,16 +42,16 @@ class Golden:
 
 
 def write_golden(path: Path, golden: Golden) -> None:
-    """Writes the file; see :func:`read_golden`."""
+    """Write a file for :func:`read_golden`."""
     path.write_text(json.dumps(asdict(golden), ensure_ascii=False) + "\n")
 
 
 def read_golden(path: Path) -> Golden:
-    """What a file holds.
+    """Read the golden pairs of a file.
 
     Raises:
-        NotFound: there is no such file.
-        DataCorrupt: it does not hold golden pairs.
+        NotFound: the file is missing.
+        DataCorrupt: the file does not contain golden pairs.
     """
     try:
         record = json.loads(path.read_bytes())
@@ -63,36 +63,36 @@ def read_golden(path: Path) -> Golden:
             pairs=tuple(_pair(each) for each in record["pairs"]),
         )
     except FileNotFoundError:
-        raise NotFound(f"{path}: there are no golden pairs; export the model again") from None
+        raise NotFound(f"{path} is missing: export the model again") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataCorrupt(f"{path}: does not hold golden pairs: {error!r}") from error
+        raise DataCorrupt(f"{path} does not contain golden pairs: {error!r}") from error
     if not golden.pairs or not golden.widths:
-        raise DataCorrupt(f"{path}: holds no golden pair")
+        raise DataCorrupt(f"{path} contains no golden pair")
     return golden
 
 
 def check_parity(pairs: Sequence[GoldenPair], logits: Sequence[float]) -> float:
-    """The largest drift of a likeness, where none is above :data:`MOST_DRIFT`.
+    """Return the largest drift of a similarity, after validating it against :data:`MAX_DRIFT`.
 
     Raises:
-        DataCorrupt: a number is missing or none, or a likeness is too far off.
+        DataCorrupt: a logit is missing or not a number, or a drift exceeds the maximum.
     """
     if len(logits) != len(pairs):
-        raise DataCorrupt(f"the engine gives {len(logits)} numbers for {len(pairs)} golden pairs")
-    most = 0.0
+        raise DataCorrupt(f"the engine returns {len(logits)} numbers for {len(pairs)} golden pairs")
+    largest = 0.0
     for number, (pair, logit) in enumerate(zip(pairs, logits, strict=True)):
-        found, expected = _likeness(logit), _likeness(pair.logit)
-        # A comparison with what is no number is never true.
-        if not abs(found - expected) <= MOST_DRIFT:
+        found, expected = _similarity(logit), _similarity(pair.logit)
+        # Comparisons with NaN are false, so this rejects NaN.
+        if not abs(found - expected) <= MAX_DRIFT:
             raise DataCorrupt(
-                f"the engine's likeness of golden pair {number} is {found:.4f}, and the exported "
-                f"model's {expected:.4f}: more than {MOST_DRIFT} lies between them"
+                f"the engine's similarity of golden pair {number} is {found:.4f}, and the exported "
+                f"model's {expected:.4f}: the difference must be at most {MAX_DRIFT}"
             )
-        most = max(most, abs(found - expected))
-    return most
+        largest = max(largest, abs(found - expected))
+    return largest
 
 
-def _likeness(logit: float) -> float:
+def _similarity(logit: float) -> float:
     return 0.5 * (1 + math.tanh(0.5 * logit))
 
 

@@ -1,8 +1,8 @@
-"""The texts of golden pairs: short ones word by word, and some of every length a model reads."""
+"""Texts of golden pairs: every word of some short sentences, and pairs of every length."""
 
 from collections.abc import Iterator
 
-from scaar.core.contribution import leave_one_out
+from scaar.core.loop.contribution import leave_one_out
 from scaar.scorer.engines.cross_encoder import CrossEncoder
 from scaar.scorer.triton_repository.golden import GoldenPair
 
@@ -15,7 +15,7 @@ _FILLER = "It was said that the old house by the river had been sold twice befor
 
 
 def golden_pairs(model: CrossEncoder, widths: tuple[int, ...]) -> tuple[GoldenPair, ...]:
-    """Pairs of every width with the model's logits; blocks while it computes."""
+    """Return pairs of every width with the model's logits. Blocks."""
     texts = [pair for question, sentence in _SHORT for pair in _pairs(question, sentence)]
     texts += [pair for width in widths for pair in _of_width(model, width)]
     encoded = model.encode(texts)
@@ -42,7 +42,7 @@ def _pairs(question: str, sentence: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_width(model: CrossEncoder, width: int) -> list[tuple[str, str]]:
-    """Three pairs as long as the width allows."""
+    """Return three pairs of the maximum length that fits the width."""
     words = (_FILLER + " ") * (width // 8)
     question, sentence = words.split(), _SHORT[0][1]
     low, high = 0, len(question)

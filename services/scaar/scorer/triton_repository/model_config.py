@@ -1,4 +1,4 @@
-"""The ``config.pbtxt`` of a cross-encoder, for each back end of Triton's."""
+"""The ``config.pbtxt`` of a cross-encoder, for each back end of Triton."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from scaar.scorer.engines.triton_contract import REVISION_PARAMETER, TOKENIZER_P
 
 MODEL_NAME = "contribution_scorer"
 PADDING_PARAMETER = "padding"
-"""The padding token's id, for the back end that pads."""
+"""Parameter with the id of the padding token, for the Python back end."""
 
 CAPABILITIES = ("7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "12.0")
-"""Compute capabilities of the GPUs that an engine may be built on, each with a file of its own."""
+"""Supported compute capabilities of GPUs. Each has an engine file of its own."""
 
 
 class Backend(StrEnum):
-    """What runs the model in Triton."""
+    """Back end that runs the model in Triton."""
 
     TENSORRT = "tensorrt"
     ONNX = "onnx"
@@ -26,10 +26,10 @@ class Backend(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelShape:
-    """What a configuration says of a model."""
+    """Properties of a model that its configuration contains."""
 
     inputs: tuple[str, ...]
-    """Of :data:`~scaar.scorer.engines.tensor_names.INPUTS`, those that the model reads."""
+    """Inputs of the model, among :data:`~scaar.scorer.engines.tensor_names.INPUTS`."""
 
     max_pair_tokens: int
     padding: int = 0
@@ -39,23 +39,23 @@ class ModelShape:
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """The lengths in tokens that the scorer pads to, which are all that the model sees."""
+        """Lengths in tokens to which the scorer pads, the only ones that the model sees."""
         below = (bucket for bucket in BUCKETS if bucket < self.max_pair_tokens)
         return (*below, self.max_pair_tokens)
 
 
 def plan_name(capability: str) -> str:
-    """The file of the engine for a compute capability such as ``8.6``."""
+    """Return the file name of the engine for a compute capability such as ``8.6``."""
     return f"model_sm{capability.replace('.', '')}.plan"
 
 
 def mask_name(width: int) -> str:
-    """The file below ``warmup`` with a mask of ones of that width."""
+    """Return the name of the file below ``warmup`` with a mask of ones of that width."""
     return f"attention_mask_{width}"
 
 
 def config_text(backend: Backend, shape: ModelShape) -> str:
-    """The configuration, in protobuf's text format."""
+    """Return the configuration in the text format of protobuf."""
     parts = [
         f'name: "{MODEL_NAME}"',
         *_engine(backend),
@@ -72,7 +72,7 @@ def config_text(backend: Backend, shape: ModelShape) -> str:
 
 _BATCHING = """\
 dynamic_batching {
-  # A full queue refuses, and so does what waited in it too long: the scorer says OVERLOADED.
+  # If the queue is full, or a request waited too long, the scorer responds with OVERLOADED.
   default_queue_policy {
     timeout_action: REJECT
     default_timeout_microseconds: 5000000
@@ -101,7 +101,7 @@ def _input(name: str, *, ragged: bool) -> str:
 
 
 def _instances(backend: Backend, shape: ModelShape) -> str:
-    # With one instance some requests wait 500 ms more than they need to; with two none does.
+    # With one instance, some requests wait 500 ms longer than necessary; with two, none does.
     match backend:
         case Backend.TENSORRT:
             profiles = ", ".join(f'"{number}"' for number in range(len(shape.widths)))
@@ -111,7 +111,7 @@ def _instances(backend: Backend, shape: ModelShape) -> str:
 
 
 def _warmup(width: int, inputs: Sequence[str]) -> str:
-    """One pair of that width: padding alone, under a mask of ones."""
+    """Return a warm-up of one pair of that width: only padding, with a mask of ones."""
     filled: Mapping[str, str] = {"attention_mask": f'input_data_file: "{mask_name(width)}"'}
     lines = [f'model_warmup {{\n  name: "{width} tokens"\n  batch_size: 1']
     for name in inputs:

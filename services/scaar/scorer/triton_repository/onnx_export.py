@@ -1,4 +1,4 @@
-"""The ONNX file of a cross-encoder that has none, written by PyTorch from its weights."""
+"""Export of a cross-encoder's weights to ONNX by PyTorch."""
 
 import shutil
 from pathlib import Path
@@ -6,23 +6,23 @@ from pathlib import Path
 import numpy as np
 
 from scaar.core.errors import DataCorrupt
+from scaar.encoders.checkpoint import MODEL_FILES
 from scaar.encoders.weights import NEEDED, Weights, open_weights
-from scaar.runtime.checkpoint import MODEL_FILES
 from scaar.scorer.engines.cross_encoder import open_cross_encoder
 from scaar.scorer.engines.pair_reader import TokenPair
 from scaar.scorer.engines.tensor_names import OUTPUT
 
-_MOST_DRIFT = 1e-3
+_MAX_DRIFT = 1e-3
 _COPIED = (*NEEDED, "tokenizer_config.json")
 
 
 def export_onnx(folder: Path, to: Path) -> None:
-    """Writes the checkpoint to ``to``, its weights as an ONNX file that gives the same logits.
+    """Write the checkpoint to ``to``, with an ONNX file that returns the same logits.
 
     Raises:
         NotFound: the checkpoint has no tokenizer or configuration.
-        CapabilityMissing: what makes the file is not installed, or cannot make it of this model.
-        DataCorrupt: transformers cannot open the checkpoint, or what was written differs from it.
+        CapabilityMissing: the libraries are not installed, or cannot export this model.
+        DataCorrupt: transformers cannot open the checkpoint, or the ONNX file differs from it.
     """
     weights = open_weights(
         folder,
@@ -40,11 +40,11 @@ def export_onnx(folder: Path, to: Path) -> None:
 
 
 def _compare(weights: Weights, written: Path) -> None:
-    """Holds what was written to the model, on a batch of another shape and with padding."""
+    """Compare the ONNX file with the model, on a batch of another shape with padding."""
     other = open_cross_encoder(written, threads=1)
-    most = min(other.max_pair_tokens, 31)
-    pairs = [TokenPair(tuple(range(2, 2 + n)), (0,) * n) for n in (most, most // 2, 3)]
+    longest = min(other.max_pair_tokens, 31)
+    pairs = [TokenPair(tuple(range(2, 2 + n)), (0,) * n) for n in (longest, longest // 2, 3)]
     expected = weights.computed(other.padded(pairs))
     found = other.logits(pairs)
-    if found.shape != expected.shape or not np.allclose(found, expected, atol=_MOST_DRIFT):
-        raise DataCorrupt(f"{written}: the ONNX file does not give the logits of the model")
+    if found.shape != expected.shape or not np.allclose(found, expected, atol=_MAX_DRIFT):
+        raise DataCorrupt(f"{written}: the logits of the ONNX file differ from the model's")

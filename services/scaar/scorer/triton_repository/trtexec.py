@@ -1,4 +1,4 @@
-"""TensorRT by its program ``trtexec``, which the Triton image has."""
+"""Builder of TensorRT engines with the program ``trtexec`` of the Triton image."""
 
 import json
 import re
@@ -15,21 +15,21 @@ from scaar.scorer.triton_repository.golden import GoldenPair
 
 TRTEXEC = "/usr/src/tensorrt/bin/trtexec"
 _VERSION = re.compile(r"\[TensorRT v(\d+)\]")
-_SAID_LINES = 12
+_OUTPUT_LINES = 12
 
 
 @dataclass(frozen=True, slots=True)
 class TrtexecBuilder:
-    """An :class:`~scaar.scorer.triton_repository.engine.EngineBuilder` of two programs."""
+    """An :class:`~scaar.scorer.triton_repository.engine.EngineBuilder` that runs two programs."""
 
     trtexec: str = TRTEXEC
     nvidia_smi: str = "nvidia-smi"
 
     def tensorrt_version(self) -> tuple[int, ...]:
-        said = _run([self.trtexec, "--help"])
-        found = _VERSION.search(said)
+        output = _run([self.trtexec, "--help"])
+        found = _VERSION.search(output)
         if found is None:
-            raise CapabilityMissing(f"{self.trtexec} does not say which TensorRT it is of")
+            raise CapabilityMissing(f"{self.trtexec} does not print its version of TensorRT")
         number = int(found[1])
         # 8601 is 8.6.1, and 100300 is 10.3.0.
         if number < 10_000:
@@ -40,8 +40,8 @@ class TrtexecBuilder:
         query = ["--query-gpu=compute_cap", "--format=csv,noheader"]
         found = set(_run([self.nvidia_smi, *query]).split())
         if len(found) != 1:
-            there = ", ".join(sorted(found)) or "none"
-            raise CapabilityMissing(f"the GPUs must be of one compute capability, not {there}")
+            listed = ", ".join(sorted(found)) or "none"
+            raise CapabilityMissing(f"the GPUs must have one compute capability, not {listed}")
         return found.pop()
 
     def build(self, job: EngineJob, plan: Path) -> None:
@@ -52,13 +52,13 @@ class TrtexecBuilder:
         for number, profile in enumerate(job.profiles):
             below = job.profiles[number - 1].width if number else 0
             mine = [n for n, p in enumerate(pairs) if below < len(p.input_ids) <= profile.width]
-            for start in range(0, len(mine), profile.most_pairs):
-                part = mine[start : start + profile.most_pairs]
-                answered = self._asked(job, plan, number, [pairs[each] for each in part])
+            for start in range(0, len(mine), profile.max_pairs):
+                part = mine[start : start + profile.max_pairs]
+                answered = self._run_profile(job, plan, number, [pairs[each] for each in part])
                 found.update(zip(part, answered, strict=True))
         return [found[number] for number in sorted(found)]
 
-    def _asked(
+    def _run_profile(
         self, job: EngineJob, plan: Path, profile: int, pairs: Sequence[GoldenPair]
     ) -> list[float]:
         width = job.profiles[profile].width
@@ -79,10 +79,10 @@ class TrtexecBuilder:
 
 
 def build_flags(job: EngineJob, plan: Path, *, major: int) -> list[str]:
-    """How ``trtexec`` of that major version of TensorRT is told to build the engine."""
+    """Return the options of ``trtexec`` that build the engine, for a major version of TensorRT."""
     flags = [f"--onnx={job.onnx}", f"--saveEngine={plan}", "--skipInference"]
     if major == 10:
-        # TensorRT 11 has neither: what the file says is the precision.
+        # TensorRT 11 has neither option, and uses the precision of the file.
         flags.append("--stronglyTyped" if job.precision is Precision.ONNX else f"--{job.precision}")
     for number, profile in enumerate(job.profiles):
         flags += [f"--profile={number}", *_profile_flags(job.inputs, profile)]
@@ -90,7 +90,7 @@ def build_flags(job: EngineJob, plan: Path, *, major: int) -> list[str]:
 
 
 def _profile_flags(inputs: Sequence[str], profile: Profile) -> Iterator[str]:
-    sizes = (("min", 1), ("opt", profile.usual_pairs), ("max", profile.most_pairs))
+    sizes = (("min", 1), ("opt", profile.optimal_pairs), ("max", profile.max_pairs))
     return (f"--{bound}Shapes={_shapes(inputs, pairs, profile.width)}" for bound, pairs in sizes)
 
 
@@ -101,7 +101,7 @@ def _shapes(inputs: Sequence[str], pairs: int, width: int) -> str:
 def _write_inputs(
     folder: Path, job: EngineJob, pairs: Sequence[GoldenPair], width: int
 ) -> Mapping[str, Path]:
-    """A file of raw whole numbers of 64 bits for each input of the batch."""
+    """Write a file of raw int64 values for each input of the batch."""
     files = {}
     for name in job.inputs:
         numbers = array("q")
@@ -125,12 +125,12 @@ def _read_logits(output: Path, count: int) -> list[float]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataCorrupt(f"the engine's output cannot be read: {error!r}") from error
     if len(logits) != count:
-        raise DataCorrupt(f"the engine gives {len(logits)} numbers for {count} pairs")
+        raise DataCorrupt(f"the engine returns {len(logits)} numbers for {count} pairs")
     return logits
 
 
 def _run(command: Sequence[str]) -> str:
-    """What the program says; its last lines are the error where it fails."""
+    """Run a program and return its output. If it fails, the error has its last lines."""
     try:
         ran = subprocess.run(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
@@ -139,6 +139,6 @@ def _run(command: Sequence[str]) -> str:
         text = f"{command[0]} cannot be run: {error.strerror}"
         raise CapabilityMissing(text) from error
     if ran.returncode:
-        said = "\n".join(ran.stdout.splitlines()[-_SAID_LINES:])
-        raise ScaarError(f"{command[0]} ended with status {ran.returncode}: {said}")
+        output = "\n".join(ran.stdout.splitlines()[-_OUTPUT_LINES:])
+        raise ScaarError(f"{command[0]} failed with status {ran.returncode}: {output}")
     return ran.stdout

@@ -1,5 +1,5 @@
-"""What every implementation of a port must keep to, one suite a port.
+"""Conformance suites: requirements of every implementation of a port, one suite for each port.
 
-A test class derives from the suite and gives the fixture named after the port; the suite's tests
-then run over that implementation, embedded or over gRPC.
+A test class derives from the suite and provides the fixture named after the port. The tests of the
+suite then run over that implementation, embedded or over gRPC.
 """

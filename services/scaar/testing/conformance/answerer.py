@@ -1,4 +1,4 @@
-"""What every answerer must keep to."""
+"""Conformance suite of answerers."""
 
 from contextlib import aclosing
 
@@ -19,7 +19,7 @@ from scaar.core.types import (
 
 
 class AnswererConformance:
-    """Derive, give the fixture ``answerer``, and a question that it answers."""
+    """Derive from this class; provide the fixture ``answerer`` and a question that it answers."""
 
     question = "Where was Ada born?"
 

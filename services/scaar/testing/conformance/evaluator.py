@@ -1,4 +1,4 @@
-"""What every evaluator must keep to, asked by a :class:`SteadyAnswerer` over its index ``lab``.
+"""Conformance suite of evaluators with a :class:`SteadyAnswerer` and its index ``lab``.
 
 It takes at most 40 questions an evaluation and 3 unfinished ones a tenant, asks a question that
 fails twice, and names no data set but ``lab``.
@@ -18,7 +18,7 @@ from scaar.core.evaluations import (
     EvaluationQuestion,
     EvaluationRequest,
     EvaluationState,
-    ReportForm,
+    ReportFormat,
     no_questions,
 )
 from scaar.core.ports import Evaluator
@@ -38,7 +38,7 @@ QUESTIONS = tuple(
 REQUEST = EvaluationRequest(
     policies=(PolicyRequest("no_retrieval"), PolicyRequest("flare")),
     grid=EvaluationGrid(theta=(0.3, 0.8)),
-    index="lab",
+    indexes=("lab",),
     request_id="one",
 )
 SETTINGS = ("no_retrieval", "flare:theta=0.3", "flare:theta=0.8")
@@ -57,18 +57,18 @@ WRONG = {
     "grid.theta": replace(REQUEST, policies=(PolicyRequest("single_round"),)),
     "limit": replace(REQUEST, limit=11),
     "seed": replace(REQUEST, seed=-1),
-    "index": replace(REQUEST, index=None),
+    "indexes": replace(REQUEST, indexes=()),
     "timeout_s": replace(REQUEST, timeout_s=0.0),
     "request_id": replace(REQUEST, request_id="x" * 129),
 }
 
 
 class EvaluatorConformance:
-    """Derive and give the fixtures ``evaluator`` and ``answerer``."""
+    """Derive from this class; provide the fixtures ``evaluator`` and ``answerer``."""
 
     @pytest.fixture
     def answerer(self) -> SteadyAnswerer:
-        """What answers; a question that says poison has no answer."""
+        """The answerer of the evaluator, which fails for questions that contain "poison"."""
         return SteadyAnswerer(failing=(("poison", 0), ("shy", 1)))
 
     @pytest.fixture
@@ -80,7 +80,7 @@ class EvaluatorConformance:
         self, evaluator: Evaluator, answerer: SteadyAnswerer
     ) -> None:
         created = await evaluator.create_evaluation(REQUEST, sent(QUESTIONS))
-        assert (created.state, created.wanted, created.done) == (EvaluationState.QUEUED, 30, 0)
+        assert (created.state, created.total, created.done) == (EvaluationState.QUEUED, 30, 0)
         assert (created.settings, created.questions) == (SETTINGS, 10)
         last = await ended(evaluator, created)
         assert last.evaluation.state is EvaluationState.SUCCEEDED
@@ -97,9 +97,7 @@ class EvaluatorConformance:
         assert {each.answer for each in page.predictions} == {"Ada"}
         assert dict(page.predictions[3].scores)["exact_match"] == 1.0
 
-    async def test_details_are_the_question_and_what_was_decided(
-        self, evaluator: Evaluator
-    ) -> None:
+    async def test_details_have_the_question_and_the_decisions(self, evaluator: Evaluator) -> None:
         created = await evaluator.create_evaluation(REQUEST, sent(QUESTIONS))
         await ended(evaluator, created)
         page = await evaluator.list_predictions(created.id, question_id="q3", detailed=True)
@@ -119,21 +117,25 @@ class EvaluatorConformance:
         with pytest.raises(InvalidRequest, match=r"question_id: .* has no question 'nope'"):
             await evaluator.list_predictions(created.id, question_id="nope")
 
-    async def test_a_report_is_given_in_every_form(self, evaluator: Evaluator) -> None:
+    async def test_a_report_has_every_format(self, evaluator: Evaluator) -> None:
         created = await evaluator.create_evaluation(REQUEST, sent(QUESTIONS))
         await ended(evaluator, created)
-        markdown = await evaluator.report(created.id, ReportForm.MARKDOWN)
+        markdown = await evaluator.report(created.id, ReportFormat.MARKDOWN)
         assert markdown.startswith("# Evaluation on jsonl")
-        assert "flare" in await evaluator.report(created.id, ReportForm.HTML)
-        assert '"title"' in await evaluator.report(created.id, ReportForm.JSON)
+        assert "flare" in await evaluator.report(created.id, ReportFormat.HTML)
+        assert '"title"' in await evaluator.report(created.id, ReportFormat.JSON)
 
-    async def test_asked_again_it_is_the_same_evaluation(self, evaluator: Evaluator) -> None:
+    async def test_the_same_request_id_returns_the_same_evaluation(
+        self, evaluator: Evaluator
+    ) -> None:
         created = await evaluator.create_evaluation(REQUEST, sent(QUESTIONS))
         again = await evaluator.create_evaluation(REQUEST, sent(QUESTIONS))
         assert again.id == created.id
-        with pytest.raises(AlreadyExists, match=r"timeout_s is 60.0 there and 7.0 now"):
+        with pytest.raises(AlreadyExists, match=r"timeout_s is 60.0 in the stored one and 7.0 now"):
             await evaluator.create_evaluation(replace(REQUEST, timeout_s=7.0), sent(QUESTIONS))
-        with pytest.raises(AlreadyExists, match=r"dataset.questions is 10 there and 9 now"):
+        with pytest.raises(
+            AlreadyExists, match=r"dataset.questions is 10 in the stored one and 9 now"
+        ):
             await evaluator.create_evaluation(REQUEST, sent(QUESTIONS[:9]))
         other = await evaluator.create_evaluation(
             replace(REQUEST, tenant="others"), sent(QUESTIONS)
@@ -152,10 +154,14 @@ class EvaluatorConformance:
         assert (await evaluator.list_evaluations()).evaluations == ()
 
     @pytest.mark.parametrize(
-        ("questions", "field", "told"),
+        ("questions", "field", "message"),
         [
-            ((), "questions", "at least one"),
-            ((*QUESTIONS, QUESTIONS[3]), "questions[10].id", "is the id of questions\\[3\\]"),
+            ((), "questions", "must not be empty"),
+            (
+                (*QUESTIONS, QUESTIONS[3]),
+                "questions[10].id",
+                "is already the id of questions\\[3\\]",
+            ),
             ((replace(QUESTIONS[0], answers=()),), "questions[0].answers", "at least one"),
             ((replace(QUESTIONS[0], question=" "),), "questions[0].question", "not be empty"),
             (
@@ -170,17 +176,17 @@ class EvaluatorConformance:
         evaluator: Evaluator,
         questions: Sequence[EvaluationQuestion],
         field: str,
-        told: str,
+        message: str,
     ) -> None:
-        with pytest.raises(InvalidRequest, match=told) as caught:
+        with pytest.raises(InvalidRequest, match=message) as caught:
             await evaluator.create_evaluation(REQUEST, sent(questions))
         assert [each.field for each in caught.value.violations] == [field]
 
     async def test_questions_beside_a_data_set_are_refused(self, evaluator: Evaluator) -> None:
-        with pytest.raises(InvalidRequest, match="go without the data set lab"):
+        with pytest.raises(InvalidRequest, match="cannot be sent with the data set lab"):
             await evaluator.create_evaluation(replace(REQUEST, dataset="lab"), sent(QUESTIONS))
 
-    async def test_one_that_is_not_there_is_not_found(self, evaluator: Evaluator) -> None:
+    async def test_an_unknown_evaluation_is_not_found(self, evaluator: Evaluator) -> None:
         with pytest.raises(NotFound):
             await evaluator.get_evaluation("nobody")
         with pytest.raises(NotFound):
@@ -188,18 +194,18 @@ class EvaluatorConformance:
         with pytest.raises(InvalidRequest, match="evaluation_id"):
             await evaluator.get_evaluation("")
 
-    async def test_a_report_before_the_end_says_what_is_done(
+    async def test_a_report_before_the_end_names_the_progress(
         self, evaluator: Evaluator, answerer: SteadyAnswerer
     ) -> None:
         answerer.answering.clear()
         created = await evaluator.create_evaluation(REQUEST, sent(QUESTIONS))
         with pytest.raises(WrongState, match="0 of 30 predictions") as caught:
-            await evaluator.report(created.id, ReportForm.HTML)
+            await evaluator.report(created.id, ReportFormat.HTML)
         assert caught.value.metadata["done"] == "0"
-        assert caught.value.metadata["wanted"] == "30"
+        assert caught.value.metadata["total"] == "30"
         assert caught.value.metadata["state"] in ("queued", "running")
 
-    async def test_one_that_is_cancelled_ends(
+    async def test_a_cancelled_evaluation_ends(
         self, evaluator: Evaluator, answerer: SteadyAnswerer
     ) -> None:
         answerer.answering.clear()
@@ -211,14 +217,14 @@ class EvaluatorConformance:
         assert (await watching).evaluation.state is EvaluationState.CANCELLED
         assert await evaluator.cancel_evaluation(created.id) == cancelled
 
-    async def test_one_that_has_ended_cannot_be_cancelled(self, evaluator: Evaluator) -> None:
+    async def test_an_ended_evaluation_cannot_be_cancelled(self, evaluator: Evaluator) -> None:
         created = await evaluator.create_evaluation(REQUEST, sent(QUESTIONS))
         await ended(evaluator, created)
         with pytest.raises(WrongState, match="is succeeded, with 30 of 30") as caught:
             await evaluator.cancel_evaluation(created.id)
         assert caught.value.metadata["state"] == "succeeded"
 
-    async def test_a_question_that_always_fails_scores_nothing_and_the_rest_go_on(
+    async def test_a_question_that_always_fails_scores_0_and_the_others_continue(
         self, evaluator: Evaluator, answerer: SteadyAnswerer
     ) -> None:
         poison = replace(QUESTIONS[1], id="bad", question="Who is poison?")
@@ -234,13 +240,13 @@ class EvaluatorConformance:
         assert dict(first.scores)["f1"] == 0.0
         assert (second.failure, second.answer) == (None, "Ada")
 
-    async def test_a_tenant_has_so_many_unfinished_ones_and_no_more(
+    async def test_the_unfinished_evaluations_of_a_tenant_are_limited(
         self, evaluator: Evaluator, answerer: SteadyAnswerer
     ) -> None:
         answerer.answering.clear()
         for name in "abc":
             await evaluator.create_evaluation(replace(REQUEST, request_id=name), sent(QUESTIONS))
-        with pytest.raises(Overloaded, match="3 evaluations that have not ended") as caught:
+        with pytest.raises(Overloaded, match="3 unfinished evaluations") as caught:
             await evaluator.create_evaluation(replace(REQUEST, request_id="d"), sent(QUESTIONS))
         assert caught.value.retry_after_s > 0
         other = replace(REQUEST, request_id="d", tenant="others")
@@ -288,13 +294,13 @@ class EvaluatorConformance:
 
 
 async def sent(questions: Sequence[EvaluationQuestion]) -> AsyncIterator[EvaluationQuestion]:
-    """The questions as they are sent."""
+    """Yield the questions."""
     for each in questions:
         yield each
 
 
 async def ended(evaluator: Evaluator, created: EvaluationDescription) -> EvaluationProgress:
-    """The last that is told of an evaluation when it is watched."""
+    """The last progress message of a watched evaluation."""
     last = None
     async for last in evaluator.watch_evaluation(created.id):
         assert last.evaluation.id == created.id

@@ -1,4 +1,4 @@
-"""What every generator must keep to."""
+"""Conformance suite of generators."""
 
 import asyncio
 import itertools
@@ -38,13 +38,13 @@ _WRONG: tuple[tuple[str, dict[str, Any]], ...] = (
     ("top_tokens", {"top_tokens": -1}),
     ("top_tokens", {"top_tokens": 21}),
 )
-"""Requests with one wrong field each, and its name."""
+"""Requests with one wrong field each, and the name of the field."""
 
 
 class GeneratorConformance:
-    """Derive, give the fixture ``generator``, and set a prompt that the model follows.
+    """Derive from this class; provide the fixture ``generator`` and a prompt for the model.
 
-    Nothing is assumed of what it writes but the length::
+    The suite only assumes a minimum length of the generated text::
 
         @pytest.mark.parametrize("transport", TRANSPORTS)
         class TestMyGenerator(GeneratorConformance):
@@ -57,10 +57,10 @@ class GeneratorConformance:
     """
 
     prompt = "Question: where?\nAnswer:"
-    """What the model follows with at least six tokens that begin at least three words."""
+    """Prompt that the model continues with at least six tokens in at least three words."""
 
     logprob_tolerance = 1e-5
-    """How far apart the log-probabilities of one text may be when it is read in other steps."""
+    """Maximum difference of the log-probabilities of a text that is read in different steps."""
 
     @pytest.fixture
     def generator(self) -> Generator:
@@ -102,7 +102,7 @@ class GeneratorConformance:
         assert end.generated_tokens == max_tokens
         assert end.finish_reason is FinishReason.LENGTH
 
-    async def test_logprobs_are_given_where_they_are_promised(self, generator: Generator) -> None:
+    async def test_logprobs_are_returned_if_declared(self, generator: Generator) -> None:
         capabilities = (await generator.describe_model()).capabilities
         for token in _tokens(await self._write(generator, top_tokens=1)):
             assert token.logprob is None or token.logprob <= 0
@@ -136,23 +136,21 @@ class GeneratorConformance:
         stopped = await self._write(generator, stop=(late, early))
         assert _text(stopped) == text[: min(text.index(late), text.index(early))]
 
-    async def test_a_stop_string_that_does_not_come_changes_nothing(
-        self, generator: Generator
-    ) -> None:
+    async def test_an_absent_stop_string_changes_nothing(self, generator: Generator) -> None:
         plain = await self._write(generator)
         begun = _text(plain)[-1:] + "\x00"
         stopped = await self._write(generator, stop=(begun, "\x00"))
         assert _text(stopped) == _text(plain)
         assert _end(stopped) == _end(plain)
 
-    # --- one text, asked for in other ways ----------------------------------------------------
+    # --- one text, requested in different ways -------------------------------------------------
 
-    async def test_the_same_request_is_answered_alike_twice(self, generator: Generator) -> None:
+    async def test_the_same_request_has_the_same_answer(self, generator: Generator) -> None:
         first, second = await self._write(generator), await self._write(generator)
         self._assert_alike(_tokens(second), _tokens(first))
         assert _end(second) == _end(first)
 
-    async def test_a_prefix_is_gone_on_from_by_its_text(self, generator: Generator) -> None:
+    async def test_a_prefix_is_continued_by_its_text(self, generator: Generator) -> None:
         whole = _tokens(await self._write(generator))
         for cut in _word_starts(whole):
             rest = await self._write(
@@ -160,16 +158,14 @@ class GeneratorConformance:
             )
             assert _text(rest) == _text(whole[cut:])
 
-    async def test_a_prefix_is_gone_on_from_by_its_ids(self, generator: Generator) -> None:
+    async def test_a_prefix_is_continued_by_its_ids(self, generator: Generator) -> None:
         whole = _tokens(await self._write(generator))
         by_ids = Capability.RESUME_BY_IDS in (await generator.describe_model()).capabilities
         for cut in range(1, len(whole)) if by_ids else _word_starts(whole):
             rest = await self._write(generator, **_after(whole[:cut]), max_tokens=len(whole) - cut)
             self._assert_alike(_tokens(rest), whole[cut:])
 
-    async def test_generations_at_once_are_answered_as_each_alone(
-        self, generator: Generator
-    ) -> None:
+    async def test_concurrent_generations_equal_separate_ones(self, generator: Generator) -> None:
         whole = _tokens(await self._write(generator))
         cuts = [0, *_word_starts(whole)]
         together = await asyncio.gather(
@@ -181,12 +177,12 @@ class GeneratorConformance:
         for cut, events in zip(cuts * 2, together, strict=True):
             self._assert_alike(_tokens(events), whole[cut:])
 
-    async def test_eight_generations_at_once_are_those_of_one_after_the_other(
+    async def test_eight_concurrent_generations_equal_sequential_ones(
         self, generator: Generator
     ) -> None:
         capabilities = (await generator.describe_model()).capabilities
         gives_attention = Capability.ATTENTION in capabilities
-        # Half of them with attention: what one collects must not come to stand in another.
+        # Half of them have attention: generations must not mix up their attention.
         asked: list[dict[str, Any]] = [
             {"prompt": prompt, "max_tokens": 8, "attention": gives_attention and place % 2 == 1}
             for place, prompt in enumerate(self._eight_prompts())
@@ -196,7 +192,7 @@ class GeneratorConformance:
         for mine, before in zip(together, alone, strict=True):
             self._assert_same_events(mine, before)
 
-    async def test_eight_attentions_at_once_are_those_of_one_after_the_other(
+    async def test_eight_concurrent_attentions_equal_sequential_ones(
         self, generator: Generator
     ) -> None:
         requests = [
@@ -216,7 +212,7 @@ class GeneratorConformance:
             for row, expected in zip(mine.weights, before.weights, strict=True):
                 assert row == pytest.approx(expected, abs=self.logprob_tolerance)
 
-    # --- leaving early ------------------------------------------------------------------------
+    # --- closing early ------------------------------------------------------------------------
 
     @pytest.mark.parametrize("after", [0, 1, 3])
     async def test_closing_early_leaves_the_generator_as_it_was(
@@ -256,21 +252,19 @@ class GeneratorConformance:
         await asyncio.gather(reader, return_exceptions=True)
         self._assert_alike(_tokens(await self._write(generator)), whole)
 
-    # --- what is refused ----------------------------------------------------------------------
+    # --- invalid requests ---------------------------------------------------------------------
 
-    @pytest.mark.parametrize(("field", "fields"), _WRONG)
-    async def test_a_wrong_field_is_named_before_any_event(
-        self, generator: Generator, field: str, fields: dict[str, Any]
-    ) -> None:
-        seen: list[GenerationEvent] = []
-        with pytest.raises(InvalidRequest) as caught:
-            await self._write(generator, into=seen, **fields)
-        (wrong,) = caught.value.violations
-        # A server names the item that is over the contract's limit, before it parses the request.
-        assert wrong.field in (field, f"{field}[0]")
-        assert seen == []
+    async def test_a_wrong_field_is_named_before_any_event(self, generator: Generator) -> None:
+        for field, fields in _WRONG:
+            seen: list[GenerationEvent] = []
+            with pytest.raises(InvalidRequest) as caught:
+                await self._write(generator, into=seen, **fields)
+            (wrong,) = caught.value.violations
+            # A server names the item over the contract's limit before it parses the request.
+            assert wrong.field in (field, f"{field}[0]"), fields
+            assert seen == [], fields
 
-    async def test_every_wrong_field_is_named_at_once(self, generator: Generator) -> None:
+    async def test_every_wrong_field_is_named_together(self, generator: Generator) -> None:
         with pytest.raises(InvalidRequest) as caught:
             await self._write(generator, prompt="", max_tokens=0, stop=("",), top_tokens=-1)
         fields = sorted(each.field for each in caught.value.violations)
@@ -286,7 +280,7 @@ class GeneratorConformance:
 
     # --- attention and description ------------------------------------------------------------
 
-    async def test_attention_is_given_or_refused_as_promised(self, generator: Generator) -> None:
+    async def test_attention_is_returned_or_refused_as_declared(self, generator: Generator) -> None:
         request = AttendRequest(self.prompt, " Here is a text.")
         if Capability.ATTENTION not in (await generator.describe_model()).capabilities:
             with pytest.raises(CapabilityMissing):
@@ -306,7 +300,7 @@ class GeneratorConformance:
             with pytest.raises(PromptTooLong):
                 await generator.attend(wrong)
 
-    async def test_attention_comes_with_the_tokens_as_promised(self, generator: Generator) -> None:
+    async def test_tokens_have_attention_if_declared(self, generator: Generator) -> None:
         if Capability.ATTENTION not in (await generator.describe_model()).capabilities:
             with pytest.raises(CapabilityMissing):
                 await self._write(generator, attention=True)
@@ -320,7 +314,7 @@ class GeneratorConformance:
         assert "".join(token.text for token in start.tokens).strip() == self.prompt.strip()
         text = AttendRequest(self.prompt, _text(events), tuple(token.id for token in tokens))
         attended = await generator.attend(text)
-        # A token comes with what the one before it pays, so the text's rows are one behind.
+        # A token has the attention of the previous token, so that the rows are shifted by one.
         rows = [token.attention for token in tokens[1:]]
         if end.finish_reason is FinishReason.END_OF_SEQUENCE:
             rows.append(end.attention)
@@ -336,7 +330,7 @@ class GeneratorConformance:
         assert model.max_total_tokens > 0
         assert model == await generator.describe_model()
 
-    # --- how the suite asks -------------------------------------------------------------------
+    # --- requests of the suite ----------------------------------------------------------------
 
     def _request(self, **fields: Any) -> GenerateRequest:
         return replace(GenerateRequest(self.prompt, max_tokens=16), **fields)
@@ -344,7 +338,7 @@ class GeneratorConformance:
     async def _write(
         self, generator: Generator, *, into: list[GenerationEvent] | None = None, **fields: Any
     ) -> list[GenerationEvent]:
-        """The events of the suite's request, but for these fields."""
+        """Return the events of the suite's request with these fields changed."""
         written = [] if into is None else into
         async with aclosing(generator.generate(self._request(**fields))) as events:
             async for event in events:
@@ -352,13 +346,13 @@ class GeneratorConformance:
         return written
 
     def _eight_prompts(self) -> list[str]:
-        """Prompts of different lengths, so that nothing of one fits another."""
+        """Return prompts of different lengths, so that mixed-up events are noticed."""
         return [f"{'Well then. ' * place}{self.prompt}" for place in range(8)]
 
     def _assert_same_events(
         self, one: Sequence[GenerationEvent], other: Sequence[GenerationEvent]
     ) -> None:
-        """The same events, all numbers in them included."""
+        """Assert that the events are the same, including all numbers."""
         ours, theirs = _tokens(one), _tokens(other)
         self._assert_alike(ours, theirs)
         for left, right in zip(ours, theirs, strict=True):
@@ -368,12 +362,12 @@ class GeneratorConformance:
         end, expected = _end(one), _end(other)
         assert replace(end, attention=()) == replace(expected, attention=())
         assert end.attention == pytest.approx(expected.attention, abs=self.logprob_tolerance)
-        # A server may leave out the count of a prompt when it is busy.
+        # A busy server may omit the token count of a prompt.
         if isinstance(one[0], GenerationStart) and isinstance(other[0], GenerationStart):
             assert one[0] == other[0]
 
     def _assert_alike(self, one: Sequence[Token], other: Sequence[Token]) -> None:
-        """The same tokens, each as likely as the other."""
+        """Assert that the tokens and their probabilities are the same."""
         assert [(token.id, token.text) for token in one] == [
             (token.id, token.text) for token in other
         ]
@@ -396,12 +390,12 @@ def _end(events: Sequence[GenerationEvent]) -> GenerationEnd:
 
 
 def _after(tokens: Sequence[Token]) -> dict[str, Any]:
-    """The fields of a request that goes on from these tokens."""
+    """Return the fields of a request that continues these tokens."""
     return {"prefix": _text(tokens), "prefix_token_ids": tuple(token.id for token in tokens)}
 
 
 def _word_starts(tokens: Sequence[Token]) -> list[int]:
-    """Where a word begins: a text cut there is made of the same tokens when it is read again."""
+    """Return the start of a word: a text cut there has the same tokens when it is read again."""
     starts = [at for at, token in enumerate(tokens) if at and token.text[:1].isspace()]
     assert len(starts) >= 2, "set a prompt that more words follow"
     return starts[:3]

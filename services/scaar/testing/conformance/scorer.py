@@ -1,7 +1,7 @@
-"""What every contribution scorer must keep to.
+"""Conformance suite of contribution scorers.
 
-An implementer derives :class:`ScorerConformance` in a test module, gives the fixture ``scorer``,
-an open one of their own, and runs pytest (with ``asyncio_mode = "auto"``)::
+An implementer derives :class:`ScorerConformance` in a test module, provides the fixture ``scorer``,
+an open scorer, and runs pytest (with ``asyncio_mode = "auto"``)::
 
     class TestMyScorer(ScorerConformance):
         @pytest.fixture
@@ -9,8 +9,8 @@ an open one of their own, and runs pytest (with ``asyncio_mode = "auto"``)::
             async with open_my_scorer() as scorer:
                 yield scorer
 
-Every test inherited is then a promise that callers rely on. The scorer needs a model that reads
-the order of words, or says ``reads_order = False``, and room for 30 calls at a time.
+Each inherited test is a guarantee that callers rely on. The scorer needs a model that is sensitive
+to the order of words, or ``reads_order = False``, and capacity for 30 concurrent calls.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ _WRONG = (
 
 
 class ScorerConformance:
-    """Derive and give the fixture ``scorer``."""
+    """Derive from this class; provide the fixture ``scorer``."""
 
     tolerance: ClassVar[float] = 1e-6
     """How far a contribution may be from itself. Padding and the size of a batch change the order
@@ -53,8 +53,8 @@ class ScorerConformance:
     more."""
 
     reads_order: ClassVar[bool] = True
-    """Whether a word that stands twice in a sentence contributes by its place. It does to a model;
-    to a control that knows the word or the sentence alone, both are the same."""
+    """Whether the contribution of a repeated word depends on its position. It does for a model, but
+    not for a control that uses only the word or the sentence."""
 
     @pytest.fixture
     def scorer(self) -> ContributionScorer:
@@ -68,7 +68,7 @@ class ScorerConformance:
         assert [len(each) for each in scores] == [len(each.words) for each in _SENTENCES]
         assert all(0 <= score <= 1 for each in scores for score in each)
 
-    async def test_a_batch_gives_what_its_sentences_give_alone_in_its_order(
+    async def test_a_batch_has_the_scores_of_its_sentences_in_order(
         self, scorer: ContributionScorer
     ) -> None:
         alone = await self._alone(scorer)
@@ -76,14 +76,14 @@ class ScorerConformance:
         backwards = await scorer.score_contributions(_SENTENCES[::-1])
         self._assert_same(backwards, alone[::-1])
 
-    async def test_a_sentence_gives_the_same_twice_in_a_call_and_in_two(
+    async def test_a_sentence_has_the_same_scores_within_and_across_calls(
         self, scorer: ContributionScorer
     ) -> None:
         one, other = await scorer.score_contributions((_GOOD, _GOOD))
         self._assert_same([one], [other])
         self._assert_same(await scorer.score_contributions((_GOOD,)), [one])
 
-    async def test_concurrent_calls_give_what_each_gives_alone(
+    async def test_concurrent_calls_have_the_scores_of_separate_ones(
         self, scorer: ContributionScorer
     ) -> None:
         alone = await self._alone(scorer)
@@ -92,7 +92,7 @@ class ScorerConformance:
         found = await asyncio.gather(*calls)
         self._assert_same([row for rows in found for row in rows], alone * 6)
 
-    async def test_a_repeated_word_is_taken_out_by_its_place(
+    async def test_a_repeated_word_is_removed_by_its_position(
         self, scorer: ContributionScorer
     ) -> None:
         apart = ScoreRequest("Who saw Ada?", ("Ada", "saw", "Ada"))
@@ -113,7 +113,7 @@ class ScorerConformance:
             await scorer.score_contributions((_GOOD, wrong))
         assert [each.field for each in caught.value.violations] == [f"sentences[1].{field}"]
 
-    async def test_every_wrong_field_is_named_at_once(self, scorer: ContributionScorer) -> None:
+    async def test_every_wrong_field_is_named_together(self, scorer: ContributionScorer) -> None:
         with pytest.raises(InvalidRequest) as caught:
             await scorer.score_contributions(
                 (ScoreRequest("", ()), _GOOD, ScoreRequest("", ("a",)))

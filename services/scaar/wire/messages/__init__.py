@@ -1,5 +1,6 @@
-"""The domain's values as messages of the contract and back, exactly.
+"""Lossless conversion between domain values and messages of the contract.
 
-``<thing>_to_pb`` and ``<thing>_from_pb`` come in pairs. What a message cannot say right (an enum
-value that is not known, a number that is none) is an ``InvalidRequest`` naming the field.
+``codec`` converts every type by the names of its fields. A value that a message or the domain
+cannot contain (an unknown enum value, a number that is not finite) is an ``InvalidRequest`` that
+names the field.
 """

@@ -1,6 +1,11 @@
-"""Single fields: what the contract can carry, and what is taken from it."""
+"""Validation of single fields, in both directions."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
+
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message import Message
 
 from scaar.core.errors import InvalidRequest
 
@@ -8,14 +13,14 @@ _INT32_MAX = 2**31 - 1
 
 
 def carried_int(field: str, value: int) -> int:
-    """The number, if it fits the contract's 32 bits."""
+    """Return the number if it fits in the 32 bits of the contract."""
     if not -_INT32_MAX - 1 <= value <= _INT32_MAX:
         raise InvalidRequest.of(field, f"must fit in 32 bits, not {value:g}")
     return value
 
 
 def carried_text(field: str, value: str) -> str:
-    """The text, if it is Unicode without half pairs."""
+    """Return the text if it has no unpaired surrogates, which UTF-8 cannot encode."""
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -25,19 +30,35 @@ def carried_text(field: str, value: str) -> str:
     return value
 
 
+def check_carried(fields: Mapping[str, Any], message: type[Message]) -> None:
+    """Raise InvalidRequest for the first text or number that the message cannot carry.
+
+    ``fields`` are keyword arguments of the message, nested messages as dictionaries.
+    """
+    descriptor: Any = message.DESCRIPTOR
+    _check_carried(fields, descriptor, "")
+
+
+def _check_carried(fields: Mapping[str, Any], message: Descriptor, path: str) -> None:
+    for name, value in fields.items():
+        field = message.fields_by_name[name]
+        for at, item in enumerate(value if field.is_repeated else (value,)):
+            if isinstance(item, Mapping):
+                place = f"{path}{name}[{at}]." if field.is_repeated else f"{path}{name}."
+                _check_carried(item, field.message_type, place)
+            elif isinstance(item, str):
+                carried_text(path + name, item)
+            elif item is not None and field.type == FieldDescriptor.TYPE_INT32:
+                carried_int(path + name, item)
+
+
 def finite(field: str, value: float) -> float:
-    """The number, if it is one."""
+    """Return the number if it is finite."""
     if not math.isfinite(value):
         raise InvalidRequest.of(field, f"must be a finite number, not {value:g}")
     return value
 
 
 def finite_or_none(value: float) -> float | None:
-    """The number, None where it is NaN or infinite."""
+    """Return the number; None if it is NaN or infinite."""
     return value if math.isfinite(value) else None
-
-
-def required(field: str, present: bool) -> None:
-    """Refuses a message that is not there."""
-    if not present:
-        raise InvalidRequest.of(field, "is required")

@@ -6,7 +6,7 @@ from bench.__main__ import main
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["everything"], "there is no part 'everything'; the parts are embedded, grpc"),
         (["--rounds", "0"], "--rounds: must be a whole number of 1 to 100000, not 0"),
@@ -15,7 +15,7 @@ from bench.__main__ import main
 )
 def test_what_cannot_be_measured_is_refused_with_what_can(
     arguments: list[str],
-    told: str,
+    message: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -23,4 +23,4 @@ def test_what_cannot_be_measured_is_refused_with_what_can(
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err

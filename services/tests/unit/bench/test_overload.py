@@ -1,9 +1,9 @@
 from collections.abc import AsyncGenerator
 
 from bench import overload
-from scaar.core.capacity import AnswerCapacity, CapacityLimits
+from scaar.core.calls.capacity import AnswerCapacity, CapacityLimits
 from scaar.core.errors import Overloaded
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.ports import Answerer
 from scaar.core.types import AnswerEvent, AnswerRequest, Token, TokenDrafted
 from scaar.query_builder.local import LocalQueryBuilder
@@ -14,7 +14,7 @@ from scaar.testing.fakes import (
 )
 
 
-async def test_goodput_is_compared_and_refusals_are_told_apart() -> None:
+async def test_goodput_is_compared_and_refusals_are_distinguished() -> None:
     generator = ScriptedGenerator(lambda request: [(" So the answer is Ada.", -0.1)], delay_s=0.01)
     ports = Ports(
         generator, ScriptedScorer({}), LocalQueryBuilder(), InMemoryRetriever({"lab": []})

@@ -1,4 +1,4 @@
-"""What the command line's tests share."""
+"""Fixtures of the tests of the command line."""
 
 from pathlib import Path
 
@@ -12,8 +12,8 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerStarted,
     EffectivePolicy,
-    Formulation,
     JudgedWord,
+    Moment,
     PassagesRetrieved,
     Provenance,
     Query,
@@ -26,15 +26,13 @@ from scaar.core.types import (
     SettingSource,
     Token,
     TokenDrafted,
-    Trigger,
     Usage,
-    When,
 )
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder of the test's own."""
+    """A data folder for this test."""
     folder = tmp_path / "home"
     monkeypatch.setenv("SCAAR_HOME", str(folder))
     return folder
@@ -45,11 +43,11 @@ def answered() -> list[AnswerEvent]:
     """An answer with one uncertain word, one retrieval and a sentence written again."""
     policy = EffectivePolicy(
         name="scaar",
-        when=When.UNCERTAIN_DRAFT,
-        trigger=Trigger.EXP_RAW,
+        moments=(Moment.UNCERTAIN_DRAFT,),
+        trigger="exp_raw",
         theta=0.2,
         theta_cap=1.0,
-        query=QuerySettings(Formulation.PFQ, include_question=True),
+        query=QuerySettings("pfq", include_question=True),
         top_k=3,
         sources=(("theta", SettingSource.MODEL), ("alpha", SettingSource.PAPER)),
     )
@@ -79,7 +77,7 @@ def answered() -> list[AnswerEvent]:
         TokenDrafted(0, Token(1, " Ada", 0, 4, -0.02)),
         TokenDrafted(0, Token(2, " [Paris].", 4, 13)),
         SentenceJudged(0, " Ada [Paris].", words, 1, retrieving=True),
-        QueryBuilt(0, Query("Where was Ada [born]? Ada", Formulation.PFQ, (0,))),
+        QueryBuilt(0, Query("Where was Ada [born]? Ada", "pfq", (0,))),
         PassagesRetrieved(0, "lab", "v1", (passage,)),
         SentenceRegenerated(0, " Ada [Paris].", first.text),
         SentenceAccepted(0, first, 0, 14),

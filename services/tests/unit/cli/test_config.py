@@ -1,13 +1,16 @@
-"""``scaar --config FILE``: one file for all services, and all that is wrong with it at once."""
+"""``scaar --config FILE``: one file for all services, with all its errors reported together."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from scaar.cli.services import ServiceName
-from scaar.cli.settings import read_every
-from scaar.runtime.config_file import CONFIG_VARIABLE
+from scaar.cli.serve.services import ServiceName
+from scaar.cli.settings import read_every, settings_class
+from scaar.runtime.breaker_settings import BreakerSettings
+from scaar.runtime.channel_security import ChannelSecurity
+from scaar.runtime.config_file import CONFIG_VARIABLE, SECTIONS
+from scaar.runtime.settings import section_name
 from scaar.testing.commands import run_scaar
 
 USAGE, FAILURE = 2, 1
@@ -24,7 +27,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "scaar.yaml"
 
 
-def test_a_command_goes_by_the_file(path: Path) -> None:
+def test_a_command_reads_the_file(path: Path) -> None:
     path.write_text(f"orchestrator:\n  generator_target: {NOWHERE}\n")
     ran = run_scaar("--config", str(path), "ask", "Who?")
     assert ran.status == FAILURE
@@ -39,7 +42,7 @@ def test_a_variable_names_the_file_too(path: Path, monkeypatch: pytest.MonkeyPat
     assert os.environ[CONFIG_VARIABLE] == str(path)
 
 
-def test_the_option_goes_over_the_variable(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_option_overrides_the_variable(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path.write_text(f"orchestrator:\n  generator_target: {NOWHERE}\n")
     monkeypatch.setenv(CONFIG_VARIABLE, "/no/where.yaml")
     ran = run_scaar("--config", str(path), "ask", "Who?")
@@ -49,7 +52,7 @@ def test_the_option_goes_over_the_variable(path: Path, monkeypatch: pytest.Monke
     )
 
 
-def test_the_environment_goes_over_the_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_overrides_the_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path.write_text("orchestrator:\n  generator_target: dns:///127.0.0.1:2\n")
     monkeypatch.setenv("SCAAR_ORCHESTRATOR_GENERATOR_TARGET", NOWHERE)
     ran = run_scaar("--config", str(path), "ask", "Who?")
@@ -57,7 +60,7 @@ def test_the_environment_goes_over_the_file(path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("command", [("doctor",), ("up",), ("serve", "scorer"), ("index", "list")])
-def test_all_that_is_wrong_is_told_in_one_line_with_where_it_is_from(
+def test_all_invalid_settings_are_reported_in_one_line_with_their_source(
     path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
     path.write_text(
@@ -68,10 +71,12 @@ def test_all_that_is_wrong_is_told_in_one_line_with_where_it_is_from(
     ran = run_scaar("--config", str(path), *command)
     assert (ran.status, ran.out) == (USAGE, "")
     assert ran.err.count("\n") == 1
-    assert ran.err.startswith(f"scaar: {path}: query-builder: is no section; known: orchestrator,")
+    assert ran.err.startswith(
+        f"scaar: {path}: query-builder: is not a section; known: orchestrator,"
+    )
     for wrong in (
         f"{path}: generator.threads: Input should be a valid integer",
-        f"{path}: generator.tempo: is no setting; known: address,",
+        f"{path}: generator.tempo: is not a setting; known: address,",
         f"{path}: retriever.k1: Input should be greater",
         "SCAAR_SCORER_THREADS: Input should be a valid integer",
         "SCAAR_RETRIEVER_PRELOAD: must be JSON",
@@ -79,14 +84,14 @@ def test_all_that_is_wrong_is_told_in_one_line_with_where_it_is_from(
         assert f"; {wrong}" in ran.err
 
 
-def test_a_file_that_is_no_yaml_is_told_with_the_place(path: Path) -> None:
+def test_a_file_that_is_not_yaml_is_reported_with_line_and_column(path: Path) -> None:
     path.write_text("generator:\n  threads: [1\n")
     ran = run_scaar("--config", str(path), "doctor")
     assert (ran.status, ran.out) == (USAGE, "")
     assert ran.err.startswith(f"scaar: {path}: line 3, column 1: while parsing")
 
 
-def test_up_tells_every_wrong_setting_before_it_starts_anything(
+def test_up_reports_every_invalid_setting_before_it_starts_a_service(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SCAAR_GENERATOR_THREADS", "many")
@@ -99,3 +104,15 @@ def test_up_tells_every_wrong_setting_before_it_starts_anything(
 
 def test_every_service_has_settings() -> None:
     assert set(read_every()) == set(ServiceName)
+
+
+def test_a_scalar_in_the_place_of_a_section_is_answered_with_the_sections(path: Path) -> None:
+    path.write_text("address: 127.0.0.1:50051\n")
+    err = run_scaar("--config", str(path), "index", "list").err
+    problem = f"is not a section of settings; sections: {', '.join(SECTIONS)}"
+    assert err == f"scaar: {path}: address: {problem}\n"
+
+
+def test_the_sections_are_those_of_all_settings() -> None:
+    classes = [*map(settings_class, ServiceName), ChannelSecurity, BreakerSettings]
+    assert sorted(SECTIONS) == sorted(section_name(cls) for cls in classes)

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from scaar.cli.corpus import app
+from scaar.cli.index.corpus import app
 from scaar.core.errors import InvalidRequest
 from scaar.core.types import MetadataField, Passage
-from scaar.retriever.corpus import CorpusFile
+from scaar.retriever.corpus.corpus import CorpusFile
 
 DOCUMENTS = [
     {"id": "a", "title": "Etna", "text": "Etna is a\nvolcano in Italy."},
@@ -31,12 +31,12 @@ def split(documents: Path, out: Path, *options: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["passages.jsonl", "passages.jsonl.gz"])
-def test_documents_are_split_to_a_file_that_an_index_is_built_of(
+def test_documents_are_split_into_a_file_for_an_index(
     documents: Path, tmp_path: Path, name: str
 ) -> None:
     out = tmp_path / name
-    told = split(documents, out, "--words", "4")
-    assert told == f"{out}: 3 passages of 2 documents\n"
+    output = split(documents, out, "--words", "4")
+    assert output == f"{out}: 3 passages of 2 documents\n"
     assert list(CorpusFile(out)) == [
         Passage("a-1", "Etna", "Etna is a volcano"),
         Passage("a-2", "Etna", "in Italy."),
@@ -65,13 +65,13 @@ def test_the_same_documents_give_the_same_bytes(documents: Path, tmp_path: Path)
     assert gzip.decompress(made[0].read_bytes()).count(b"\n") == 2
 
 
-def test_a_file_that_is_there_is_kept(documents: Path) -> None:
-    with pytest.raises(InvalidRequest, match="--out: .* is there already"):
+def test_an_existing_file_is_kept(documents: Path) -> None:
+    with pytest.raises(InvalidRequest, match="--out: .* already exists"):
         split(documents, documents)
     assert documents.read_text().startswith('{"id": "a"')
 
 
-def test_a_wrong_document_leaves_no_file(documents: Path, tmp_path: Path) -> None:
+def test_an_invalid_document_leaves_no_file(documents: Path, tmp_path: Path) -> None:
     documents.write_text(f"{json.dumps(DOCUMENTS[0])}\n{{}}\n")
     with pytest.raises(InvalidRequest, match=r"documents.jsonl line 2, id: is missing"):
         split(documents, tmp_path / "out.jsonl")
@@ -79,11 +79,11 @@ def test_a_wrong_document_leaves_no_file(documents: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("words", ["0", "10001"])
-def test_a_wrong_number_of_words_is_refused(documents: Path, tmp_path: Path, words: str) -> None:
+def test_an_invalid_number_of_words_is_refused(documents: Path, tmp_path: Path, words: str) -> None:
     with pytest.raises(InvalidRequest, match=f"--words: must be 1 to 10,000, not {words}"):
         split(documents, tmp_path / "out.jsonl", "--words", words)
 
 
-def test_a_place_that_cannot_be_written_is_told(documents: Path, tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_written_is_reported(documents: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="--out: .*nowhere.*cannot be written: No such file"):
         split(documents, tmp_path / "nowhere" / "out.jsonl")

@@ -1,4 +1,4 @@
-"""Indexes of vectors by the commands, with an encoder that knows a few words."""
+"""Commands on dense indexes, with an encoder that knows a few words."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from scaar.cli.index import app as index_app
+from scaar.cli.index.commands import app as index_app
 from scaar.cli.main import app as main_app
 from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound
 from scaar.testing.word_encoder import write_word_encoder
@@ -38,52 +38,55 @@ def run(*arguments: str) -> str:
     return result.stdout
 
 
-def test_an_index_of_vectors_is_built_searched_and_told(
+def test_a_dense_index_is_built_searched_and_described(
     home: Path, corpus: Path, encoder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = ("--search", "hnsw", "--hnsw-m", "8", "--hnsw-ef-search", "50")
     run("index", "build", "geo", "--corpus", str(corpus), "--encoder", encoder, *graph)
-    told = run("index", "describe", "geo")
-    assert "engine           faiss\n" in told
-    assert "encoder          words\n" in told
-    assert "search           hnsw, ip, m 8, ef_construction 200, ef_search 50\n" in told
-    assert "k1" not in told
+    output = run("index", "describe", "geo")
+    assert "| engine | faiss |\n" in output
+    assert "| encoder | words |\n" in output
+    assert "| search | hnsw, ip, m 8, ef_construction 200, ef_search 50 |\n" in output
+    assert "k1" not in output
     assert "vectors" in run("index", "verify", "geo")
-    with pytest.raises(CapabilityMissing, match="takes the encoder words .* has none"):
+    with pytest.raises(CapabilityMissing, match="needs the encoder words .* has none"):
         run("search", "Japan", "--index", "geo")
     monkeypatch.setenv("SCAAR_RETRIEVER_ENCODER", encoder)
-    found = run("search", "Japan", "--index", "geo", "--json").splitlines()
+    found = run("search", "Japan", "--index", "geo", "--format", "json").splitlines()
     assert [json.loads(line)["id"] for line in found] == ["b", "a"]
     assert "(0 added, 2 replaced)" in run("index", "add", "geo", "--corpus", str(corpus))
     run("index", "build", "words", "--corpus", str(corpus))
-    kinds = [json.loads(line) for line in run("index", "list", "--json").splitlines()]
+    kinds = [json.loads(line) for line in run("index", "list", "--format", "json").splitlines()]
     assert [each["engine"] for each in kinds] == ["faiss", "bm25s"]
     assert kinds[0]["content"] == kinds[1]["content"]
     run("index", "build", "near", "--corpus", str(corpus), "--metric", "l2")
-    described = json.loads(run("index", "describe", "near", "--json"))
+    described = json.loads(run("index", "describe", "near", "--format", "json"))
     assert described["dense"]["settings"] == {"metric": "l2", "hnsw": None}
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
-        (("--hnsw-m", "8"), "--hnsw-m: goes with --search hnsw alone"),
-        (("--search", "exact", "--hnsw-ef-search", "8"), "--hnsw-ef-search: goes with --search"),
+        (("--hnsw-m", "8"), "--hnsw-m: requires --search hnsw"),
+        (
+            ("--search", "exact", "--hnsw-ef-search", "8"),
+            "--hnsw-ef-search: requires --search hnsw",
+        ),
     ],
 )
-def test_settings_of_a_graph_go_with_a_graph(
-    home: Path, corpus: Path, options: tuple[str, ...], told: str
+def test_hnsw_settings_require_hnsw(
+    home: Path, corpus: Path, options: tuple[str, ...], message: str
 ) -> None:
-    with pytest.raises(InvalidRequest, match=told):
+    with pytest.raises(InvalidRequest, match=message):
         run("index", "build", "geo", "--corpus", str(corpus), *options)
     assert not home.exists()
 
 
 def test_vectors_without_an_encoder_or_its_folder_are_refused(home: Path, corpus: Path) -> None:
     build = ("index", "build", "geo", "--corpus", str(corpus))
-    with pytest.raises(CapabilityMissing, match="name its folder by --encoder"):
+    with pytest.raises(CapabilityMissing, match="set --encoder, or SCAAR_RETRIEVER_ENCODER"):
         run(*build, "--search", "exact")
-    with pytest.raises(NotFound, match="nowhere: there is no such model folder"):
+    with pytest.raises(NotFound, match="nowhere does not exist"):
         run(*build, "--encoder", "nowhere")
 
 
@@ -91,5 +94,5 @@ def test_a_running_retriever_takes_its_own_encoder(home: Path, corpus: Path) -> 
     with pytest.raises(InvalidRequest, match="--encoder: is the running retriever's own at dns:"):
         run(
             *("index", "build", "geo", "--corpus", str(corpus), "--encoder", "words"),
-            *("--target", "dns:///127.0.0.1:9"),
+            *("--address", "dns:///127.0.0.1:9"),
         )

@@ -17,7 +17,7 @@ def by(model: str, of: Evaluation = ONE) -> Evaluation:
 
 
 async def kept(folder: Path, evaluation: Evaluation, *, without: int = 0) -> str:
-    """A folder of the evaluation, so many of its predictions missing."""
+    """Return a folder of the evaluation without some of its predictions."""
     keys = [(label, each.id) for each in evaluations.QUESTIONS for label in evaluations.LABELS]
     with open_results(folder, evaluation, evaluations.QUESTIONS) as store:
         for key in keys[: len(keys) - without]:
@@ -38,7 +38,9 @@ async def test_two_models_are_reported_side_by_side_in_every_form(tmp_path: Path
     ]
 
 
-async def test_what_cannot_be_joined_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+async def test_evaluations_that_cannot_be_joined_are_refused_before_anything_is_written(
+    tmp_path: Path,
+) -> None:
     one = await kept(tmp_path / "one", ONE)
     same = await kept(tmp_path / "same", ONE)
     less = await kept(tmp_path / "less", by("b"), without=2)
@@ -48,10 +50,10 @@ async def test_what_cannot_be_joined_is_refused_before_anything_is_written(tmp_p
     for folders, says in (
         ((one,), "DIR: must be at least two folders, not 1"),
         ((one, one), "DIR: names a folder twice"),
-        ((one, same), "are the same evaluation: nothing differs that is compared"),
+        ((one, same), "are the same evaluation: no compared property differs"),
         ((one, less), "less is unfinished: 2 of 6 predictions are missing"),
-        ((one, torn), "torn: predictions.jsonl line 1 does not hold together"),
-        ((one, str(tmp_path / "none")), "holds no evaluation"),
+        ((one, torn), "torn: predictions.jsonl line 1 is corrupt"),
+        ((one, str(tmp_path / "none")), "contains no evaluation"),
     ):
         ran = run_scaar("eval", "join", *folders, "--out", str(out))
         assert ran.status != 0
@@ -60,10 +62,13 @@ async def test_what_cannot_be_joined_is_refused_before_anything_is_written(tmp_p
         assert not out.exists()
 
 
-async def test_a_measure_that_is_none_and_a_folder_in_use_are_refused(tmp_path: Path) -> None:
+async def test_an_unknown_measure_and_a_folder_in_use_are_refused(tmp_path: Path) -> None:
     folders = [await kept(tmp_path / name, by(name)) for name in ("small", "large")]
     ran = run_scaar("eval", "join", *folders, "--out", str(tmp_path / "o"), "--measure", "blue")
-    assert (ran.status, "measure: must be one of exact_match, f1" in ran.err) == (USAGE, True)
+    assert (
+        ran.status,
+        "measure: there is no measure 'blue'; known: exact_match, f1" in ran.err,
+    ) == (USAGE, True)
     ran = run_scaar("eval", "join", *folders, "--out", folders[0])
     assert ran.status == USAGE
-    assert "holds an evaluation, whose report would go" in " ".join(ran.err.split())
+    assert "contains an evaluation with its own report" in " ".join(ran.err.split())

@@ -4,35 +4,38 @@ from pathlib import Path
 
 import pytest
 
-from scaar.evaluator.longtail.folder import open_labelling
-from scaar.evaluator.longtail.frequencies import corpus_frequencies
-from scaar.evaluator.longtail.records import Label, Labelling, Parts
 from scaar.evaluator.records import Question
 from scaar.evaluator.results import DatasetOrigin
-from scaar.orchestrator.gate_file import read_gate
-from scaar.retriever.corpus import CorpusFile
+from scaar.evaluator.studies.longtail.folder import open_labelling
+from scaar.evaluator.studies.longtail.frequencies import corpus_frequencies
+from scaar.evaluator.studies.longtail.records import Label, Labelling, Parts
+from scaar.orchestrator.settings import OrchestratorSettings
+from scaar.retriever.corpus.corpus import CorpusFile
 from scaar.testing.commands import run_scaar
 
 LABEL = ("eval", "longtail", "label", "--dataset", "lab", "--limit", "2")
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
-        (("--model", "http://127.0.0.1:8080"), "--model: .* a server gives no gradients"),
+        (
+            ("--model", "http://127.0.0.1:8080"),
+            "--model: must name a checkpoint of transformers, not the server http",
+        ),
         (("--model", "m", "--share", "1"), "--share: must be above 0 and below 1, not 1"),
         (("--model", "m", "--share", "nan"), "--share: must be above 0 and below 1, not nan"),
         (("--model", "m", "--frequencies", "none.gz"), "--frequencies: .* no file none.gz"),
         (("--model", "m", "--limit", "0"), "--limit: must be at least 1, not 0"),
     ],
 )
-def test_a_wrong_option_is_one_line_that_names_it(
-    tmp_path: Path, given: tuple[str, ...], told: str
+def test_an_invalid_option_is_one_line_that_names_it(
+    tmp_path: Path, given: tuple[str, ...], message: str
 ) -> None:
     ran = run_scaar(*LABEL, *given, "--out", str(tmp_path / "out"))
     assert ran.status == 2
     assert len(ran.err.splitlines()) == 1
-    assert re.search(told, ran.err), ran.err
+    assert re.search(message, ran.err), ran.err
     assert not (tmp_path / "out").exists()
 
 
@@ -44,13 +47,13 @@ def test_an_empty_reference_in_a_file_is_named(tmp_path: Path) -> None:
         *("--out", str(tmp_path / "out")),
     )
     assert ran.status == 2
-    assert "q.jsonl record 1, answers: must hold at least one string that is not empty" in ran.err
+    assert "q.jsonl record 1, answers: must have at least one string that is not empty" in ran.err
 
 
-def test_a_folder_without_labels_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_labels_is_reported(tmp_path: Path) -> None:
     ran = run_scaar("eval", "longtail", "show", str(tmp_path))
     assert (ran.status, ran.out) == (1, "")
-    assert "holds no labels: there is no labelling.json" in ran.err
+    assert "contains no labels: there is no labelling.json" in ran.err
 
 
 @pytest.fixture
@@ -77,7 +80,7 @@ def labelled(tmp_path: Path) -> tuple[Path, Path]:
     return folder, corpus
 
 
-def test_a_proxy_is_learned_from_labels_into_a_file_that_the_orchestrator_reads(
+def test_a_proxy_is_fitted_to_labels_into_a_file_that_the_orchestrator_reads(
     tmp_path: Path, labelled: tuple[Path, Path]
 ) -> None:
     folder, corpus = labelled
@@ -88,13 +91,13 @@ def test_a_proxy_is_learned_from_labels_into_a_file_that_the_orchestrator_reads(
     )
     assert ran.status == 0, ran.err
     assert f"SCAAR_ORCHESTRATOR_GATE_FILE={out}" in ran.err
-    gate = read_gate(out)
+    gate = OrchestratorSettings(gate_file=out).read_gate()
     assert gate is not None
     assert (gate.model, gate.weights[2] < 0) == ("lm", True)
     assert json.loads(out.read_text())["learned_from"]["questions"] == 40
 
 
-def test_other_words_than_those_of_the_labels_are_refused(
+def test_word_counts_other_than_those_of_the_labels_are_refused(
     tmp_path: Path, labelled: tuple[Path, Path]
 ) -> None:
     folder, corpus = labelled
@@ -105,5 +108,5 @@ def test_other_words_than_those_of_the_labels_are_refused(
         *("--frequencies", str(corpus)),
     )
     assert ran.status == 2
-    assert "--frequencies: the labels are by the words of corpus.jsonl, 7 words" in ran.err
+    assert "--frequencies: the labels were made with the words of corpus.jsonl, 7 words" in ran.err
     assert not out.exists()

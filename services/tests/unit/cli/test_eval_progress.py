@@ -2,12 +2,12 @@ import io
 
 from rich.console import Console
 
-from scaar.cli.eval_progress import LINE_EVERY_S, EvaluationProgress
+from scaar.cli.eval.progress import LINE_EVERY_S, EvaluationProgress
 from scaar.testing.evaluations import failed, prediction
 
 
 class Clock:
-    """A clock that goes on by what it is told."""
+    """A clock that the test advances."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -17,37 +17,37 @@ class Clock:
 
 
 def shown(*, terminal: bool, before: int = 0, every_s: float = 2.0) -> str:
-    """What is told of 20 predictions, the first of which fails."""
+    """The progress of 20 predictions, the first of which fails."""
     out, clock = io.StringIO(), Clock()
     console = Console(file=out, force_terminal=terminal, width=80, color_system=None)
     progress = EvaluationProgress(console, clock)
-    with progress.watch(20, before) as told:
+    with progress.watch(20, before) as on_made:
         for number in range(before, 20):
             clock.now += every_s
-            told(failed("flare", "q1") if number == before else prediction("flare", "q1"))
+            on_made(failed("flare", "q1") if number == before else prediction("flare", "q1"))
     assert (progress.done, progress.total, progress.failed) == (20, 20, 1)
     return out.getvalue()
 
 
-def test_a_pipe_gets_a_plain_line_now_and_then_with_rate_and_time_left() -> None:
+def test_a_pipe_gets_a_line_every_few_seconds_with_rate_and_remaining_time() -> None:
     lines = shown(terminal=False).splitlines()
     assert len(lines) == 20 * 2.0 / LINE_EVERY_S
-    assert lines[0] == "asking: 5 of 20, 0.5/s, 1 failed, about 30 s left"
-    assert lines[-1] == "asking: 20 of 20, 0.5/s, 1 failed, about 0 s left"
+    assert lines[0] == "evaluating: 5 of 20, 0.5/s, 1 failed, about 30 s remaining"
+    assert lines[-1] == "evaluating: 20 of 20, 0.5/s, 1 failed, about 0 s remaining"
 
 
-def test_a_pipe_gets_nothing_of_what_is_quick() -> None:
+def test_a_pipe_gets_no_line_of_a_short_run() -> None:
     assert shown(terminal=False, every_s=0.001) == ""
 
 
-def test_a_run_that_goes_on_says_how_much_is_there() -> None:
+def test_a_resumed_run_reports_existing_predictions() -> None:
     lines = shown(terminal=False, before=5).splitlines()
-    assert lines[0] == "asking: 5 of 20 predictions are there, going on"
-    assert lines[1] == "asking: 10 of 20, 0.5/s, 1 failed, about 20 s left"
+    assert lines[0] == "evaluating: 5 of 20 predictions exist, resuming"
+    assert lines[1] == "evaluating: 10 of 20, 0.5/s, 1 failed, about 20 s remaining"
 
 
 def test_a_terminal_gets_a_bar_with_the_rate() -> None:
     out = shown(terminal=True)
-    assert "asking" in out
+    assert "evaluating" in out
     assert "20/20" in out
     assert "0.5/s, 1 failed" in out

@@ -1,4 +1,4 @@
-"""``scaar eval queries`` as a user meets it: an index, questions, drafts, no language model."""
+"""``scaar eval queries`` end to end: an index, questions, drafts, no language model."""
 
 import csv
 import json
@@ -54,7 +54,7 @@ def queries(world, *options, **others):
     return run_scaar("eval", "queries", *(x for pair in given.items() for x in pair), *options)
 
 
-def test_formulations_are_told_beside_each_other_and_kept(world):
+def test_formulations_are_compared_in_a_table_and_stored(world):
     ran = queries(world)
     assert ran.status == 0, ran.err
     table = ran.out.splitlines()
@@ -65,23 +65,23 @@ def test_formulations_are_told_beside_each_other_and_kept(world):
         "| last_sentence",
     ]
     report = (world / "out/report.md").read_text()
-    assert "The drafts carry no probabilities" in report
+    assert "The drafts have no probabilities" in report
     assert "wordfreq+idf" in report
     with (world / "out/tables/by_retrieval.csv").open() as file:
         rows = {row["formulation"]: row for row in csv.DictReader(file)}
     # The question does not know the maker's name, the sentence does.
     assert float(rows["question"]["recall@3"]) == 0.5
     assert float(rows["current_sentence"]["recall@3"]) == 1.0
-    told = json.loads((world / "out/report.json").read_text())
-    assert "tables/differences.csv" in told["files"]
+    document = json.loads((world / "out/report.json").read_text())
+    assert "tables/differences.csv" in document["files"]
 
 
-def test_the_same_command_goes_on_and_says_the_same(world):
+def test_the_same_command_resumes_with_the_same_result(world):
     first = queries(world)
     report = (world / "out/report.md").read_bytes()
     again = queries(world)
     assert again.out == first.out
-    assert "4 of 4 questions are there, going on" in again.err
+    assert "4 of 4 questions exist, resuming" in again.err
     assert (world / "out/report.md").read_bytes() == report
 
 
@@ -108,7 +108,7 @@ def draftless(world):
         ({"dataset": "lab:x"}, ["--dataset"]),
     ],
 )
-def test_a_wrong_option_is_told_before_any_work(world, options, said):
+def test_a_wrong_option_is_reported_before_any_work(world, options, said):
     ran = queries(world, **options)
     assert ran.status == 2
     for each in said:
@@ -136,12 +136,12 @@ def test_an_index_of_other_passages_is_refused_by_the_first_id(world):
     assert run_scaar("index", "build", "others", "--corpus", str(corpus)).status == 0
     ran = queries(world, index="others")
     assert ran.status == 2
-    assert "'others' lacks 7 of the 8 passages" in ran.err
+    assert "'others' lacks 7 of the 8 supports" in ran.err
     assert "'film-crimson'" in ran.err
     assert not (world / "out").exists()
 
 
-def test_an_index_that_is_not_there_is_named(world):
+def test_an_unknown_index_is_named(world):
     ran = queries(world, index="nowhere")
     assert ran.status == 1
     assert "nowhere" in ran.err

@@ -28,29 +28,29 @@ def test_a_report_is_written_beside_the_results(folder: Path) -> None:
     assert (ran.status, ran.out) == (0, f"{folder / 'report.html'}\n")
     assert (folder / "evaluation.json").read_bytes() == before
     assert len((folder / "scores.csv").read_text().splitlines()) == 6
-    told = (folder / "report.md").read_text()
-    assert "Of 6 predictions 1 failed and 1 is missing." in told
-    assert "BACKEND_UNAVAILABLE" in told
+    message = (folder / "report.md").read_text()
+    assert "Of 6 predictions, 1 failed and 1 is missing." in message
+    assert "BACKEND_UNAVAILABLE" in message
 
 
-def test_a_report_goes_where_it_is_sent_as_it_is_asked_for(folder: Path, tmp_path: Path) -> None:
+def test_a_report_is_written_to_another_folder_with_options(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "there"
-    asked = ("--measure", "exact_match", "--reference", "no_retrieval", "--resamples", "150")
-    ran = run_scaar("eval", "report", str(folder), "--out", str(out), *asked)
+    requested = ("--measure", "exact_match", "--reference", "no_retrieval", "--resamples", "150")
+    ran = run_scaar("eval", "report", str(folder), "--out", str(out), *requested)
     assert ran.status == 0
     written = json.loads((out / "report.json").read_text())
     titles = [
         item["title"] for part in written["sections"] for item in part["items"] if "rows" in item
     ]
     assert "Differences from no_retrieval at the chosen settings" in titles
-    assert "EM at matched retrievals" in titles
+    assert "EM at a matched retrieval budget, in retrievals per question" in titles
     assert not (folder / "report.json").exists()
 
 
-def test_what_does_not_fit_is_named_and_nothing_written(folder: Path) -> None:
+def test_an_invalid_option_is_named_and_nothing_is_written(folder: Path) -> None:
     for option, value, says in (
         ("--reference", "scaar", "reference: must be one of no_retrieval, flare, not 'scaar'"),
-        ("--measure", "blue", "measure: must be one of exact_match, f1"),
+        ("--measure", "blue", "measure: there is no measure 'blue'; known: exact_match, f1"),
         ("--resamples", "5", "resamples: must be at least 100, not 5"),
     ):
         ran = run_scaar("eval", "report", str(folder), option, value)

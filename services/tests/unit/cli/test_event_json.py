@@ -3,7 +3,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.cli.event_json import event_line
+from scaar.cli.ask.event_json import event_line
 from scaar.core.types import (
     AnswerEvent,
     AnswerFinished,
@@ -52,7 +52,7 @@ def test_every_event_has_its_name_and_its_fields(answered: list[AnswerEvent]) ->
     }
 
 
-def test_the_last_line_has_the_answer_and_the_bill_side_by_side(
+def test_the_last_line_has_the_answer_and_its_usage_side_by_side(
     answered: list[AnswerEvent],
 ) -> None:
     last = json.loads(event_line(answered[-1]))
@@ -71,14 +71,14 @@ def test_the_last_line_has_the_answer_and_the_bill_side_by_side(
     assert last["provenance"]["policy"]["sources"] == {"theta": "model", "alpha": "paper"}
 
 
-def test_the_fields_of_a_passage_are_told_by_name() -> None:
+def test_the_metadata_of_a_passage_is_an_object_by_field() -> None:
     metadata = (MetadataField("tenant", ("acme",)), MetadataField("lang", ("en", "de")))
     found = RetrievedPassage("p1", "", "x", 1.0, 1, metadata)
     event = json.loads(event_line(PassagesRetrieved(0, "geo", "v1", (found,))))
     assert event["passages"][0]["metadata"] == {"tenant": ["acme"], "lang": ["en", "de"]}
 
 
-def test_letters_of_every_script_stand_as_they_are(answered: list[AnswerEvent]) -> None:
+def test_letters_of_every_script_are_not_escaped(answered: list[AnswerEvent]) -> None:
     assert "London 🙂" in event_line(answered[-1])
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from scaar.cli.filters import parse_filters
+from scaar.cli.ask.filters import parse_filters
 from scaar.core.errors import InvalidRequest
 from scaar.core.types import Filter
 
@@ -21,7 +21,7 @@ def test_a_filter_is_a_field_and_its_values(given: str, filter_: Filter) -> None
 
 
 @pytest.mark.parametrize("given", ["", "tenant", "tenant=", 'tenant="acme', 'tenant="a"b'])
-def test_what_is_no_filter_is_told(given: str) -> None:
+def test_an_invalid_filter_is_reported(given: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
         parse_filters(["a=b", given])
     assert caught.value.message == f"--filter: must be field=value or field=a,b, not {given!r}"

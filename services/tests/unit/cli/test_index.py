@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
-from scaar.cli.index import app
+from scaar.cli.index.commands import app
 from scaar.core.errors import (
     AlreadyExists,
     BackendUnavailable,
@@ -38,25 +38,36 @@ def served(tmp_path: Path) -> Iterator[str]:
         yield service.target
 
 
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+
+
 def run(*arguments: str) -> str:
-    result = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+    result = invoke(*arguments)
     assert result.exit_code == 0, result.output
     assert result.stderr == ""
     return result.stdout
 
 
+def hint() -> str:
+    """The hint of a list without indexes, beside an empty table."""
+    listed = invoke("list")
+    assert listed.stdout.count("\n") == 2
+    return listed.stderr
+
+
 def test_an_index_is_built_listed_described_and_dropped(home: Path, corpus: Path) -> None:
-    assert "No index yet" in run("list")
+    assert "no index yet; build one" in hint()
     built = run("build", "--corpus", str(corpus), "--index", "geo")
     assert built.startswith("geo: 2 passages, 0.0 MB, version ")
     assert (home / "indexes" / "geo" / "manifest.json").is_file()
-    assert run("list").splitlines()[1].split()[:2] == ["geo", "2"]
-    (listed,) = run("list", "--json").splitlines()
-    assert json.loads(listed) == json.loads(run("describe", "geo", "--json"))
-    assert "passages         2\n" in run("describe", "geo")
-    assert "metadata_fields  none\n" in run("describe", "geo")
+    assert run("list").splitlines()[2].startswith("| geo | 2 | 0.0 MB | bm25s |")
+    (listed,) = run("list", "--format", "json").splitlines()
+    assert json.loads(listed) == json.loads(run("describe", "geo", "--format", "json"))
+    assert "| passages | 2 |\n" in run("describe", "geo")
+    assert "| metadata_fields | none |\n" in run("describe", "geo")
     assert run("drop", "geo") == "geo: dropped\n"
-    assert "No index yet" in run("list")
+    assert "no index yet; build one" in hint()
 
 
 def test_an_index_is_replaced_only_on_request(home: Path, corpus: Path) -> None:
@@ -67,22 +78,24 @@ def test_an_index_is_replaced_only_on_request(home: Path, corpus: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["../x", "A", ""])
-def test_a_wrong_name_is_told_before_anything_is_read(home: Path, name: str) -> None:
+def test_a_wrong_name_is_reported_before_anything_is_read(home: Path, name: str) -> None:
     with pytest.raises(InvalidRequest, match="index: must be"):
         run("build", "--corpus", "nowhere.jsonl", "--index", name)
     assert not home.exists()
 
 
-def test_a_wrong_line_is_told_and_leaves_no_index(home: Path, tmp_path: Path) -> None:
+def test_a_wrong_line_is_reported_and_leaves_no_index(home: Path, tmp_path: Path) -> None:
     path = tmp_path / "wrong.jsonl"
     path.write_text(f"{json.dumps(PASSAGES[0])}\n{json.dumps(PASSAGES[0])}\n")
-    with pytest.raises(InvalidRequest, match=r"wrong.jsonl line 2, id: 'a' is the id of line 1"):
+    with pytest.raises(
+        InvalidRequest, match=r"wrong.jsonl line 2, id: 'a' is already the id of line 1"
+    ):
         run("build", "--corpus", str(path), "--index", "geo")
-    assert "No index yet" in run("list")
+    assert "no index yet; build one" in hint()
 
 
 @pytest.mark.parametrize("command", ["describe", "drop"])
-def test_an_index_that_is_not_there_is_told(home: Path, command: str) -> None:
+def test_an_unknown_index_is_reported(home: Path, command: str) -> None:
     with pytest.raises(NotFound, match="scaar index build"):
         run(command, "geo")
 
@@ -96,7 +109,7 @@ def test_the_environment_may_name_another_folder(
     assert not home.exists()
 
 
-def test_passages_are_put_into_an_index_and_counted(home: Path, tmp_path: Path) -> None:
+def test_passages_are_added_to_an_index_and_counted(home: Path, tmp_path: Path) -> None:
     def file(*passages: dict[str, str]) -> str:
         path = tmp_path / "passages.jsonl"
         path.write_text("\n".join(map(json.dumps, passages)))
@@ -109,12 +122,12 @@ def test_passages_are_put_into_an_index_and_counted(home: Path, tmp_path: Path) 
     changed = {**PASSAGES[0], "text": "Etna erupts."}
     more = {"id": "c", "title": "", "text": "The Danube is a river."}
     assert upsert(file(changed, more)).startswith("geo: 3 passages (1 added, 1 replaced), ")
-    assert json.loads(run("describe", "geo", "--json"))["passages"] == 3
+    assert json.loads(run("describe", "geo", "--format", "json"))["passages"] == 3
 
 
-def test_replace_does_not_go_with_upsert(home: Path, corpus: Path) -> None:
+def test_replace_cannot_be_combined_with_upsert(home: Path, corpus: Path) -> None:
     both = ("--replace", "--upsert")
-    with pytest.raises(InvalidRequest, match="--upsert: does not go with --replace"):
+    with pytest.raises(InvalidRequest, match="--upsert: cannot be combined with --replace"):
         run("build", "--corpus", str(corpus), "--index", "geo", *both)
     assert not home.exists()
 
@@ -124,24 +137,24 @@ def test_an_index_is_built_if_needed_and_otherwise_kept(home: Path, corpus: Path
         return run("build", "geo", "--corpus", str(corpus), "--if-needed")
 
     assert build().startswith("geo: 2 passages, ")
-    assert build() == "geo: is whole and stays as it is\n"
+    assert build() == "geo: is intact and stays as it is\n"
     (passages,) = home.glob("indexes/geo/*/passages.jsonl")
     passages.write_text("{}")
     assert build().startswith("geo: 2 passages, ")
-    assert build() == "geo: is whole and stays as it is\n"
+    assert build() == "geo: is intact and stays as it is\n"
 
 
 def test_a_build_waits_for_its_retriever(home: Path, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         address = f"127.0.0.1:{listening.getsockname()[1]}"
-    build = ("build", "lab", "--lab", "--if-needed", "--target", address)
-    with pytest.raises(BackendUnavailable, match="did not report .* as serving within 0.5 s"):
+    build = ("build", "lab", "--lab", "--if-needed", "--address", address)
+    with pytest.raises(BackendUnavailable, match="did not report .* as SERVING within 0.5 s"):
         run(*build, "--wait", "0.5")
     with ThreadPoolExecutor(1) as threads:
         built = threads.submit(run, *build, "--wait", "60")
         with running_service("retriever", tmp_path / "served", address=address):
             assert built.result().startswith("lab: ")
-    with pytest.raises(InvalidRequest, match="--wait: needs the --target"):
+    with pytest.raises(InvalidRequest, match="--wait: requires the --address"):
         run("build", "lab", "--lab", "--wait", "1")
 
 
@@ -154,13 +167,15 @@ def test_a_build_has_one_source_of_passages(home: Path, corpus: Path) -> None:
 def test_passages_are_deleted_and_counted(home: Path, corpus: Path) -> None:
     run("build", "--corpus", str(corpus), "--index", "geo")
     assert run("delete", "geo", "a", "nowhere") == "geo: 1 of 2 passages deleted\n"
-    assert json.loads(run("describe", "geo", "--json"))["passages"] == 1
+    assert json.loads(run("describe", "geo", "--format", "json"))["passages"] == 1
 
 
-def test_the_name_may_stand_alone_and_is_given_once(home: Path, corpus: Path) -> None:
+def test_the_name_is_an_argument_or_an_option(home: Path, corpus: Path) -> None:
     assert run("build", "geo", "--corpus", str(corpus)).startswith("geo: 2 passages, ")
     for names in ((), ("geo", "--index", "geo")):
-        with pytest.raises(InvalidRequest, match="NAME: must be given once, alone or as --index"):
+        with pytest.raises(
+            InvalidRequest, match="NAME: must be given once, as an argument or as --index"
+        ):
             run("build", *names, "--corpus", str(corpus))
 
 
@@ -174,44 +189,54 @@ def carrying(folder: Path, *metadata: object) -> str:
 def test_fields_of_metadata_are_declared_and_kept(home: Path, tmp_path: Path) -> None:
     corpus = carrying(tmp_path, {"tenant": "acme", "lang": ["en", "de"]}, {"lang": None}, None)
     run("build", "geo", "--corpus", corpus, "--metadata", "tenant,lang")
-    assert json.loads(run("describe", "geo", "--json"))["metadata_fields"] == ["lang", "tenant"]
-    assert "metadata_fields  lang, tenant\n" in run("describe", "geo")
+    assert json.loads(run("describe", "geo", "--format", "json"))["metadata_fields"] == [
+        "lang",
+        "tenant",
+    ]
+    assert "| metadata_fields | lang, tenant |\n" in run("describe", "geo")
     assert "(0 added, 1 replaced)" in run(
         "add", "geo", "--corpus", carrying(tmp_path, {"tenant": "beta"})
     )
-    assert json.loads(run("describe", "geo", "--json"))["metadata_fields"] == ["lang", "tenant"]
+    assert json.loads(run("describe", "geo", "--format", "json"))["metadata_fields"] == [
+        "lang",
+        "tenant",
+    ]
     run("build", "geo", "--corpus", corpus, "--metadata", "lang", "--metadata=tenant", "--replace")
     with pytest.raises(InvalidRequest, match=r"\(lang, tenant\): missing: tenant"):
         run("build", "geo", "--corpus", corpus, "--metadata", "lang", "--upsert")
 
 
-def test_a_field_that_is_not_declared_is_told_with_its_line(home: Path, tmp_path: Path) -> None:
+def test_a_field_that_is_not_declared_is_reported_with_its_line(home: Path, tmp_path: Path) -> None:
     corpus = carrying(tmp_path, None, {"url": "https://a.example"})
-    told = r"carrying.jsonl line 2, metadata.url: is no field .*\(none\), in the passage 'c1'"
-    with pytest.raises(InvalidRequest, match=f"{told}; --metadata declares fields"):
+    message = (
+        r"carrying.jsonl line 2, metadata.url: is not a declared field .*\(none\), in passage 'c1'"
+    )
+    with pytest.raises(InvalidRequest, match=f"{message}; --metadata declares fields"):
         run("build", "geo", "--corpus", corpus)
-    assert "No index yet" in run("list")
+    assert "no index yet; build one" in hint()
     run("build", "geo", "--corpus", corpus, "--ignore-metadata")
-    with pytest.raises(InvalidRequest, match=told):
+    with pytest.raises(InvalidRequest, match=message):
         run("add", "geo", "--corpus", corpus)
     assert "2 replaced" in run("add", "geo", "--corpus", corpus, "--ignore-metadata")
-    with pytest.raises(InvalidRequest, match="--ignore-metadata: does not go with --metadata"):
+    with pytest.raises(
+        InvalidRequest, match="--ignore-metadata: cannot be combined with --metadata"
+    ):
         run("build", "geo", "--corpus", corpus, "--ignore-metadata", "--metadata", "url")
 
 
-def test_wrong_declared_fields_are_told_before_anything_is_read(home: Path) -> None:
+def test_invalid_declared_fields_are_reported_before_anything_is_read(home: Path) -> None:
     with pytest.raises(InvalidRequest, match=r"metadata_fields\[1\]: must be a letter a to z"):
         run("build", "geo", "--corpus", "nowhere.jsonl", "--metadata", "lang, tenant")
     assert not home.exists()
 
 
-def test_nothing_is_added_to_an_index_that_is_not_there(home: Path, corpus: Path) -> None:
+def test_nothing_is_added_to_an_unknown_index(home: Path, corpus: Path) -> None:
     with pytest.raises(NotFound, match="build it: scaar index build geo --corpus"):
         run("add", "geo", "--corpus", str(corpus))
-    assert "No index yet" in run("list")
+    assert "no index yet; build one" in hint()
 
 
-def test_passages_to_delete_may_stand_in_a_file(home: Path, corpus: Path, tmp_path: Path) -> None:
+def test_ids_to_delete_may_be_in_a_file(home: Path, corpus: Path, tmp_path: Path) -> None:
     run("build", "geo", "--corpus", str(corpus))
     ids = tmp_path / "ids.txt"
     ids.write_text("a\nnowhere\n")
@@ -224,22 +249,24 @@ def test_passages_to_delete_may_stand_in_a_file(home: Path, corpus: Path, tmp_pa
 
 def test_an_index_is_verified_and_a_damaged_one_listed(home: Path, corpus: Path) -> None:
     run("build", "geo", "--corpus", str(corpus))
-    told = run("verify", "geo")
-    assert "right  manifest.json" in told
-    assert "wrong" not in told
-    assert told.splitlines()[-1].startswith("geo: whole, version ")
-    checks = [json.loads(line) for line in run("verify", "geo", "--json").splitlines()]
-    assert all(each["right"] for each in checks)
+    found = invoke("verify", "geo")
+    assert "| ok | manifest.json |" in found.stdout
+    assert "FAILED" not in found.stdout
+    assert found.stderr.startswith("geo: intact, version ")
+    checks = [
+        json.loads(line) for line in invoke("verify", "geo", "--format", "json").stdout.splitlines()
+    ]
+    assert all(each["passed"] for each in checks)
     (passages,) = home.glob("indexes/geo/*/passages.jsonl")
     passages.write_bytes(passages.read_bytes()[:-1])
-    found = CliRunner().invoke(app, ["verify", "geo"], catch_exceptions=False)
+    found = invoke("verify", "geo")
     assert found.exit_code == 1
-    assert "wrong  passages.jsonl" in found.stdout
-    assert "geo: damaged, 1 of " in found.stdout
-    listed = run("list")
-    assert "damaged" in listed.splitlines()[1]
-    assert "geo is damaged: passages.jsonl has " in listed
-    (line,) = run("list", "--json").splitlines()
+    assert "| FAILED | passages.jsonl |" in found.stdout
+    assert "geo: damaged, 1 of " in found.stderr
+    listed = invoke("list")
+    assert "| damaged |" in listed.stdout.splitlines()[2]
+    assert "geo is damaged: passages.jsonl has " in listed.stderr
+    (line,) = invoke("list", "--format", "json").stdout.splitlines()
     assert json.loads(line)["damage"].startswith("passages.jsonl has ")
     with pytest.raises(DataCorrupt):
         run("describe", "geo")
@@ -250,13 +277,13 @@ def test_an_index_is_verified_and_a_damaged_one_listed(home: Path, corpus: Path)
 def test_a_running_retriever_keeps_its_indexes_by_the_same_commands(
     home: Path, corpus: Path, served: str
 ) -> None:
-    at = ("--target", served)
+    at = ("--address", served)
     run("build", "geo", "--corpus", str(corpus), *at)
     assert "(0 added, 2 replaced)" in run("add", "geo", "--corpus", str(corpus), *at)
-    names = [json.loads(line)["name"] for line in run("list", "--json", *at).splitlines()]
+    names = [json.loads(line)["name"] for line in run("list", "--format", "json", *at).splitlines()]
     assert names == ["geo", "lab"]
-    assert "geo: whole" in run("verify", "geo", *at)
+    assert "geo: intact" in invoke("verify", "geo", *at).stderr
     assert "1 of 1 passages deleted" in run("delete", "geo", "a", *at)
-    assert "passages         1\n" in run("describe", "geo", *at)
+    assert "| passages | 1 |\n" in run("describe", "geo", *at)
     run("drop", "geo", *at)
     assert not home.exists()

@@ -6,7 +6,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from scaar.cli.lab import app
+from scaar.cli.lab.commands import app
 from scaar.core.errors import InvalidRequest
 
 
@@ -59,7 +59,7 @@ def test_the_supports_of_a_question_are_passages_of_its_world() -> None:
             assert answers[0] in str(passages[supports[-1]]["text"])
 
 
-def test_questions_ask_for_plain_words_at_the_rate_that_is_left() -> None:
+def test_the_other_questions_ask_for_plain_words() -> None:
     plain = lines("questions", "--count", "6", "--style", "0")
     assert all(str(each["question"]).endswith("plainly.") for each in plain)
     assert [each["id"] for each in plain] == [
@@ -70,7 +70,7 @@ def test_questions_ask_for_plain_words_at_the_rate_that_is_left() -> None:
     assert "--style" in result.stderr
 
 
-def test_a_seed_is_a_world_of_its_own_and_always_the_same() -> None:
+def test_a_seed_always_gives_the_same_world() -> None:
     assert lines("passages", "--seed", "5") == lines("passages", "--seed", "5")
     assert lines("passages", "--seed", "5") != lines("passages", "--seed", "6")
 
@@ -82,13 +82,13 @@ def test_a_seed_out_of_range_is_a_usage_error(seed: str) -> None:
     assert "--seed" in result.stderr
 
 
-def test_more_questions_than_there_are_is_told_with_the_limit() -> None:
+def test_a_count_above_the_limit_is_reported_with_the_limit() -> None:
     with pytest.raises(InvalidRequest, match=r"--count: must be 0 to 4000 .*, not 4001"):
         lines("questions", "--split", "head", "--count", "4001")
 
 
-def test_a_reader_that_leaves_early_is_no_error() -> None:
-    command = [sys.executable, "-c", "from scaar.cli.lab import app; app()", "passages"]
+def test_a_reader_that_closes_the_pipe_early_is_not_an_error() -> None:
+    command = [sys.executable, "-c", "from scaar.cli.lab.commands import app; app()", "passages"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment

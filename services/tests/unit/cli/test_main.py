@@ -1,4 +1,4 @@
-"""The command line as a user meets it: what it prints and the status that it ends with."""
+"""The output and the exit status of the command line."""
 
 import io
 import os
@@ -29,23 +29,31 @@ EVAL_RUN = ("eval", "run", "--dataset", "lab", "--out", "o")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "told"),
+    ("arguments", "status", "message"),
     [
         (["nonsense"], USAGE, "No such command 'nonsense'."),
         (["--nonsense"], USAGE, "No such option: --nonsense"),
-        (["ask"], USAGE, "question: is missing; give it, or --file"),
-        (["ask", "x", "--out", "o"], USAGE, "--out: goes with --file"),
-        (["ask", "--file", "f"], USAGE, "--file: needs --out"),
-        (["ask", "x", "--file", "f", "--out", "o"], USAGE, "--file: goes without QUESTION"),
+        (["ask"], USAGE, "question: is missing; give a question, or --file"),
+        (["ask", "x", "--out", "o"], USAGE, "--out: requires --file"),
+        (["ask", "--file", "f"], USAGE, "--file: requires --out"),
+        (
+            ["ask", "x", "--file", "f", "--out", "o"],
+            USAGE,
+            "--file: cannot be combined with QUESTION",
+        ),
         (["ask", "--file", "/no", "--out", "o"], USAGE, "--file: /no cannot be read: No such"),
         (["ask", ""], USAGE, "question: must not be empty"),
-        (["ask", LONG], USAGE, "question: must have at most 500 words, not 10000"),
+        (["ask", LONG], USAGE, "question: must have at most 8,000 characters, not 50,000"),
         (["ask", "a\x07b"], USAGE, "question: holds the control character U+0007 at 1"),
         (["ask", "\udcff"], USAGE, "question: holds the control character U+DCFF at 0"),
         (["ask", "x", "--polcy", "scaar"], USAGE, "No such option: --polcy"),
         (["ask", "x", "--policy", "maybe"], USAGE, "policy.name: there is no policy 'maybe'"),
         (["ask", "x", "--set", "theta"], USAGE, "--set: must be name=value, not 'theta'"),
-        (["ask", "x", "--set", "tau=1"], USAGE, "policy.tau: is not a setting; known: alpha,"),
+        (
+            ["ask", "x", "--set", "tau=1"],
+            USAGE,
+            "policy.tau: is not a policy setting; known: alpha,",
+        ),
         (["ask", "x", "--set", "theta=x"], USAGE, "policy.theta: must be a number, not 'x'"),
         (["ask", "x", "--set", "theta=1.1"], USAGE, "policy.theta: must be in (0, 1]"),
         (["ask", "x", "--set", "theta=nan"], USAGE, "policy.theta: must be in (0, 1]"),
@@ -61,17 +69,25 @@ EVAL_RUN = ("eval", "run", "--dataset", "lab", "--out", "o")
         (["ask", "x", "--timeout", "nan"], USAGE, "budget.timeout_s: must be in (0, 3600]"),
         (["ask", "x", "--timeout", "x"], USAGE, "Invalid value for '--timeout'"),
         (["ask", "x", "--index", ""], USAGE, "index: must name an index"),
-        (["ask", "x", "--target", "dns:///127.0.0.1:1"], FAILURE, "dns:///127.0.0.1:1 does not"),
-        (["serve"], USAGE, "Missing argument 'service'."),
-        (["serve", "cook"], USAGE, "Invalid value for 'service'"),
-        (["serve", "scorer", "--generator", "embedded"], USAGE, "--generator: is for the orch"),
+        (["ask", "x", "--address", "dns:///127.0.0.1:1"], FAILURE, "dns:///127.0.0.1:1 does not"),
+        (["ask", "x", "--address", "http://h:1"], USAGE, "--address: must be a gRPC target, not"),
+        (["search", "x", "--address", "here"], USAGE, "--address: must have a port, unlike 'here'"),
+        (["eval", "list", "--target", "ftp://h"], USAGE, "--target: must be "),
+        ([*EVAL_RUN, "--address", "idf=here"], USAGE, "--address: must have a port"),
+        (["serve"], USAGE, "Missing argument 'SERVICE'."),
+        (["serve", "cook"], USAGE, "Invalid value for 'SERVICE'"),
+        (
+            ["serve", "scorer", "--generator", "embedded"],
+            USAGE,
+            "--generator: is an option of the orchestrator",
+        ),
         (["serve", "query-builder", "--address", "x"], USAGE, "address: must be host:port"),
         (["serve", "query-builder", "--address", "127.0.0.1:70000"], USAGE, "address: must be"),
         (["up", "--base-port", "x"], USAGE, "Invalid value for '--base-port'"),
         (["up", "--base-port", "0"], USAGE, "--base-port: must be 1 to 65530, not 0"),
         (["up", "--base-port", "65532"], USAGE, "--base-port: must be 1 to 65530, not 65532"),
         (["index", "nonsense"], USAGE, "No such command 'nonsense'."),
-        (["index", "build"], USAGE, "--corpus: must be given, or --lab instead of it"),
+        (["index", "build"], USAGE, "--corpus: must be given, or --lab"),
         (
             ["index", "build", "--corpus", "no/where.jsonl", "--index", "x"],
             USAGE,
@@ -81,7 +97,7 @@ EVAL_RUN = ("eval", "run", "--dataset", "lab", "--out", "o")
         (["index", "describe", "x"], FAILURE, "no index 'x'"),
         (["search", "x", "--index", "nope"], FAILURE, "no index 'nope'"),
         (["search", "x", "--top-k", "0"], USAGE, "top_k: must be 1 to 100, not 0"),
-        (["search", "x", "--target", "dns:///127.0.0.1:1"], FAILURE, "dns:///127.0.0.1:1 does"),
+        (["search", "x", "--address", "dns:///127.0.0.1:1"], FAILURE, "dns:///127.0.0.1:1 does"),
         (["lab", "questions", "--count", "9999999"], USAGE, "--count: must be 0 to 8000"),
         (["lab", "questions", "--split", "middle"], USAGE, "Invalid value for '--split'"),
         ([*EVAL_RUN, "--limit", "0"], USAGE, "--limit: must be at least 1, not 0"),
@@ -89,22 +105,27 @@ EVAL_RUN = ("eval", "run", "--dataset", "lab", "--out", "o")
         (["models", "extra"], USAGE, "No such command 'extra'"),
     ],
 )
-def test_a_bad_command_line_is_told_in_one_line(
-    arguments: list[str], status: int, told: str
+def test_a_bad_command_line_is_reported_in_one_line(
+    arguments: list[str], status: int, message: str
 ) -> None:
     ran = run_scaar(*arguments)
     assert ran.status == status
     assert ran.out == ""
-    assert ran.err.startswith(f"scaar: {told}")
+    assert ran.err.startswith(f"scaar: {message}")
     assert ran.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "status", "told"),
+    ("name", "value", "status", "message"),
     [
         ("SCAAR_GENERATOR_THREADS", "many", USAGE, "SCAAR_GENERATOR_THREADS: Input should be"),
-        ("SCAAR_GENERATOR_MODEL", "/no/where", FAILURE, "/no/where: there is no such model folder"),
-        ("SCAAR_SCORER_MODEL", "/no/where", FAILURE, "/no/where: there is no such model folder"),
+        (
+            "SCAAR_GENERATOR_MODEL",
+            "/no/where",
+            FAILURE,
+            "the model folder /no/where does not exist",
+        ),
+        ("SCAAR_SCORER_MODEL", "/no/where", FAILURE, "the model folder /no/where does not exist"),
         ("SCAAR_RETRIEVER_K1", "-1", USAGE, "SCAAR_RETRIEVER_K1: Input should be greater"),
         (
             "SCAAR_ORCHESTRATOR_SCORER_TARGET",
@@ -120,18 +141,18 @@ def test_a_bad_command_line_is_told_in_one_line(
         ),
     ],
 )
-def test_a_setting_that_cannot_be_used_is_told_in_one_line(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str, status: int, told: str
+def test_an_invalid_setting_is_reported_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, status: int, message: str
 ) -> None:
     monkeypatch.setenv(name, value)
     ran = run_scaar("ask", "Where was Ada born?")
     assert ran.status == status
     assert ran.out == ""
-    assert ran.err.startswith(f"scaar: {told}")
+    assert ran.err.startswith(f"scaar: {message}")
     assert ran.err.count("\n") == 1
 
 
-def test_a_mistake_is_told_before_anything_is_loaded(home: Path) -> None:
+def test_an_error_is_reported_before_anything_is_loaded(home: Path) -> None:
     run_scaar("ask", "x", "--set", "theta=2")
     assert not home.exists()
 
@@ -156,7 +177,7 @@ def fourth_of_four_taken() -> Iterator[int]:
 
 
 @pytest.mark.parametrize("command", ["serve", "up"])
-def test_a_port_in_use_is_told_before_anything_is_started(command: str) -> None:
+def test_a_port_in_use_is_reported_before_anything_is_started(command: str) -> None:
     with fourth_of_four_taken() as first:
         address = f"127.0.0.1:{first + 3}"
         arguments = {
@@ -164,15 +185,15 @@ def test_a_port_in_use_is_told_before_anything_is_started(command: str) -> None:
             "up": ["up", "--base-port", str(first)],
         }
         ran = run_scaar(*arguments[command])
-    assert ran == Ran(FAILURE, "", f"scaar: something listens at {address} already\n")
+    assert ran == Ran(FAILURE, "", f"scaar: address {address} is already in use\n")
 
 
-def test_the_version_is_told() -> None:
+def test_the_version_is_printed() -> None:
     assert run_scaar("--version") == Ran(0, f"scaar {__version__}\n", "")
 
 
 @pytest.mark.parametrize("group", [(), ("index",), ("lab",)])
-def test_a_group_alone_shows_its_help_by_lines(group: tuple[str, ...]) -> None:
+def test_a_group_without_a_command_prints_its_help(group: tuple[str, ...]) -> None:
     ran = run_scaar(*group)
     assert ran.status == USAGE
     assert ran.err.startswith(f"Usage: {' '.join(('scaar', *group))} ")
@@ -190,7 +211,7 @@ def test_every_command_has_help(command: str) -> None:
 
 
 def test_models_are_listed_with_digest_and_report() -> None:
-    models = run_scaar("models", "--json").records
+    models = run_scaar("models", "--format", "json").records
     assert [model["model"] for model in models] == [*LANGUAGE_MODELS, LAB_CROSS_ENCODER]
     for model in models:
         assert (Path(model["folder"]) / "model.onnx").is_file()
@@ -201,17 +222,26 @@ def test_models_are_listed_with_digest_and_report() -> None:
         assert model["files"]["model.onnx"][:16] in text
 
 
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ModuleNotFoundError("No module named 'bm25s.index'", name="bm25s.index")
+
+    monkeypatch.setattr("scaar.cli.ask.commands.validate", fail)
+    expected = "scaar: this command needs bm25s: install its extra, or scaar[all]\n"
+    assert run_scaar("ask", "x") == Ran(FAILURE, "", expected)
+
+
 def test_an_interrupt_is_status_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("scaar.cli.ask.validate", interrupt)
+    monkeypatch.setattr("scaar.cli.ask.commands.validate", interrupt)
     assert run_scaar("ask", "x") == Ran(130, "", "")
 
 
 def test_output_is_utf_8_whatever_the_locale(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = io.BytesIO()
-    monkeypatch.setattr(sys, "argv", ["scaar", "search", "▲🙂", "--target", "dns:///127.0.0.1:1"])
+    monkeypatch.setattr(sys, "argv", ["scaar", "search", "▲🙂", "--address", "dns:///127.0.0.1:1"])
     monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(out, encoding="ascii"))
     with pytest.raises(SystemExit):
         main()
@@ -240,8 +270,15 @@ def test_a_process_ends_with_one_line_and_the_status(home: Path) -> None:
     assert ran.stderr.count("\n") == 1
 
 
-def test_a_process_without_its_service_says_so_and_nothing_else(home: Path) -> None:
-    ran = scaar("ask", "x", "--target", "", home=home)
+def test_a_process_without_its_service_reports_it_in_one_line(home: Path) -> None:
+    ran = scaar("ask", "x", "--address", "dns:///127.0.0.1:1", home=home)
     assert (ran.returncode, ran.stdout) == (FAILURE, "")
     assert ran.stderr.startswith("scaar: ")
+    assert ran.stderr.count("\n") == 1
+
+
+def test_an_empty_address_gets_an_error_that_says_what_to_write(home: Path) -> None:
+    ran = scaar("ask", "x", "--address", "", home=home)
+    assert (ran.returncode, ran.stdout) == (USAGE, "")
+    assert ran.stderr.startswith("scaar: --address: must not be empty: write HOST:PORT")
     assert ran.stderr.count("\n") == 1

@@ -1,8 +1,8 @@
 import pytest
 
-from scaar.cli.overrides import parse_overrides
+from scaar.cli.ask.overrides import parse_overrides
 from scaar.core.errors import InvalidRequest
-from scaar.core.types import Formulation, PolicyOverrides, Trigger, WordOrder
+from scaar.core.types import PolicyOverrides, WordOrder
 
 
 def test_no_setting_leaves_the_policy_as_it_is() -> None:
@@ -24,8 +24,8 @@ def test_every_setting_has_the_type_of_its_field() -> None:
     assert parse_overrides(settings) == PolicyOverrides(
         theta=0.2,
         theta_cap=1.0,
-        trigger=Trigger.SURPRISAL,
-        query=Formulation.CURRENT_SENTENCE,
+        trigger="surprisal",
+        query="current_sentence",
         alpha=33.3,
         include_question=False,
         word_order=WordOrder.CONTRIBUTION,
@@ -38,12 +38,12 @@ def test_every_setting_has_the_type_of_its_field() -> None:
     ("text", "value"),
     [("true", True), ("YES", True), ("1", True), ("false", False), ("No", False), ("0", False)],
 )
-def test_a_truth_value_is_said_in_several_ways(text: str, value: bool) -> None:
+def test_a_truth_value_has_several_spellings(text: str, value: bool) -> None:
     assert parse_overrides([f"include_question={text}"]).include_question is value
 
 
 @pytest.mark.parametrize(
-    ("setting", "told"),
+    ("setting", "expected"),
     [
         ("theta", "--set: must be name=value, not 'theta'"),
         ("", "--set: must be name=value, not ''"),
@@ -53,24 +53,27 @@ def test_a_truth_value_is_said_in_several_ways(text: str, value: bool) -> None:
         ("top_k=3.5", "policy.top_k: must be a whole number, not '3.5'"),
         ("include_question=maybe", "policy.include_question: must be true or false, not 'maybe'"),
         (
-            "trigger=heavy",
-            "policy.trigger: must be one of flare, exp_raw, surprisal, attention, rind, "
-            "rind_reference, etc, mean_entropy, perplexity, not 'heavy'",
+            "truncate=word",
+            "policy.truncate: must be one of sentence, token, not 'word'",
         ),
     ],
 )
-def test_a_value_that_does_not_parse_is_told_with_what_is_expected(setting: str, told: str) -> None:
+def test_a_value_that_does_not_parse_is_reported_with_what_is_expected(
+    setting: str, expected: str
+) -> None:
     with pytest.raises(InvalidRequest) as caught:
         parse_overrides([setting])
-    assert caught.value.message == told
+    assert caught.value.message == expected
 
 
-def test_a_setting_that_does_not_exist_is_told_with_those_that_do() -> None:
-    with pytest.raises(InvalidRequest, match=r"^policy\.tau: is not a setting; known: alpha, .*"):
+def test_an_unknown_setting_is_reported_with_the_known_ones() -> None:
+    with pytest.raises(
+        InvalidRequest, match=r"^policy\.tau: is not a policy setting; known: alpha, .*"
+    ):
         parse_overrides(["tau=1"])
 
 
-def test_every_wrong_setting_is_told_at_once() -> None:
+def test_all_invalid_settings_are_reported_together() -> None:
     with pytest.raises(InvalidRequest) as caught:
         parse_overrides(["theta=x", "tau=1", "top_k=1", "top_k=2"])
     fields = [violation.field for violation in caught.value.violations]

@@ -5,13 +5,15 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from scaar.cli.index import app as index_app
-from scaar.cli.search import search
+from scaar.cli.index.commands import app as index_app
+from scaar.cli.index.search import search
 from scaar.compose import LAB_INDEX_VERSION
 from scaar.core.errors import BackendUnavailable, InvalidRequest, NotFound
 
 app = typer.Typer()
 app.command()(search)
+
+TABLE = ("--format", "table")
 
 
 def run(*arguments: str) -> Result:
@@ -31,24 +33,24 @@ def index(
 
 
 def test_the_lab_is_indexed_at_its_first_search(home: Path) -> None:
-    found = run("The Drowned Bridge", "--top-k", "2")
+    found = run("The Drowned Bridge", "--top-k", "2", *TABLE)
     assert found.stdout.splitlines()[0].endswith("film-0000  The Drowned Bridge")
     assert (home / "indexes" / "lab").is_dir()
-    assert run("The Drowned Bridge", "--top-k", "2").stdout == found.stdout
+    assert run("The Drowned Bridge", "--top-k", "2", *TABLE).stdout == found.stdout
 
 
 def test_the_labs_index_is_that_of_the_world_as_it_is_now(home: Path, tmp_path: Path) -> None:
     index(tmp_path, {"id": "film-0000", "text": "A film of an earlier world."}, name="lab")
-    found = run("The Drowned Bridge", "--top-k", "1")
+    found = run("The Drowned Bridge", "--top-k", "1", *TABLE)
     assert found.stdout.splitlines()[0].endswith("film-0000  The Drowned Bridge")
-    (described,) = CliRunner().invoke(index_app, ["list", "--json"]).stdout.splitlines()
+    (described,) = CliRunner().invoke(index_app, ["list", "--format", "json"]).stdout.splitlines()
     assert json.loads(described)["version"] == LAB_INDEX_VERSION
 
 
-def test_json_is_a_passage_a_line_whole(home: Path, tmp_path: Path) -> None:
+def test_json_has_a_whole_passage_a_line(home: Path, tmp_path: Path) -> None:
     text = "A volcano. " * 20
     index(tmp_path, {"id": "a", "title": "Etna", "text": text}, {"id": "b", "text": "A river."})
-    (line,) = run("volcano", "--index", "geo", "--json").stdout.splitlines()
+    (line,) = run("volcano", "--index", "geo", "--format", "json").stdout.splitlines()
     found = json.loads(line)
     assert found.pop("score") > 0
     assert found == {"rank": 1, "id": "a", "title": "Etna", "text": text, "metadata": {}}
@@ -56,7 +58,7 @@ def test_json_is_a_passage_a_line_whole(home: Path, tmp_path: Path) -> None:
 
 def test_a_passage_is_shown_on_two_lines_of_the_terminal(home: Path, tmp_path: Path) -> None:
     index(tmp_path, {"id": "a", "title": "[red]Etna[/]", "text": "A\nvolcano. " * 20})
-    head, text = run("volcano", "--index", "geo").stdout.splitlines()
+    head, text = run("volcano", "--index", "geo", *TABLE).stdout.splitlines()
     assert head.startswith("1  0.")
     assert head.endswith("  a  [red]Etna[/]")
     assert text.startswith("   A volcano. A volcano.")
@@ -64,15 +66,14 @@ def test_a_passage_is_shown_on_two_lines_of_the_terminal(home: Path, tmp_path: P
     assert len(text) == 60
 
 
-def test_nothing_found_is_told_beside_the_output(home: Path, tmp_path: Path) -> None:
+def test_an_empty_result_is_reported_on_standard_error(home: Path, tmp_path: Path) -> None:
     index(tmp_path, {"id": "a", "text": "volcano"})
-    found = run("zebra", "--index", "geo")
+    found = run("zebra", "--index", "geo", "--format", "json")
     assert found.stdout == ""
-    assert "No passage of geo" in found.stderr
-    assert run("zebra", "--index", "geo", "--json").output == ""
+    assert "no passage of geo" in found.stderr
 
 
-def test_a_filter_leaves_out_what_does_not_fit(home: Path, tmp_path: Path) -> None:
+def test_a_filter_excludes_passages_that_do_not_match(home: Path, tmp_path: Path) -> None:
     acme, beta = {"tenant": "acme", "lang": ["en", "de"]}, {"tenant": "beta"}
     index(
         tmp_path,
@@ -80,13 +81,13 @@ def test_a_filter_leaves_out_what_does_not_fit(home: Path, tmp_path: Path) -> No
         {"id": "b", "text": "A volcano.", "metadata": beta},
         metadata="tenant,lang",
     )
-    (line,) = run("volcano", "--index", "geo", "--filter", "tenant=acme", "--json").output.split(
-        "\n"
-    )[:-1]
+    (line,) = run(
+        "volcano", "--index", "geo", "--filter", "tenant=acme", "--format", "json"
+    ).output.split("\n")[:-1]
     assert json.loads(line)["id"] == "a"
     assert json.loads(line)["metadata"] == {"tenant": ["acme"], "lang": ["en", "de"]}
     both = ("--filter", "tenant=acme,beta", "--filter", "lang=fr")
-    assert "that fits the filters" in run("volcano", "--index", "geo", *both).stderr
+    assert "that matches the filters" in run("volcano", "--index", "geo", *both).stderr
     with pytest.raises(InvalidRequest, match=r"filters\[0\].field: the index 'geo' declares no"):
         run("volcano", "--index", "geo", "--filter", "licence=free")
 
@@ -103,18 +104,20 @@ def test_a_filter_leaves_out_what_does_not_fit(home: Path, tmp_path: Path) -> No
         (["x", "--filter", "Tenant=a"], r"filters\[0\].field: must be a letter"),
     ],
 )
-def test_a_mistake_is_told_before_any_work(home: Path, arguments: list[str], message: str) -> None:
+def test_an_error_is_reported_before_any_work(
+    home: Path, arguments: list[str], message: str
+) -> None:
     with pytest.raises(InvalidRequest, match=message):
         run(*arguments)
     assert not home.exists()
 
 
-def test_an_index_that_is_not_there_is_told(home: Path) -> None:
+def test_an_unknown_index_is_reported(home: Path) -> None:
     with pytest.raises(NotFound, match="no index 'geo'"):
         run("x", "--index", "geo")
 
 
-def test_a_target_that_does_not_answer_is_told(home: Path) -> None:
+def test_an_unreachable_address_is_reported(home: Path) -> None:
     with pytest.raises(BackendUnavailable, match=r"dns:///127\.0\.0\.1:1"):
-        run("x", "--target", "dns:///127.0.0.1:1")
+        run("x", "--address", "dns:///127.0.0.1:1")
     assert not home.exists()

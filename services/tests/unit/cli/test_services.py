@@ -1,6 +1,6 @@
 import pytest
 
-from scaar.cli.services import BACK_ENDS, ServiceName, default_address, full_name
+from scaar.cli.serve.services import BACK_ENDS, ServiceName, default_address, full_name
 from scaar.wire import evaluator, generator, orchestrator, query_builder, retriever, scorer
 
 CONTRACT = {
@@ -18,7 +18,7 @@ def test_a_service_is_called_as_in_the_contract(service: ServiceName) -> None:
     assert full_name(service) == CONTRACT[service]
 
 
-def test_every_service_has_a_port_of_its_own_on_loopback() -> None:
+def test_every_service_has_its_own_port_on_loopback() -> None:
     addresses = [default_address(service, 50051) for service in ServiceName]
     assert addresses[0] == default_address(ServiceName.ORCHESTRATOR) == "127.0.0.1:50051"
     assert addresses == [f"127.0.0.1:{port}" for port in range(50051, 50057)]

@@ -6,22 +6,21 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from scaar.cli.trace import MARK, TracePrinter, bill_text
+from scaar.cli.ask.trace import MARK, TracePrinter, usage_text
 from scaar.core.types import (
     AnswerEvent,
     AnswerFinished,
     AnswerStarted,
     ContinuationKind,
-    Gate,
     GateJudged,
     JudgedWord,
     LogprobKind,
+    Moment,
     PassagesRetrieved,
     QueryBuilt,
     SentenceJudged,
     SentenceRegenerated,
     Usage,
-    When,
 )
 
 
@@ -60,13 +59,13 @@ def test_the_whole_answer_is_readable_without_colour(answered: list[AnswerEvent]
 
 
 @pytest.mark.parametrize(
-    ("kinds", "told"),
+    ("kinds", "message"),
     [
         ({}, None),
         ({"logprob_kind": LogprobKind.RAW}, None),
         (
             {"continuation": ContinuationKind.RESTATED},
-            "note  the model goes on from restated text",
+            "note  the model continues from restated text",
         ),
         (
             {"logprob_kind": LogprobKind.PROCESSED},
@@ -75,15 +74,15 @@ def test_the_whole_answer_is_readable_without_colour(answered: list[AnswerEvent]
     ],
 )
 def test_what_a_model_cannot_do_natively_is_noted(
-    answered: list[AnswerEvent], kinds: dict[str, Any], told: str | None
+    answered: list[AnswerEvent], kinds: dict[str, Any], message: str | None
 ) -> None:
     started = answered[0]
     assert isinstance(started, AnswerStarted)
     text = shown([replace(started, provenance=replace(started.provenance, **kinds))])
-    assert told in text if told else "note" not in text
+    assert message in text if message else "note" not in text
 
 
-def test_an_uncertain_word_has_a_mark_and_stands_below_its_threshold(
+def test_an_uncertain_word_has_a_mark_and_its_threshold_below(
     answered: list[AnswerEvent],
 ) -> None:
     lines = shown(answered).splitlines()
@@ -113,28 +112,28 @@ def test_the_trace_fits_the_terminal(answered: list[AnswerEvent], width: int) ->
     assert text.count("≥") == 31
 
 
-def test_a_sure_sentence_is_told_to_be_accepted() -> None:
+def test_a_certain_sentence_is_shown_as_accepted() -> None:
     sure = (JudgedWord("Ada", 0, 3, 0.9, 0.2, uncertain=False),)
     text = shown([SentenceJudged(0, "Ada", sure, None, retrieving=False)])
-    assert "every word is sure enough: accepted" in text
+    assert "every word is certain enough: accepted" in text
     assert MARK not in text
 
 
-def test_a_trigger_that_nothing_is_left_for_says_so(answered: list[AnswerEvent]) -> None:
+def test_a_trigger_after_the_budget_is_used_up_says_so(answered: list[AnswerEvent]) -> None:
     judged = answered[3]
     assert isinstance(judged, SentenceJudged)
     text = shown([replace(judged, retrieving=False)])
     assert f"{MARK} trigger" in text
-    assert "nothing is left to spend on it: accepted" in " ".join(text.split())
+    assert "but the budget is used up: accepted" in " ".join(text.split())
 
 
-def test_a_probability_hardly_below_its_threshold_is_told_apart_from_it() -> None:
+def test_a_probability_close_to_its_threshold_has_more_decimals() -> None:
     word = JudgedWord("Ada", 0, 3, 0.799_93, 0.8, uncertain=True)
     text = shown([SentenceJudged(0, "Ada", (word,), 0, retrieving=True)], width=120)
     assert "has probability 0.7999, below its threshold 0.8000" in text
 
 
-def test_nothing_found_nothing_to_ask_and_no_answer_are_told(answered: list[AnswerEvent]) -> None:
+def test_empty_results_queries_and_answers_are_shown(answered: list[AnswerEvent]) -> None:
     built, found, last = answered[4], answered[5], answered[-1]
     assert isinstance(built, QueryBuilt)
     assert isinstance(found, PassagesRetrieved)
@@ -146,7 +145,7 @@ def test_nothing_found_nothing_to_ask_and_no_answer_are_told(answered: list[Answ
             AnswerFinished(replace(last.answer, answer="")),
         ]
     )
-    assert "(nothing to ask: the question)" in text
+    assert "(empty, replaced by the question)" in text
     assert "passages  none found" in text
     assert "answer  (none)" in text
 
@@ -161,18 +160,18 @@ def test_a_long_passage_is_shown_by_its_beginning(answered: list[AnswerEvent]) -
     assert len(text) < 500
 
 
-def test_what_a_model_or_a_passage_writes_is_no_markup(answered: list[AnswerEvent]) -> None:
+def test_texts_of_models_and_passages_are_not_markup(answered: list[AnswerEvent]) -> None:
     again = answered[6]
     assert isinstance(again, SentenceRegenerated)
     assert "[/bold] [red]x[/]" in shown([replace(again, text=" [/bold] [red]x[/]")])
 
 
-def test_a_policy_is_told_by_the_settings_that_matter_to_it(answered: list[AnswerEvent]) -> None:
+def test_a_policy_is_shown_with_the_settings_that_it_uses(answered: list[AnswerEvent]) -> None:
     started = answered[0]
     assert isinstance(started, AnswerStarted)
     made = started.provenance
-    never = replace(made.policy, name="no_retrieval", when=When.NEVER)
-    once = replace(made.policy, name="single_round", when=When.ONCE)
+    never = replace(made.policy, name="no_retrieval", moments=())
+    once = replace(made.policy, name="single_round", moments=(Moment.BEFORE_ANSWER,))
     for policy, said in (
         (never, "policy  no_retrieval\n"),
         (once, "policy  single_round: top_k 3\n"),
@@ -183,23 +182,31 @@ def test_a_policy_is_told_by_the_settings_that_matter_to_it(answered: list[Answe
 
 
 @pytest.mark.parametrize(
-    ("probability", "told"),
+    ("probability", "message"),
     [
-        (0.75, "gate  long-tail, 0.75 being at least its threshold 0.50: the policy may retrieve"),
-        (0.25, "gate  common, 0.25 being below its threshold 0.50: nothing is retrieved"),
+        (
+            0.75,
+            "gate  flare answers: probability 0.75 is at least the threshold 0.50",
+        ),
+        (0.25, "gate  no_retrieval answers: probability 0.25 is below the threshold 0.50"),
     ],
 )
-def test_a_gate_is_told_with_what_it_judged_by(probability: float, told: str) -> None:
-    judged = GateJudged(
-        Gate.GECE_PROXY, probability >= 0.5, probability, 0.5, 0.0321, 6.5e-6, confidence=0.787
-    )
+def test_a_gate_is_shown_with_its_features(probability: float, message: str) -> None:
+    features = {"rarest_frequency": 6.5e-6, "confidence": 0.787}
+    policy = "flare" if probability >= 0.5 else "no_retrieval"
+    judged = GateJudged("gece_proxy", policy, probability, 0.5, features)
     text = shown([judged], width=200)
-    assert told in text
-    assert "(words' frequency 0.032, the rarest's 6.5e-06, draft's confidence 0.79)" in text
+    assert f"{message} (rarest frequency 6.5e-06, confidence 0.79)" in text
 
 
-def test_the_bill_counts_one_and_many() -> None:
-    assert bill_text(Usage(1, 1, 1, 1, 0.4)) == (
+def test_the_choice_of_a_router_is_shown() -> None:
+    judged = GateJudged("gece_proxy", "single_round", 0.9, 0.0, {"words": 4.0})
+    text = shown([judged], width=200)
+    assert "gate  single_round answers, chosen by gece_proxy (words 4)" in text
+
+
+def test_usage_is_written_in_singular_and_plural() -> None:
+    assert usage_text(Usage(1, 1, 1, 1, 0.4)) == (
         "1 retrieval, 1 model call, 1 generated token, 1 prompt token, 0 ms"
     )
-    assert bill_text(Usage(0, 2, 0, 30, 1234.5)).startswith("0 retrievals, 2 model calls, ")
+    assert usage_text(Usage(0, 2, 0, 30, 1234.5)).startswith("0 retrievals, 2 model calls, ")

@@ -1,4 +1,4 @@
-"""The loop's ports by script, and what its events are read with."""
+"""Scripted ports of the loop, and readers of its events."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.types import (
     Answer,
     AnswerEvent,
@@ -33,16 +33,16 @@ PASSAGES = (
     Passage("p2", "Byron", "Byron was born in London too."),
 )
 DRAFTS = {"": BORN_IN_PARIS + SO_PARIS, BORN_IN_PARIS: SO_PARIS, BORN_IN_LONDON: SO_LONDON}
-"""What the model writes from its own memory, by what stands already."""
+"""Drafts of the model from its own memory, by the text so far."""
 AGAIN = {"": BORN_IN_LONDON + SO_LONDON}
-"""What it writes from passages."""
+"""Text of the model with passages, by the text so far."""
 
 _Event = TypeVar("_Event", bound=AnswerEvent)
 Script = Callable[[GenerateRequest], list[Piece]]
 
 
 def words_of(text: str, doubts: Iterable[str] = ()) -> list[Piece]:
-    """A token a word, with the space before it; improbable where in doubt."""
+    """Return one token for each word, with the space before it; doubts have a low probability."""
     if not text.strip():
         return [(text, -0.01)] if text else []
     return [(f" {word}", -2.0 if word in doubts else -0.01) for word in text.split(" ")[1:]]
@@ -53,9 +53,9 @@ def model(
     again: Mapping[str, str] = AGAIN,
     doubts: Iterable[str] = (),
 ) -> Script:
-    """Writes from the passages where the prompt has some."""
-    return lambda asked: words_of(
-        (again if "Context:" in asked.prompt else drafts)[asked.prefix], doubts
+    """Return a script that writes from the passages if the prompt has some."""
+    return lambda requested: words_of(
+        (again if "Context:" in requested.prompt else drafts)[requested.prefix], doubts
     )
 
 
@@ -64,7 +64,7 @@ UNSURE_OF_PARIS = model(doubts=["Paris."])
 
 @dataclass
 class Parts:
-    """The four ports, as fakes that remember what they were asked."""
+    """The four ports as fakes that record their requests."""
 
     generator: ScriptedGenerator
     scorer: ScriptedScorer = field(default_factory=lambda: ScriptedScorer({"Ada": 0.15, "in": 0.1}))
@@ -140,5 +140,5 @@ def sentences_in(events: Sequence[AnswerEvent]) -> list[str]:
 
 
 def other_tasks() -> set[asyncio.Task[object]]:
-    """What runs beside the test."""
+    """Return the tasks that run besides the test."""
     return asyncio.all_tasks() - {asyncio.current_task()}

@@ -6,6 +6,8 @@ from dataclasses import replace
 import pytest
 
 from scaar.core.errors import BackendUnavailable, ScaarError
+from scaar.core.policies import PRESETS
+from scaar.core.policies.requirements import attends
 from scaar.core.types import (
     AnswerRequest,
     AttendRequest,
@@ -29,11 +31,14 @@ from .scripted import (
     sentences_in,
 )
 
+ATTENDING = [name for name, each in PRESETS.items() if attends(each.query.formulation)]
+"""The policies whose query goes by attention."""
+
 Row = tuple[float, ...]
 
 
 class Attending(ScriptedGenerator):
-    """A white box whose attention with tokens is passed on as it is told."""
+    """A white box that returns the given attention with its tokens."""
 
     def __init__(
         self,
@@ -73,7 +78,7 @@ def unsure() -> AnswerRequest:
 DOUBTS = model(doubts=["Ada", "born", "Paris."])
 
 
-async def test_an_attention_that_cannot_be_asked_for_fails_the_answer() -> None:
+async def test_a_failing_request_for_attention_fails_the_answer() -> None:
     with pytest.raises(BackendUnavailable, match="generator:50052"):
         await Parts(Attending(DOUBTS, attention=gone)).events(unsure())
 
@@ -81,7 +86,7 @@ async def test_an_attention_that_cannot_be_asked_for_fails_the_answer() -> None:
 @pytest.mark.parametrize(
     ("attention", "reason"), [(gone, "BACKEND_UNAVAILABLE"), (short, "INTERNAL")]
 )
-async def test_the_draft_stands_where_the_caller_bears_it(
+async def test_the_draft_is_accepted_on_request(
     attention: Callable[[AttendRequest], Attention], reason: str
 ) -> None:
     request = replace(unsure(), on_failure=OnFailure.ACCEPT_DRAFT)
@@ -98,7 +103,7 @@ async def test_the_draft_stands_where_the_caller_bears_it(
     [lambda row: (), lambda row: row[:-1], lambda row: (*row, 0.0)],
     ids=["none", "too short", "too long"],
 )
-async def test_attention_that_does_not_come_as_promised_is_asked_for(
+async def test_missing_attention_is_requested(
     rows: Callable[[Row], Row],
 ) -> None:
     promised = Parts(ScriptedGenerator(DOUBTS, model=WHITE_BOX_MODEL))
@@ -108,7 +113,7 @@ async def test_attention_that_does_not_come_as_promised_is_asked_for(
     assert broken.attended
 
 
-async def test_attention_that_is_no_number_is_refused() -> None:
+async def test_attention_with_an_invalid_number_is_refused() -> None:
     broken = Attending(DOUBTS, rows=lambda row: (float("nan"),) * len(row))
     with pytest.raises(ScaarError, match="an attention that is not a number"):
         await Parts(broken).events(unsure())
@@ -124,10 +129,12 @@ async def test_attention_for_the_query_alone_fails_as_that_for_the_trigger_does(
 
 
 @pytest.mark.parametrize("text", [" The.", " ...", " - ; !", " It was with them.", " 'And'?"])
-@pytest.mark.parametrize("policy", ["dragin", "dragin_reference", "etc"])
+@pytest.mark.parametrize("policy", ATTENDING)
 async def test_a_sentence_of_nothing_that_may_trigger_has_no_score(policy: str, text: str) -> None:
-    def doubtful(asked: GenerateRequest) -> Sequence[Piece]:
-        return [(f" {word}", -5.0) for word in text.split()] if not asked.prefix else [(" 4.", -1)]
+    def doubtful(requested: GenerateRequest) -> Sequence[Piece]:
+        return (
+            [(f" {word}", -5.0) for word in text.split()] if not requested.prefix else [(" 4.", -1)]
+        )
 
     ports = Parts(ScriptedGenerator(doubtful, model=WHITE_BOX_MODEL))
     (judged,) = only(SentenceJudged, await ports.events(asking(policy, theta=0.001)))
@@ -136,8 +143,8 @@ async def test_a_sentence_of_nothing_that_may_trigger_has_no_score(policy: str, 
 
 
 async def test_a_sentence_of_one_word_weighs_what_it_is_unsure() -> None:
-    def one(asked: GenerateRequest) -> list[Piece]:
-        return [(" Murnau.", -1.0)] if not asked.prefix else [(" 4.", -0.1)]
+    def one(requested: GenerateRequest) -> list[Piece]:
+        return [(" Murnau.", -1.0)] if not requested.prefix else [(" 4.", -0.1)]
 
     ports = Parts(ScriptedGenerator(one, model=WHITE_BOX_MODEL))
     (judged,) = only(SentenceJudged, await ports.events(asking("dragin", theta=3.0)))

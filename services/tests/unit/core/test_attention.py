@@ -5,7 +5,8 @@ The prompt is "Q: who?" in two tokens, the text " Ada was it." in four: " A", "d
 
 import pytest
 
-from scaar.core.attention import (
+from scaar.core.errors import ScaarError
+from scaar.core.loop.attention import (
     attended_before,
     attended_from,
     of_last,
@@ -14,9 +15,8 @@ from scaar.core.attention import (
     scaled_to_mean_one,
     sound,
 )
-from scaar.core.errors import ScaarError
+from scaar.core.text.words import split_words
 from scaar.core.types import AttendedWord, Attention, Token, Word
-from scaar.core.words import split_words
 
 PIECES = ("Q:", " who?", " A", "da", " was", " it.")
 TEXT = " Ada was it."
@@ -73,7 +73,7 @@ def test_what_was_accepted_before_is_part_of_the_answer() -> None:
     assert [word.attention for word in found] == pytest.approx([0.1, 0.5, 0.2])
 
 
-def test_a_character_begun_before_it_shows_is_of_the_text_that_shows_it() -> None:
+def test_a_split_character_belongs_to_the_text_that_completes_it() -> None:
     # " é" takes two tokens, the first of which shows nothing yet.
     pieces = ("Q:", " Ada.", "", " é")
     rows = tuple((0.5,) * (at + 1) for at in range(1, 4))
@@ -107,11 +107,11 @@ def test_an_attention_that_does_not_fit_its_text_is_refused(
     rows: tuple[tuple[float, ...], ...],
 ) -> None:
     assert sound(ATTENTION) is ATTENTION
-    with pytest.raises(ScaarError, match="the model gave an attention"):
+    with pytest.raises(ScaarError, match="the model returned an attention"):
         sound(Attention(ATTENTION.tokens, 2, rows))
 
 
-def test_a_question_that_the_model_does_not_read_as_it_was_asked_is_left_out() -> None:
+def test_a_question_that_is_not_verbatim_in_the_prompt_is_omitted() -> None:
     found = attended_from(WORDS[1], ATTENTION, question="where?", so_far=0)
     assert [word.text for word in found] == ["Ada"]
 
@@ -137,13 +137,13 @@ def test_the_first_word_has_nothing_before_it() -> None:
     assert found == (AttendedWord("was", 0.0),)
 
 
-def test_the_token_that_begins_a_text_is_no_part_of_what_the_authors_average() -> None:
-    begun = Attention(
+def test_the_token_that_begins_a_text_is_left_out_of_the_authors_average() -> None:
+    started = Attention(
         tokens(("", " A", "da", " was", " it.")),
         1,
         ((0.9, 0.1), (0.8, 0.1, 0.1), (0.5, 0.3, 0.1, 0.1), (0.6, 0.1, 0.1, 0.1, 0.1)),
     )
     # "it.": the row of " was" over all before, the beginning aside: .3, .1, .1.
-    found = attended_before(WORDS, [2], begun)
+    found = attended_before(WORDS, [2], started)
     assert [word.text for word in found] == ["Ada", "was"]
     assert [word.attention for word in found] == pytest.approx([0.8, 0.2])

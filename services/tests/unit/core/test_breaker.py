@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.core.breaker import Attempt, Breaker, BreakerLimits
+from scaar.core.calls.breaker import Attempt, Breaker, BreakerLimits
 from scaar.core.errors import (
     BackendUnavailable,
     DeadlineExceeded,
@@ -30,16 +30,16 @@ class Watched(BreakerObserver):
     states: list[BreakerState] = field(default_factory=list)
     refused: int = 0
 
-    def breaker_turned(self, dependency: Dependency, state: BreakerState) -> None:
+    def on_breaker_state(self, dependency: Dependency, state: BreakerState) -> None:
         assert dependency == RETRIEVER
         self.states.append(state)
 
-    def call_refused(self, dependency: Dependency) -> None:
+    def on_call_refused(self, dependency: Dependency) -> None:
         self.refused += 1
 
 
 class Rig:
-    """A breaker whose clock goes when it is told to."""
+    """A breaker with a manual clock."""
 
     def __init__(self, limits: BreakerLimits = LIMITS, chance: float = 0.0) -> None:
         self.now = 100.0
@@ -85,19 +85,19 @@ class Rig:
             raise error
 
     def refusal(self) -> BackendUnavailable:
-        with pytest.raises(BackendUnavailable, match="is not asked") as caught:
+        with pytest.raises(BackendUnavailable, match="is not called") as caught:
             self.call()
         return caught.value
 
 
-def test_a_breaker_opens_after_so_many_failures_and_says_since_when_and_until_when() -> None:
+def test_a_breaker_opens_after_its_failures_and_names_both_times() -> None:
     rig = Rig()
     rig.fail(3)
     rig.now += 0.4
     refused = rig.refusal()
     assert refused.message == (
-        "retriever at dns:///retriever:50055 is not asked: it has failed for 0.4 s, "
-        "and is tried again in 0.6 s"
+        "retriever at dns:///retriever:50055 is not called: it has been failing for 0.4 s; "
+        "next attempt in 0.6 s"
     )
     assert refused.retry_after_s == pytest.approx(0.6)
     assert refused.metadata == {"target": "dns:///retriever:50055"}
@@ -172,7 +172,7 @@ def test_each_trial_that_fails_keeps_it_open_twice_as_long_up_to_the_longest() -
     assert rig.refusal().retry_after_s == pytest.approx(1.0)
 
 
-def test_a_fifth_of_the_time_is_left_to_chance() -> None:
+def test_a_fifth_of_the_open_interval_is_jitter() -> None:
     rig = Rig(chance=0.5)
     rig.fail(3)
     assert rig.refusal().retry_after_s == pytest.approx(0.9)
@@ -242,7 +242,7 @@ def test_a_stream_that_falls_silent_failed_and_one_whose_reader_was_slow_did_not
         assert rig.breaker.state is state, (reader_s, silent_s)
 
 
-def test_calls_that_were_under_way_when_it_opened_count_no_more() -> None:
+def test_calls_running_when_a_breaker_opens_do_not_count() -> None:
     rig = Rig()
     early, late = rig.breaker.calling(share_s=4.0), rig.breaker.calling(share_s=4.0)
     early.__enter__(), late.__enter__()
@@ -258,7 +258,7 @@ def test_calls_that_were_under_way_when_it_opened_count_no_more() -> None:
     assert rig.breaker.state is OPEN
 
 
-def test_a_server_that_describes_itself_and_hangs_at_its_work_is_not_asked() -> None:
+def test_a_server_that_describes_itself_and_hangs_is_not_called() -> None:
     rig = Rig()
     for _ in range(3):
         rig.call(describing=True)
@@ -282,7 +282,7 @@ def test_a_description_closes_what_descriptions_opened() -> None:
     assert rig.breaker.state is CLOSED
 
 
-def test_what_a_dependency_tells_of_others_is_none_of_its_failures() -> None:
+def test_failures_of_other_services_do_not_count() -> None:
     rig = Rig()
     others = BackendUnavailable("the generator is gone", target="dns:///generator:50052")
     own = BackendUnavailable("gone", target=RETRIEVER.target)
@@ -314,7 +314,7 @@ ENDS: dict[str, BaseException | None] = {
 
 
 @given(STEPS)
-def test_whatever_happens_an_open_breaker_lets_nobody_in_and_one_half_open_one_at_a_time(
+def test_an_open_breaker_admits_no_call_and_a_half_open_one_a_single_trial(
     steps: list[tuple[str, float]],
 ) -> None:
     rig = Rig()
@@ -387,7 +387,7 @@ def test_by_default_a_service_that_was_away_for_long_is_tried_within_two_seconds
     for _ in range(BreakerLimits().failures):
         with pytest.raises(BackendUnavailable):
             rig.call(GONE)
-    for _ in range(10):  # trials that fail, each at once when it may be made
+    for _ in range(10):  # each trial fails as soon as it is admitted
         rig.now += 100
         with pytest.raises(BackendUnavailable):
             rig.call(GONE)

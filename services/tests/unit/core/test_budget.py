@@ -3,8 +3,8 @@ from contextlib import suppress
 
 import pytest
 
-from scaar.core.budget import Budget, Part
 from scaar.core.errors import DeadlineExceeded
+from scaar.core.loop.budget import Budget, Part
 from scaar.core.types import BudgetLimits, Usage
 
 
@@ -21,13 +21,17 @@ class Clock:
 LIMITS = BudgetLimits(max_sentences=2, max_tokens=10, max_retrievals=2, timeout_s=3.0)
 
 
-def test_a_new_budget_has_everything_left() -> None:
+def test_a_new_budget_is_unused() -> None:
     budget = Budget(LIMITS, Clock(100.0))
-    assert (budget.tokens_left, budget.retrievals_left, budget.seconds_left) == (10, 2, 3.0)
+    assert (budget.remaining_tokens, budget.remaining_retrievals, budget.remaining_s) == (
+        10,
+        2,
+        3.0,
+    )
     assert budget.usage() == Usage(0, 0, 0, 0, 0.0)
 
 
-def test_what_is_counted_is_no_longer_left_and_on_the_bill() -> None:
+def test_spending_reduces_the_budget_and_counts_as_usage() -> None:
     clock = Clock(100.0)
     budget = Budget(LIMITS, clock)
     budget.count_retrieval()
@@ -36,14 +40,18 @@ def test_what_is_counted_is_no_longer_left_and_on_the_bill() -> None:
     for _ in range(3):
         budget.count_token()
     clock.now = 101.25
-    assert (budget.tokens_left, budget.retrievals_left, budget.seconds_left) == (7, 1, 1.75)
+    assert (budget.remaining_tokens, budget.remaining_retrievals, budget.remaining_s) == (
+        7,
+        1,
+        1.75,
+    )
     assert budget.usage() == Usage(1, 2, 4, 16, 1250.0)
 
 
 def test_tokens_that_nobody_read_cost_nothing_of_the_budget() -> None:
     budget = Budget(LIMITS, Clock(0.0))
     budget.count_call(prompt_tokens=1_000_000, generated_tokens=100)
-    assert budget.tokens_left == 10
+    assert budget.remaining_tokens == 10
     assert budget.usage().generated_tokens == 100
 
 
@@ -68,7 +76,7 @@ async def test_what_needs_no_wait_is_let_through_even_late() -> None:
     clock = Clock(0.0)
     budget = Budget(LIMITS, clock)
     clock.now = 1_000.0
-    assert budget.seconds_left < 0
+    assert budget.remaining_s < 0
     async with budget.within("a stage"):
         pass
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.core.call_context import (
+from scaar.core.calls.context import (
     CallContext,
     current_call,
     in_call,
@@ -34,11 +34,11 @@ def test_the_trace_is_that_of_the_traceparent(trace: str) -> None:
         f"00-{TRACE}-{SPAN}-01\n",
     ],
 )
-def test_what_is_no_traceparent_names_no_trace(traceparent: str) -> None:
+def test_an_invalid_traceparent_is_ignored(traceparent: str) -> None:
     assert trace_id_of(traceparent) == ""
 
 
-async def test_a_call_is_that_of_all_that_is_begun_in_it() -> None:
+async def test_tasks_started_in_a_call_belong_to_the_call() -> None:
     async def named() -> str:
         call = current_call()
         return call.request_id if call else ""

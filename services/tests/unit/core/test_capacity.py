@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from scaar.core.capacity import AnswerCapacity, CapacityLimits, Waiting
+from scaar.core.calls.capacity import AnswerCapacity, CapacityLimits, Waiting
 from scaar.core.errors import DeadlineExceeded, Overloaded, ScaarError
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.observers import CapacityObserver, Shed
 from scaar.core.types import (
     Answer,
@@ -36,7 +36,7 @@ RETRY_AFTER_S = 0.25
 
 
 class LimitedGenerator(ScriptedGenerator):
-    """Refuses a generation while ``limit`` are under way; ``requests`` are those it accepted."""
+    """Refuses a generation while ``limit`` are running; ``requests`` are the accepted ones."""
 
     def __init__(self, limit: int = LIMIT, *, declares: bool = True) -> None:
         declared = limit if declares else None
@@ -59,10 +59,10 @@ class Sheds(CapacityObserver):
         self.reasons = Counter[Shed]()
         self.repeated = 0
 
-    def answer_shed(self, reason: Shed) -> None:
+    def on_answer_shed(self, reason: Shed) -> None:
         self.reasons[reason] += 1
 
-    def call_repeated(self) -> None:
+    def on_call_repeated(self) -> None:
         self.repeated += 1
 
 
@@ -136,12 +136,12 @@ async def test_every_answer_is_whole_or_refused_before_its_first_model_call(
         *(answered(loops[number % orchestrators], number, policy) for number in range(ANSWERS))
     )
     for number, result in enumerate(results):
-        asked = sum(f"<{number}>" in request.prompt for request in generator.requests)
+        requested = sum(f"<{number}>" in request.prompt for request in generator.requests)
         if isinstance(result, Answer):
-            assert asked == result.usage.llm_calls
+            assert requested == result.usage.llm_calls
         else:
             assert isinstance(result, Overloaded)
-            assert (asked, result.retry_after_s > 0) == (0, True)
+            assert (requested, result.retry_after_s > 0) == (0, True)
     whole = sum(isinstance(result, Answer) for result in results)
     assert whole >= LIMIT + QUEUE
     if declares and orchestrators == 1:
@@ -158,7 +158,7 @@ async def test_the_limit_of_a_generator_that_declares_none_is_learned_from_its_r
     assert places.limit == 64
     for first in range(0, 8 * ANSWERS, ANSWERS):
         await asyncio.gather(*(answered(loop, first + each) for each in range(ANSWERS)))
-        # Answers that look up hold no generation meanwhile, so that a few more may be under way.
+        # Retrieving answers run no generation meanwhile, so that a few more may run.
         assert places.limit <= 3 * LIMIT
     assert places.limit >= LIMIT - 1
 
@@ -174,7 +174,7 @@ async def test_orchestrators_that_share_a_generator_leave_one_another_room() -> 
     assert min(limits) >= 16 // 4
 
 
-async def test_an_answer_under_way_waits_out_a_refusal_as_the_generator_says() -> None:
+async def test_a_running_answer_waits_for_the_retry_delay_of_the_generator() -> None:
     class Refusing(LimitedGenerator):
         """Refuses the second generation of an answer three times."""
 
@@ -208,9 +208,7 @@ async def test_a_first_generation_that_is_refused_for_too_long_refuses_the_answe
     assert (generator.requests, places.under_way) == ([], 0)
 
 
-async def test_only_a_call_that_is_refused_again_after_the_time_it_was_told_lowers_the_limit() -> (
-    None
-):
+async def test_only_a_call_refused_again_after_the_retry_delay_lowers_the_limit() -> None:
     refusals, limits = 0, list[int]()
 
     async def refused_four_times() -> None:
@@ -223,8 +221,8 @@ async def test_only_a_call_that_is_refused_again_after_the_time_it_was_told_lowe
     places = capacity()
     async with AsyncExitStack() as held:
         for _ in range(10):
-            place = await held.enter_async_context(places.place(declared=10, seconds_left=60))
-        place.begun = True
+            place = await held.enter_async_context(places.place(declared=10, remaining_s=60))
+        place.started = True
         await place.repeated(refused_four_times)
     # At first, after the pause, after the time: then nine tenths of the nine that are served.
     assert limits == [10, 10, 10, 8, 8]
@@ -239,15 +237,15 @@ async def test_a_refusal_beyond_what_is_declared_leads_back_to_that() -> None:
         assert places.limit in (64, 4, 5)
         async with AsyncExitStack() as held:
             for _ in range(number):
-                place = await held.enter_async_context(places.place(declared=4, seconds_left=60))
-                place.begun = number == 4
+                place = await held.enter_async_context(places.place(declared=4, remaining_s=60))
+                place.started = number == 4
             if number == 5:
                 with pytest.raises(Overloaded):
                     await place.repeated(refused)
     assert places.limit == 4
 
 
-async def test_an_answer_under_way_that_is_refused_ends_with_its_deadline() -> None:
+async def test_a_running_answer_that_is_refused_ends_with_its_deadline() -> None:
     class Once(LimitedGenerator):
         async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
             self.limit = 0 if self.opened else 1
@@ -265,7 +263,7 @@ async def test_an_answer_under_way_that_is_refused_ends_with_its_deadline() -> N
 
 
 class RefusingScorer(ScriptedScorer):
-    """Refuses so many sentences, then scores."""
+    """Refuses this number of sentences, then scores."""
 
     def __init__(self, times: int) -> None:
         super().__init__({"Ada": 0.15, "in": 0.1})
@@ -296,13 +294,13 @@ async def test_the_queue_is_in_order_and_refuses_the_newest() -> None:
     order, leave = list[str](), asyncio.Event()
 
     async def hold(name: str) -> None:
-        async with places.place(declared=1, seconds_left=60):
+        async with places.place(declared=1, remaining_s=60):
             order.append(name)
             await leave.wait()
 
     tasks = [asyncio.create_task(hold(name)) for name in "abc"]
     await until(lambda: places.queued == 2)
-    with pytest.raises(Overloaded, match=r"^1 answers are under way and 2 are queued") as caught:
+    with pytest.raises(Overloaded, match=r"^1 answers are running and 2 are queued") as caught:
         await hold("d")
     # Three answers of a second each, as far as is known yet, and one at a time.
     assert caught.value.retry_after_s == 3.0
@@ -312,22 +310,22 @@ async def test_the_queue_is_in_order_and_refuses_the_newest() -> None:
     assert observer.reasons == {Shed.QUEUE_FULL: 1}
 
 
-@pytest.mark.parametrize(("seconds_left", "max_queue_s"), [(4.0, 60.0), (60.0, 4.0)])
-async def test_an_answer_whose_time_would_pass_in_the_queue_is_refused_at_once(
-    seconds_left: float, max_queue_s: float
+@pytest.mark.parametrize(("remaining_s", "max_queue_s"), [(4.0, 60.0), (60.0, 4.0)])
+async def test_an_answer_that_would_time_out_in_the_queue_is_refused_immediately(
+    remaining_s: float, max_queue_s: float
 ) -> None:
     time, observer = Time(), Sheds()
     places = capacity(time=time, observer=observer, max_queue_s=max_queue_s)
     for _ in range(100):
-        async with places.place(declared=1, seconds_left=60) as place:
-            place.begun = True
+        async with places.place(declared=1, remaining_s=60) as place:
+            place.started = True
             time.now += 5.0
     async with AsyncExitStack() as held:
         for _ in range(places.limit):
-            await held.enter_async_context(places.place(declared=1, seconds_left=60))
+            await held.enter_async_context(places.place(declared=1, remaining_s=60))
         expected_s = 5.0 / places.limit
         with pytest.raises(Overloaded) as caught:
-            async with places.place(declared=1, seconds_left=min(seconds_left, expected_s / 2)):
+            async with places.place(declared=1, remaining_s=min(remaining_s, expected_s / 2)):
                 pass
         assert caught.value.retry_after_s == pytest.approx(expected_s, rel=0.01)
     assert observer.reasons == {Shed.TOO_LATE: 1}
@@ -337,19 +335,19 @@ async def test_a_place_that_does_not_come_in_time_is_refused() -> None:
     observer = Sheds()
     places = capacity(observer=observer, max_queue_s=1.0)
     places._mean_s = 0.0  # as if answers took no time
-    async with places.place(declared=1, seconds_left=60):
+    async with places.place(declared=1, remaining_s=60):
         with pytest.raises(Overloaded):
-            async with places.place(declared=1, seconds_left=0.01):
+            async with places.place(declared=1, remaining_s=0.01):
                 pass
     assert observer.reasons == {Shed.TOO_LATE: 1}
     assert (places.under_way, places.queued) == (0, 0)
 
 
-async def test_answers_that_are_left_in_the_queue_or_under_way_give_their_places_back() -> None:
+async def test_cancelled_answers_release_their_places_queued_or_running() -> None:
     places = capacity(max_queued=ANSWERS)
 
     async def hold() -> None:
-        async with places.place(declared=2, seconds_left=60):
+        async with places.place(declared=2, remaining_s=60):
             await asyncio.Event().wait()
 
     tasks = [asyncio.create_task(hold()) for _ in range(20)]
@@ -361,7 +359,7 @@ async def test_answers_that_are_left_in_the_queue_or_under_way_give_their_places
             await asyncio.sleep(0)
     await asyncio.gather(*tasks, return_exceptions=True)
     assert (places.under_way, places.queued) == (0, 0)
-    async with places.place(declared=2, seconds_left=60):
+    async with places.place(declared=2, remaining_s=60):
         assert places.under_way == 1
 
 
@@ -373,8 +371,8 @@ async def test_calls_that_wait_after_a_refusal_go_ahead_of_new_answers() -> None
             raise Overloaded("no place")
 
     places = capacity(time=Time(moves=False))
-    async with places.place(declared=8, seconds_left=60) as place:
-        place.begun = True
+    async with places.place(declared=8, remaining_s=60) as place:
+        place.started = True
         waiting = asyncio.create_task(place.repeated(refuse_until_let_in))
         newer = asyncio.create_task(_pass_through(places))
         await until(lambda: places.queued == 1)
@@ -385,14 +383,14 @@ async def test_calls_that_wait_after_a_refusal_go_ahead_of_new_answers() -> None
 
 
 async def _pass_through(places: AnswerCapacity) -> None:
-    async with places.place(declared=8, seconds_left=60):
+    async with places.place(declared=8, remaining_s=60):
         pass
 
 
 async def test_the_limit_follows_what_is_declared_and_is_bounded() -> None:
     places = capacity(max_answers=16)
     for declared, limit in ((4, 4), (None, 4), (8, 8), (100, 16), (0, 1)):
-        async with places.place(declared=declared, seconds_left=60):
+        async with places.place(declared=declared, remaining_s=60):
             assert places.limit == limit
 
 
@@ -403,8 +401,8 @@ async def test_the_limit_grows_only_while_it_is_reached() -> None:
         for _ in range(number):
             async with AsyncExitStack() as held:
                 for _ in range(at_a_time):
-                    opening = places.place(declared=8, seconds_left=60)
-                    (await held.enter_async_context(opening)).begun = True
+                    opening = places.place(declared=8, remaining_s=60)
+                    (await held.enter_async_context(opening)).started = True
 
     await rounds(100, at_a_time=7)
     assert places.limit == 8

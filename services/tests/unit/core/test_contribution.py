@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.core.contribution import leave_one_out, normalised
+from scaar.core.loop.contribution import leave_one_out, normalised
 
 CONTRIBUTIONS = (0.02, 0.01, 0.20)
 shares = st.floats(0.0, 1.0)
@@ -21,7 +21,7 @@ def test_normalised_contributions_have_mean_one_however_small(contributions: lis
     assert math.fsum(normalised(contributions)) == pytest.approx(len(contributions))
 
 
-def test_a_word_is_left_out_by_its_position_with_the_space_before_it() -> None:
+def test_a_word_is_removed_by_its_position_with_the_space_before_it() -> None:
     full, altered = leave_one_out("Who is it?", ("He", "is", "he.", "is"))
     assert full == "Who is it? He is he. is"
     assert altered == (
@@ -32,6 +32,6 @@ def test_a_word_is_left_out_by_its_position_with_the_space_before_it() -> None:
     )
 
 
-def test_a_single_word_left_out_leaves_the_question() -> None:
+def test_removing_a_single_word_leaves_the_question() -> None:
     assert leave_one_out("Who?", ("Scott.",)) == ("Who? Scott.", ("Who?",))
     assert leave_one_out("Who?", ()) == ("Who?", ())

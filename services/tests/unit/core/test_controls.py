@@ -5,7 +5,7 @@ from scaar.core.controls import Control, control_of, controlled_name
 
 @pytest.mark.parametrize("control", Control)
 @pytest.mark.parametrize("scorer", ["lab-cross-encoder", "cross-encoder/stsb-roberta+v2"])
-def test_a_control_is_told_from_the_name_of_what_it_is_of(scorer: str, control: Control) -> None:
+def test_the_name_of_a_scorer_contains_its_control(scorer: str, control: Control) -> None:
     assert control_of(scorer) is None
     assert control_of(controlled_name(scorer, control)) is control
 

@@ -52,7 +52,7 @@ from .scripted import (
 ERRORS = (
     BackendUnavailable("retriever:50051 does not answer", target="retriever:50051"),
     DeadlineExceeded("retriever:50051 did not answer in time"),
-    Overloaded("8 calls are under way"),
+    Overloaded("8 calls are running"),
     DataCorrupt("the index is damaged"),
     NotFound("the index was dropped"),
     ScaarError("internal error"),
@@ -77,7 +77,7 @@ class FailingScorer(ScriptedScorer):
 
 
 class FailingRetriever(InMemoryRetriever):
-    """Fails so many times, then answers."""
+    """Fails this number of times, then answers."""
 
     def __init__(self, error: ScaarError, *, times: int = 99, describes: bool = True) -> None:
         super().__init__({"lab": PASSAGES})
@@ -135,7 +135,7 @@ async def test_a_failure_fails_the_answer_unless_the_caller_chose_otherwise(
     [("scorer", "judging sentence 0"), ("retriever", "retrieving for sentence 0")],
 )
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.reason)
-async def test_the_draft_stands_and_says_what_failed(
+async def test_the_draft_is_accepted_and_names_the_failure(
     part: str, stage: str, error: ScaarError
 ) -> None:
     ports = failing(part, error)
@@ -164,7 +164,7 @@ async def test_a_draft_that_could_not_be_judged_has_no_judgement() -> None:
         *("TokenDrafted", "SentenceAccepted"),
         "AnswerFinished",
     ]
-    assert len(ports.generator.requests) == 1, "the draft goes on"
+    assert len(ports.generator.requests) == 1, "the draft continues"
 
 
 async def test_a_query_that_could_not_be_built_leaves_the_draft() -> None:
@@ -187,8 +187,8 @@ async def test_the_next_sentence_is_tried_anew() -> None:
     script = model(drafts, {BORN_IN_PARIS: BORN_IN_LONDON + SO_LONDON}, doubts=["Paris.", "Rome."])
     ports = parts(script, retriever=FailingRetriever(BackendUnavailable("gone"), times=1))
     events = await ports.events(bearing())
-    told = [sentence.degraded is not None for sentence in answer_in(events).sentences]
-    assert told == [True, False, False]
+    reported = [sentence.degraded is not None for sentence in answer_in(events).sentences]
+    assert reported == [True, False, False]
     assert sentences_in(events) == [BORN_IN_PARIS, BORN_IN_LONDON, SO_LONDON]
     assert answer_in(events).usage.retrievals == 2, "a retrieval that failed was one"
 
@@ -202,7 +202,7 @@ async def test_passages_for_the_whole_answer_that_failed_degrade_all_of_it() -> 
 
 
 @pytest.mark.parametrize("policy", ["fixed_sentence", "fixed_length", "ircot"])
-async def test_a_policy_that_always_retrieves_goes_on_without(policy: str) -> None:
+async def test_a_policy_that_always_retrieves_continues_without_passages(policy: str) -> None:
     ports = parts(model(), retriever=FailingRetriever(BackendUnavailable("gone")))
     events = await ports.events(bearing(policy))
     assert only(PassagesRetrieved, events) == []
@@ -224,7 +224,7 @@ async def test_a_policy_that_always_retrieves_goes_on_without(policy: str) -> No
     ],
     ids=["scorer", "retriever"],
 )
-async def test_a_part_that_is_down_from_the_start_is_no_different(ports: object) -> None:
+async def test_a_part_that_is_down_from_the_start_is_treated_the_same(ports: object) -> None:
     opened: Parts = ports()  # type: ignore[operator]
     answer = answer_in(await opened.events(bearing()))
     assert answer.sentences[0].degraded is not None
@@ -236,7 +236,7 @@ async def test_an_index_that_was_never_there_is_the_callers_mistake() -> None:
         await parts(model()).events(replace(bearing(), index="elsewhere"))
 
 
-async def test_the_answers_own_time_is_not_to_be_borne() -> None:
+async def test_the_time_limit_of_the_answer_is_not_tolerated() -> None:
     readings = 0
 
     def clock() -> float:

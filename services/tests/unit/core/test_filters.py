@@ -19,7 +19,7 @@ def test_a_field_may_not_be_called_so(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("filters", "told"),
+    ("filters", "expected"),
     [
         ((ACME,) * 17, "filters: must be at most 16, not 17"),
         (
@@ -43,11 +43,13 @@ def test_a_field_may_not_be_called_so(name: str) -> None:
         ),
     ],
 )
-def test_a_wrong_filter_is_told_before_any_work(filters: tuple[Filter, ...], told: str) -> None:
-    assert [str(each) for each in wrong_filters(filters)] == [told]
+def test_an_invalid_filter_is_refused_before_any_work(
+    filters: tuple[Filter, ...], expected: str
+) -> None:
+    assert [str(each) for each in wrong_filters(filters)] == [expected]
     with pytest.raises(InvalidRequest) as caught:
         validate(AnswerRequest("Who?", filters=filters))
-    assert caught.value.message == told
+    assert caught.value.message == expected
 
 
 def test_filters_at_their_limits_are_fine() -> None:

@@ -1,28 +1,30 @@
-"""The loop with a gate: a common question is the model's alone, another the policy's."""
+"""The loop with a gate, and with a router: which policy answers a question."""
 
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
 from scaar.core.errors import CapabilityMissing, InvalidRequest
+from scaar.core.gates import GateJudgement, QuestionGate
 from scaar.core.gates.proxy import GateProxy
 from scaar.core.gates.word_statistics import WordStatistics
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.policies import PRESETS
 from scaar.core.policies.checks import without_idle
+from scaar.core.policies.settings import adjustable
 from scaar.core.types import (
     AnswerEvent,
     AnswerFinished,
     AnswerRequest,
     AnswerStarted,
-    Gate,
     GateJudged,
     PassagesRetrieved,
     PolicyOverrides,
     PolicyRequest,
     SettingSource,
+    Token,
     TokenDrafted,
 )
 
@@ -37,12 +39,30 @@ FIRST_LOOKING_UP = ("single_round", "fixed_sentence", "ircot")
 COMMON, LONG_TAIL = 0.6, 0.5
 
 
-async def events_of(made: Parts, request: AnswerRequest) -> list[AnswerEvent]:
+@dataclass(frozen=True)
+class Router:
+    """A router that always makes the same choice."""
+
+    choice: str
+    needs_draft: bool = False
+    name: str = "gece_proxy"
+    revision: str = "router"
+    threshold: None = None
+    policies: tuple[str, ...] = ("no_retrieval", "single_round", "flare")
+
+    async def judge(self, question: str, draft: Sequence[Token]) -> GateJudgement:
+        assert bool(draft) is self.needs_draft
+        return GateJudgement(0.9, {"words": len(question.split())}, self.choice)
+
+
+async def events_of(
+    made: Parts, request: AnswerRequest, gate: QuestionGate = PROXY
+) -> list[AnswerEvent]:
     ports = Ports(made.generator, made.scorer, made.query_builder, made.retriever)
     loop = AdaptiveLoop(
         ports,
         draft_ahead=made.draft_ahead,
-        gate=PROXY,
+        gate=gate,
         clock=made.clock,
         new_request_id=lambda: "made",
     )
@@ -51,10 +71,10 @@ async def events_of(made: Parts, request: AnswerRequest) -> list[AnswerEvent]:
 
 
 def gated(policy: str, threshold: float | None = None) -> AnswerRequest:
-    return asking(policy, gate=Gate.GECE_PROXY, gate_threshold=threshold)
+    return asking(policy, gate="gece_proxy", gate_threshold=threshold)
 
 
-def told(events: Sequence[AnswerEvent]) -> list[AnswerEvent]:
+def reported(events: Sequence[AnswerEvent]) -> list[AnswerEvent]:
     """The events without the gate's own and those that name the policy."""
     apart = AnswerStarted, GateJudged, AnswerFinished
     return [event for event in events if not isinstance(event, apart)]
@@ -72,16 +92,16 @@ def without_ids(events: Sequence[AnswerEvent]) -> list[AnswerEvent]:
 
 @pytest.mark.parametrize("draft_ahead", [True, False])
 @pytest.mark.parametrize("policy", [*JUDGING, *FIRST_LOOKING_UP, "fixed_length"])
-async def test_a_common_question_is_answered_and_billed_as_by_the_model_alone(
+async def test_a_common_question_has_the_answer_and_usage_of_the_model_alone(
     policy: str, draft_ahead: bool
 ) -> None:
     made, alone = (parts(UNSURE_OF_PARIS, draft_ahead=draft_ahead) for _ in range(2))
     events = await events_of(made, gated(policy, COMMON))
     plain = await events_of(alone, asking("no_retrieval"))
-    assert told(events) == told(plain)
+    assert reported(events) == reported(plain)
     assert answer_in(events).usage == answer_in(plain).usage
     (judged,) = only(GateJudged, events)
-    assert not judged.long_tail
+    assert (judged.policy, judged.passed) == ("no_retrieval", False)
     assert (judged.probability, judged.threshold) == (0.5, COMMON)
 
 
@@ -93,7 +113,7 @@ async def test_under_a_policy_that_judges_a_long_tail_question_costs_no_draft_mo
     made, ungated = (parts(UNSURE_OF_PARIS, draft_ahead=draft_ahead) for _ in range(2))
     events = await events_of(made, gated(policy, LONG_TAIL))
     plain = await events_of(ungated, asking(policy))
-    assert told(events) == told(plain)
+    assert reported(events) == reported(plain)
     assert answer_in(events).usage == answer_in(plain).usage
     assert kinds(events)[:4] == ["AnswerStarted", "TokenDrafted", "GateJudged", "SentenceJudged"]
 
@@ -105,21 +125,21 @@ async def test_a_policy_that_looks_up_first_drops_the_draft_that_its_gate_judged
     made, ungated = parts(UNSURE_OF_PARIS), parts(UNSURE_OF_PARIS)
     events = await events_of(made, gated(policy, LONG_TAIL))
     plain = await events_of(ungated, asking(policy))
-    assert without_ids(told(events)) == without_ids(told(plain))
+    assert without_ids(reported(events)) == without_ids(reported(plain))
     assert kinds(events)[:4] == ["AnswerStarted", "GateJudged", "QueryBuilt", "PassagesRetrieved"]
     with_gate, without = answer_in(events).usage, answer_in(plain).usage
     assert with_gate.retrievals == without.retrievals
     assert with_gate.generated_tokens > without.generated_tokens
 
 
-async def test_the_gate_tells_what_it_judged_by_before_anything_is_looked_up() -> None:
+async def test_the_gate_reports_its_features_before_any_retrieval() -> None:
     events = await events_of(parts(UNSURE_OF_PARIS), gated("flare"))
     (judged,) = only(GateJudged, events)
     # "Where was Ada born?": one word of four is known.
-    assert judged.average_frequency == pytest.approx(0.13 / 4)
-    assert judged.rarest_frequency == 0.01
-    assert judged.gate is Gate.GECE_PROXY
-    assert 0 < judged.confidence < 1
+    assert judged.features["average_frequency"] == pytest.approx(0.13 / 4)
+    assert judged.features["rarest_frequency"] == 0.01
+    assert 0 < judged.features["confidence"] < 1
+    assert (judged.gate, judged.policy, judged.passed) == ("gece_proxy", "flare", True)
     at = events.index(judged)
     assert all(isinstance(event, AnswerStarted | TokenDrafted) for event in events[:at])
     assert only(PassagesRetrieved, events[at:])
@@ -132,7 +152,7 @@ async def test_the_provenance_names_the_gate_its_threshold_and_its_file(
     threshold: float | None, source: SettingSource
 ) -> None:
     made = answer_in(await events_of(parts(UNSURE_OF_PARIS), gated("flare", threshold))).provenance
-    assert (made.policy.gate, made.gate_revision) == (Gate.GECE_PROXY, "c0ffee")
+    assert (made.policy.gate, made.gate_revision) == ("gece_proxy", "c0ffee")
     assert made.policy.gate_threshold == (PROXY.threshold if threshold is None else threshold)
     sources = dict(made.policy.sources)
     assert (sources["gate"], sources["gate_threshold"]) == (SettingSource.REQUEST, source)
@@ -151,7 +171,7 @@ async def test_a_gate_without_its_file_is_refused_before_any_work() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "told_"),
+    ("request_", "message_"),
     [
         (gated("no_retrieval"), "policy.gate: policy no_retrieval has no such setting"),
         (gated("flare", 0.0), r"policy.gate_threshold: must be in \(0, 1\]"),
@@ -160,16 +180,44 @@ async def test_a_gate_without_its_file_is_refused_before_any_work() -> None:
     ],
 )
 async def test_a_gate_that_cannot_be_is_refused_by_name(
-    request_: AnswerRequest, told_: str
+    request_: AnswerRequest, message_: str
 ) -> None:
-    with pytest.raises(InvalidRequest, match=told_):
+    with pytest.raises(InvalidRequest, match=message_):
         await events_of(parts(UNSURE_OF_PARIS), request_)
 
 
-def test_every_policy_that_retrieves_takes_a_gate_and_a_threshold_alone_is_idle() -> None:
+@pytest.mark.parametrize("needs_draft", [False, True])
+@pytest.mark.parametrize("choice", Router.policies)
+async def test_a_router_chooses_the_policy_that_answers(choice: str, needs_draft: bool) -> None:
+    made, plainly = parts(UNSURE_OF_PARIS), parts(UNSURE_OF_PARIS)
+    events = await events_of(made, gated("ircot"), Router(choice, needs_draft))
+    plain = await events_of(plainly, asking(choice))
+    assert without_ids(reported(events)) == without_ids(reported(plain))
+    (judged,) = only(GateJudged, events)
+    assert (judged.policy, judged.threshold, judged.features) == (choice, 0.0, {"words": 4})
+    assert judged.passed
+    provenance = answer_in(events).provenance
+    assert (provenance.policy.name, provenance.policy.gate_threshold) == ("ircot", None)
+    discards = needs_draft and choice == "single_round"
+    tokens = [answer_in(each).usage.generated_tokens for each in (events, plain)]
+    assert tokens[0] > tokens[1] if discards else tokens[0] == tokens[1]
+
+
+async def test_a_router_is_refused_if_the_model_cannot_serve_one_of_its_policies() -> None:
+    router = Router("dragin", policies=("no_retrieval", "dragin"))
+    with pytest.raises(CapabilityMissing, match="policy dragin needs attention, entropy"):
+        await events_of(parts(UNSURE_OF_PARIS), gated("ircot"), router)
+
+
+async def test_a_threshold_of_a_router_is_refused() -> None:
+    with pytest.raises(InvalidRequest, match="policy.gate_threshold: has no effect on gece_proxy"):
+        await events_of(parts(UNSURE_OF_PARIS), gated("ircot", 0.5), Router("flare"))
+
+
+def test_every_retrieving_policy_accepts_a_gate_and_a_threshold_alone_is_idle() -> None:
     for name, preset in PRESETS.items():
-        assert ("gate" in preset.adjustable) is (name != "no_retrieval")
-    asked = PolicyRequest("flare", PolicyOverrides(gate_threshold=0.5))
-    assert without_idle(asked) == PolicyRequest("flare")
-    both = replace(asked, overrides=PolicyOverrides(gate=Gate.GECE_PROXY, gate_threshold=0.5))
+        assert ("gate" in adjustable(preset)) is (name != "no_retrieval")
+    requested = PolicyRequest("flare", PolicyOverrides(gate_threshold=0.5))
+    assert without_idle(requested) == PolicyRequest("flare")
+    both = replace(requested, overrides=PolicyOverrides(gate="gece_proxy", gate_threshold=0.5))
     assert without_idle(both) == both

@@ -1,7 +1,7 @@
-"""The loop, as SCAAR section 3.4 tells it, over ports that answer by script."""
+"""The loop of SCAAR section 3.4, over scripted ports."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -17,9 +17,9 @@ from scaar.core.errors import (
     PromptTooLong,
     StreamIncomplete,
 )
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.policies import PRESETS
-from scaar.core.sentences import split_sentences
+from scaar.core.text.sentences import split_sentences
 from scaar.core.types import (
     Answer,
     AnswerEnd,
@@ -30,7 +30,6 @@ from scaar.core.types import (
     Capability,
     ContinuationKind,
     Filter,
-    Formulation,
     GenerateRequest,
     GenerationEvent,
     LogprobKind,
@@ -141,8 +140,30 @@ async def test_passages_are_in_the_prompt_of_the_regeneration_and_of_nothing_els
     assert draft.prompt == conclusion.prompt
     assert again.prefix == ""
     assert conclusion.prefix == BORN_IN_LONDON
-    told = [sentence.passage_ids for sentence in answer_in(events).sentences]
-    assert told == [("p1", "p2"), ()]
+    answer = answer_in(events)
+    assert [sentence.passage_ids for sentence in answer.sentences] == [("p1", "p2"), ()]
+    assert answer.passages == PASSAGES
+
+
+async def test_an_answer_carries_each_cited_passage_once_as_the_index_has_it() -> None:
+    lang = (MetadataField("lang", ("en",)),)
+    long = replace(PASSAGES[0], text=f"{PASSAGES[0].text} {'x' * 20_000}", metadata=lang)
+
+    async def passages() -> AsyncIterator[Passage]:
+        yield long
+        yield PASSAGES[1]
+
+    retriever = InMemoryRetriever()
+    await retriever.index_passages("lab", passages(), metadata_fields=("lang",))
+    ports = parts(model(), retriever=retriever)
+    answer = answer_in(await ports.events(asking("single_round")))
+    assert {sentence.passage_ids for sentence in answer.sentences} == {("p1", "p2")}
+    assert answer.passages == (replace(long, text=long.text[:10_000]), PASSAGES[1])
+
+
+async def test_an_answer_without_citations_carries_no_passages() -> None:
+    ports = parts(model())
+    assert answer_in(await ports.events(asking("no_retrieval"))).passages == ()
 
 
 async def test_a_regenerated_sentence_is_not_judged_again() -> None:
@@ -175,7 +196,7 @@ async def test_a_regeneration_that_concludes_ends_the_answer() -> None:
     assert len(ports.generator.requests) == 2
 
 
-async def test_every_uncertain_sentence_gets_passages_of_its_own() -> None:
+async def test_every_uncertain_sentence_has_its_own_passages() -> None:
     second = " She died in Rome."
     drafts = {
         "": BORN_IN_PARIS + second,
@@ -207,7 +228,7 @@ async def test_a_draft_of_white_space_is_not_judged() -> None:
     assert answer_in(events).answer == "Paris"
 
 
-async def test_a_model_that_writes_nothing_is_brought_to_a_conclusion() -> None:
+async def test_a_model_that_writes_nothing_is_made_to_conclude() -> None:
     ports = parts(model(drafts={"": "", " So the answer is": " Paris."}))
     events = await ports.events(asking())
     assert sentences_in(events) == [SO_PARIS]
@@ -215,8 +236,8 @@ async def test_a_model_that_writes_nothing_is_brought_to_a_conclusion() -> None:
 
 
 async def test_a_word_without_a_log_probability_is_uncertain() -> None:
-    def unknown(asked: GenerateRequest) -> list[Piece]:
-        return [(text, None) for text, _ in model()(asked)]
+    def unknown(requested: GenerateRequest) -> list[Piece]:
+        return [(text, None) for text, _ in model()(requested)]
 
     events = await parts(unknown).events(asking())
     (judged,) = only(SentenceJudged, events)
@@ -243,8 +264,8 @@ async def test_single_round_keeps_its_passages_for_the_whole_answer() -> None:
         "TokenDrafted",
     ]
     assert only(SentenceJudged, events) == []
-    (asked,) = ports.retriever.requests
-    assert asked == RetrieveRequest((QUESTION,), 3, "lab")
+    (requested,) = ports.retriever.requests
+    assert requested == RetrieveRequest((QUESTION,), 3, "lab")
     assert len(ports.generator.requests) == 2, "the text in one call, and the conclusion"
     assert {PASSAGES[0].text in request.prompt for request in ports.generator.requests} == {True}
     answer = answer_in(events)
@@ -275,7 +296,7 @@ async def test_flare_needs_no_scorer() -> None:
 
 async def test_flare_asks_the_scorer_for_a_query_that_goes_by_contributions() -> None:
     ports = parts(UNSURE_OF_PARIS)
-    events = await ports.events(asking("flare", query=Formulation.PFQ, alpha=20.0))
+    events = await ports.events(asking("flare", query="pfq", alpha=20.0))
     assert len(ports.scorer.requests) == 1
     (built,) = only(QueryBuilt, events)
     assert built.query.text == f"{QUESTION} Ada"
@@ -290,16 +311,16 @@ async def test_a_query_may_be_of_what_was_accepted_before() -> None:
     }
     again = {BORN_IN_PARIS: second + SO_PARIS}
     for query, text in (
-        (Formulation.LAST_SENTENCE, "Ada was born in Paris."),
-        (Formulation.LAST_N_TOKENS, "in Paris."),
+        ("last_sentence", "Ada was born in Paris."),
+        ("last_n_tokens", "in Paris."),
     ):
         ports = parts(model(drafts, again, doubts=["Rome."]))
-        last = {"last_n_tokens": 2} if query is Formulation.LAST_N_TOKENS else {}
+        last = {"last_n_tokens": 2} if query == "last_n_tokens" else {}
         events = await ports.events(asking(query=query, **last))
         (built,) = only(QueryBuilt, events)
         assert built.query.text == text
-        (asked,) = ports.query_builder.requests
-        assert asked.accepted == (BORN_IN_PARIS,)
+        (requested,) = ports.query_builder.requests
+        assert requested.accepted == (BORN_IN_PARIS,)
 
 
 async def test_the_settings_that_a_model_recommends_are_used_and_named() -> None:
@@ -333,7 +354,7 @@ async def test_the_provenance_names_what_answered() -> None:
     assert made.index_version == described.version
 
 
-async def test_the_provenance_says_how_the_model_goes_on_and_what_it_is_judged_by() -> None:
+async def test_the_provenance_names_continuation_and_logprob_kind() -> None:
     kinds = {
         "continuation": ContinuationKind.RESTATED,
         "logprob_kind": LogprobKind.PROCESSED,
@@ -374,13 +395,13 @@ async def test_a_policy_that_judges_needs_log_probabilities(policy: str) -> None
     assert (ports.generator.requests, ports.scorer.requests, ports.retriever.requests) == ([],) * 3
 
 
-async def test_what_a_model_can_serve_in_the_place_of_a_policy_is_told() -> None:
+async def test_an_unserved_policy_names_the_policies_that_the_model_can_serve() -> None:
     ports = Parts(ScriptedGenerator(model()))
     with pytest.raises(CapabilityMissing) as caught:
         await ports.events(asking("dragin"))
     assert str(caught.value).endswith(
-        "does not give; in its place it can serve no_retrieval, single_round, fixed_length, "
-        "fixed_sentence, ircot, flare, perplexity, scaar"
+        "does not provide; policies that this model can serve: no_retrieval, single_round, "
+        "fixed_length, fixed_sentence, ircot, flare, perplexity, scaar"
     )
 
 
@@ -392,7 +413,7 @@ async def test_single_round_serves_a_model_without_log_probabilities() -> None:
 
 
 @pytest.mark.parametrize("policy", ["scaar", "flare", "single_round"])
-async def test_an_unknown_index_is_told_before_any_generation(policy: str) -> None:
+async def test_an_unknown_index_is_refused_before_any_generation(policy: str) -> None:
     ports = parts(model())
     with pytest.raises(NotFound, match="'elsewhere'"):
         await ports.events(replace(asking(policy), index="elsewhere"))
@@ -407,14 +428,14 @@ async def test_an_unknown_index_leaves_nothing_running() -> None:
     assert other_tasks() == set()
 
 
-async def test_an_unknown_prompt_profile_is_told_before_any_generation() -> None:
+async def test_an_unknown_prompt_profile_is_refused_before_any_generation() -> None:
     ports = parts(model())
     with pytest.raises(InvalidRequest, match=r"^prompt_profile: there is no profile 'novel'"):
         await ports.events(replace(asking(), prompt_profile="novel"))
     assert ports.generator.requests == []
 
 
-async def test_a_filter_on_a_field_that_is_not_declared_is_told_before_any_generation() -> None:
+async def test_a_filter_on_an_undeclared_field_is_refused_before_any_generation() -> None:
     ports = parts(model())
     accepting = replace(asking(), on_failure=OnFailure.ACCEPT_DRAFT)
     for request in (asking(), accepting):
@@ -432,8 +453,10 @@ async def test_every_retrieval_for_an_answer_is_by_its_filters(policy: str) -> N
     )
     retriever = InMemoryRetriever({"lab": carrying}, fields={"lab": ("lang", "tenant")})
     again = {**AGAIN, BORN_IN_LONDON: SO_LONDON, BORN_IN_PARIS: SO_PARIS}
-    # Nothing attends to the last word, so that RIND has to go by another.
-    script = model(again=again, doubts=["born" if policy == "dragin" else "Paris."])
+    # Nothing attends to the last word, so RIND needs another one; the code of ETC's authors needs
+    # entropies that fall and rise.
+    doubts = {"dragin": ["born"], "etc_reference": ["Ada", "Paris."]}.get(policy, ["Paris."])
+    script = model(again=again, doubts=doubts)
     ports = Parts(ScriptedGenerator(script, model=WHITE_BOX_MODEL), retriever=retriever)
     events = await ports.events(replace(asking(policy), filters=filters))
     assert {each.filters for each in retriever.requests} == (
@@ -453,7 +476,9 @@ async def test_a_wrong_request_reaches_no_port() -> None:
 # --- budget ---------------------------------------------------------------------------------
 
 
-async def test_without_retrievals_left_the_trigger_is_told_and_the_draft_accepted() -> None:
+async def test_without_remaining_retrievals_the_trigger_is_reported_and_the_draft_accepted() -> (
+    None
+):
     ports = parts(UNSURE_OF_PARIS)
     events = await ports.events(asking(budget=BudgetLimits(max_retrievals=0)))
     (judged,) = only(SentenceJudged, events)
@@ -540,9 +565,9 @@ async def test_an_end_without_conclusion_is_concluded() -> None:
     assert (answer.answer, answer.end) == ("Paris", AnswerEnd.END_OF_SEQUENCE)
 
 
-async def test_a_model_that_goes_on_to_a_question_of_its_own_is_stopped() -> None:
-    def rambling(asked: GenerateRequest) -> list[Piece]:
-        if asked.prefix:
+async def test_a_model_that_continues_with_another_question_is_stopped() -> None:
+    def rambling(requested: GenerateRequest) -> list[Piece]:
+        if requested.prefix:
             return words_of(" Paris.")
         return [*words_of(BORN_IN_PARIS), ("\n", -0.1), ("Question:", -0.1), (" Who?", -0.1)]
 
@@ -550,10 +575,10 @@ async def test_a_model_that_goes_on_to_a_question_of_its_own_is_stopped() -> Non
     assert sentences_in(events) == [BORN_IN_PARIS, SO_PARIS]
 
 
-# --- the bill -------------------------------------------------------------------------------
+# --- usage ----------------------------------------------------------------------------------
 
 
-async def test_the_bill_counts_every_call_however_it_ended() -> None:
+async def test_usage_counts_every_call_however_it_ended() -> None:
     ports = parts(UNSURE_OF_PARIS)
     usage = answer_in(await ports.events(asking())).usage
     assert (usage.retrievals, usage.llm_calls) == (1, 3)
@@ -574,7 +599,7 @@ async def test_the_latency_is_by_the_clock() -> None:
 # --- nothing found, nothing written -------------------------------------------------------------
 
 
-async def test_without_passages_the_draft_stands() -> None:
+async def test_without_passages_the_draft_is_accepted() -> None:
     ports = parts(UNSURE_OF_PARIS, retriever=InMemoryRetriever({"lab": [Passage("x", "", "fish")]}))
     events = await ports.events(asking())
     (found,) = only(PassagesRetrieved, events)
@@ -603,13 +628,15 @@ async def test_passages_that_the_model_has_no_room_for_are_dropped_from_the_last
     ports = parts(refusing(PASSAGES[1].text, written))
     answer = answer_in(await ports.events(asking(policy)))
     assert (answer.sentences[0].text, answer.sentences[0].passage_ids) == (BORN_IN_LONDON, ("p1",))
-    refused = [asked for asked in ports.generator.requests if PASSAGES[1].text in asked.prompt]
+    refused = [
+        requested for requested in ports.generator.requests if PASSAGES[1].text in requested.prompt
+    ]
     assert len(refused) == 1
     assert answer.usage.llm_calls == len(ports.generator.requests) - 1, "a refusal costs nothing"
 
 
 @pytest.mark.parametrize("policy", ["scaar", "single_round"])
-async def test_one_passage_that_is_too_long_is_told(policy: str) -> None:
+async def test_a_single_passage_that_is_too_long_is_refused(policy: str) -> None:
     ports = parts(refusing("Context:", UNSURE_OF_PARIS))
     with pytest.raises(PromptTooLong, match="prompt"):
         await ports.events(asking(policy))
@@ -618,10 +645,10 @@ async def test_one_passage_that_is_too_long_is_told(policy: str) -> None:
 def refusing(text: str, script: Script) -> Script:
     """The script of a model with no room for prompts that hold a text."""
 
-    def checked(asked: GenerateRequest) -> list[Piece]:
-        if text in asked.prompt:
+    def checked(requested: GenerateRequest) -> list[Piece]:
+        if text in requested.prompt:
             raise PromptTooLong.of("prompt", "must be at most 7 tokens, not 9")
-        return script(asked)
+        return script(requested)
 
     return checked
 
@@ -629,7 +656,7 @@ def refusing(text: str, script: Script) -> Script:
 # --- tokens ---------------------------------------------------------------------------------
 
 
-async def test_the_model_goes_on_from_token_ids_that_cover_the_sentence() -> None:
+async def test_the_model_continues_from_token_ids_that_cover_the_sentence() -> None:
     ports = parts(model(), draft_ahead=False)
     events = await ports.events(asking())
     drafted = [event.token.id for event in only(TokenDrafted, events) if event.sentence == 0]
@@ -639,7 +666,7 @@ async def test_the_model_goes_on_from_token_ids_that_cover_the_sentence() -> Non
     assert len(drafted) == 5
 
 
-async def test_the_ids_of_a_regeneration_take_the_place_of_the_drafts() -> None:
+async def test_the_ids_of_a_regeneration_replace_those_of_the_draft() -> None:
     ports = parts(UNSURE_OF_PARIS)
     events = await ports.events(asking())
     london, paris = (ports.generator._ids[place] for place in (" London.", " Paris."))
@@ -651,22 +678,22 @@ async def test_the_ids_of_a_regeneration_take_the_place_of_the_drafts() -> None:
 
 
 @pytest.mark.parametrize("draft_ahead", [True, False])
-async def test_the_model_goes_on_from_text_where_a_token_crosses_the_end(
+async def test_the_model_continues_from_text_if_a_token_crosses_the_end(
     draft_ahead: bool,
 ) -> None:
     wrote = " She wrote."
 
-    def crossing(asked: GenerateRequest) -> list[Piece]:
-        if asked.prefix == "":
+    def crossing(requested: GenerateRequest) -> list[Piece]:
+        if requested.prefix == "":
             return [*words_of(" Ada was born in"), (" Paris. She", -0.1), (" wrote.", -0.1)]
-        return words_of(wrote + SO_PARIS if asked.prefix == BORN_IN_PARIS else SO_PARIS)
+        return words_of(wrote + SO_PARIS if requested.prefix == BORN_IN_PARIS else SO_PARIS)
 
     ports = parts(crossing, draft_ahead=draft_ahead)
     events = await ports.events(asking())
     assert sentences_in(events) == [BORN_IN_PARIS, wrote, SO_PARIS]
     prefixes = [(each.prefix, each.prefix_token_ids) for each in ports.generator.requests]
-    anew = [("", ()), (BORN_IN_PARIS, ()), (BORN_IN_PARIS + wrote, ())]
-    assert prefixes == anew[: 2 if draft_ahead else 3]
+    expected = [("", ()), (BORN_IN_PARIS, ()), (BORN_IN_PARIS + wrote, ())]
+    assert prefixes == expected[: 2 if draft_ahead else 3]
 
 
 def tokens_shown(events: Sequence[AnswerEvent], sentence: int) -> list[Token]:
@@ -679,17 +706,17 @@ async def test_the_tokens_shown_are_those_of_the_draft_and_not_those_read_beyond
     assert "".join(token.text for token in tokens_shown(events, 1)) == SO_LONDON
 
 
-async def test_a_token_that_only_tells_where_the_sentence_ended_is_not_shown() -> None:
+async def test_a_token_read_only_to_find_the_end_is_not_reported() -> None:
     # Whether "U.S." ends the sentence shows only when the word after it is whole.
     first, second = " She left the U.S.", " He stayed."
 
-    def pieces(asked: GenerateRequest) -> list[Piece]:
+    def pieces(requested: GenerateRequest) -> list[Piece]:
         rest = {
             "": [*words_of(first), (" H", -0.1), ("e", -0.1), *words_of(" stayed." + SO_PARIS)],
             first: words_of(second + SO_PARIS),
             first + second: words_of(SO_PARIS),
         }
-        return rest[asked.prefix]
+        return rest[requested.prefix]
 
     events = await parts(pieces).events(asking("no_retrieval"))
     assert sentences_in(events) == [first, second, SO_PARIS]
@@ -716,10 +743,10 @@ def test_however_the_text_is_cut_into_tokens_the_sentences_are_the_same(
 ) -> None:
     """Without a log-probability every word is uncertain, so that all is written again."""
 
-    def pieces(asked: GenerateRequest) -> list[Piece]:
-        text = FROM_PASSAGES if "Context:" in asked.prompt else TEXT
-        # Where it goes on from, the tokens may be cut elsewhere.
-        return [(piece, None) for piece in cut_at(text[len(asked.prefix) :], cuts)]
+    def pieces(requested: GenerateRequest) -> list[Piece]:
+        text = FROM_PASSAGES if "Context:" in requested.prompt else TEXT
+        # After a continuation, the boundaries of tokens may differ.
+        return [(piece, None) for piece in cut_at(text[len(requested.prefix) :], cuts)]
 
     budget = BudgetLimits(max_tokens=8_192, max_sentences=100, max_retrievals=100)
     retriever = InMemoryRetriever({"lab": [Passage("p", "", "Ada was born")]})
@@ -812,7 +839,7 @@ class HangingRetriever(InMemoryRetriever):
 
 
 class HangingGenerator(ScriptedGenerator):
-    """Hangs in the requests that it is told to."""
+    """Hangs in the requests that ``hangs`` selects."""
 
     def __init__(self, script: Script, hangs: Callable[[GenerateRequest], bool]) -> None:
         super().__init__(script)
@@ -832,7 +859,7 @@ def stuck_opening() -> Parts:
 
 
 def stuck_drafting() -> Parts:
-    return Parts(HangingGenerator(model(), lambda asked: True))
+    return Parts(HangingGenerator(model(), lambda requested: True))
 
 
 def stuck_judging() -> Parts:
@@ -849,12 +876,14 @@ def stuck_retrieving() -> Parts:
 
 
 def stuck_writing_again() -> Parts:
-    return Parts(HangingGenerator(UNSURE_OF_PARIS, lambda asked: "Context:" in asked.prompt))
+    return Parts(
+        HangingGenerator(UNSURE_OF_PARIS, lambda requested: "Context:" in requested.prompt)
+    )
 
 
 def stuck_concluding() -> Parts:
     script = model(drafts={"": BORN_IN_PARIS, f"{BORN_IN_PARIS} So the answer is": ""})
-    return Parts(HangingGenerator(script, lambda asked: asked.prefix != ""))
+    return Parts(HangingGenerator(script, lambda requested: requested.prefix != ""))
 
 
 @pytest.mark.parametrize(
@@ -881,7 +910,7 @@ def stuck_concluding() -> Parts:
         (stuck_concluding, "concluding", lambda ports: ports.generator.closed),
     ],
 )
-async def test_time_that_is_used_up_is_told_with_its_stage_and_leaves_nothing_running(
+async def test_an_expired_deadline_names_its_stage_and_leaves_nothing_running(
     stuck: Callable[[], Parts], stage: str, late: Callable[[Parts], object]
 ) -> None:
     ports = stuck()
@@ -916,7 +945,7 @@ async def test_leaving_at_any_event_closes_the_generation() -> None:
 async def test_cancelling_an_answer_closes_the_generation() -> None:
     drafting = asyncio.Event()
 
-    def hangs(asked: GenerateRequest) -> bool:
+    def hangs(requested: GenerateRequest) -> bool:
         drafting.set()
         return True
 
@@ -953,7 +982,7 @@ async def test_one_loop_answers_many_questions_at_a_time() -> None:
 # --- from where a draft is written again --------------------------------------------------------
 
 
-async def test_by_tokens_what_stands_before_the_trigger_is_kept() -> None:
+async def test_with_token_truncation_the_text_before_the_trigger_is_kept() -> None:
     script = model(again={" Ada was born in": " London." + SO_LONDON}, doubts=["Paris."])
     ports = parts(script)
     events = await ports.events(asking(truncate=Truncation.TOKEN))
@@ -971,7 +1000,7 @@ async def test_a_draft_whose_first_word_triggers_is_written_again_as_a_whole() -
     assert only(SentenceRegenerated, events)[0].text == BORN_IN_LONDON
 
 
-async def test_a_kept_beginning_that_nothing_is_written_after_leaves_the_draft() -> None:
+async def test_a_prefix_without_a_continuation_leaves_the_draft() -> None:
     ports = parts(model(again={" Ada was born in": ""}, doubts=["Paris."]))
     events = await ports.events(asking(truncate=Truncation.TOKEN))
     assert sentences_in(events) == [BORN_IN_PARIS, SO_PARIS]

@@ -1,15 +1,30 @@
-import re
+import enum
+import typing
+from dataclasses import asdict, fields
+from itertools import product
 from typing import Any
 
 import pytest
 
-from scaar.core.errors import InvalidRequest
-from scaar.core.policies.effective import effective_policy
-from scaar.core.policies.needs import capabilities
+from scaar.cli.ask.overrides import parse_overrides
+from scaar.cli.completion import complete_setting
+from scaar.core.policies import PRESETS
+from scaar.core.policies.checks import check_policy, combination_of
+from scaar.core.policies.effective_settings import effective_policy
+from scaar.core.policies.requirements import capabilities
+from scaar.core.policies.settings import (
+    RECOMMENDED,
+    SETTING_ROWS,
+    SETTINGS,
+    Origin,
+    PolicySetting,
+    adjustable,
+    idle,
+)
+from scaar.core.queries import FORMULATIONS
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import (
     Capability,
-    Formulation,
     Granularity,
     LogprobKind,
     ModelDescription,
@@ -17,8 +32,8 @@ from scaar.core.types import (
     PolicyRequest,
     RecommendedSettings,
     SettingSource,
-    Trigger,
 )
+from scaar.v1 import generator_pb2, policy_pb2
 
 
 def model(*recommended: RecommendedSettings) -> ModelDescription:
@@ -35,24 +50,113 @@ def model(*recommended: RecommendedSettings) -> ModelDescription:
 
 
 def wrong_fields(request: PolicyRequest) -> list[str]:
-    with pytest.raises(InvalidRequest) as caught:
-        effective_policy(request, model())
-    return [violation.field for violation in caught.value.violations]
+    return [violation.field for violation in check_policy(request)]
 
 
-def test_the_defaults_are_the_papers() -> None:
+def test_the_defaults_say_whether_the_paper_or_the_project_chose_them() -> None:
     policy = effective_policy(PolicyRequest("scaar"), model())
     assert (policy.theta, policy.theta_cap, policy.top_k) == (0.8, 1.0, 3)
-    assert policy.trigger is Trigger.EXP_RAW
-    assert policy.query.formulation is Formulation.PFQ
+    assert policy.trigger == "exp_raw"
+    assert policy.query.formulation == "pfq"
     assert (policy.query.alpha, policy.query.include_question) == (50.0, True)
-    assert {source for _, source in policy.sources} == {SettingSource.PAPER}
+    assert {name for name, source in policy.sources if source is SettingSource.DEFAULT} == {
+        "alpha",
+        "word_order",
+    }
+    assert set(dict(policy.sources).values()) == {SettingSource.PAPER, SettingSource.DEFAULT}
 
 
-def test_flare_holds_every_word_to_one_threshold_and_asks_with_the_draft() -> None:
+@pytest.mark.parametrize(
+    ("policy", "setting"),
+    [
+        ("dragin", "truncate"),
+        ("fixed_length", "window_tokens"),
+        ("ircot", "max_passages"),
+        ("etc", "theta"),
+        ("mean_entropy", "theta"),
+        ("perplexity", "theta"),
+    ],
+)
+def test_a_default_that_no_paper_states_is_the_projects(policy: str, setting: str) -> None:
+    sources = dict(effective_policy(PolicyRequest(policy), model()).sources)
+    assert sources[setting] is SettingSource.DEFAULT
+    assert sources["top_k"] is SettingSource.PAPER
+
+
+@pytest.mark.parametrize("policy", PRESETS)
+def test_every_default_has_an_origin(policy: str) -> None:
+    origins = {SettingSource.PAPER, SettingSource.DEFAULT}
+    for trigger, query in product([None, *TRIGGERS], [None, *FORMULATIONS]):
+        request = PolicyRequest(policy, PolicyOverrides(trigger=trigger, query=query))
+        if check_policy(request):
+            continue
+        sources = dict(effective_policy(request, model()).sources)
+        requested = {"trigger"} if trigger else set()
+        requested |= {"query"} if query else set()
+        assert {name for name, each in sources.items() if each not in origins} == requested
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_every_origin_of_a_setting_is_reached(setting: str) -> None:
+    """No origin follows one that already matches all that it names."""
+    origins = SETTINGS[setting].origins
+    for at, origin in enumerate(origins):
+        before = [_named(each) for each in origins[:at]]
+        assert all(before), origin
+        assert not set().union(*before) & _named(origin), origin
+
+
+def _named(origin: Origin) -> set[str]:
+    return {*origin.policies, *origin.triggers, *origin.queries}
+
+
+def test_a_setting_is_a_row_of_the_table_a_field_and_a_field_of_the_contract() -> None:
+    rows = [each.name for each in SETTING_ROWS]
+    assert sorted(rows) == sorted(each.name for each in fields(PolicyOverrides))
+    assert sorted(rows) == sorted(policy_pb2.PolicyOverrides.DESCRIPTOR.fields_by_name)
+    kinds = typing.get_type_hints(PolicyOverrides)
+    assert {each.name: each.kind | None for each in SETTING_ROWS} == kinds
+    recommended = {"policy", *RECOMMENDED}
+    assert recommended == {each.name for each in fields(RecommendedSettings)}
+    assert recommended == set(generator_pb2.RecommendedSettings.DESCRIPTOR.fields_by_name)
+
+
+@pytest.mark.parametrize("setting", SETTING_ROWS, ids=lambda each: each.name)
+def test_a_row_and_a_field_are_all_that_a_setting_needs(setting: PolicySetting) -> None:
+    """A value of the command line takes effect, with its source, in a policy that accepts it."""
+    (preset, *_) = (each for each in PRESETS.values() if setting.accepted_by(each))
+    values = setting.registry or (setting.kind if issubclass(setting.kind, enum.StrEnum) else "1")
+    text = str(next(iter(values)))
+    needed = {"trigger": setting.triggers, "query": setting.queries, "gate": setting.gates}
+    given = [f"{name}={next(iter(each))}" for name, each in needed.items() if each]
+    assert f"{setting.name}=" in dict(complete_setting(setting.name))
+    overrides = parse_overrides([*given, f"{setting.name}={text}"])
+    policy = effective_policy(PolicyRequest(preset.name, overrides), model())
+    assert dict(policy.sources)[setting.name] is SettingSource.REQUEST
+    found = {**asdict(policy), **asdict(policy.query), "query": policy.query.formulation}
+    assert found[setting.name] == getattr(overrides, setting.name) == setting.kind(text)
+
+
+def test_the_presets_of_the_contract_have_the_settings_that_their_policies_accept() -> None:
+    presets = policy_pb2.Policy.DESCRIPTOR.oneofs_by_name["preset"].fields
+    for each in (each for each in presets if each.message_type is not None):
+        given = set(each.message_type.fields_by_name)
+        assert given <= adjustable(PRESETS[each.name]), each.name
+
+
+def test_a_default_is_valid_wherever_the_setting_has_an_effect() -> None:
+    for name, preset in PRESETS.items():
+        given = combination_of(preset, PolicyOverrides())
+        for setting in adjustable(preset) - idle(given).keys():
+            default = SETTINGS[setting].default(preset, given)
+            limit = SETTINGS[setting].limit
+            assert limit is None or limit.holds(default), (name, setting)
+
+
+def test_flare_has_one_threshold_and_queries_with_the_draft() -> None:
     policy = effective_policy(PolicyRequest("flare"), model())
-    assert policy.trigger is Trigger.FLARE
-    assert policy.query.formulation is Formulation.CURRENT_SENTENCE
+    assert policy.trigger == "flare"
+    assert policy.query.formulation == "current_sentence"
     assert not policy.query.include_question
 
 
@@ -73,11 +177,11 @@ def test_recommendations_are_for_the_policy_they_name() -> None:
 
 
 def test_any_trigger_combines_with_any_query() -> None:
-    request = PolicyRequest("flare", PolicyOverrides(query=Formulation.PFQ, alpha=30.0))
+    request = PolicyRequest("flare", PolicyOverrides(query="pfq", alpha=30.0))
     policy = effective_policy(request, model())
-    assert policy.trigger is Trigger.FLARE
-    assert policy.query.formulation is Formulation.PFQ
-    assert policy.query.include_question, "PFQ asks with the question unless it is told not to"
+    assert policy.trigger == "flare"
+    assert policy.query.formulation == "pfq"
+    assert policy.query.include_question, "PFQ includes the question by default"
 
 
 def test_only_settings_that_mean_something_have_a_source() -> None:
@@ -112,14 +216,14 @@ def test_a_wrong_override_is_refused_by_name(
     assert wrong_fields(PolicyRequest(policy, overrides)) == [field]
 
 
-def test_every_wrong_field_is_named_at_once() -> None:
+def test_every_wrong_field_is_named_together() -> None:
     request = PolicyRequest("scaar", PolicyOverrides(theta=2.0, alpha=-1.0, top_k=0))
     assert wrong_fields(request) == ["policy.theta", "policy.alpha", "policy.top_k"]
 
 
 def test_the_range_is_in_the_message() -> None:
-    with pytest.raises(InvalidRequest, match=r"must be in \(0, 1\] for policy flare, not 2"):
-        effective_policy(PolicyRequest("flare", PolicyOverrides(theta=2.0)), model())
+    (wrong,) = check_policy(PolicyRequest("flare", PolicyOverrides(theta=2.0)))
+    assert wrong.description == "must be in (0, 1] for policy flare, not 2"
 
 
 def test_the_edges_of_the_ranges_are_allowed() -> None:
@@ -127,7 +231,7 @@ def test_the_edges_of_the_ranges_are_allowed() -> None:
         PolicyOverrides(theta=1.0, alpha=100.0, top_k=100),
         PolicyOverrides(theta=1e-9, alpha=1e-9, top_k=1),
     ):
-        effective_policy(PolicyRequest("scaar", overrides), model())
+        assert wrong_fields(PolicyRequest("scaar", overrides)) == []
 
 
 WHITE_BOX = {Capability.ENTROPY, Capability.ATTENTION}
@@ -145,66 +249,81 @@ WHITE_BOX = {Capability.ENTROPY, Capability.ATTENTION}
         ("dragin", WHITE_BOX),
         ("dragin_reference", WHITE_BOX),
         ("etc", WHITE_BOX),
+        ("etc_reference", WHITE_BOX),
     ],
 )
-def test_a_policy_needs_what_its_trigger_and_its_query_go_by(
+def test_a_policy_needs_the_capabilities_of_its_trigger_and_its_query(
     policy: str, needed: set[Capability]
 ) -> None:
     assert capabilities(effective_policy(PolicyRequest(policy), model())) == needed
 
 
-def test_a_query_by_attention_needs_it_whatever_the_trigger() -> None:
-    request = PolicyRequest("scaar", PolicyOverrides(query=Formulation.ATTENTION))
+def test_a_query_by_attention_needs_attention_under_any_trigger() -> None:
+    request = PolicyRequest("scaar", PolicyOverrides(query="attention"))
     policy = effective_policy(request, model())
     assert capabilities(policy) == {Capability.LOGPROBS, Capability.ATTENTION}
 
 
-@pytest.mark.parametrize("trigger", Trigger)
-@pytest.mark.parametrize("query", Formulation)
-def test_every_trigger_combines_with_every_query(trigger: Trigger, query: Formulation) -> None:
-    for included in (None,) if query is Formulation.QUESTION else (None, True, False):
+@pytest.mark.parametrize("trigger", TRIGGERS)
+@pytest.mark.parametrize("query", FORMULATIONS)
+def test_every_trigger_combines_with_every_query(trigger: str, query: str) -> None:
+    for included in (None,) if query == "question" else (None, True, False):
         overrides = PolicyOverrides(trigger=trigger, query=query, include_question=included)
-        policy = effective_policy(PolicyRequest("scaar", overrides), model())
+        request = PolicyRequest("scaar", overrides)
+        assert wrong_fields(request) == []
+        policy = effective_policy(request, model())
         assert (policy.trigger, policy.query.formulation) == (trigger, query)
         assert TRIGGERS[trigger].theta.holds(policy.theta), "its paper's threshold comes with it"
 
 
 def test_another_trigger_does_not_take_the_threshold_recommended_for_the_policys_own() -> None:
-    request = PolicyRequest("scaar", PolicyOverrides(trigger=Trigger.RIND))
+    request = PolicyRequest("scaar", PolicyOverrides(trigger="rind"))
     policy = effective_policy(request, model(RecommendedSettings("scaar", theta=0.2, alpha=75.0)))
     assert (policy.theta, policy.query.alpha) == (1.0, 75.0)
     assert dict(policy.sources)["theta"] is SettingSource.PAPER
 
 
+@pytest.mark.parametrize("policy", ["scaar", "flare", "perplexity"])
+def test_a_trigger_takes_the_theta_that_the_model_recommends_for_it(policy: str) -> None:
+    recommended = model(
+        RecommendedSettings(policy, theta=1.0, alpha=75.0, top_k=5),
+        RecommendedSettings("dragin", theta=0.77, top_k=9),
+    )
+    request = PolicyRequest(policy, PolicyOverrides(trigger="rind"))
+    found = effective_policy(request, recommended)
+    assert (found.theta, found.top_k) == (0.77, 5)
+    assert dict(found.sources)["theta"] is SettingSource.MODEL
+    assert dict(found.sources)["trigger"] is SettingSource.REQUEST
+
+
 @pytest.mark.parametrize(
     ("trigger", "theta", "limit"),
     [
-        (Trigger.FLARE, 1.01, "(0, 1]"),
-        (Trigger.RIND, 0.0, "(0, 100]"),
-        (Trigger.ETC, 100.5, "(0, 100]"),
-        (Trigger.PERPLEXITY, 0.99, "[1, 1e+06]"),
+        ("flare", 1.01, "(0, 1]"),
+        ("rind", 0.0, "(0, 100]"),
+        ("etc", 100.5, "(0, 100]"),
+        ("perplexity", 0.99, "[1, 1e+06]"),
     ],
 )
-def test_each_trigger_has_its_own_range_of_theta(
-    trigger: Trigger, theta: float, limit: str
-) -> None:
+def test_each_trigger_has_its_own_range_of_theta(trigger: str, theta: float, limit: str) -> None:
     request = PolicyRequest("scaar", PolicyOverrides(trigger=trigger, theta=theta))
-    with pytest.raises(InvalidRequest, match=f"policy.theta: must be in {re.escape(limit)}"):
-        effective_policy(request, model())
+    (wrong,) = check_policy(request)
+    assert wrong.field == "policy.theta"
+    assert wrong.description.startswith(f"must be in {limit} for trigger {trigger}")
 
 
 @pytest.mark.parametrize(
     ("trigger", "setting"),
     [
-        (Trigger.RIND, {"theta_cap": 0.9}),
-        (Trigger.MEAN_ENTROPY, {"granularity": Granularity.TOKEN}),
-        (Trigger.PERPLEXITY, {"spare_stop_words": True}),
-        (Trigger.ETC, {"spare_stop_words": False}),
-        (Trigger.EXP_RAW, {"top_words": 5}),
+        ("rind", {"theta_cap": 0.9}),
+        ("mean_entropy", {"granularity": Granularity.TOKEN}),
+        ("perplexity", {"spare_stop_words": True}),
+        ("etc", {"spare_stop_words": False}),
+        ("exp_raw", {"top_words": 5}),
     ],
 )
-def test_a_setting_that_means_nothing_to_the_trigger_is_refused(
-    trigger: Trigger, setting: dict[str, Any]
+def test_a_setting_without_effect_on_the_trigger_is_refused(
+    trigger: str, setting: dict[str, Any]
 ) -> None:
     (name,) = setting
     request = PolicyRequest("scaar", PolicyOverrides(trigger=trigger, **setting))

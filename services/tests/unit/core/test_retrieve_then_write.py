@@ -10,7 +10,6 @@ from scaar.core.types import (
     AnswerEnd,
     AnswerEvent,
     BudgetLimits,
-    Formulation,
     GenerateRequest,
     Passage,
     PassagesRetrieved,
@@ -41,8 +40,8 @@ TEXT = BORN_IN_LONDON + SHE_WROTE + SO_LONDON
 
 
 def writing(text: str = TEXT) -> Script:
-    """Goes on with one text, a token a word, whatever it is asked with."""
-    return lambda asked: words_of(text.removeprefix(asked.prefix))
+    """Continues one text for any request, with one token for each word."""
+    return lambda requested: words_of(text.removeprefix(requested.prefix))
 
 
 def retriever(*texts: str) -> InMemoryRetriever:
@@ -76,8 +75,8 @@ async def test_fixed_sentence_looks_up_before_every_sentence_but_the_conclusion(
     ]
     assert queries(events) == [QUESTION, BORN_IN_LONDON.strip()]
     first, second = only(QueryBuilt, events)
-    assert (first.query.formulation, first.query.fell_back) == (Formulation.QUESTION, False)
-    assert second.query.formulation is Formulation.LAST_SENTENCE
+    assert (first.query.formulation, first.query.fell_back) == ("question", False)
+    assert second.query.formulation == "last_sentence"
     answer = answer_in(events)
     assert sentences_in(events) == [BORN_IN_LONDON, SHE_WROTE, SO_LONDON]
     assert (answer.answer, answer.end) == ("London", AnswerEnd.ANSWER_PHRASE)
@@ -85,11 +84,12 @@ async def test_fixed_sentence_looks_up_before_every_sentence_but_the_conclusion(
     assert [shown(events, number) for number in range(3)] == sentences_in(events)
 
 
-async def test_passages_take_the_place_of_those_before() -> None:
+async def test_passages_replace_the_earlier_ones() -> None:
     ports = parts(writing(), retriever=retriever("Where a1", "London b2"))
     answer = answer_in(await ports.events(asking("fixed_sentence")))
-    told = [sentence.passage_ids for sentence in answer.sentences]
-    assert told == [("a1",), ("b2",), ("b2",)], "the conclusion goes on from what stands"
+    cited = [sentence.passage_ids for sentence in answer.sentences]
+    assert cited == [("a1",), ("b2",), ("b2",)], "the conclusion uses the passages of the prompt"
+    assert [passage.id for passage in answer.passages] == ["a1", "b2"]
     assert ["a1" in request.prompt for request in ports.generator.requests] == [True, False]
 
 
@@ -115,7 +115,7 @@ async def test_ircot_accumulates_passages_and_drops_the_oldest(
     assert conclusion == second
 
 
-async def test_a_passage_that_is_found_again_is_kept_once_and_as_the_newest() -> None:
+async def test_a_repeated_passage_is_kept_once_as_the_newest() -> None:
     ports = parts(writing(), retriever=retriever("Where born a1", "was b2", "in London c3"))
     answer = answer_in(await ports.events(asking("ircot", top_k=2)))
     first, second, _ = (sentence.passage_ids for sentence in answer.sentences)
@@ -172,8 +172,8 @@ async def test_nothing_after_the_conclusion_is_written_into_the_next_window(leng
 async def test_a_window_completes_a_character_that_it_begins() -> None:
     pieces = [(" Ada", -0.1), ("", -0.1), ("", -0.1), (" 🙂", -0.1), (" smiled.", -0.1)]
 
-    def script(asked: GenerateRequest) -> list[Piece]:
-        return [] if asked.prefix else [*pieces, *words_of(SO_LONDON)]
+    def script(requested: GenerateRequest) -> list[Piece]:
+        return [] if requested.prefix else [*pieces, *words_of(SO_LONDON)]
 
     events = await parts(script, retriever=retriever("Ada was born a1")).events(
         asking("fixed_length", window_tokens=2)
@@ -181,7 +181,7 @@ async def test_a_window_completes_a_character_that_it_begins() -> None:
     assert sentences_in(events)[0] == " Ada 🙂"
 
 
-async def test_without_retrievals_left_the_model_goes_on_from_what_stands() -> None:
+async def test_without_remaining_retrievals_the_model_continues_the_text() -> None:
     limits = BudgetLimits(max_retrievals=1)
     ports = parts(writing(), retriever=retriever("Ada was born a1"))
     events = await ports.events(asking("fixed_sentence", budget=limits))
@@ -199,7 +199,7 @@ async def test_without_any_retrieval_the_answer_is_the_models_own() -> None:
     assert {sentence.passage_ids for sentence in answer_in(events).sentences} == {()}
 
 
-async def test_where_nothing_is_found_what_was_written_ahead_stands() -> None:
+async def test_without_passages_the_text_of_the_look_ahead_is_accepted() -> None:
     ports = parts(writing(), retriever=retriever("fish f1"))
     events = await ports.events(asking("fixed_sentence"))
     assert len(asked_of(ports)) == 2
@@ -208,9 +208,9 @@ async def test_where_nothing_is_found_what_was_written_ahead_stands() -> None:
     assert [shown(events, number) for number in range(3)] == sentences_in(events)
 
 
-async def test_a_model_that_ends_its_text_is_brought_to_a_conclusion() -> None:
-    def script(asked: GenerateRequest) -> list[Piece]:
-        return words_of(" London." if asked.prefix.endswith("answer is") else BORN_IN_LONDON)
+async def test_a_model_that_ends_its_text_is_made_to_conclude() -> None:
+    def script(requested: GenerateRequest) -> list[Piece]:
+        return words_of(" London." if requested.prefix.endswith("answer is") else BORN_IN_LONDON)
 
     for policy in ("fixed_sentence", "fixed_length", "ircot"):
         events = await parts(script, retriever=retriever("Ada was born a1")).events(asking(policy))
@@ -219,36 +219,36 @@ async def test_a_model_that_ends_its_text_is_brought_to_a_conclusion() -> None:
 
 
 async def test_ircot_drops_its_oldest_passages_where_the_model_has_no_room() -> None:
-    def script(asked: GenerateRequest) -> list[Piece]:
-        if "Where Ada" in asked.prompt and asked.prefix:
+    def script(requested: GenerateRequest) -> list[Piece]:
+        if "Where Ada" in requested.prompt and requested.prefix:
             raise PromptTooLong.of("prompt", "must be at most 7 tokens, not 9")
-        return writing()(asked)
+        return writing()(requested)
 
     ports = parts(script, retriever=retriever(*FOUND), draft_ahead=False)
     answer = answer_in(await ports.events(asking("ircot", top_k=2)))
-    told = [sentence.passage_ids for sentence in answer.sentences]
-    assert told == [("a1", "b2"), ("b2", "c3", "d4"), ("b2", "c3", "d4")]
+    message = [sentence.passage_ids for sentence in answer.sentences]
+    assert message == [("a1", "b2"), ("b2", "c3", "d4"), ("b2", "c3", "d4")]
 
 
-@pytest.mark.parametrize("query", [Formulation.PFQ, Formulation.CURRENT_SENTENCE])
-async def test_a_query_of_the_draft_needs_a_policy_that_drafts(query: Formulation) -> None:
+@pytest.mark.parametrize("query", ["pfq", "current_sentence"])
+async def test_a_query_of_the_draft_needs_a_policy_that_drafts(query: str) -> None:
     for policy in ("fixed_length", "fixed_sentence", "ircot"):
-        told = rf"^policy\.query: {query} asks with a draft, and policy {policy} writes none$"
-        with pytest.raises(InvalidRequest, match=told):
+        message = rf"^policy\.query: {query} needs a draft, and policy {policy} judges none$"
+        with pytest.raises(InvalidRequest, match=message):
             await parts(writing()).events(asking(policy, query=query))
 
 
 @pytest.mark.parametrize(
     ("query", "more", "expected"),
     [
-        (Formulation.FULL_CONTEXT, {}, BORN_IN_LONDON.strip()),
-        (Formulation.QUESTION, {}, QUESTION),
-        (Formulation.LAST_SENTENCE, {"include_question": True}, QUESTION + BORN_IN_LONDON),
-        (Formulation.LAST_N_TOKENS, {"last_n_tokens": 1}, "London."),
+        ("full_context", {}, BORN_IN_LONDON.strip()),
+        ("question", {}, QUESTION),
+        ("last_sentence", {"include_question": True}, QUESTION + BORN_IN_LONDON),
+        ("last_n_tokens", {"last_n_tokens": 1}, "London."),
     ],
 )
-async def test_any_query_of_what_stands_may_be_asked(
-    query: Formulation, more: dict[str, object], expected: str
+async def test_any_query_of_accepted_text_is_supported(
+    query: str, more: dict[str, object], expected: str
 ) -> None:
     ports = parts(writing(), retriever=retriever("Ada was born a1"))
     events = await ports.events(asking("fixed_sentence", query=query, **more))
@@ -257,12 +257,12 @@ async def test_any_query_of_what_stands_may_be_asked(
 
 async def test_a_window_asks_by_the_sentences_of_the_text() -> None:
     ports = parts(writing(), retriever=retriever("Ada was born a1"))
-    asked = asking("fixed_length", query=Formulation.LAST_SENTENCE, window_tokens=7)
-    assert queries(await ports.events(asked)) == [QUESTION, "She wrote"]
+    requested = asking("fixed_length", query="last_sentence", window_tokens=7)
+    assert queries(await ports.events(requested)) == [QUESTION, "She wrote"]
 
 
 @pytest.mark.parametrize(
-    ("policy", "setting", "told"),
+    ("policy", "setting", "message"),
     [
         ("ircot", {"max_passages": 0}, "max_passages: must be 1 to 100 for policy ircot, not 0"),
         ("ircot", {"window_tokens": 5}, "window_tokens: policy ircot has no such setting"),
@@ -274,10 +274,10 @@ async def test_a_window_asks_by_the_sentences_of_the_text() -> None:
         ("fixed_sentence", {"theta": 0.5}, "theta: policy fixed_sentence has no such setting"),
     ],
 )
-async def test_a_setting_that_does_not_fit_is_told(
-    policy: str, setting: dict[str, object], told: str
+async def test_a_setting_that_does_not_apply_is_refused(
+    policy: str, setting: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(InvalidRequest, match=rf"^policy\.{told}$"):
+    with pytest.raises(InvalidRequest, match=rf"^policy\.{message}$"):
         await parts(writing()).events(asking(policy, **setting))
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.core.sentences import SentenceSplitter, split_sentences
+from scaar.core.text.sentences import SentenceSplitter, split_sentences
 
 # "|" marks where one sentence ends and the next begins.
 MARKED = (
@@ -134,7 +134,7 @@ def test_any_text_cut_anyhow_has_the_same_sentences_and_is_their_concatenation(
 
 
 @given(texts)
-def test_white_space_stands_before_a_sentence_and_only_the_last_may_end_in_it(text: str) -> None:
+def test_white_space_precedes_a_sentence_and_only_the_last_may_end_with_it(text: str) -> None:
     *complete, _ = split_sentences(text) or ("",)
     assert all(not sentence[-1].isspace() for sentence in complete)
 
@@ -147,9 +147,7 @@ def test_pending_is_what_no_complete_sentence_holds(text: str, cut: int) -> None
 
 
 @given(texts, st.integers(0, 200), st.data())
-def test_what_is_certain_is_of_the_sentence_however_the_text_goes_on(
-    text: str, cut: int, data: st.DataObject
-) -> None:
+def test_certainty_depends_only_on_the_sentence(text: str, cut: int, data: st.DataObject) -> None:
     splitter = SentenceSplitter()
     complete = splitter.feed(text[:cut])
     rest = text[cut:] if data.draw(st.booleans()) else data.draw(texts)
@@ -158,7 +156,7 @@ def test_what_is_certain_is_of_the_sentence_however_the_text_goes_on(
     assert splitter.certain <= len(splitter.pending)
 
 
-def test_words_are_certain_at_once_and_an_undecided_end_waits() -> None:
+def test_words_are_certain_immediately_and_an_undecided_end_waits() -> None:
     splitter = SentenceSplitter()
     certain = []
     for piece in (" She", " ", "left", " the", " U.S.", " H", "e", " stayed"):
@@ -203,9 +201,9 @@ def test_nothing_has_no_sentence_and_space_is_one() -> None:
 @pytest.mark.parametrize("unit", [" word", "漢", " B.", "\nline", " Mr. X", " (e.g. a)"])
 def test_a_long_sentence_takes_linear_time_whole_or_in_pieces(unit: str) -> None:
     def seconds(count: int) -> float:
-        begun = process_time()
+        started = process_time()
         assert fed([unit] * count) == fed([unit * count])
-        return process_time() - begun
+        return process_time() - started
 
     assert len(fed([unit] * 10_000)) == 1
     # Quadratic time would be 64 times as long for 8 times the text.

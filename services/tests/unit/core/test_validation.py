@@ -3,14 +3,15 @@ from dataclasses import replace
 import pytest
 
 from scaar.core.errors import InvalidRequest
+from scaar.core.policies import PRESETS
 from scaar.core.types import AnswerRequest, BudgetLimits, PolicyOverrides, PolicyRequest
 from scaar.core.validation import validate
 
-ASKED = AnswerRequest("Where was Ada born?")
+REQUEST = AnswerRequest("Where was Ada born?")
 
 
 def wrong(request: AnswerRequest) -> list[str]:
-    """What is told of a request that is refused."""
+    """Return the error of a refused request."""
     with pytest.raises(InvalidRequest) as caught:
         validate(request)
     assert caught.value.message == "; ".join(map(str, caught.value.violations))
@@ -35,13 +36,13 @@ def test_a_question_in_any_words_is_fine(question: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "told"),
+    ("question", "expected"),
     [
         ("", "question: must not be empty"),
         (" \n\t\u3000 ", "question: must not be empty"),
         ("word " * 501, "question: must have at most 500 words, not 501"),
-        ("word " * 10_000, "question: must have at most 500 words, not 10000"),
-        ("x" * 8_001, "question: must have at most 8000 characters, not 8001"),
+        ("word " * 10_000, "question: must have at most 8,000 characters, not 50,000"),
+        ("x" * 8_001, "question: must have at most 8,000 characters, not 8,001"),
         ("a\x00b", "question: holds the control character U+0000 at 1"),
         ("\x1b[31mred", "question: holds the control character U+001B at 0"),
         ("a\x7f", "question: holds the control character U+007F at 1"),
@@ -49,21 +50,17 @@ def test_a_question_in_any_words_is_fine(question: str) -> None:
         ("half a pair \ud83d", "question: holds the control character U+D83D at 12"),
     ],
 )
-def test_a_question_that_cannot_be_asked_is_refused_with_the_limit(
-    question: str, told: str
-) -> None:
-    assert wrong(AnswerRequest(question)) == [told]
+def test_an_invalid_question_is_refused_with_the_limit(question: str, expected: str) -> None:
+    assert wrong(AnswerRequest(question)) == [expected]
 
 
 @pytest.mark.parametrize(
-    ("policy", "overrides", "told"),
+    ("policy", "overrides", "expected"),
     [
         (
             "maybe",
             PolicyOverrides(),
-            "policy.name: there is no policy 'maybe'; known: no_retrieval, single_round, "
-            "fixed_length, fixed_sentence, ircot, flare, dragin, dragin_reference, etc, "
-            "mean_entropy, perplexity, scaar",
+            f"policy.name: there is no policy 'maybe'; known: {', '.join(PRESETS)}",
         ),
         (
             "no_retrieval",
@@ -103,13 +100,13 @@ def test_a_question_that_cannot_be_asked_is_refused_with_the_limit(
     ],
 )
 def test_a_policy_that_cannot_be_run_is_refused_with_the_limit(
-    policy: str, overrides: PolicyOverrides, told: str
+    policy: str, overrides: PolicyOverrides, expected: str
 ) -> None:
-    assert wrong(replace(ASKED, policy=PolicyRequest(policy, overrides))) == [told]
+    assert wrong(replace(REQUEST, policy=PolicyRequest(policy, overrides))) == [expected]
 
 
 @pytest.mark.parametrize(
-    ("limits", "told"),
+    ("limits", "expected"),
     [
         (BudgetLimits(max_sentences=0), "budget.max_sentences: must be 1 to 100, not 0"),
         (BudgetLimits(max_sentences=101), "budget.max_sentences: must be 1 to 100, not 101"),
@@ -123,31 +120,33 @@ def test_a_policy_that_cannot_be_run_is_refused_with_the_limit(
         (BudgetLimits(timeout_s=float("nan")), "budget.timeout_s: must be in (0, 3600], not nan"),
     ],
 )
-def test_a_budget_out_of_range_is_refused_with_the_limit(limits: BudgetLimits, told: str) -> None:
-    assert wrong(replace(ASKED, budget=limits)) == [told]
+def test_a_budget_out_of_range_is_refused_with_the_limit(
+    limits: BudgetLimits, expected: str
+) -> None:
+    assert wrong(replace(REQUEST, budget=limits)) == [expected]
 
 
 def test_the_edges_of_a_budget_are_allowed() -> None:
-    validate(replace(ASKED, budget=BudgetLimits(1, 1, 0, 0.001)))
-    validate(replace(ASKED, budget=BudgetLimits(100, 8_192, 100, 3_600.0)))
+    validate(replace(REQUEST, budget=BudgetLimits(1, 1, 0, 0.001)))
+    validate(replace(REQUEST, budget=BudgetLimits(100, 8_192, 100, 3_600.0)))
 
 
 @pytest.mark.parametrize("request_id", ["", "r-1", "x" * 128, "a b!"])
 def test_a_request_id_may_be_anything_that_metadata_carries(request_id: str) -> None:
-    validate(replace(ASKED, request_id=request_id))
+    validate(replace(REQUEST, request_id=request_id))
 
 
 @pytest.mark.parametrize("request_id", ["two\nlines", "fünf", "x" * 129, "\x00"])
 def test_a_request_id_that_metadata_cannot_carry_is_refused(request_id: str) -> None:
-    told = "request_id: must be at most 128 printable ASCII characters"
-    assert wrong(replace(ASKED, request_id=request_id)) == [told]
+    expected = "request_id: must be at most 128 printable ASCII characters"
+    assert wrong(replace(REQUEST, request_id=request_id)) == [expected]
 
 
 def test_an_index_must_be_named() -> None:
-    assert wrong(replace(ASKED, index="")) == ["index: must name an index"]
+    assert wrong(replace(REQUEST, index="")) == ["index: must name an index"]
 
 
-def test_every_wrong_field_is_named_at_once() -> None:
+def test_every_wrong_field_is_named_together() -> None:
     request = AnswerRequest(
         "",
         PolicyRequest("scaar", PolicyOverrides(theta=2.0)),
@@ -155,7 +154,7 @@ def test_every_wrong_field_is_named_at_once() -> None:
         budget=BudgetLimits(max_tokens=0, timeout_s=-1.0),
         request_id="\n",
     )
-    assert [told.partition(":")[0] for told in wrong(request)] == [
+    assert [expected.partition(":")[0] for expected in wrong(request)] == [
         "question",
         "policy.theta",
         "budget.max_tokens",

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.core import word_classes as module
-from scaar.core.word_classes import WordClass, word_classes
+from scaar.core.text import word_classes as module
+from scaar.core.text.word_classes import WordClass, word_classes
 
 
 def of_class(text: str, kind: WordClass) -> list[str]:
@@ -52,7 +52,7 @@ def test_no_words_have_no_classes() -> None:
 
 
 @given(st.lists(st.text(min_size=1, max_size=8).filter(lambda text: not text.isspace())))
-def test_every_word_has_a_class_whatever_it_is(words: list[str]) -> None:
+def test_any_word_has_a_class(words: list[str]) -> None:
     assert len(word_classes(words)) == len(words)
 
 

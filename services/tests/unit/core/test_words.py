@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scaar.core.text.words import split_tokens, split_words, word_probabilities
 from scaar.core.types import Token, Word
-from scaar.core.words import split_tokens, split_words, word_probabilities
 
 
 def tokens_of(*pieces: tuple[str, float | None]) -> tuple[Token, ...]:
@@ -59,7 +59,7 @@ def texts_in_tokens(draw: st.DrawFn) -> tuple[Token, ...]:
 
 
 @given(texts_in_tokens())
-def test_words_get_the_tokens_that_algorithm_2_gives_them(tokens: tuple[Token, ...]) -> None:
+def test_words_have_the_tokens_of_algorithm_2(tokens: tuple[Token, ...]) -> None:
     words = split_words("".join(token.text for token in tokens))
     expected = [math.exp(math.fsum(g) / len(g)) for g in algorithm_2(tokens, words)]
     assert word_probabilities(words, tokens) == pytest.approx(expected)

@@ -70,7 +70,7 @@ def test_an_image_takes_no_package_of_another_engine() -> None:
 
 
 @pytest.mark.parametrize(
-    ("extras", "told"),
+    ("extras", "message"),
     [
         (EXTRAS | {"dense": ["numpy>=3"]}, "has numpy 2.4.6, which numpy>=3 excludes"),
         (EXTRAS | {"dense": ["numpy>=2", "scipy"]}, "lacks scipy"),
@@ -78,10 +78,10 @@ def test_an_image_takes_no_package_of_another_engine() -> None:
     ],
 )
 def test_a_lock_of_other_requirements_is_refused(
-    extras: dict[str, list[str]], told: str, locked: Any
+    extras: dict[str, list[str]], message: str, locked: Any
 ) -> None:
     assert list(locked.differences(EXTRAS, list(locked.read_lock(LOCK)))) == []
-    assert list(locked.differences(extras, list(locked.read_lock(LOCK)))) == [told]
+    assert list(locked.differences(extras, list(locked.read_lock(LOCK)))) == [message]
 
 
 def test_a_package_without_a_hash_is_refused(locked: Any) -> None:

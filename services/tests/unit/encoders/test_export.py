@@ -1,4 +1,4 @@
-"""An encoder's folder written anew, whole or not at all."""
+"""Export of an encoder's folder, which is atomic."""
 
 import shutil
 import sys
@@ -19,7 +19,7 @@ def export(folder, to):
 def test_a_folder_with_an_onnx_file_keeps_its_vectors(sentence_encoder_folder, tmp_path):
     ran = export(sentence_encoder_folder, tmp_path / "encoder")
     assert ran.status == 0, ran.err
-    assert "32 numbers a text of at most 40 tokens" in ran.out
+    assert "vectors of 32 numbers, texts of at most 40 tokens" in ran.out
     before, after = (
         SentenceEncoder.open(folder, threads=1)
         for folder in (sentence_encoder_folder, tmp_path / "encoder")
@@ -28,21 +28,23 @@ def test_a_folder_with_an_onnx_file_keeps_its_vectors(sentence_encoder_folder, t
     np.testing.assert_array_equal(after.encode(TEXTS), before.encode(TEXTS))
 
 
-def test_what_is_there_already_is_left_as_it_is(sentence_encoder_folder, tmp_path):
+def test_existing_files_are_left_unchanged(sentence_encoder_folder, tmp_path):
     (tmp_path / "encoder").mkdir()
     ran = export(sentence_encoder_folder, tmp_path / "encoder")
     assert ran.status == 1
-    assert "is there already" in ran.err
+    assert "exists already" in ran.err
 
 
-def test_a_folder_that_is_no_encoder_leaves_nothing(cross_encoder_folder, tmp_path):
+def test_a_folder_without_an_encoder_leaves_no_files(cross_encoder_folder, tmp_path):
     ran = export(cross_encoder_folder, tmp_path / "encoder")
     assert ran.status == 1
     assert "is not a sentence encoder" in ran.err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_one_without_weights_says_how_to_get_them(sentence_encoder_folder, tmp_path, monkeypatch):
+def test_a_folder_without_weights_is_refused_with_advice(
+    sentence_encoder_folder, tmp_path, monkeypatch
+):
     # As where it is not installed.
     monkeypatch.setitem(sys.modules, "torch", None)
     folder = shutil.copytree(sentence_encoder_folder, tmp_path / "given")
@@ -56,7 +58,7 @@ def test_one_without_weights_says_how_to_get_them(sentence_encoder_folder, tmp_p
 
 @pytest.mark.parametrize(
     ("model", "to", "said"),
-    [("nowhere", "encoder", "there is no such model folder"), (".", "a/b", "--to")],
+    [("nowhere", "encoder", "does not exist"), (".", "a/b", "--to")],
 )
 def test_a_wrong_folder_is_named(sentence_encoder_folder, tmp_path, model, to, said):
     folder = sentence_encoder_folder if model == "." else tmp_path / model

@@ -1,4 +1,4 @@
-"""One vector of a text's tokens, as the folder of a sentence encoder says."""
+"""Pooling of token vectors, as the folder of a sentence encoder defines it."""
 
 import json
 
@@ -21,7 +21,7 @@ MASK = np.array([[1, 1, 0], [1, 1, 1]])
         (Pooling.MEAN_SQRT, [[4 / 2**0.5, 12 / 2**0.5], [12 / 3**0.5, 6 / 3**0.5]]),
     ],
 )
-def test_tokens_that_fill_up_count_for_nothing(pooling, expected):
+def test_padding_does_not_affect_vectors(pooling, expected):
     found = VectorRecipe(pooling, False).applied(TOKENS, MASK)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     assert found.dtype == np.float32
@@ -37,13 +37,13 @@ def test_a_vector_of_zeros_stays_one():
     assert found.tolist() == [[0, 0, 0]]
 
 
-def test_what_is_computed_leaves_the_tokens_as_they_are():
+def test_pooling_does_not_change_the_tokens():
     tokens = TOKENS.astype(np.float32)
     VectorRecipe(Pooling.CLS, True).applied(tokens, MASK)
     np.testing.assert_array_equal(tokens, TOKENS)
 
 
-def test_a_folder_that_says_nothing_is_pooled_by_the_mean_and_not_normalised(tmp_path):
+def test_a_folder_without_modules_is_pooled_by_the_mean_and_not_normalised(tmp_path):
     assert read_recipe(tmp_path) == VectorRecipe(Pooling.MEAN, False)
 
 
@@ -56,7 +56,7 @@ def written(folder, kinds, pooling):
 
 
 @pytest.mark.parametrize("pooling", list(Pooling))
-def test_the_one_flag_that_is_true_says_the_pooling(tmp_path, pooling):
+def test_the_only_true_flag_is_the_pooling(tmp_path, pooling):
     flags = {f"pooling_mode_{each}": each is pooling for each in Pooling}
     folder = written(tmp_path, ["Transformer", "Pooling", "Normalize"], {**flags, "other": 3})
     assert read_recipe(folder) == VectorRecipe(pooling, True)
@@ -70,7 +70,7 @@ def test_the_one_flag_that_is_true_says_the_pooling(tmp_path, pooling):
         {"pooling_mode_lasttoken": True},
     ],
 )
-def test_another_pooling_is_refused_with_what_is_known(tmp_path, pooling):
+def test_another_pooling_is_refused_with_the_supported_ones(tmp_path, pooling):
     folder = written(tmp_path, ["Transformer", "Pooling"], pooling)
     with pytest.raises(DataCorrupt, match="one of pooling_mode_cls_token, .* must be true"):
         read_recipe(folder)
@@ -79,7 +79,7 @@ def test_another_pooling_is_refused_with_what_is_known(tmp_path, pooling):
 @pytest.mark.parametrize("kinds", [["Transformer", "Pooling", "Dense"], ["CLIPModel"]])
 def test_a_step_that_is_not_known_is_refused_by_its_name(tmp_path, kinds):
     folder = written(tmp_path, kinds, {"pooling_mode_mean_tokens": True})
-    with pytest.raises(DataCorrupt, match=f"is '{kinds[-1]}'"):
+    with pytest.raises(DataCorrupt, match=f"not '{kinds[-1]}'"):
         read_recipe(folder)
 
 

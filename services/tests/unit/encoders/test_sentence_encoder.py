@@ -1,4 +1,4 @@
-"""A sentence encoder over a random BERT: which texts it reads, and into which vectors."""
+"""A sentence encoder over a random BERT: its tokens and its vectors."""
 
 import json
 import shutil
@@ -23,11 +23,11 @@ def opened(sentence_encoder_folder):
 
 @pytest.fixture
 def folder(sentence_encoder_folder, tmp_path):
-    """A copy to damage."""
+    """Copy of the encoder, to be damaged."""
     return shutil.copytree(sentence_encoder_folder, tmp_path / "encoder")
 
 
-def test_it_says_what_it_is(opened):
+def test_the_encoder_describes_itself(opened):
     assert (opened.name, opened.width, opened.max_tokens) == ("random-encoder", 32, 40)
     assert opened.normalised
     assert len(opened.revision) == 12
@@ -62,7 +62,7 @@ def test_every_text_has_a_vector_of_length_one(opened, text):
     assert np.linalg.norm(opened.encode([text])) == pytest.approx(1, abs=1e-5)
 
 
-def test_a_text_that_is_too_long_is_cut_and_its_tokens_are_told_whole(opened):
+def test_a_long_text_is_truncated_for_its_vector_and_not_for_its_tokens(opened):
     long = "Ann " * 200
     assert len(opened.tokens([long])[0]) > opened.max_tokens
     kept = opened.encode([long])
@@ -70,7 +70,7 @@ def test_a_text_that_is_too_long_is_cut_and_its_tokens_are_told_whole(opened):
     np.testing.assert_allclose(opened.encode_tokens([(*first, last)]), kept, atol=1e-6)
 
 
-def test_what_looks_like_a_special_token_is_read_as_text(opened):
+def test_text_like_a_special_token_is_ordinary_text(opened):
     (tokens,) = opened.tokens(["</s>"])
     assert len(tokens) > 3
 
@@ -82,11 +82,11 @@ def test_another_pooling_is_another_revision(opened, folder):
     assert not np.allclose(other.encode(TEXTS), opened.encode(TEXTS))
 
 
-def test_a_folder_that_was_copied_is_of_the_same_revision(opened, folder):
+def test_a_copied_folder_has_the_same_revision(opened, folder):
     assert SentenceEncoder.open(folder, threads=1).revision == opened.revision
 
 
-def test_a_model_that_keeps_its_tokens_for_itself_is_refused(cross_encoder_folder):
+def test_a_model_without_token_vectors_is_refused(cross_encoder_folder):
     with pytest.raises(DataCorrupt, match="is not a sentence encoder"):
         SentenceEncoder.open(cross_encoder_folder, threads=1)
 
@@ -109,5 +109,5 @@ def test_a_width_that_the_model_does_not_have_is_refused(folder):
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "hidden_size": 31}))
     opened = SentenceEncoder.open(folder, threads=1)
-    with pytest.raises(DataCorrupt, match="31 numbers for a token"):
+    with pytest.raises(DataCorrupt, match="31 finite numbers per token"):
         opened.encode(TEXTS)

@@ -4,24 +4,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from scaar.core.policies.effective import effective_policy
+from scaar.core.policies.effective_settings import effective_policy
 from scaar.core.types import (
     BudgetLimits,
-    Formulation,
     JudgedWord,
     LogprobKind,
     ModelDescription,
     PolicyOverrides,
     PolicyRequest,
     Provenance,
-    Trigger,
     Usage,
 )
 from scaar.evaluator.planning.settings import label_of
 from scaar.evaluator.records import Decision, Failure, Prediction, Question, Score, Setting
 from scaar.evaluator.results import DatasetOrigin, Evaluation
-from scaar.evaluator.statistics.contenders import contender_name
 from scaar.evaluator.statistics.table import ScoreTable, TableBuilder
+from scaar.evaluator.statistics.variants import variant_name
 
 THETAS = (0.2, 0.4, 0.6, 0.8)
 MODEL = ModelDescription("lab-lm", "3f2a", "onnx", LogprobKind.RAW, frozenset(), 512, "lab")
@@ -43,8 +41,8 @@ SETTINGS = (
 )
 GRID = tuple(
     setting("scaar", theta=theta, trigger=trigger, query=query)
-    for trigger in (Trigger.FLARE, Trigger.EXP_RAW, Trigger.SURPRISAL)
-    for query in (Formulation.PFQ, Formulation.CURRENT_SENTENCE, Formulation.QUESTION)
+    for trigger in ("flare", "exp_raw", "surprisal")
+    for query in ("pfq", "current_sentence", "question")
     for theta in (0.4, 0.8)
 )
 """Three triggers with three queries, at two thetas."""
@@ -75,7 +73,7 @@ def draw_scores(
     for each in settings:
         for question in questions:
             ease = Random(f"{seed} {question.entity}").random()
-            chance = Random(f"{seed} {question.id} {contender_name(each.policy)}")
+            chance = Random(f"{seed} {question.id} {variant_name(each.policy)}")
             spent = _retrievals(each.policy, chance)
             f1 = 1.0 if chance.random() < 0.5 * ease + 0.22 * spent + _bonus(each.policy) else 0.0
             if not f1 and chance.random() < 0.3:
@@ -173,6 +171,6 @@ def _retrievals(policy: PolicyRequest, chance: Random) -> int:
 def _bonus(policy: PolicyRequest) -> float:
     """What a policy asks better than another."""
     bonus = {"scaar": 0.06, "flare": 0.03}.get(policy.name, 0.0)
-    bonus += 0.03 * (policy.overrides.trigger is Trigger.SURPRISAL)
-    bonus -= 0.04 * (policy.overrides.query is Formulation.CURRENT_SENTENCE)
+    bonus += 0.03 * (policy.overrides.trigger == "surprisal")
+    bonus -= 0.04 * (policy.overrides.query == "current_sentence")
     return bonus + (0.02 if policy.overrides.alpha == 75.0 else 0.0)

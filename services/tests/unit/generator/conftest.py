@@ -1,4 +1,4 @@
-"""A decoder that writes what it is told, and one that is watched: the real engine over both."""
+"""A scripted decoder and an observed decoder, with the real engine over both."""
 
 import asyncio
 import json
@@ -56,7 +56,7 @@ class WatchedDecoder:
         return sum(map(len, self.reads))
 
     async def reach(self, steps):
-        """Returns when so many steps have begun."""
+        """Wait until this number of steps has started."""
         reached = asyncio.Event()
         self._awaited.append((steps, asyncio.get_running_loop(), reached))
         if self.steps < steps:

@@ -10,8 +10,8 @@ from scaar.core.ports import Generator
 from scaar.core.types import GenerateRequest, GenerationEnd, GenerationEvent, Token
 from scaar.generator.engines.openai import open_openai_generator
 from scaar.generator.settings import GeneratorSettings
-from scaar.testing.lab_servers.openai import OpenAiServer, open_openai_server
-from scaar.testing.lab_servers.openai_failures import Failure
+from scaar.lab_servers.openai import OpenAiServer, open_openai_server
+from scaar.lab_servers.openai_failures import Failure
 from scaar.testing.sockets import generator_by
 
 PROMPT = "Question: Who directed the film The Haunted Fountain?\nAnswer:"
@@ -27,7 +27,7 @@ class Opened:
     pauses: list[float] = field(default_factory=list)
 
     async def idle(self) -> None:
-        """Returns when nothing is under way on the server."""
+        """Wait until no generation is in progress on the server."""
         async with asyncio.timeout(10):
             await self.server.generations.until_idle()
 
@@ -46,7 +46,7 @@ async def opened(
     server: dict[str, Any] | None = None,
     **settings: Any,
 ) -> AsyncIterator[Opened]:
-    """Both; the server fails as told from the first generation of the test on."""
+    """Both; the server fails as configured from the first generation of the test."""
     pauses = list[float]()
 
     async def sleep(seconds: float) -> None:
@@ -58,8 +58,8 @@ async def opened(
         generator_by(transport, engine) as generator,
     ):
         for kind in fail:
-            lab.failures.tell(kind)
-        lab.generations.asked.clear()
+            lab.failures.inject(kind)
+        lab.generations.accepted.clear()
         lab.generations.ended = 0
         yield Opened(lab, generator, pauses)
 

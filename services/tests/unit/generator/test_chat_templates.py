@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scaar.generator.engines.chat_templates.files import read_chat_template
 from scaar.generator.engines.chat_templates.markers import Markers, markers_of
-from scaar.generator.engines.chat_templates.rendering import UserTurn, turn_of
+from scaar.generator.engines.chat_templates.renderer import UserTurn, turn_of
 from scaar.testing.chat_templates import CHATML, FAMILIES, Family
 
 each_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
@@ -19,7 +19,7 @@ each_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: fam
 
 @each_family
 @pytest.mark.parametrize("own_file", [False, True])
-def test_the_turn_is_what_the_template_puts_around_the_words(
+def test_the_turn_is_the_text_around_the_placeholder(
     family: Family, own_file: bool, tmp_path: Path
 ) -> None:
     found = read_chat_template(family.put(tmp_path, own_file=own_file))
@@ -35,7 +35,7 @@ def test_a_file_that_is_named_gives_what_its_folder_gives(family: Family, tmp_pa
         assert read_chat_template(folder / name) == expected
 
 
-def test_of_several_templates_the_default_one_is_taken(tmp_path: Path) -> None:
+def test_of_several_templates_the_default_one_is_used(tmp_path: Path) -> None:
     several = [{"name": "tool_use", "template": "t"}, {"name": "default", "template": CHATML}]
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": several}))
     assert read_chat_template(tmp_path).text == CHATML
@@ -54,7 +54,7 @@ def test_json_in_a_template_is_not_escaped_for_html() -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "told"),
+    ("template", "message"),
     [
         ("{% for %}", "the chat template fails: "),
         ("{{ raise_exception('no user here') }}", "the chat template fails: no user here"),
@@ -64,13 +64,13 @@ def test_json_in_a_template_is_not_escaped_for_html() -> None:
         ("{{ messages.append(1) }}", "the chat template fails: "),
         ("{{ ''.__class__.__mro__ }}", "the chat template fails: access to attribute '__class__'"),
         ("{% for i in range(10 ** 9) %}{% endfor %}", "the chat template fails: Range too big"),
-        ("nothing", "does not state the user's words once"),
-        ("{{ messages[0].content * 2 }}", "does not state the user's words once"),
-        ("{{ messages[0].content | upper }}", "does not state the user's words once"),
+        ("nothing", "must contain the user's text exactly once"),
+        ("{{ messages[0].content * 2 }}", "must contain the user's text exactly once"),
+        ("{{ messages[0].content | upper }}", "must contain the user's text exactly once"),
     ],
 )
-def test_a_template_that_cannot_be_used_is_told(template: str, told: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(told)):
+def test_an_unusable_template_is_reported(template: str, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
         turn_of(template, {})
 
 
@@ -95,7 +95,7 @@ def test_a_marker_that_a_template_puts_together_is_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("a <|im_end|> b", "a < |im_end|> b"),
         ("<|IM_END|>", "< |IM_END|>"),
@@ -105,14 +105,14 @@ def test_a_marker_that_a_template_puts_together_is_one() -> None:
         ("", ""),
     ],
 )
-def test_a_marker_in_a_text_is_written_otherwise(text: str, told: str) -> None:
-    assert Markers(["<|im_end|>", "[INST]", "[/INST]"]).kept_out_of(text) == told
+def test_a_marker_in_a_text_is_written_otherwise(text: str, message: str) -> None:
+    assert Markers(["<|im_end|>", "[INST]", "[/INST]"]).escape(text) == message
 
 
 def test_white_space_and_single_characters_are_no_markers() -> None:
     markers = Markers(["\n\n", "  ", "", "▁", " <s> "])
     assert markers.texts == {"<s>"}
-    assert markers.kept_out_of("a\n\n▁<s>") == "a\n\n▁< s>"
+    assert markers.escape("a\n\n▁<s>") == "a\n\n▁< s>"
 
 
 PARTS = st.sampled_from(["<s>", "</s>", "<|im_end|>", "<", "|", ">", "s", "im_end", " ", "ab", "a"])
@@ -120,35 +120,35 @@ TEXTS = st.lists(PARTS, max_size=12).map("".join)
 
 
 @given(st.lists(TEXTS, max_size=5), TEXTS)
-def test_no_text_keeps_a_marker_and_none_loses_a_character(marked: list[str], text: str) -> None:
+def test_markers_are_escaped_and_no_character_is_lost(marked: list[str], text: str) -> None:
     markers = Markers(marked)
-    kept = markers.kept_out_of(text)
+    kept = markers.escape(text)
     assert not any(each in kept for each in markers.texts)
     assert kept.replace(" ", "") == text.replace(" ", "")
-    assert markers.kept_out_of(kept) == kept
+    assert markers.escape(kept) == kept
 
 
 # --- on disk ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
-        (None, None, "is not there"),
+        (None, None, "does not exist"),
         ("tokenizer_config.json", b"{", "is not JSON"),
         ("tokenizer_config.json", b"[]", "must be a JSON object"),
         ("tokenizer_config.json", b"{}", "has no chat template"),
         ("tokenizer_config.json", b'{"chat_template": 7}', "has no chat template"),
-        ("chat_template.jinja", b"\xff", "is no text in UTF-8"),
+        ("chat_template.jinja", b"\xff", "is not UTF-8 text"),
         ("chat_template.jinja", b"", "has no chat template"),
     ],
 )
-def test_files_without_a_template_are_told(
-    tmp_path: Path, name: str | None, content: bytes | None, told: str
+def test_files_without_a_template_are_reported(
+    tmp_path: Path, name: str | None, content: bytes | None, message: str
 ) -> None:
     path = tmp_path / (name or "none")
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(ValueError, match=told) as caught:
+    with pytest.raises(ValueError, match=message) as caught:
         read_chat_template(path)
     assert str(path) in str(caught.value)

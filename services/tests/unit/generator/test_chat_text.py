@@ -26,8 +26,8 @@ async def test_tgi_is_sent_the_rendered_text_and_the_beginning_of_the_answer(
     folder = family.put(tmp_path)
     async with tgi_servers.opened(chat_template_file=folder) as both:
         await tgi_servers.write(both.generator, prompt="Who?", prefix=prefix, max_tokens=2)
-        (asked,) = both.server.generations.asked
-    assert asked.inputs == f"{family.before}Who?{family.after}{prefix}"
+        (request,) = both.server.generations.accepted
+    assert request.inputs == f"{family.before}Who?{family.after}{prefix}"
 
 
 @each_family
@@ -35,19 +35,19 @@ async def test_so_is_a_server_of_openais_that_completes(family: Family, tmp_path
     folder = family.put(tmp_path, own_file=True)
     async with openai_servers.opened(chat_template_file=folder) as both:
         await openai_servers.write(both.generator, prompt="Who?", prefix=" He", max_tokens=2)
-        (asked,) = both.server.generations.asked
-    assert asked.prompt + asked.prefix == f"{family.before}Who?{family.after} He"
+        (request,) = both.server.generations.accepted
+    assert request.prompt + request.prefix == f"{family.before}Who?{family.after} He"
 
 
 @each_family
-async def test_no_prompt_and_no_answer_ends_its_turn(family: Family, tmp_path: Path) -> None:
+async def test_neither_prompt_nor_prefix_can_end_its_turn(family: Family, tmp_path: Path) -> None:
     async with tgi_servers.opened(chat_template_file=family.put(tmp_path)) as both:
         hostile = "Who? " + " and ".join(family.markers)
         await tgi_servers.write(both.generator, prompt=hostile, prefix=hostile, max_tokens=2)
-        (asked,) = both.server.generations.asked
+        (request,) = both.server.generations.accepted
     around = family.before + family.after
     for marker in family.markers:
-        assert asked.inputs.count(marker) == around.count(marker), marker
+        assert request.inputs.count(marker) == around.count(marker), marker
 
 
 async def test_a_tokenizer_that_adds_no_token_is_sent_the_templates(tmp_path: Path) -> None:
@@ -56,48 +56,48 @@ async def test_a_tokenizer_that_adds_no_token_is_sent_the_templates(tmp_path: Pa
     folder = bare.put(tmp_path)
     async with tgi_servers.opened(chat_template_file=folder) as both:
         await tgi_servers.write(both.generator, prompt="Who?", max_tokens=2)
-        (asked,) = both.server.generations.asked
-    assert asked.inputs == "<s>[INST] Who? [/INST]"
+        (request,) = both.server.generations.accepted
+    assert request.inputs == "<s>[INST] Who? [/INST]"
 
 
 @pytest.mark.parametrize("opening", [open_tgi_generator, open_openai_generator])
 @pytest.mark.parametrize(
-    ("template", "told"),
+    ("template", "message"),
     [
-        (None, "is not there"),
+        (None, "does not exist"),
         ("", "has no chat template"),
         ("{{ raise_exception('never') }}", "fails: never"),
-        ("nothing", "does not state the user's words once"),
+        ("nothing", "must contain the user's text exactly once"),
     ],
 )
-async def test_what_is_wrong_with_a_template_is_told_before_the_server_is_asked(
-    opening: Any, template: str | None, told: str, tmp_path: Path
+async def test_an_invalid_template_is_reported_before_any_request(
+    opening: Any, template: str | None, message: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "chat_template.jinja"
     if template is not None:
         file.write_text(template)
     settings = GeneratorSettings(url="http://127.0.0.1:1", chat_template_file=file)
-    with pytest.raises(InvalidRequest, match=told) as caught:
+    with pytest.raises(InvalidRequest, match=message) as caught:
         async with opening(settings):
             pass
     assert [each.field for each in caught.value.violations] == [SETTING]
 
 
 @pytest.mark.parametrize(
-    ("variables", "told"),
+    ("variables", "message"),
     [
-        ({}, "is for servers (tgi, openai) only, and the engine is onnx"),
+        ({}, "requires engine tgi or openai, but the engine is onnx"),
         (
             {"engine": "openai", "url": "http://127.0.0.1:1", "openai_api": "chat"},
-            "must not be set with openai_api chat: the server has a template itself",
+            "must not be set with openai_api chat: the server applies its own template",
         ),
     ],
 )
 def test_a_template_that_would_have_no_effect_is_refused(
-    variables: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
+    variables: dict[str, str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {**variables, "chat_template_file": "/template"}.items():
         monkeypatch.setenv(f"SCAAR_GENERATOR_{name.upper()}", value)
     with pytest.raises(InvalidRequest) as caught:
         GeneratorSettings.read()
-    assert [str(each) for each in caught.value.violations] == [f"{SETTING}: {told}"]
+    assert [str(each) for each in caught.value.violations] == [f"{SETTING}: {message}"]

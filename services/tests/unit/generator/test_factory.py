@@ -25,7 +25,7 @@ def without_report(folder):
     (folder / "training_report.json").unlink()
 
 
-async def test_no_model_set_says_what_to_set():
+async def test_without_a_model_the_error_names_the_setting():
     with pytest.raises(NotFound, match="SCAAR_GENERATOR_MODEL"):
         await described(None)
 
@@ -44,7 +44,7 @@ async def test_a_missing_file_is_named(folder, name):
 
 @pytest.mark.parametrize("name", ["model.onnx", "config.json", "tokenizer.json"])
 @pytest.mark.parametrize("kept", [0, 100, -1])
-async def test_a_truncated_file_is_told_by_its_digest(folder, name, kept):
+async def test_a_truncated_file_is_detected_by_its_digest(folder, name, kept):
     (folder / name).write_bytes((folder / name).read_bytes()[:kept])
     with pytest.raises(DataCorrupt, match=name):
         await described(folder)
@@ -52,14 +52,14 @@ async def test_a_truncated_file_is_told_by_its_digest(folder, name, kept):
 
 @pytest.mark.parametrize("name", ["model.onnx", "config.json", "tokenizer.json"])
 @pytest.mark.parametrize("content", [b"", b"no such thing", b"[]"])
-async def test_a_foreign_file_is_told_without_a_digest_too(folder, name, content):
+async def test_a_foreign_file_is_detected_without_a_digest(folder, name, content):
     without_report(folder)
     (folder / name).write_bytes(content)
     with pytest.raises(DataCorrupt, match=name):
         await described(folder)
 
 
-async def test_half_a_model_file_is_told_without_a_digest_too(folder):
+async def test_half_a_model_file_is_detected_without_a_digest(folder):
     without_report(folder)
     whole = (folder / "model.onnx").read_bytes()
     (folder / "model.onnx").write_bytes(whole[: len(whole) // 2])
@@ -116,7 +116,7 @@ async def test_the_revision_is_that_of_the_model_file(folder, language_model_fol
     assert (await described(folder)).revision == digest[:12]
 
 
-async def test_an_engine_whose_libraries_are_missing_says_what_to_install():
+async def test_an_engine_without_its_libraries_names_the_extra():
     """PyTorch is 5 GB, and not among what these tests install."""
     settings = GeneratorSettings(engine="transformers", model="some/model")
     with pytest.raises(CapabilityMissing, match=r"install scaar\[transformers\]$") as caught:
@@ -126,8 +126,10 @@ async def test_an_engine_whose_libraries_are_missing_says_what_to_install():
 
 
 @pytest.mark.parametrize("setting", [{"device": "cpu"}, {"dtype": "float32"}, {"attention": False}])
-async def test_what_is_for_another_engine_is_named(folder, setting):
+async def test_settings_of_another_engine_are_named(folder, setting):
     (name,) = setting
-    with pytest.raises(InvalidRequest, match=rf"^SCAAR_GENERATOR_{name.upper()}: is for transf"):
+    with pytest.raises(
+        InvalidRequest, match=rf"^SCAAR_GENERATOR_{name.upper()}: requires engine transf"
+    ):
         async with open_generator(GeneratorSettings(model=folder, **setting)):
             pass

@@ -8,7 +8,7 @@ import pytest
 
 from scaar.core.errors import PromptTooLong
 from scaar.core.types import AttendRequest, GenerateRequest
-from scaar.encoders.tokenizing import token_ids
+from scaar.encoders.tokenizer import token_ids
 from scaar.generator.engines.onnx import open_onnx_generator
 from scaar.generator.settings import GeneratorSettings
 from scaar.lab.vocabulary import build_tokenizer
@@ -60,7 +60,9 @@ TOO_LONG = [
 
 
 @pytest.mark.parametrize(("fields", "field", "limit", "given"), TOO_LONG)
-async def test_a_prompt_that_cannot_fit_is_refused_unread(watched, fields, field, limit, given):
+async def test_a_prompt_that_cannot_fit_is_rejected_without_tokenization(
+    watched, fields, field, limit, given
+):
     generator, tokenizer = watched
     with pytest.raises(PromptTooLong) as refused:
         await generate(generator, **fields)
@@ -78,7 +80,9 @@ async def test_a_prompt_that_cannot_fit_is_refused_unread(watched, fields, field
         (AttendRequest("a", "b", (5,) * 129), "text_token_ids"),
     ],
 )
-async def test_a_text_to_attend_to_that_cannot_fit_is_refused_unread(watched, request_, field):
+async def test_an_attention_request_that_cannot_fit_is_rejected_without_tokenization(
+    watched, request_, field
+):
     generator, tokenizer = watched
     with pytest.raises(PromptTooLong) as refused:
         await generator.attend(request_)
@@ -103,7 +107,7 @@ async def test_nothing_is_tokenised_on_the_event_loop(watched):
     assert threading.current_thread() not in tokenizer.threads
 
 
-async def test_the_event_loop_turns_while_a_long_text_is_tokenised():
+async def test_the_event_loop_runs_while_a_long_text_is_tokenised():
     """An encoder that keeps the interpreter's lock leaves the loop no turn but one at each end."""
     tokenizer, text, turns = build_tokenizer(), HUGE[:400_000], 0
 

@@ -26,7 +26,7 @@ def test_a_broken_distribution_has_no_numbers():
     assert (chosen.logprob, chosen.entropy) == (None, None)
 
 
-def test_equals_are_told_apart_by_id():
+def test_ties_are_broken_by_id():
     logits = np.array([1, 3, 2, 3], np.float32)
     chosen = choose(logits)
     assert chosen.id == 1

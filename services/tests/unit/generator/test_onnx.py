@@ -1,4 +1,4 @@
-"""The engine over a random model, held to the training code, and over scripted ones."""
+"""The engine over a random model, compared with the training code, and over scripted models."""
 
 import asyncio
 from contextlib import aclosing
@@ -179,7 +179,7 @@ async def test_a_character_that_stays_incomplete_is_what_the_tokenizer_decodes(w
     assert [token.text for token in tokens] == ["", "�"]
 
 
-async def test_special_tokens_are_no_text(write):
+async def test_special_tokens_are_not_text(write):
     async with write([*ids_of(" The"), BOS_ID, *ids_of(" film")]) as generator:
         tokens, _ = await generate(generator)
     assert [(token.text, token.start, token.end) for token in tokens] == [
@@ -214,7 +214,7 @@ async def test_a_stop_string_cuts_the_text_across_tokens(write, stop, expected):
     assert end.finish_reason is FinishReason.STOP
 
 
-async def test_the_beginning_of_a_stop_string_that_comes_to_nothing_is_text(write):
+async def test_an_incomplete_stop_string_is_text(write):
     async with write(ids_of(" The film was")) as generator:
         tokens, end = await generate(generator, stop=(" film is", "was born"))
     assert text_of(tokens) == " The film was"
@@ -264,7 +264,7 @@ async def test_cancelling_stops_the_model_within_one_token(random_model, watch):
     assert counting.steps <= steps + 1
 
 
-async def test_one_generation_too_many_is_refused_until_another_ends(write):
+async def test_a_generation_above_the_limit_is_rejected_until_another_ends(write):
     async with write(ids_of(" The film"), max_concurrent=1) as generator:
         async with aclosing(generator.generate(GenerateRequest(PROMPT))) as first:
             await anext(first)

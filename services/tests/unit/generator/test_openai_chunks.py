@@ -1,4 +1,4 @@
-"""Chunks of every dialect say the same, and what is of no form is told."""
+"""Chunks of every dialect are parsed alike, and invalid chunks are reported."""
 
 import json
 import sys
@@ -32,15 +32,15 @@ def content(token: str, logprob: Any, **more: Any) -> dict[str, Any]:
 
 
 def test_arrays_and_content_say_the_same() -> None:
-    told = Delta(" Ada", (ServedToken(0, " Ada", -0.5),))
+    found_events = Delta(" Ada", (ServedToken(0, " Ada", -0.5),))
     offsets = {"text_offset": [-1], "top_logprobs": [{" Ada": -0.5}]}
     one = completion(text=" Ada", logprobs=arrays([" Ada"], [-0.5], **offsets))
     two = completion(text=" Ada", logprobs={"content": [content(" Ada", -0.5)]})
     three = chat(delta={"content": " Ada"}, logprobs={"content": [content(" Ada", -0.5)]})
-    assert [read_chunk(each, top_tokens=0) for each in (one, two, three)] == [told] * 3
+    assert [read_chunk(each, top_tokens=0) for each in (one, two, three)] == [found_events] * 3
 
 
-def test_the_likeliest_tokens_are_given_as_many_as_were_asked_for() -> None:
+def test_the_requested_number_of_alternatives_is_returned() -> None:
     top = {" Bob": -2.0, " Ada": -0.5, " Eve": -9999.0}
     likely = [{"token": token, "logprob": logprob} for token, logprob in top.items()]
     one = completion(logprobs=arrays([" Ada"], [-0.5], top_logprobs=[top]))
@@ -55,7 +55,7 @@ def test_the_likeliest_tokens_are_given_as_many_as_were_asked_for() -> None:
 @pytest.mark.parametrize(
     "number", [None, -9999.0, -9999, -sys.float_info.max, -1e5, float("-inf"), float("nan")]
 )
-def test_a_number_that_stands_for_none_is_a_missing_log_probability(number: float | None) -> None:
+def test_the_number_for_minus_infinity_is_a_missing_log_probability(number: float | None) -> None:
     for chunk in (
         completion(logprobs=arrays([" Ada"], [number])),
         chat(logprobs={"content": [content(" Ada", number)]}),
@@ -69,14 +69,17 @@ def test_a_log_probability_a_hair_above_zero_is_zero() -> None:
 
 
 def test_bytes_stand_before_an_escaped_form_of_them() -> None:
-    told = [content("\\xc3", -1.0, bytes=[0xC3]), content("\\xe9", -1.0, bytes=[0xC3, 0xA9])]
-    delta = read_chunk(chat(logprobs={"content": told}), top_tokens=0)
+    found_events = [
+        content("\\xc3", -1.0, bytes=[0xC3]),
+        content("\\xe9", -1.0, bytes=[0xC3, 0xA9]),
+    ]
+    delta = read_chunk(chat(logprobs={"content": found_events}), top_tokens=0)
     assert [token.text for token in delta.tokens] == ["\N{REPLACEMENT CHARACTER}", "é"]
 
 
 def test_ids_are_given_where_the_server_gives_them() -> None:
-    told = completion(logprobs={"content": [content(" Ada", -0.5, id=7, bytes=[32, 65])]})
-    assert read_chunk(told, top_tokens=0).tokens == (ServedToken(7, " A", -0.5),)
+    found_events = completion(logprobs={"content": [content(" Ada", -0.5, id=7, bytes=[32, 65])]})
+    assert read_chunk(found_events, top_tokens=0).tokens == (ServedToken(7, " A", -0.5),)
 
 
 def test_usage_comes_with_any_chunk_and_alone_with_the_last() -> None:
@@ -100,6 +103,6 @@ def test_usage_comes_with_any_chunk_and_alone_with_the_last() -> None:
     ],
     ids=json.dumps,
 )
-def test_what_is_of_no_form_is_told(body: dict[str, Any]) -> None:
+def test_an_unknown_format_is_reported(body: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="a chunk"):
         read_chunk(Completion.construct(**body), top_tokens=0)

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from scaar.core.budget import deadline_in
 from scaar.core.errors import (
     BackendUnavailable,
     CapabilityMissing,
@@ -21,11 +20,12 @@ from scaar.core.errors import (
     ScaarError,
     StreamIncomplete,
 )
+from scaar.core.loop.budget import deadline_in
 from scaar.core.types import FinishReason, GenerateRequest, GenerationEvent, Token
 from scaar.generator.engines.openai import open_openai_generator
 from scaar.generator.engines.openai_server.dialects import DIALECTS
-from scaar.testing.lab_servers.openai import open_openai_server
-from scaar.testing.lab_servers.openai_failures import Failure
+from scaar.lab_servers.openai import open_openai_server
+from scaar.lab_servers.openai_failures import Failure
 from scaar.testing.sockets import TRANSPORTS
 
 from .openai_servers import (
@@ -64,7 +64,7 @@ async def failed(both: Opened, **fields: Any) -> tuple[ScaarError, list[Generati
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize(("kind", "condition"), BEFORE_THE_FIRST_TOKEN)
-async def test_what_fails_before_the_first_token_is_told_without_one(
+async def test_a_failure_before_the_first_token_yields_no_token(
     transport: str, kind: Failure, condition: type[ScaarError]
 ) -> None:
     async with opened(
@@ -78,12 +78,12 @@ async def test_what_fails_before_the_first_token_is_told_without_one(
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("openai_api", ["completions", "chat"])
 @pytest.mark.parametrize(("kind", "condition"), IN_MID_STREAM)
-async def test_what_fails_in_mid_stream_is_told_after_the_tokens_before_it(
+async def test_a_failure_within_a_stream_follows_the_tokens_before_it(
     dialect: str, openai_api: str, kind: Failure, condition: type[ScaarError]
 ) -> None:
     async with opened(dialect, openai_api=openai_api) as both:
         whole = tokens_of(await write(both.generator))
-        both.server.failures.tell(kind)
+        both.server.failures.inject(kind)
         error, seen = await failed(both)
         assert type(error) is condition
         assert 2 <= len(tokens_of(seen)) <= 3
@@ -93,7 +93,7 @@ async def test_what_fails_in_mid_stream_is_told_after_the_tokens_before_it(
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-async def test_a_generation_that_ends_for_no_known_reason_is_not_taken_for_whole(
+async def test_an_unknown_finish_reason_is_an_error(
     transport: str,
 ) -> None:
     async with opened(fail=[Failure.UNKNOWN_FINISH], transport=transport) as both:
@@ -106,15 +106,15 @@ async def test_a_generation_that_ends_for_no_known_reason_is_not_taken_for_whole
 
 
 @pytest.mark.parametrize("kind", [kind for kind, _ in BEFORE_THE_FIRST_TOKEN][:-1])
-async def test_a_generation_is_begun_again_before_its_first_token(kind: Failure) -> None:
+async def test_a_generation_is_retried_before_its_first_token(kind: Failure) -> None:
     async with opened() as both:
         whole = await write(both.generator)
-        both.server.failures.tell(kind, 2)
+        both.server.failures.inject(kind, 2)
         assert await write(both.generator) == whole
         assert len(both.pauses) == 2
 
 
-async def test_it_is_begun_three_times_at_most_and_the_client_adds_none() -> None:
+async def test_there_are_at_most_three_attempts_and_the_client_adds_none() -> None:
     async with opened(fail=[Failure.UNAVAILABLE]) as both:
         before = both.server.generations.requests
         await failed(both)
@@ -122,14 +122,14 @@ async def test_it_is_begun_three_times_at_most_and_the_client_adds_none() -> Non
 
 
 @pytest.mark.parametrize("kind", [kind for kind, _ in IN_MID_STREAM])
-async def test_nothing_is_begun_again_after_the_first_token(kind: Failure) -> None:
+async def test_nothing_is_retried_after_the_first_token(kind: Failure) -> None:
     async with opened(fail=[kind]) as both:
         await failed(both)
-        assert len(both.server.generations.asked) == 1
+        assert len(both.server.generations.accepted) == 1
         assert both.pauses == []
 
 
-async def test_nothing_is_begun_again_that_would_come_too_late() -> None:
+async def test_nothing_is_retried_that_would_miss_the_deadline() -> None:
     async with opened(fail=[Failure.OVERLOAD]) as both:
         with deadline_in(1.9):  # less than an overloaded server wants to be left alone
             error, _ = await failed(both)
@@ -161,7 +161,7 @@ async def test_a_prompt_that_leaves_no_room_is_too_long(dialect: str, openai_api
         assert [each.field for each in error.violations] == ["prompt"]
 
 
-async def test_more_generations_than_there_are_places_are_refused() -> None:
+async def test_generations_above_the_limit_are_rejected() -> None:
     async with opened(fail=[Failure.SLOW], server={"slow_s": 3600.0}, max_concurrent=1) as both:
         one = asyncio.create_task(write(both.generator))
         await both.server.generations.until_busy()
@@ -194,7 +194,7 @@ async def opening(url: str, **settings: Any) -> ScaarError:
 async def pauseless(seconds: float) -> None: ...
 
 
-async def test_a_server_that_is_not_there_is_named() -> None:
+async def test_an_unreachable_server_is_named() -> None:
     async with open_openai_server() as server:
         pass
     error = await opening(server.url)
@@ -202,12 +202,12 @@ async def test_a_server_that_is_not_there_is_named() -> None:
     assert error.message == f"the model server at {server.url} does not answer"
 
 
-async def test_a_model_that_is_not_served_is_told_with_those_that_are() -> None:
+async def test_an_unknown_model_is_reported_with_the_served_models() -> None:
     async with open_openai_server() as server:
         error = await opening(server.url, model="gpt-9")
         assert type(error) is NotFound
         assert "no model gpt-9" in error.message
-        assert "SCAAR_GENERATOR_MODEL names one of: lab-lm" in error.message
+        assert "set SCAAR_GENERATOR_MODEL to one of: lab-lm" in error.message
 
 
 async def test_llama_cpp_serves_its_model_by_any_name() -> None:
@@ -272,30 +272,53 @@ async def test_a_status_is_a_condition_that_quotes_nothing(
     async with serving(status, body) as url:
         error = await opening(url)
     assert isinstance(error, condition)
-    for told in ("bad", "too long", "large", "CUDA", "Not Found", "html"):
-        assert told not in error.message
+    for message_text in ("bad", "too long", "large", "CUDA", "Not Found", "html"):
+        assert message_text not in error.message
 
 
 @pytest.mark.parametrize(
     "listed",
     ["<html>", "{", "null", "7", "[]", "{}", '{"data": null}', '{"data": [7]}', '{"data": [{}]}'],
 )
-async def test_what_is_no_list_of_models_is_told(listed: str) -> None:
+async def test_an_invalid_list_of_models_is_reported(listed: str) -> None:
     async with serving(200, {}, listed=listed) as url:
         error = await opening(url)
     assert type(error) is BackendUnavailable
 
 
-async def test_the_code_and_the_field_that_a_server_names_are_told_on() -> None:
+async def test_the_servers_error_code_and_field_are_reported() -> None:
     error = {"message": "no temperature", "code": "unsupported_value", "param": "temperature"}
     async with serving(400, {"error": error}) as url:
         found = await opening(url)
-    told = f"the model server at {url}/v1 refused with 400 (unsupported_value: temperature)"
-    assert found.message == f"request: {told}"
+    status = "HTTP 400 (unsupported_value: temperature)"
+    expected = f"the model server at {url}/v1 rejected the request with {status}"
+    assert found.message == f"request: {expected}"
 
 
 @pytest.mark.parametrize(
-    ("told", "seconds"),
+    ("status", "message", "detail"),
+    [
+        (400, "temperature\nis not supported", "temperature is not supported"),
+        (500, "CUDA out of memory", "CUDA out of memory"),
+        (404, "The model does not exist", "The model does not exist"),
+        (429, "rate limit", "rate limit"),
+        (500, "x" * 1_000, f"{'x' * 300}…"),
+        (401, "Incorrect key: sk-1234", ""),
+        (502, "<html>", ""),
+    ],
+)
+async def test_the_servers_own_text_is_a_detail_for_this_terminal_and_the_log(
+    status: int, message: str, detail: str
+) -> None:
+    async with serving(status, {"error": {"message": message}}) as url:
+        error = await opening(url)
+    assert error.detail == detail
+    assert not detail or detail not in error.message
+    assert "sk-1234" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("message_text", "seconds"),
     [
         ("7", 7.0),
         ("0.5", 0.5),
@@ -306,8 +329,8 @@ async def test_the_code_and_the_field_that_a_server_names_are_told_on() -> None:
         ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0),
     ],
 )
-async def test_when_to_come_again_is_what_the_server_says(told: str, seconds: float) -> None:
-    async with serving(429, {"error": {"message": "full"}}, **{"Retry-After": told}) as url:
+async def test_the_retry_delay_is_the_servers(message_text: str, seconds: float) -> None:
+    async with serving(429, {"error": {"message": "full"}}, **{"Retry-After": message_text}) as url:
         error = await opening(url)
     assert isinstance(error, Overloaded)
     assert error.retry_after_s == seconds
@@ -316,15 +339,15 @@ async def test_when_to_come_again_is_what_the_server_says(told: str, seconds: fl
 # --- time, and leaving early ----------------------------------------------------------------------
 
 
-async def test_a_call_ends_with_its_own_time_where_that_is_sooner() -> None:
+async def test_a_call_ends_at_its_own_deadline_if_that_is_sooner() -> None:
     async with opened(fail=[Failure.SLOW]) as both:
         with deadline_in(0.3):
             error, _ = await failed(both)
         assert type(error) is DeadlineExceeded
-        assert "the call's time was used up" in error.message
+        assert "the deadline passed" in error.message
 
 
-async def test_a_stream_that_goes_on_is_not_bounded_as_a_whole() -> None:
+async def test_the_total_time_of_an_active_stream_is_not_limited() -> None:
     async with opened(fail=[Failure.SLOW], server={"slow_s": 0.3}, read_timeout_s=2.5) as both:
         assert len(tokens_of(await write(both.generator, max_tokens=10))) == 10
 
@@ -348,11 +371,11 @@ async def test_a_stream_that_is_closed_stops_the_server(transport: str, openai_a
 async def test_a_stream_that_is_closed_leaves_no_generator_to_the_garbage_collector(
     slow_s: float,
 ) -> None:
-    begun = list[AsyncGenerator[Any, None]]()
+    started = list[AsyncGenerator[Any, None]]()
     hooks = sys.get_asyncgen_hooks()
 
     def first(generator: AsyncGenerator[Any, None]) -> None:
-        begun.append(generator)
+        started.append(generator)
         if hooks.firstiter is not None:
             hooks.firstiter(generator)
 
@@ -368,14 +391,14 @@ async def test_a_stream_that_is_closed_leaves_no_generator_to_the_garbage_collec
         finally:
             sys.set_asyncgen_hooks(*hooks)
         await both.idle()
-        assert begun
-        assert [each.__qualname__ for each in begun if each.ag_frame is not None] == []
+        assert started
+        assert [each.__qualname__ for each in started if each.ag_frame is not None] == []
 
 
 async def test_a_stop_string_ends_the_servers_work() -> None:
     async with opened(server={"slow_s": 0.05}) as both:
         text = text_of(await write(both.generator, max_tokens=40))
-        both.server.failures.tell(Failure.SLOW)
+        both.server.failures.inject(Failure.SLOW)
         stopped = await write(both.generator, max_tokens=1024, stop=(text[5:9],))
         assert text_of(stopped) == text[:5]
         await both.idle()

@@ -10,8 +10,8 @@ from pydantic import SecretStr
 
 from scaar.core.errors import CapabilityMissing, ScaarError
 from scaar.generator.engines.openai import open_openai_generator
-from scaar.testing.lab_servers.openai import open_openai_server
-from scaar.testing.lab_servers.openai_failures import Failure
+from scaar.lab_servers.openai import open_openai_server
+from scaar.lab_servers.openai_failures import Failure
 
 from .openai_servers import PROMPT, settings_of, text_of, write
 
@@ -21,10 +21,15 @@ MIDDLE_OF_THE_PROMPT = PROMPT[20:40]
 
 def everything_of(error: BaseException) -> str:
     """All that a log could show of an error and of those that it came from."""
-    told = list[str]()
+    reported = list[str]()
     for each in causes_of(error):
-        told += [*traceback.format_exception(each), repr(each), repr(each.args), repr(vars(each))]
-    return "\n".join(told)
+        reported += [
+            *traceback.format_exception(each),
+            repr(each),
+            repr(each.args),
+            repr(vars(each)),
+        ]
+    return "\n".join(reported)
 
 
 def causes_of(error: BaseException) -> list[BaseException]:
@@ -54,14 +59,16 @@ async def test_a_key_that_is_changed_in_its_file_is_sent_from_then_on(tmp_path: 
         open_openai_generator(settings_of(server.url, api_key_file=path)) as generator,
     ):
         server.api_key = "sk-after"
-        with pytest.raises(CapabilityMissing, match="refused with 401"):
+        with pytest.raises(CapabilityMissing, match="rejected the request with HTTP 401"):
             await write(generator)
         path.write_text("sk-after")
         assert text_of(await write(generator))
 
 
 @pytest.mark.parametrize("fields", [{}, {"api_key": SecretStr("sk-other")}])
-async def test_a_wrong_key_is_told_with_its_setting_and_not_shown(fields: dict[str, Any]) -> None:
+async def test_a_wrong_key_is_reported_by_its_setting_and_not_quoted(
+    fields: dict[str, Any],
+) -> None:
     async with open_openai_server(api_key=KEY) as server:  # it quotes the key that it refuses
         with pytest.raises(CapabilityMissing, match="SCAAR_GENERATOR_API_KEY") as caught:
             async with open_openai_generator(settings_of(server.url, **fields)):
@@ -92,14 +99,14 @@ async def test_no_failure_shows_the_key_or_keeps_what_holds_it(
             sleep=pauseless,
         ) as generator,
     ):
-        told = repr(generator) + repr(vars(generator))
-        server.failures.tell(kind)
+        reported = repr(generator) + repr(vars(generator))
+        server.failures.inject(kind)
         causes = list[BaseException]()
         try:
             await write(generator)
         except ScaarError as error:
             causes = causes_of(error)
-    told += "".join(map(everything_of, causes))
-    assert KEY not in told + caplog.text
-    assert MIDDLE_OF_THE_PROMPT not in told
+    reported += "".join(map(everything_of, causes))
+    assert KEY not in reported + caplog.text
+    assert MIDDLE_OF_THE_PROMPT not in reported
     assert not any(type(each).__module__.startswith("openai") for each in causes)

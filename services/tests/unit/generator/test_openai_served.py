@@ -16,12 +16,12 @@ from scaar.core.types import (
     LogprobKind,
     Token,
 )
-from scaar.generator.engines.openai_server.chat_turns import GO_ON, turns_of
+from scaar.generator.engines.openai_server.chat import CONTINUE_INSTRUCTION, turns_of
 from scaar.generator.engines.openai_server.dialects import DIALECTS
 from scaar.generator.factory import open_generator
 from scaar.generator.settings import GeneratorSettings
-from scaar.testing.lab_servers.openai import open_openai_server
-from scaar.testing.lab_servers.openai_failures import Failure
+from scaar.lab_servers.openai import open_openai_server
+from scaar.lab_servers.openai_failures import Failure
 
 from .openai_servers import PROMPT, REQUEST, end_of, opened, settings_of, text_of, tokens_of, write
 
@@ -32,7 +32,7 @@ ODD_AND_ALIKE = (
     Failure.LATE_TEXT,
     Failure.BARE_TOKENS,
 )
-"""Ways to tell of the same tokens."""
+"""Peculiarities that must not change the tokens."""
 
 
 # --- the description ------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ ODD_AND_ALIKE = (
         ("llama_cpp", LogprobKind.RAW, ContinuationKind.NATIVE, 8192),
     ],
 )
-async def test_the_dialect_is_told_by_the_server(
+async def test_the_dialect_is_detected_from_the_server(
     dialect: str, kind: LogprobKind, chat: ContinuationKind, context: int, openai_api: str
 ) -> None:
     async with opened(dialect, openai_api=openai_api) as both:
@@ -61,7 +61,7 @@ async def test_the_dialect_is_told_by_the_server(
         assert model.max_concurrent_generations == 32
 
 
-async def test_settings_stand_before_what_the_server_says() -> None:
+async def test_settings_override_the_servers_description() -> None:
     async with opened(
         "vllm", logprob_kind="processed", max_total_tokens=100, prompt_profile="lab"
     ) as both:
@@ -99,13 +99,13 @@ async def test_a_server_without_log_probabilities_is_seen_to_have_none(
 
 
 @pytest.mark.parametrize("name", ["openai_api", "dialect", "logprob_kind", "max_total_tokens"])
-async def test_what_is_for_openai_is_refused_with_another_engine(
+async def test_openai_settings_are_rejected_with_another_engine(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = {"openai_api": "chat", "dialect": "vllm", "logprob_kind": "raw"}
     monkeypatch.setenv(f"SCAAR_GENERATOR_{name.upper()}", given.get(name, "1"))
-    told = f"SCAAR_GENERATOR_{name.upper()}: is for openai only, and the engine is onnx"
-    with pytest.raises(InvalidRequest, match=told):
+    message_text = f"SCAAR_GENERATOR_{name.upper()}: requires engine openai, but the engine is onnx"
+    with pytest.raises(InvalidRequest, match=message_text):
         GeneratorSettings.read()
 
 
@@ -115,12 +115,12 @@ async def test_what_is_for_openai_is_refused_with_another_engine(
 @pytest.mark.parametrize("kind", ODD_AND_ALIKE)
 @pytest.mark.parametrize("openai_api", APIS)
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_tokens_are_the_same_however_they_are_told(
+async def test_tokens_are_the_same_in_every_format(
     dialect: str, openai_api: str, kind: Failure
 ) -> None:
     async with opened(dialect, openai_api=openai_api) as both:
         whole = await write(both.generator)
-        both.server.failures.tell(kind)
+        both.server.failures.inject(kind)
         odd = await write(both.generator)
         assert tokens_of(odd) == tokens_of(whole)
         assert end_of(odd) == end_of(whole)
@@ -128,12 +128,12 @@ async def test_tokens_are_the_same_however_they_are_told(
 
 @pytest.mark.parametrize("openai_api", APIS)
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_a_character_in_parts_comes_whole_with_its_last_part(
+async def test_a_split_character_is_returned_with_its_last_part(
     dialect: str, openai_api: str
 ) -> None:
     async with opened(dialect, openai_api=openai_api) as both:
         whole = tokens_of(await write(both.generator))
-        both.server.failures.tell(Failure.SPLIT_CHARACTERS)
+        both.server.failures.inject(Failure.SPLIT_CHARACTERS)
         parts = tokens_of(await write(both.generator))
         assert [token.text for token in parts[1::2]] == [token.text for token in whole]
         for first, second in zip(parts[::2], parts[1::2], strict=True):
@@ -147,7 +147,7 @@ async def test_a_number_for_no_log_probability_is_a_missing_one(
 ) -> None:
     async with opened(dialect, openai_api=openai_api) as both:
         whole = tokens_of(await write(both.generator))
-        both.server.failures.tell(Failure.MISSING_LOGPROBS)
+        both.server.failures.inject(Failure.MISSING_LOGPROBS)
         found = tokens_of(await write(both.generator))
         assert [token.logprob for token in found] == [
             None if place % 2 else token.logprob for place, token in enumerate(whole)
@@ -158,20 +158,20 @@ async def test_a_number_for_no_log_probability_is_a_missing_one(
 async def test_tokens_are_counted_where_the_server_does_not(dialect: str) -> None:
     async with opened(dialect) as both:
         counted = end_of(await write(both.generator))
-        both.server.failures.tell(Failure.NO_USAGE)
+        both.server.failures.inject(Failure.NO_USAGE)
         end = end_of(await write(both.generator))
         assert (end.prompt_tokens, end.generated_tokens) == (0, counted.generated_tokens)
 
 
 @pytest.mark.parametrize("dialect", ["vllm", "sglang", "llama_cpp"])
-async def test_what_was_read_is_told_before_the_first_token(dialect: str) -> None:
+async def test_the_prompt_tokens_are_reported_before_the_first_token(dialect: str) -> None:
     async with opened(dialect) as both:
         first, second, *_ = events = await write(both.generator)
         assert first == GenerationStart(end_of(events).prompt_tokens)
         assert isinstance(second, Token)
 
 
-async def test_the_token_that_ends_a_text_is_counted_and_is_none_of_it() -> None:
+async def test_the_end_of_sequence_token_is_counted_but_not_returned() -> None:
     async with opened("vllm") as vllm, opened("openai") as openai:
         theirs = await write(vllm.generator, max_tokens=200)
         others = await write(openai.generator, max_tokens=200)
@@ -183,25 +183,25 @@ async def test_the_token_that_ends_a_text_is_counted_and_is_none_of_it() -> None
 # --- chats ----------------------------------------------------------------------------------------
 
 
-def test_a_prompt_is_the_users_turn_and_what_was_written_the_models() -> None:
+def test_the_prompt_is_the_users_turn_and_the_prefix_the_models() -> None:
     request = REQUEST.__class__(PROMPT, prefix=" Ada")
     user = {"role": "user", "content": PROMPT}
     model = {"role": "assistant", "content": " Ada"}
     assert turns_of(REQUEST, ContinuationKind.NATIVE) == [user]
     assert turns_of(request, ContinuationKind.NATIVE) == [user, model]
-    asked = {"role": "user", "content": GO_ON}
-    assert turns_of(request, ContinuationKind.RESTATED) == [user, model, asked]
+    requested = {"role": "user", "content": CONTINUE_INSTRUCTION}
+    assert turns_of(request, ContinuationKind.RESTATED) == [user, model, requested]
 
 
-async def test_a_model_that_repeats_itself_when_it_goes_on_is_cut() -> None:
+async def test_the_repeats_of_a_continuing_model_are_removed() -> None:
     async with opened("openai", openai_api="chat") as both:
         whole = tokens_of(await write(both.generator, max_tokens=40))
         cut = next(at for at, token in enumerate(whole) if "." in token.text) + 1
         prefix = "".join(token.text for token in whole[:cut])
         rest = "".join(token.text for token in whole[cut:])
-        both.server.failures.tell(Failure.REPEATS)
+        both.server.failures.inject(Failure.REPEATS)
         found = await write(both.generator, prefix=prefix, max_tokens=40 - cut)
-        assert both.server.generations.asked[-1].restated
+        assert both.server.generations.accepted[-1].restated
         assert text_of(found) == rest
         assert tokens_of(found)[0].start == 0
 
@@ -230,13 +230,13 @@ async def test_the_client_of_openai_is_served_unmodified(dialect: Any) -> None:
         assert whole.usage == chat.usage
 
 
-async def test_a_stream_is_events_to_whoever_reads_them() -> None:
-    asked = {"model": "lab-lm", "prompt": PROMPT, "max_tokens": 3, "temperature": 0}
-    asked |= {"stream": True, "logprobs": 1, "stream_options": {"include_usage": True}}
+async def test_a_stream_yields_events_to_its_reader() -> None:
+    requested = {"model": "lab-lm", "prompt": PROMPT, "max_tokens": 3, "temperature": 0}
+    requested |= {"stream": True, "logprobs": 1, "stream_options": {"include_usage": True}}
     async with (
         open_openai_server(dialect="sglang") as server,
         ClientSession() as session,
-        session.post(f"{server.url}/completions", json=asked) as response,
+        session.post(f"{server.url}/completions", json=requested) as response,
     ):
         assert response.content_type == "text/event-stream"
         lines = [line for line in (await response.text()).splitlines() if line]
@@ -248,7 +248,7 @@ async def test_a_stream_is_events_to_whoever_reads_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dialect", "wrong", "status", "told"),
+    ("dialect", "wrong", "status", "message_text"),
     [
         ("openai", {"repetition_penalty": 1.0}, 400, "Unrecognized request argument"),
         ("openai", {"model": "other"}, 404, "does not exist"),
@@ -259,22 +259,22 @@ async def test_a_stream_is_events_to_whoever_reads_them() -> None:
     ],
 )
 async def test_a_wrong_request_is_refused_as_the_dialect_does(
-    dialect: Any, wrong: dict[str, Any], status: int, told: str
+    dialect: Any, wrong: dict[str, Any], status: int, message_text: str
 ) -> None:
-    asked = {"model": "lab-lm", "prompt": PROMPT, "max_tokens": 3, "temperature": 0, **wrong}
+    requested = {"model": "lab-lm", "prompt": PROMPT, "max_tokens": 3, "temperature": 0, **wrong}
     async with (
         open_openai_server(dialect=dialect) as server,
         ClientSession() as session,
-        session.post(f"{server.url}/completions", json=asked) as response,
+        session.post(f"{server.url}/completions", json=requested) as response,
     ):
         body = await response.json()
         assert response.status == status
     error = body if dialect == "sglang" else body["error"]
-    assert told in error["message"]
+    assert message_text in error["message"]
 
 
-async def test_a_kind_of_failure_that_is_none_is_told_with_those_there_are() -> None:
-    with pytest.raises(InvalidRequest, match="there is no 'fire'; known: overload, "):
+async def test_an_unknown_failure_is_reported_with_the_known_ones() -> None:
+    with pytest.raises(InvalidRequest, match="unknown failure 'fire'; known: overload, "):
         async with open_openai_server(fail=["fire"]):
             pass
 
@@ -302,13 +302,13 @@ async def test_a_server_without_a_list_serves_the_model_that_is_named() -> None:
 
 
 @pytest.mark.parametrize("kind", [None, Failure.NO_LOGPROBS, Failure.LATE_TEXT])
-async def test_a_turn_that_is_told_again_with_what_follows_it_is_no_part_of_that(
+async def test_an_echoed_turn_is_removed_from_the_text(
     kind: Failure | None,
 ) -> None:
     async with opened("llama_cpp", openai_api="chat") as both:
         whole = tokens_of(await write(both.generator, max_tokens=12))
         if kind is not None:
-            both.server.failures.tell(kind)
+            both.server.failures.inject(kind)
         prefix = "".join(token.text for token in whole[:4])
         found = await write(both.generator, prefix=prefix, max_tokens=8)
         assert text_of(found) == "".join(token.text for token in whole[4:])

@@ -1,10 +1,10 @@
-"""Tokens are laid over the text that a server sends, however it tells of them."""
+"""Tokens are aligned with the text that a server sends, in every format."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.generator.engines.openai_server.text import TextOfTokens
+from scaar.generator.engines.openai_server.text import TokenAligner
 from scaar.generator.engines.served.text import ServedToken
 
 PARTIAL = "\N{REPLACEMENT CHARACTER}"
@@ -15,13 +15,13 @@ def tokens(*texts: str) -> list[ServedToken]:
 
 
 def laid(*chunks: tuple[list[ServedToken], str], ended: bool = True) -> list[tuple[int, str]]:
-    text = TextOfTokens()
-    found = [each for told, written in chunks for each in text.feed(told, written)]
+    text = TokenAligner()
+    found = [each for reported, written in chunks for each in text.feed(reported, written)]
     return [(each.id, each.text) for each in (*found, *text.flush(ended=ended))]
 
 
-def test_tokens_that_are_the_text_are_given_as_they_come() -> None:
-    text = TextOfTokens()
+def test_tokens_that_equal_the_text_are_unchanged() -> None:
+    text = TokenAligner()
     one, two = tokens(" Ada", " was")
     assert text.feed([one], " Ada") == [one]
     assert text.feed([two], " was") == [two]
@@ -45,30 +45,30 @@ def test_a_character_of_several_tokens_is_the_last_ones(shown: str) -> None:
     assert laid(([a, b, c, d], " born🙂 in")) == [(0, " born"), (1, ""), (2, "🙂"), (3, " in")]
 
 
-def test_text_that_comes_late_goes_to_the_tokens_that_wrote_it() -> None:
+def test_late_text_is_assigned_to_its_tokens() -> None:
     a, b, c = tokens(" caf", PARTIAL, PARTIAL)
     assert laid(([a, b], " "), ([c], "café")) == [(0, " caf"), (1, ""), (2, "é")]
 
 
-def test_a_token_told_without_its_space_has_it_in_its_place() -> None:
+def test_a_token_reported_without_its_space_gets_it() -> None:
     a, b = tokens("Ada", "was")
     assert laid(([a], " Ada"), ([b], " was")) == [(0, " Ada"), (1, " was")]
 
 
-def test_the_token_that_ends_a_text_is_none_of_it() -> None:
+def test_the_end_of_sequence_token_is_not_returned() -> None:
     a, end = tokens(" London.", "</s>")
     assert laid(([a], " London."), ([end], "")) == [(0, " London.")]
     assert laid(([a, end], " London.")) == [(0, " London.")]
 
 
-def test_what_a_text_was_cut_off_in_is_given_without_text() -> None:
+def test_the_tokens_of_an_incomplete_character_have_no_text() -> None:
     a, b = tokens(" caf", PARTIAL)
     assert laid(([a], " caf"), ([b], ""), ended=False) == [(0, " caf"), (1, "")]
     assert laid(([a], " caf"), ([b], ""), ([], PARTIAL), ended=False)[-1] == (1, PARTIAL)
 
 
 def test_text_without_tokens_is_one_token_without_a_log_probability() -> None:
-    text = TextOfTokens()
+    text = TokenAligner()
     assert text.feed([], " Ada was") == [ServedToken(0, " Ada was")]
 
 
@@ -78,23 +78,23 @@ def test_text_without_tokens_is_one_token_without_a_log_probability() -> None:
     lag=st.integers(0, 3),
     data=st.data(),
 )
-def test_text_and_tokens_are_kept_however_both_are_cut(
+def test_text_and_tokens_are_complete_for_any_chunking(
     text: str, cuts: list[int], lag: int, data: st.DataObject
 ) -> None:
-    """Bytes cut into tokens and chunks anywhere, the text of each told when its character is."""
-    whole, told, at = text.encode(), list[tuple[ServedToken, str]](), 0
+    """Bytes cut into tokens and chunks anywhere; a character is sent when it is complete."""
+    whole, reported, at = text.encode(), list[tuple[ServedToken, str]](), 0
     while at < len(whole):
-        size = cuts[len(told) % len(cuts)]
+        size = cuts[len(reported) % len(cuts)]
         before = whole[:at].decode(errors="ignore")
         after = whole[: at + size].decode(errors="ignore")
         shown = whole[at : at + size].decode(errors="replace")
-        told.append((ServedToken(len(told), shown, -1.0), after[len(before) :]))
+        reported.append((ServedToken(len(reported), shown, -1.0), after[len(before) :]))
         at += size
-    laying, found, number = TextOfTokens(), list[ServedToken](), 0
+    laying, found, number = TokenAligner(), list[ServedToken](), 0
     late: list[str] = []
-    while number < len(told):
+    while number < len(reported):
         count = data.draw(st.integers(0, 4))
-        chunk, number = told[number : number + count], number + count
+        chunk, number = reported[number : number + count], number + count
         late += [written for _, written in chunk]
         ready = max(0, len(late) - lag)
         found += laying.feed([token for token, _ in chunk], "".join(late[:ready]))
@@ -105,4 +105,4 @@ def test_text_and_tokens_are_kept_however_both_are_cut(
     numbers = [each.id for each in found if each.logprob is not None]
     assert numbers == sorted(set(numbers))
     if not lag:
-        assert len(numbers) == len(told)
+        assert len(numbers) == len(reported)

@@ -1,4 +1,4 @@
-"""The pace of a generator, by a clock that moves only when it is told to."""
+"""The pace of a generator, with a clock that the test advances."""
 
 import asyncio
 
@@ -36,7 +36,7 @@ def paced(clock, generator, interval_s=0.5):
     return PacedGenerator(generator, interval_s, now=clock.now, sleep=clock.sleep)
 
 
-async def test_no_token_comes_sooner_than_the_pace_after_the_one_before():
+async def test_tokens_are_at_least_the_pace_apart():
     clock = FakeTime()
     times = []
     async for event in paced(clock, scripted(*"abcd")).generate(GenerateRequest("x")):
@@ -45,7 +45,7 @@ async def test_no_token_comes_sooner_than_the_pace_after_the_one_before():
     assert times == [100.0, 100.5, 101.0, 101.5]
 
 
-async def test_a_sleep_that_ends_too_soon_is_gone_on_with():
+async def test_a_sleep_that_ends_too_soon_is_continued():
     clock = FakeTime(early=0.1)
     times = []
     async for event in paced(clock, scripted(*"abc")).generate(GenerateRequest("x")):
@@ -74,7 +74,7 @@ async def test_the_start_and_the_end_are_not_waited_for():
     assert clock.slept == []
 
 
-async def test_every_generation_has_a_pace_of_its_own():
+async def test_every_generation_is_paced_separately():
     clock = FakeTime()
     generator = paced(clock, scripted("a"))
     for _ in range(2):
@@ -83,7 +83,7 @@ async def test_every_generation_has_a_pace_of_its_own():
     assert clock.slept == []
 
 
-async def test_waiting_ends_at_once_when_cancelled_and_closes_the_generation():
+async def test_cancellation_ends_the_wait_and_closes_the_generation():
     waits = asyncio.Event()
     below = scripted(*"abcd")
 

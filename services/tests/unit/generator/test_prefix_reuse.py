@@ -33,7 +33,7 @@ async def generate(generator, **fields):
 
 
 def going_on(tokens):
-    """The fields of a request that goes on from these tokens."""
+    """Return the fields of a request that continues these tokens."""
     return {
         "prefix": "".join(token.text for token in tokens),
         "prefix_token_ids": tuple(token.id for token in tokens),
@@ -58,7 +58,7 @@ async def test_a_longer_prefix_is_read_from_where_the_last_text_ended(opened, wa
         assert watched.tokens == start.prompt_tokens + 5 * 2
         watched.reads.clear()
         await generate(generator, **going_on(tokens_of(first)), max_tokens=3)
-    # The last token written was never read: what follows it was not wanted.
+    # The last token written was never read: what follows it was not requested.
     assert watched.reads[0] == [token.id for token in tokens_of(first)[-2:]]
     assert watched.tokens == 3 * 2
 
@@ -91,7 +91,7 @@ async def test_the_same_request_reads_the_end_of_its_prompt_again(opened, watch)
     assert second[0] == first[0], "the prompt counts whole, read or found"
 
 
-async def test_without_a_store_every_prompt_is_read_whole(opened, watch):
+async def test_without_a_store_every_prompt_is_read_completely(opened, watch):
     async with opened(prefix_cache_mb=0) as generator:
         watched = watch(generator)
         start, *_ = await generate(generator, max_tokens=1)
@@ -99,7 +99,7 @@ async def test_without_a_store_every_prompt_is_read_whole(opened, watch):
     assert watched.tokens == 2 * start.prompt_tokens
 
 
-async def test_what_a_closed_generation_read_is_not_read_again(opened, watch):
+async def test_the_cache_of_a_closed_generation_is_reused(opened, watch):
     async with opened() as generator:
         watched = watch(generator)
         seen = []
@@ -113,7 +113,7 @@ async def test_what_a_closed_generation_read_is_not_read_again(opened, watch):
     assert watched.reads == [[token.id for token in seen[-2:]]]
 
 
-async def test_what_a_cancelled_generation_read_is_not_read_again(opened, watch):
+async def test_the_cache_of_a_cancelled_generation_is_reused(opened, watch):
     async with opened() as generator:
         watched = watch(generator)
         seen = []
@@ -175,7 +175,7 @@ async def test_interleaved_generations_never_see_each_others_tokens(opened):
                 await stream.aclose()
 
 
-async def test_a_generation_left_open_is_closed_after_its_generator(opened):
+async def test_an_open_generation_is_closed_after_its_generator(opened):
     async with opened() as generator:
         left = generator.generate(GenerateRequest(PROMPT))
         await anext(left)

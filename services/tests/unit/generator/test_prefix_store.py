@@ -38,7 +38,7 @@ def shared(one, other):
 
 
 def put(store, ids):
-    store.keep(ids, cache_of(ids))
+    store.put(ids, cache_of(ids))
 
 
 def test_the_longest_beginning_that_was_read_is_found():
@@ -53,7 +53,7 @@ def test_the_longest_beginning_that_was_read_is_found():
     assert store.reused_tokens == 3 + 3 + 1
 
 
-def test_a_text_stands_for_its_beginnings():
+def test_a_text_covers_its_prefixes():
     store = PrefixStore(1_000)
     put(store, [1, 2])
     put(store, [1, 2, 3])
@@ -62,7 +62,7 @@ def test_a_text_stands_for_its_beginnings():
     assert held(store.find([1, 2, 3])) == [1, 2, 3]
 
 
-def test_the_least_recently_used_goes_first():
+def test_the_least_recently_used_entry_is_evicted_first():
     store = PrefixStore(4 * TOKEN_BYTES)
     put(store, [1, 1])
     put(store, [2, 2])
@@ -73,7 +73,7 @@ def test_the_least_recently_used_goes_first():
     assert store.find([3, 3]) is not None
 
 
-def test_what_was_kept_again_is_used_again():
+def test_storing_an_entry_again_counts_as_use():
     store = PrefixStore(4 * TOKEN_BYTES)
     put(store, [1, 1])
     put(store, [2, 2])
@@ -83,7 +83,7 @@ def test_what_was_kept_again_is_used_again():
     assert store.find([1]) is not None
 
 
-def test_what_is_larger_than_the_store_is_not_held_and_drives_nothing_out():
+def test_an_entry_larger_than_the_store_is_not_stored_and_evicts_nothing():
     store = PrefixStore(3 * TOKEN_BYTES)
     put(store, [1, 2])
     put(store, [1, 2, 3, 4])
@@ -113,17 +113,17 @@ def test_the_bound_holds_and_what_is_found_was_read(limit, steps):
         assert store.size_bytes <= limit * TOKEN_BYTES
 
 
-@given(kept=st.lists(texts, max_size=20), wanted=texts)
-def test_without_a_bound_the_longest_shared_beginning_is_always_found(kept, wanted):
+@given(kept=st.lists(texts, max_size=20), expected=texts)
+def test_without_a_bound_the_longest_shared_beginning_is_always_found(kept, expected):
     store = PrefixStore(1_000_000)
     for ids in kept:
         put(store, ids)
-    longest = max((shared(wanted, ids) for ids in kept), default=0)
-    found = store.find(wanted)
+    longest = max((shared(expected, ids) for ids in kept), default=0)
+    found = store.find(expected)
     assert (found.length if found else 0) == longest
 
 
-def test_a_cut_cache_holds_on_to_its_own_memory_only():
+def test_a_truncated_cache_shares_no_memory():
     whole = cache_of(range(100))
     cut = whole.cut(3)
     assert held(cut) == [0, 1, 2]

@@ -1,4 +1,4 @@
-"""Settings recommended by the service's own settings: checked, told of the model, and used."""
+"""Policy settings recommended by the service's settings: validated, described and used."""
 
 import json
 from pathlib import Path
@@ -7,16 +7,16 @@ import pytest
 
 from scaar.core.errors import InvalidRequest
 from scaar.core.policies import PRESETS
-from scaar.core.policies.effective import effective_policy
+from scaar.core.policies.effective_settings import effective_policy
 from scaar.core.types import PolicyOverrides, PolicyRequest, RecommendedSettings, SettingSource
 from scaar.generator.factory import open_generator
-from scaar.generator.recommended import RecommendingGenerator
+from scaar.generator.recommended_settings import RecommendingGenerator
 from scaar.generator.settings import GeneratorSettings
 from scaar.lab.models import LAB_LM, model_folder
+from scaar.lab_servers.openai import open_openai_server
+from scaar.lab_servers.tgi import open_tgi_server
 from scaar.runtime.config_file import ConfigFile
 from scaar.testing.fakes import ScriptedGenerator
-from scaar.testing.lab_servers.openai import open_openai_server
-from scaar.testing.lab_servers.tgi import open_tgi_server
 
 VARIABLE = "SCAAR_GENERATOR_RECOMMENDED"
 GIVEN = {"scaar": {"theta": 0.5, "top_k": 7}, "ircot": {"top_k": 2}}
@@ -45,7 +45,7 @@ def test_every_policy_that_retrieves_may_be_recommended_how_much(
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "reported"),
     [
         ({"scar": {}}, ": scar: there is no such policy; known: no_retrieval, single_round,"),
         ({"scaar": {"tau": 1}}, ": scaar.tau: cannot be recommended; known: theta, alpha, top_k"),
@@ -66,12 +66,12 @@ def test_every_policy_that_retrieves_may_be_recommended_how_much(
         (["scaar"], ": Input should be a valid dictionary"),
     ],
 )
-def test_what_cannot_be_recommended_is_named_with_its_limit(
-    value: object, told: str, monkeypatch: pytest.MonkeyPatch
+def test_invalid_recommendations_are_named_with_their_limit(
+    value: object, reported: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(InvalidRequest) as caught:
         in_environment(monkeypatch, value)
-    assert caught.value.message.startswith(f"{VARIABLE}{told}")
+    assert caught.value.message.startswith(f"{VARIABLE}{reported}")
 
 
 async def test_a_server_is_described_with_them_and_policies_take_them() -> None:
@@ -86,25 +86,25 @@ async def test_a_server_is_described_with_them_and_policies_take_them() -> None:
                 RecommendedSettings("scaar", theta=0.5, top_k=7),
                 RecommendedSettings("ircot", top_k=2),
             )
-            asked = PolicyRequest("scaar", PolicyOverrides(top_k=4))
-            policy = effective_policy(asked, model)
+            requested = PolicyRequest("scaar", PolicyOverrides(top_k=4))
+            policy = effective_policy(requested, model)
             assert (policy.theta, policy.top_k) == (0.5, 4)
             sources = dict(policy.sources)
             assert sources["theta"] is SettingSource.MODEL
             assert sources["top_k"] is SettingSource.REQUEST
-            assert sources["alpha"] is SettingSource.PAPER
+            assert sources["alpha"] is SettingSource.DEFAULT
 
 
 async def test_they_go_over_those_of_a_model_folder_one_by_one() -> None:
     settings = GeneratorSettings(model=str(model_folder(LAB_LM)), recommended=GIVEN)
     async with open_generator(settings) as generator:
-        told = {each.policy: each for each in (await generator.describe_model()).recommended}
-    assert told["scaar"] == RecommendedSettings("scaar", theta=0.5, alpha=75.0, top_k=7)
-    assert told["flare"] == RecommendedSettings("flare", theta=0.31)
-    assert told["ircot"] == RecommendedSettings("ircot", top_k=2)
+        reported = {each.policy: each for each in (await generator.describe_model()).recommended}
+    assert reported["scaar"] == RecommendedSettings("scaar", theta=0.5, alpha=75.0, top_k=7)
+    assert reported["flare"] == RecommendedSettings("flare", theta=0.31)
+    assert reported["ircot"] == RecommendedSettings("ircot", top_k=2)
 
 
-async def test_nothing_but_the_description_is_changed() -> None:
+async def test_only_the_description_is_changed() -> None:
     scripted = ScriptedGenerator(lambda request: [("a", -0.1)])
     generator = RecommendingGenerator(scripted, [RecommendedSettings("scaar", theta=0.5)])
     described, below = await generator.describe_model(), await scripted.describe_model()

@@ -68,7 +68,7 @@ def test_only_what_may_begin_a_stop_string_is_held(pieces, stops):
         )
 
 
-def test_without_stop_strings_every_token_passes_at_once():
+def test_without_stop_strings_tokens_are_released_immediately():
     assert [len(step) for step in passed(["a", "", "bc"], [])] == [1, 1, 1, 0]
 
 
@@ -77,7 +77,7 @@ def test_a_token_that_holds_a_stop_string_is_cut_before_it():
     assert (token.text, token.start, token.end) == ("ab", 0, 2)
 
 
-def test_a_stop_string_at_once_leaves_nothing():
+def test_a_stop_string_at_the_start_leaves_no_text():
     assert passed(["\nab"], ["\n"]) == [[]]
 
 
@@ -89,7 +89,7 @@ def test_an_incomplete_character_is_held_until_it_is_complete():
     assert [token.id for token in stop.feed(Token(3, "?", 1, 2), complete=True)] == [1, 2, 3]
 
 
-def test_what_is_left_over_at_the_end_goes_to_the_last_token():
+def test_remaining_text_goes_to_the_last_token():
     stop = StopStrings([])
     stop.feed(Token(1, "", 0, 0), complete=False)
     (token,) = stop.flush("�")

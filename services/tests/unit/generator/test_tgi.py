@@ -1,4 +1,4 @@
-"""The TGI engine beyond its suite: limits, lengths, the model's description, the bill."""
+"""The TGI engine beyond its suite: limits, lengths, the model's description, usage."""
 
 import socket
 from contextlib import AsyncExitStack, aclosing
@@ -27,8 +27,8 @@ from scaar.generator.engines.onnx import open_onnx_generator
 from scaar.generator.engines.tgi import open_tgi_generator
 from scaar.generator.settings import GeneratorSettings
 from scaar.lab.models import LAB_LM, model_folder
-from scaar.testing.lab_servers.tgi import open_tgi_server
-from scaar.testing.lab_servers.tgi_failures import Failure
+from scaar.lab_servers.tgi import open_tgi_server
+from scaar.lab_servers.tgi_failures import Failure
 
 from .tgi_servers import PROMPT, end_of, opened, text_of, tokens_of, write
 
@@ -42,7 +42,7 @@ def settings(url: str, **fields: Any) -> GeneratorSettings:
 
 
 @pytest.mark.parametrize("fields", [{}, {"max_tokens": 200}, {"stop": ("\n", " was")}])
-async def test_it_tells_what_the_embedded_engine_tells(fields: dict[str, Any]) -> None:
+async def test_it_returns_the_same_as_the_embedded_engine(fields: dict[str, Any]) -> None:
     embedded = GeneratorSettings(model=str(model_folder(LAB_LM)))
     async with opened() as both, open_onnx_generator(embedded) as engine:
         served, expected = await write(both.generator, **fields), await write(engine, **fields)
@@ -56,7 +56,7 @@ async def test_it_tells_what_the_embedded_engine_tells(fields: dict[str, Any]) -
         assert end_of(served) == end_of(expected)
 
 
-async def test_the_likeliest_tokens_are_as_many_as_were_asked_for() -> None:
+async def test_the_requested_number_of_alternatives_is_returned() -> None:
     async with opened() as both:
         for token in tokens_of(await write(both.generator, top_tokens=5)):
             assert len(token.top) == 5
@@ -64,11 +64,11 @@ async def test_the_likeliest_tokens_are_as_many_as_were_asked_for() -> None:
             assert token.top[0].logprob == pytest.approx(token.logprob)
 
 
-async def test_more_of_them_than_the_server_gives_is_refused_with_the_limit() -> None:
+async def test_more_alternatives_than_the_server_gives_are_rejected_with_the_limit() -> None:
     async with opened() as both:
         with pytest.raises(InvalidRequest, match="top_tokens: must be 0 to 5, not 6"):
             await write(both.generator, top_tokens=6)
-        assert both.server.generations.asked == []
+        assert both.server.generations.accepted == []
 
 
 # --- what the server is asked for -------------------------------------------------------------
@@ -77,9 +77,9 @@ async def test_more_of_them_than_the_server_gives_is_refused_with_the_limit() ->
 async def test_prompt_and_prefix_are_one_text_and_decoding_is_greedy() -> None:
     async with opened() as both:
         await write(both.generator, prefix=" The film", stop=("x",))
-        (asked,) = both.server.generations.asked
-        assert asked.inputs == f"{PROMPT} The film"
-        assert (asked.max_new_tokens, asked.stop, asked.details) == (12, (), True)
+        (requested,) = both.server.generations.accepted
+        assert requested.inputs == f"{PROMPT} The film"
+        assert (requested.max_new_tokens, requested.stop, requested.details) == (12, (), True)
 
 
 async def test_a_generation_has_the_room_that_is_left() -> None:
@@ -99,33 +99,31 @@ async def test_a_prompt_that_leaves_no_room_is_refused(words: int) -> None:
         assert both.pauses == []
 
 
-async def test_what_is_more_than_there_may_be_at_a_time_is_refused_before_the_server_is_asked() -> (
-    None
-):
+async def test_generations_above_the_limit_are_rejected_before_any_request() -> None:
     async with opened(server={"max_concurrent_requests": 3}) as both, AsyncExitStack() as stack:
         for _ in range(2):
             events = both.generator.generate(GenerateRequest(PROMPT, max_tokens=1024))
             await stack.enter_async_context(aclosing(events))
             await anext(events)
-        with pytest.raises(Overloaded, match="2 generations are under way"):
+        with pytest.raises(Overloaded, match="the limit of 2 concurrent generations is reached"):
             await write(both.generator)
         assert (await both.generator.describe_model()).max_concurrent_generations == 2
-        assert len(both.server.generations.asked) == 2
+        assert len(both.server.generations.accepted) == 2
         await stack.aclose()
         assert text_of(await write(both.generator))
 
 
-# --- the bill -------------------------------------------------------------------------------------
+# --- usage ----------------------------------------------------------------------------------------
 
 
-async def test_a_generation_that_is_left_early_has_told_its_prompts_length() -> None:
+async def test_a_cancelled_generation_has_reported_its_prompt_tokens() -> None:
     async with opened() as both:
         prompt_tokens = end_of(await write(both.generator)).prompt_tokens
         async with aclosing(both.generator.generate(GenerateRequest(PROMPT))) as events:
             assert await anext(events) == GenerationStart(prompt_tokens)
 
 
-async def test_one_that_a_stop_string_ends_is_billed_for_what_was_written() -> None:
+async def test_usage_counts_the_tokens_before_a_stop_string() -> None:
     async with opened() as both:
         whole = await write(both.generator)
         stopped = await write(both.generator, stop=(tokens_of(whole)[4].text,))
@@ -141,7 +139,7 @@ async def test_a_server_that_counts_no_tokens_is_generated_by_all_the_same() -> 
         assert end_of(plain).prompt_tokens == 14
         stopped = await write(both.generator, max_tokens=8, stop=(tokens_of(plain)[4].text,))
         assert end_of(stopped).prompt_tokens == 0
-        with pytest.raises(PromptTooLong, match=r"prompt: is refused by .* must be <= 22"):
+        with pytest.raises(PromptTooLong, match=r"prompt: was rejected by .* must be <= 22"):
             await write(both.generator, max_tokens=9)
         assert both.pauses == []
 
@@ -149,7 +147,7 @@ async def test_a_server_that_counts_no_tokens_is_generated_by_all_the_same() -> 
 # --- the model's description ------------------------------------------------------------------
 
 
-async def test_it_says_what_the_server_serves_and_what_it_lacks() -> None:
+async def test_the_description_has_the_servers_model_and_capabilities() -> None:
     async with opened(prompt_profile="lab") as both:
         model = await both.generator.describe_model()
         assert (model.model, model.engine, model.prompt_profile) == (LAB_LM, "tgi", "lab")
@@ -163,8 +161,8 @@ async def test_it_says_what_the_server_serves_and_what_it_lacks() -> None:
 async def test_another_model_is_seen_after_a_failure() -> None:
     async with opened() as both:
         before = await both.generator.describe_model()
-        both.server.failures.tell(Failure.MODEL_CHANGED, 1)
-        both.server.failures.tell(Failure.TRUNCATED, 1)
+        both.server.failures.inject(Failure.MODEL_CHANGED, 1)
+        both.server.failures.inject(Failure.TRUNCATED, 1)
         assert await both.generator.describe_model() == before
         with pytest.raises(Exception, match="before its end"):
             await write(both.generator)
@@ -182,7 +180,7 @@ async def test_another_model_than_the_one_named_is_refused_at_the_start() -> Non
 # --- servers that are none ----------------------------------------------------------------------
 
 
-async def test_a_server_that_is_not_there_is_told_at_the_start() -> None:
+async def test_an_unreachable_server_is_reported_at_the_start() -> None:
     pauses = []
 
     async def sleep(seconds: float) -> None:
@@ -196,15 +194,15 @@ async def test_a_server_that_is_not_there_is_told_at_the_start() -> None:
     assert pauses == [0.1, 0.2]
 
 
-async def test_a_server_that_accepts_and_says_nothing_is_not_waited_for() -> None:
+async def test_a_server_that_accepts_and_stays_silent_times_out() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        with pytest.raises(DeadlineExceeded, match=r"wrote nothing for 0\.2 s"):
+        with pytest.raises(DeadlineExceeded, match=r"sent nothing for 0\.2 s"):
             async with open_tgi_generator(settings(url, read_timeout_s=0.2)):
                 pass
 
 
-async def test_a_server_that_goes_away_is_told_of_the_next_generation() -> None:
+async def test_a_stopped_server_is_reported_by_the_next_generation() -> None:
     async with AsyncExitStack() as servers:
         server = await servers.enter_async_context(open_tgi_server())
         async with open_tgi_generator(settings(server.url), sleep=pauseless) as engine:

@@ -59,22 +59,29 @@ def test_a_kind_of_error_is_the_same_condition_in_a_stream_and_by_its_status(
     ],
 )
 @pytest.mark.parametrize("body", ["", "<html>", "[]", '"text"', "{half"])
-def test_a_status_alone_says_what_it_can(
+def test_a_status_is_mapped_whatever_the_body(
     status: int, condition: type[ScaarError], body: str
 ) -> None:
     assert type(error_of_response(status, {}, body, SERVER)) is condition
 
 
 @pytest.mark.parametrize(
-    ("told", "seconds"), [("7", 7.0), ("0.5", 0.5), ("-1", 0.0), ("9999", 60.0), ("Tue", 1.0)]
+    ("message_text", "seconds"),
+    [("7", 7.0), ("0.5", 0.5), ("-1", 0.0), ("9999", 60.0), ("Tue", 1.0)],
 )
-def test_an_overloaded_server_says_when_to_come_again(told: str, seconds: float) -> None:
-    error = error_of_response(429, {"Retry-After": told}, "", SERVER)
+def test_an_overloaded_server_gives_a_retry_delay(message_text: str, seconds: float) -> None:
+    error = error_of_response(429, {"Retry-After": message_text}, "", SERVER)
     assert isinstance(error, Overloaded)
     assert error.retry_after_s == seconds
 
 
-def test_what_a_server_says_is_cut() -> None:
+def test_a_plain_text_of_a_server_is_shown() -> None:
+    error = error_of_response(500, {}, "CUDA out of memory\n", SERVER)
+    assert error.message.endswith("failed (HTTP 500): CUDA out of memory")
+    assert "html" not in error_of_response(502, {}, "<html>", SERVER).message
+
+
+def test_a_servers_message_is_truncated() -> None:
     error = error_of_event({"error": "x" * 10_000, "error_type": "generation"}, SERVER)
     assert len(error.message) < 400
 
@@ -98,7 +105,7 @@ def test_a_log_probability_is_a_number_up_to_0_or_missing(
     assert [each.logprob for each in served.top] == ([] if expected is None else [expected])
 
 
-def test_signs_to_the_model_are_no_text() -> None:
+def test_control_tokens_are_not_text() -> None:
     ended = {"finish_reason": "eos_token", "generated_tokens": 3, "seed": None}
     special = {"id": 2, "text": "</s>", "logprob": None, "special": True}
     assert token_of(event(token=special), 0) is None

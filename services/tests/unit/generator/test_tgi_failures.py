@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from scaar.core.budget import deadline_in
 from scaar.core.errors import (
     BackendUnavailable,
     DeadlineExceeded,
@@ -14,8 +13,9 @@ from scaar.core.errors import (
     ScaarError,
     StreamIncomplete,
 )
+from scaar.core.loop.budget import deadline_in
 from scaar.core.types import GenerateRequest, GenerationEvent, Token
-from scaar.testing.lab_servers.tgi_failures import Failure
+from scaar.lab_servers.tgi_failures import Failure
 from scaar.testing.sockets import TRANSPORTS
 
 from .tgi_servers import PROMPT, Opened, end_of, opened, text_of, tokens_of, write
@@ -46,7 +46,7 @@ async def failed(both: Opened, **fields: Any) -> tuple[ScaarError, list[Generati
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize(("kind", "condition"), BEFORE_THE_FIRST_TOKEN)
-async def test_what_fails_before_the_first_token_is_told_without_one(
+async def test_a_failure_before_the_first_token_yields_no_token(
     transport: str, kind: Failure, condition: type[ScaarError]
 ) -> None:
     async with opened(kind, transport=transport, **IMPATIENT) as both:
@@ -57,21 +57,23 @@ async def test_what_fails_before_the_first_token_is_told_without_one(
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize(("kind", "condition"), IN_MID_STREAM)
-async def test_what_fails_in_mid_stream_is_told_after_the_tokens_before_it(
+async def test_a_failure_within_a_stream_follows_the_tokens_before_it(
     transport: str, kind: Failure, condition: type[ScaarError]
 ) -> None:
     async with opened(transport=transport) as both:
         whole = tokens_of(await write(both.generator))
-        both.server.failures.tell(kind)
+        both.server.failures.inject(kind)
         error, seen = await failed(both)
         assert type(error) is condition
-        assert tokens_of(seen) == whole[:3]
+        read = tokens_of(seen)
+        # A reset discards what the client has not read by then.
+        assert read == whole[: len(read) if kind is Failure.RESET else 3]
         both.server.failures.clear()
         assert tokens_of(await write(both.generator)) == whole
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-async def test_a_generation_that_ends_for_no_known_reason_is_not_taken_for_whole(
+async def test_an_unknown_finish_reason_is_an_error(
     transport: str,
 ) -> None:
     async with opened(Failure.UNKNOWN_FINISH, transport=transport) as both:
@@ -84,33 +86,33 @@ async def test_a_generation_that_ends_for_no_known_reason_is_not_taken_for_whole
 
 
 @pytest.mark.parametrize("kind", [Failure.OVERLOAD, Failure.UNAVAILABLE])
-async def test_a_generation_is_begun_again_before_its_first_token(kind: Failure) -> None:
+async def test_a_generation_is_retried_before_its_first_token(kind: Failure) -> None:
     async with opened() as both:
         whole = await write(both.generator)
-        both.server.failures.tell(kind, 2)
+        both.server.failures.inject(kind, 2)
         assert await write(both.generator) == whole
         assert both.pauses == sorted(both.pauses)
         assert len(both.pauses) == 2
 
 
-async def test_it_is_begun_three_times_at_most() -> None:
+async def test_there_are_at_most_three_attempts() -> None:
     async with opened() as both:
-        both.server.failures.tell(Failure.UNAVAILABLE, 3)
+        both.server.failures.inject(Failure.UNAVAILABLE, 3)
         await failed(both)
         assert len(both.pauses) == 2
         assert text_of(await write(both.generator))
 
 
 @pytest.mark.parametrize("kind", [kind for kind, _ in IN_MID_STREAM])
-async def test_nothing_is_begun_again_after_the_first_token(kind: Failure) -> None:
+async def test_nothing_is_retried_after_the_first_token(kind: Failure) -> None:
     async with opened() as both:
-        both.server.failures.tell(kind, 1)
+        both.server.failures.inject(kind, 1)
         await failed(both)
-        assert len(both.server.generations.asked) == 1
+        assert len(both.server.generations.accepted) == 1
         assert both.pauses == []
 
 
-async def test_nothing_is_begun_again_that_would_come_too_late() -> None:
+async def test_nothing_is_retried_that_would_miss_the_deadline() -> None:
     async with opened(Failure.OVERLOAD) as both:
         with deadline_in(0.9):  # less than an overloaded server wants to be left alone
             error, _ = await failed(both)
@@ -121,22 +123,22 @@ async def test_nothing_is_begun_again_that_would_come_too_late() -> None:
 # --- time ---------------------------------------------------------------------------------------
 
 
-async def test_a_call_ends_with_its_own_time_where_that_is_sooner() -> None:
+async def test_a_call_ends_at_its_own_deadline_if_that_is_sooner() -> None:
     async with opened(Failure.SLOW) as both:
         with deadline_in(0.3):
             error, _ = await failed(both)
         assert type(error) is DeadlineExceeded
-        assert "the call's time was used up" in error.message
+        assert "the deadline passed" in error.message
 
 
 async def test_a_connection_that_is_only_kept_alive_is_silent() -> None:
     async with opened(Failure.SLOW, server={"keep_alive_s": 0.02}, **IMPATIENT) as both:
         error, _ = await failed(both)
         assert type(error) is DeadlineExceeded
-        assert "wrote nothing for 0.3 s" in error.message
+        assert "sent nothing for 0.3 s" in error.message
 
 
-async def test_a_stream_that_goes_on_is_not_bounded_as_a_whole() -> None:
+async def test_the_total_time_of_an_active_stream_is_not_limited() -> None:
     async with opened(
         Failure.SLOW, server={"keep_alive_s": 0.02, "slow_s": 0.2}, read_timeout_s=1.5
     ) as both:
@@ -156,14 +158,14 @@ async def test_missing_log_probabilities_are_missing() -> None:
 async def test_a_mark_of_other_servers_after_the_end_is_passed_over() -> None:
     async with opened() as both:
         whole = await write(both.generator)
-        both.server.failures.tell(Failure.DONE)
+        both.server.failures.inject(Failure.DONE)
         assert await write(both.generator) == whole
 
 
-async def test_a_character_in_parts_comes_whole_with_its_last_part() -> None:
+async def test_a_split_character_is_returned_with_its_last_part() -> None:
     async with opened() as both:
         whole = tokens_of(await write(both.generator))
-        both.server.failures.tell(Failure.SPLIT_CHARACTERS)
+        both.server.failures.inject(Failure.SPLIT_CHARACTERS)
         parts = tokens_of(await write(both.generator, max_tokens=24))
         assert [token.text for token in parts[1::2]] == [token.text for token in whole]
         for first, second in zip(parts[::2], parts[1::2], strict=True):

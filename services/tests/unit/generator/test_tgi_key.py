@@ -20,8 +20,8 @@ from scaar.core.errors import (
 )
 from scaar.generator.engines.tgi import open_tgi_generator
 from scaar.generator.settings import GeneratorSettings
-from scaar.testing.lab_servers.tgi import open_tgi_server
-from scaar.testing.lab_servers.tgi_failures import Failure
+from scaar.lab_servers.tgi import open_tgi_server
+from scaar.lab_servers.tgi_failures import Failure
 
 from .tgi_servers import text_of, write
 
@@ -34,11 +34,16 @@ def settings(url: str, **fields: Any) -> GeneratorSettings:
 
 def everything_of(error: BaseException) -> str:
     """All that a log could show of an error and of those that it came from."""
-    told, seen = [], [error]
+    reported, seen = [], [error]
     for each in seen:
-        told += [*traceback.format_exception(each), repr(each), repr(each.args), repr(vars(each))]
+        reported += [
+            *traceback.format_exception(each),
+            repr(each),
+            repr(each.args),
+            repr(vars(each)),
+        ]
         seen += [other for other in (each.__cause__, each.__context__) if other is not None]
-    return "\n".join(told)
+    return "\n".join(reported)
 
 
 @asynccontextmanager
@@ -94,7 +99,7 @@ async def test_a_key_that_is_changed_in_its_file_is_sent_from_then_on(tmp_path: 
 
 
 @pytest.mark.parametrize("fields", [{}, {"api_key": SecretStr("hf_other")}])
-async def test_a_wrong_key_is_told_with_its_setting(fields: dict[str, Any]) -> None:
+async def test_a_wrong_key_is_reported_by_its_setting(fields: dict[str, Any]) -> None:
     async with (
         open_tgi_server(api_key=KEY) as server,
         open_tgi_generator(settings(server.url, **fields), sleep=pauseless) as generator,
@@ -104,7 +109,7 @@ async def test_a_wrong_key_is_told_with_its_setting(fields: dict[str, Any]) -> N
 
 
 @pytest.mark.parametrize("text", ["", " \n", "hf_a\nhf_b", "hf_ü", "hf_\x00", "x" * 10_001])
-async def test_a_key_that_is_none_is_refused_and_not_shown(tmp_path: Path, text: str) -> None:
+async def test_an_invalid_key_is_rejected_and_not_quoted(tmp_path: Path, text: str) -> None:
     path = tmp_path / "key"
     path.write_text(text)
     with pytest.raises(InvalidRequest, match="SCAAR_GENERATOR_API_KEY_FILE: must ") as caught:
@@ -113,8 +118,8 @@ async def test_a_key_that_is_none_is_refused_and_not_shown(tmp_path: Path, text:
     assert "hf_" not in everything_of(caught.value)
 
 
-async def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match=r"key\.txt: the file of the API key cannot be read"):
+async def test_a_missing_file_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match=r"key\.txt: the API key file cannot be read"):
         async with open_tgi_generator(
             settings("http://127.0.0.1:1", api_key_file=tmp_path / "key.txt")
         ):
@@ -130,15 +135,15 @@ async def test_no_failure_shows_the_key(kind: Failure, caplog: pytest.LogCapture
             settings(server.url, api_key=SecretStr(KEY), read_timeout_s=0.3), sleep=pauseless
         ) as generator,
     ):
-        told = repr(generator)
+        reported = repr(generator)
         try:
             await write(generator)
         except ScaarError as error:
-            told += everything_of(error)
-    assert KEY not in told + caplog.text
+            reported += everything_of(error)
+    assert KEY not in reported + caplog.text
 
 
-async def test_a_server_that_speaks_no_http_is_told_without_the_key(
+async def test_a_server_without_http_is_reported_without_the_key(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG)

@@ -1,4 +1,4 @@
-"""What every engine over a server goes by: its stream, its text, its places."""
+"""What every engine over a server goes by: its stream, its text, its slots."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -8,24 +8,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.core.budget import deadline_in
 from scaar.core.errors import BackendUnavailable, DeadlineExceeded, Overloaded, ScaarError
+from scaar.core.loop.budget import deadline_in
+from scaar.generator.call_slots import CallSlots
 from scaar.generator.engines.served.stream import ATTEMPTS, served_answer, served_stream
 from scaar.generator.engines.served.text import ServedText, ServedToken
-from scaar.generator.places import Places
 
 
 class Server:
-    """Streams what it is told to, a list for each attempt: numbers, or a failure."""
+    """Streams scripted events, a list for each attempt: numbers, or a failure."""
 
     def __init__(self, *attempts: list[int | ScaarError]) -> None:
         self._attempts = list(attempts)
-        self.begun = 0
+        self.started = 0
         self.closed = 0
         self.pauses: list[float] = []
 
     async def begin(self) -> AsyncGenerator[int, None]:
-        self.begun += 1
+        self.started += 1
         try:
             for each in self._attempts.pop(0):
                 if isinstance(each, ScaarError):
@@ -44,41 +44,41 @@ class Server:
 AWAY = BackendUnavailable("away")
 
 
-async def test_a_stream_is_begun_again_until_it_begins() -> None:
+async def test_a_stream_is_retried_until_it_starts() -> None:
     server = Server([AWAY], [Overloaded("full", retry_after_s=0.7)], [1, 2])
     assert [each async for each in server.stream()] == [1, 2]
     assert server.pauses == [0.1, 0.7]
-    assert server.closed == server.begun == 3
+    assert server.closed == server.started == 3
 
 
-async def test_one_that_has_begun_is_not() -> None:
+async def test_a_started_stream_is_not_retried() -> None:
     server = Server([1, AWAY], [1, 2])
     stream = server.stream()
     assert await anext(stream) == 1
     with pytest.raises(BackendUnavailable):
         await anext(stream)
-    assert server.begun == 1
+    assert server.started == 1
 
 
-async def test_it_is_begun_so_often_at_most() -> None:
+async def test_the_number_of_attempts_is_limited() -> None:
     server = Server([AWAY], [AWAY], [AWAY], [1])
     with pytest.raises(BackendUnavailable):
         await anext(server.stream())
-    assert server.begun == server.closed == ATTEMPTS
+    assert server.started == server.closed == ATTEMPTS
 
 
-async def test_it_is_not_begun_again_after_the_time_of_the_call() -> None:
+async def test_it_is_not_retried_after_the_deadline() -> None:
     server = Server([Overloaded("full", retry_after_s=60)], [1])
     with deadline_in(30), pytest.raises(Overloaded):
         await anext(server.stream())
     assert server.pauses == []
 
 
-async def test_other_failures_are_told_at_once() -> None:
+async def test_other_failures_are_not_retried() -> None:
     server = Server([DeadlineExceeded("late")], [1])
     with pytest.raises(DeadlineExceeded):
         await anext(server.stream())
-    assert server.begun == 1
+    assert server.started == 1
 
 
 async def test_closing_it_closes_the_stream_that_is_open() -> None:
@@ -88,7 +88,7 @@ async def test_closing_it_closes_the_stream_that_is_open() -> None:
     assert server.closed == 1
 
 
-async def test_a_call_is_asked_again_in_the_same_way() -> None:
+async def test_a_unary_call_is_retried_in_the_same_way() -> None:
     answers: list[ScaarError | None] = [AWAY, None]
 
     async def ask() -> str:
@@ -101,7 +101,7 @@ async def test_a_call_is_asked_again_in_the_same_way() -> None:
     assert await served_answer(ask, server="it", silence_s=5, sleep=pause) == "an answer"
 
 
-async def test_a_server_that_says_nothing_is_left_and_its_stream_closed() -> None:
+async def test_the_stream_of_a_silent_server_is_closed() -> None:
     closed = asyncio.Event()
 
     async def silent() -> AsyncGenerator[int, None]:
@@ -113,7 +113,7 @@ async def test_a_server_that_says_nothing_is_left_and_its_stream_closed() -> Non
 
     async with aclosing(served_stream(silent, server="it", silence_s=0.02)) as events:
         assert await anext(events) == 1
-        with pytest.raises(DeadlineExceeded, match=r"it wrote nothing for 0\.02 s"):
+        with pytest.raises(DeadlineExceeded, match=r"it sent nothing for 0\.02 s"):
             await anext(events)
     assert closed.is_set()
 
@@ -152,14 +152,17 @@ def test_the_tokens_cover_the_text_up_to_the_first_stop_string(
         at = token.end
 
 
-def test_a_place_is_given_back_however_its_block_ends() -> None:
-    places = Places(1)
+def test_a_slot_is_released_however_its_block_ends() -> None:
+    slots = CallSlots(1)
     for _ in range(2):
-        with suppress(ValueError), places.one():
-            with pytest.raises(Overloaded, match="1 generations are under way"), places.one():
+        with suppress(ValueError), slots.slot():
+            with (
+                pytest.raises(Overloaded, match="the limit of 1 concurrent generations is reached"),
+                slots.slot(),
+            ):
                 pass
             raise ValueError
-    assert places.taken == 0
-    places.most = 2
-    with places.one(), places.one():
-        assert places.taken == 2
+    assert slots.in_use == 0
+    slots.limit = 2
+    with slots.slot(), slots.slot():
+        assert slots.in_use == 2

@@ -14,7 +14,7 @@ KEY = "hf_secret"
 
 
 def refused(monkeypatch: pytest.MonkeyPatch, **variables: str) -> list[str]:
-    """What is told of these variables of the environment."""
+    """Return the errors of these environment variables."""
     for name, value in variables.items():
         monkeypatch.setenv(f"SCAAR_GENERATOR_{name.upper()}", value)
     with pytest.raises(InvalidRequest) as caught:
@@ -27,28 +27,28 @@ def test_an_engine_that_is_a_server_needs_its_url(monkeypatch: pytest.MonkeyPatc
     assert refused(monkeypatch, engine="tgi") == ["SCAAR_GENERATOR_URL: must be set for engine tgi"]
 
 
-async def test_that_is_told_of_settings_that_were_not_read_too() -> None:
+async def test_incompatible_settings_are_reported_without_reading_them() -> None:
     with pytest.raises(InvalidRequest, match="SCAAR_GENERATOR_URL"):
         async with open_generator(GeneratorSettings(engine="tgi")):
             pass
 
 
-def test_what_is_for_servers_is_refused_with_another_engine(
+def test_server_settings_are_rejected_with_another_engine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    told = refused(monkeypatch, url=URL, api_key=KEY, api_key_file="/key", prompt_profile="lab")
-    assert [each.partition(":")[0] for each in told] == [
+    reported = refused(monkeypatch, url=URL, api_key=KEY, api_key_file="/key", prompt_profile="lab")
+    assert [each.partition(":")[0] for each in reported] == [
         "SCAAR_GENERATOR_URL",
         "SCAAR_GENERATOR_API_KEY",
         "SCAAR_GENERATOR_API_KEY_FILE",
         "SCAAR_GENERATOR_PROMPT_PROFILE",
     ]
-    assert told[0].endswith("is for servers (tgi, openai) only, and the engine is onnx")
+    assert reported[0].endswith("requires engine tgi or openai, but the engine is onnx")
 
 
 def test_a_key_is_given_in_one_way(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refused(monkeypatch, engine="tgi", url=URL, api_key=KEY, api_key_file="/key") == [
-        "SCAAR_GENERATOR_API_KEY_FILE: must not be set beside api_key"
+        "SCAAR_GENERATOR_API_KEY_FILE: must not be set together with api_key"
     ]
 
 
@@ -66,23 +66,25 @@ def test_a_key_is_given_in_one_way(monkeypatch: pytest.MonkeyPatch) -> None:
         f"http://host#{KEY}",
     ],
 )
-def test_a_url_that_is_none_is_refused_and_not_shown(
+def test_an_invalid_url_is_rejected_and_not_quoted(
     monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
-    (told,) = refused(monkeypatch, engine="tgi", url=url)
-    assert told.startswith("SCAAR_GENERATOR_URL: must ")
+    (reported,) = refused(monkeypatch, engine="tgi", url=url)
+    assert reported.startswith("SCAAR_GENERATOR_URL: must ")
 
 
 @pytest.mark.parametrize("url", [f"{URL}/", "https://tgi.example", "http://[::1]:80/tgi"])
-def test_a_url_stands_without_its_last_slash(url: str) -> None:
+def test_the_trailing_slash_of_a_url_is_removed(url: str) -> None:
     assert GeneratorSettings(engine="tgi", url=url).url == url.rstrip("/")
 
 
-def test_a_profile_that_there_is_not_is_refused_with_those_that_there_are(
+def test_an_unknown_profile_is_rejected_with_the_known_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (told,) = refused(monkeypatch, engine="tgi", url=URL, prompt_profile="mine")
-    assert told.startswith("SCAAR_GENERATOR_PROMPT_PROFILE: there is no profile 'mine'; known: lab")
+    (reported,) = refused(monkeypatch, engine="tgi", url=URL, prompt_profile="mine")
+    assert reported.startswith(
+        "SCAAR_GENERATOR_PROMPT_PROFILE: there is no profile 'mine'; known: lab"
+    )
 
 
 @pytest.mark.parametrize("name", ["connect_timeout_s", "read_timeout_s"])
@@ -90,8 +92,8 @@ def test_a_profile_that_there_is_not_is_refused_with_those_that_there_are(
 def test_a_time_out_of_range_is_refused(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
-    (told,) = refused(monkeypatch, engine="tgi", url=URL, **{name: value})
-    assert told.startswith(f"SCAAR_GENERATOR_{name.upper()}: ")
+    (reported,) = refused(monkeypatch, engine="tgi", url=URL, **{name: value})
+    assert reported.startswith(f"SCAAR_GENERATOR_{name.upper()}: ")
 
 
 def test_a_key_is_not_shown() -> None:

@@ -1,4 +1,4 @@
-"""Servers behind TLS: who is trusted, and what becomes of a certificate that does not fit."""
+"""Servers with TLS: trusted certificates, and errors of others."""
 
 import dataclasses
 from collections.abc import AsyncIterator
@@ -14,9 +14,9 @@ from scaar.core.types import GenerateRequest, GenerationEnd, GenerationEvent
 from scaar.generator.engines.openai import open_openai_generator
 from scaar.generator.engines.tgi import open_tgi_generator
 from scaar.generator.settings import GeneratorSettings
+from scaar.lab_servers.openai import open_openai_server
+from scaar.lab_servers.tgi import open_tgi_server
 from scaar.testing.certificates import Authority, Issued
-from scaar.testing.lab_servers.openai import open_openai_server
-from scaar.testing.lab_servers.tgi import open_tgi_server
 
 REQUEST = GenerateRequest("Question: Who directed the film?\nAnswer:", max_tokens=4)
 SERVERS: dict[str, Any] = {"tgi": open_tgi_server, "openai": open_openai_server}
@@ -75,7 +75,7 @@ async def refused(engine: str, url: str, **fields: Any) -> ScaarError:
     return caught.value
 
 
-async def test_a_server_of_the_named_authority_is_asked(
+async def test_a_server_of_the_configured_authority_is_trusted(
     engine: str, authority: Authority, issued: Issued
 ) -> None:
     async with SERVERS[engine](tls=issued.serving()) as server:
@@ -84,7 +84,7 @@ async def test_a_server_of_the_named_authority_is_asked(
             assert isinstance((await written(generator))[-1], GenerationEnd)
 
 
-async def test_a_server_may_want_to_know_its_client(
+async def test_a_server_may_require_a_client_certificate(
     engine: str, authority: Authority, issued: Issued
 ) -> None:
     client = authority.issue("client")
@@ -104,20 +104,20 @@ async def test_a_client_that_it_does_not_know_is_not_served(
             with pytest.raises((BackendUnavailable, CapabilityMissing)):
                 async with connected(engine, server.url, ca_file=authority.ca, **known):
                     pass
-        assert server.generations.asked == []
+        assert server.generations.accepted == []
 
 
 @pytest.mark.parametrize("trusting", ["the system", "another authority"])
-async def test_a_certificate_of_nobody_trusted_is_refused_and_not_tried_again(
+async def test_an_untrusted_certificate_is_rejected_without_a_retry(
     engine: str, trusting: str, issued: Issued, stranger: Authority
 ) -> None:
     files = {} if trusting == "the system" else {"ca_file": stranger.ca}
     async with SERVERS[engine](tls=issued.serving()) as server:
         error = await refused(engine, server.url, **files)
         assert isinstance(error, CapabilityMissing)
-        assert "shows a certificate that does not fit: " in error.message
+        assert "is not trusted: " in error.message
         assert "SCAAR_GENERATOR_CA_FILE" in error.message
-        assert server.generations.asked == []
+        assert server.generations.accepted == []
 
 
 async def test_a_certificate_of_another_host_is_refused(engine: str, authority: Authority) -> None:
@@ -126,25 +126,23 @@ async def test_a_certificate_of_another_host_is_refused(engine: str, authority: 
         error = await refused(engine, server.url, ca_file=authority.ca)
         assert isinstance(error, CapabilityMissing)
         assert "127.0.0.1" in error.message
-        assert "does not fit" in error.message
+        assert "is not trusted" in error.message
 
 
-async def test_a_server_without_tls_is_told_from_one_that_is_gone(
+async def test_a_server_without_tls_differs_from_an_unreachable_one(
     engine: str, authority: Authority
 ) -> None:
     async with SERVERS[engine]() as server:
         url = server.url.replace("http://", "https://")
         error = await refused(engine, url, ca_file=authority.ca)
         assert isinstance(error, CapabilityMissing)
-        assert "takes no TLS connection from here: " in error.message
+        assert "rejected the TLS connection: " in error.message
     with pytest.raises(BackendUnavailable):
         async with connected(engine, url, ca_file=authority.ca):
             pass
 
 
-async def test_a_wrong_file_is_named_before_the_server_is_asked(
-    engine: str, tmp_path: Path
-) -> None:
+async def test_an_invalid_file_is_named_before_any_request(engine: str, tmp_path: Path) -> None:
     async with SERVERS[engine]() as server:
         error = await refused(engine, server.url, ca_file=tmp_path / "none.pem")
         assert isinstance(error, InvalidRequest)
@@ -159,7 +157,7 @@ def test_files_are_for_https(engine: str, monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setenv(f"SCAAR_GENERATOR_{name.upper()}", value)
     with pytest.raises(InvalidRequest) as caught:
         GeneratorSettings.read()
-    told = "is for a server at https://, and url is http://"
+    reported = "requires an https:// url, but url is http://"
     assert [str(each) for each in caught.value.violations] == [
-        f"SCAAR_GENERATOR_{name.upper()}: {told}" for name in names
+        f"SCAAR_GENERATOR_{name.upper()}: {reported}" for name in names
     ]

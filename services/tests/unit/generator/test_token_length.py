@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
-from scaar.encoders.tokenizing import token_ids
+from scaar.encoders.tokenizer import token_ids
 from scaar.generator.engines.decoding.token_length import (
     ASSUMED_CHARACTERS,
     characters_per_token,

@@ -34,7 +34,7 @@ def test_a_character_is_added_by_the_token_that_completes_it():
     assert pieces(ids) == ["a", "", "", "", "🙂", "", "é", ""]
 
 
-def test_a_byte_that_is_no_character_becomes_a_replacement_character():
+def test_an_invalid_byte_becomes_a_replacement_character():
     stray, letter = TOKENIZER.encode("🙂a", add_special_tokens=False).ids[1::3]
     assert pieces([stray, letter]) == ["", "�a", ""]
     assert pieces([letter, stray]) == ["a", "", "�"]
@@ -65,7 +65,7 @@ def test_tokens_fed_together_add_what_they_add_one_by_one(before, ids, after):
 
 
 @given(st.lists(BYTE_IDS | st.integers(0, TOKENIZER.get_vocab_size() - 1), max_size=30) | TEXTS)
-def test_the_tokens_of_a_whole_text_add_what_they_add_one_by_one(text):
+def test_decoding_a_whole_text_equals_incremental_decoding(text):
     ids = TOKENIZER.encode(text).ids if isinstance(text, str) else text
     *texts, rest = pieces(ids)
     expected = [*texts[:-1], texts[-1] + rest] if texts else []

@@ -1,4 +1,4 @@
-"""Several generations share one worker: by turns, a step each, however long their prompts."""
+"""Several generations share one worker: they alternate step by step, with prompts of any length."""
 
 import asyncio
 import itertools
@@ -8,7 +8,7 @@ from contextlib import aclosing
 import pytest
 
 from scaar.core.types import AttendRequest, GenerateRequest, GenerationStart, Token
-from scaar.generator.engines.decoding import reading
+from scaar.generator.engines.decoding import prefill
 from scaar.generator.engines.onnx import open_onnx_generator
 from scaar.generator.settings import GeneratorSettings
 from scaar.lab.vocabulary import build_tokenizer
@@ -29,19 +29,19 @@ async def one_worker(language_model_folder):
 
 @pytest.fixture
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(reading, "CHUNK_TOKENS", CHUNK)
+    monkeypatch.setattr(prefill, "CHUNK_TOKENS", CHUNK)
 
 
 async def events_of(generator, prompt, **fields):
     return [event async for event in generator.generate(GenerateRequest(prompt, **fields))]
 
 
-async def test_streams_take_their_steps_in_turns(one_worker, watch):
+async def test_streams_alternate_step_by_step(one_worker, watch):
     watched = watch(one_worker)
     await asyncio.gather(
         *(events_of(one_worker, f"Question: {name}", max_tokens=20) for name in "ABCD")
     )
-    # The prompts are of one length, so a round is told by how much was read before.
+    # The prompts have one length, so the number of read tokens identifies a round.
     assert watched.pasts == sorted(watched.pasts)
     assert set(Counter(watched.pasts).values()) == {4}
 
@@ -65,7 +65,7 @@ async def test_no_stream_gets_ahead_of_another_by_more_than_one_token(write):
         assert max(counts.values()) - min(counts.values()) <= 1
 
 
-async def test_a_stream_that_comes_later_has_its_turn_with_the_next_token(write, watch):
+async def test_a_later_stream_gets_the_next_step(write, watch):
     log = []
     async with write([FILM] * 60, workers=1) as generator, asyncio.TaskGroup() as streams:
         watched = watch(generator)
@@ -79,21 +79,21 @@ async def test_a_stream_that_comes_later_has_its_turn_with_the_next_token(write,
     assert [two - one for one, two in itertools.pairwise([first, *rest])] == [2, 2, 2, 2]
 
 
-async def test_a_stream_has_one_step_asked_for_at_a_time(one_worker):
-    asked, most = 0, Counter()
+async def test_a_stream_submits_one_step_at_a_time(one_worker):
+    requested, most = 0, Counter()
     submit = one_worker._executor.submit
 
     def counting(work, *args):
-        nonlocal asked
-        asked += 1
-        most[asked] += 1
+        nonlocal requested
+        requested += 1
+        most[requested] += 1
         future = submit(work, *args)
         future.add_done_callback(lambda _: done())
         return future
 
     def done():
-        nonlocal asked
-        asked -= 1
+        nonlocal requested
+        requested -= 1
 
     one_worker._executor.submit = counting
     async with aclosing(one_worker.generate(GenerateRequest("Question:", max_tokens=20))) as one:
@@ -102,7 +102,7 @@ async def test_a_stream_has_one_step_asked_for_at_a_time(one_worker):
     assert set(most) == {1}
 
 
-async def test_a_long_prompt_takes_turns_with_a_stream_under_way(one_worker, small_chunks, watch):
+async def test_a_long_prompt_alternates_with_a_running_stream(one_worker, small_chunks, watch):
     watched = watch(one_worker)
     async with aclosing(one_worker.generate(GenerateRequest("Q:", max_tokens=100))) as short:
         assert isinstance(await anext(short), GenerationStart)
@@ -123,7 +123,7 @@ async def test_a_prompt_read_in_chunks_gives_what_it_gives_in_one(
 ):
     whole = await events_of(one_worker, LONG, max_tokens=8, top_tokens=2)
     watched = watch(one_worker)
-    monkeypatch.setattr(reading, "CHUNK_TOKENS", chunk)
+    monkeypatch.setattr(prefill, "CHUNK_TOKENS", chunk)
     parts = await events_of(one_worker, LONG, max_tokens=8, top_tokens=2)
     assert max(map(len, watched.reads)) == chunk
     assert (parts[0], parts[-1]) == (whole[0], whole[-1])
@@ -139,7 +139,7 @@ async def test_an_attention_read_in_chunks_is_what_it_is_in_one(
 ):
     whole = await one_worker.attend(AttendRequest(LONG, LONG))
     watched = watch(one_worker)
-    monkeypatch.setattr(reading, "CHUNK_TOKENS", chunk)
+    monkeypatch.setattr(prefill, "CHUNK_TOKENS", chunk)
     parts = await one_worker.attend(AttendRequest(LONG, LONG))
     assert max(map(len, watched.reads)) == chunk
     assert watched.tokens == len(whole.tokens)
@@ -148,7 +148,9 @@ async def test_an_attention_read_in_chunks_is_what_it_is_in_one(
         assert one == pytest.approx(other, abs=1e-5)
 
 
-async def test_an_attention_takes_turns_with_a_stream_under_way(one_worker, small_chunks, watch):
+async def test_an_attention_request_alternates_with_a_running_stream(
+    one_worker, small_chunks, watch
+):
     watched = watch(one_worker)
     async with aclosing(one_worker.generate(GenerateRequest("Q:", max_tokens=100))) as short:
         assert isinstance(await anext(short), GenerationStart)
@@ -163,7 +165,7 @@ async def test_an_attention_takes_turns_with_a_stream_under_way(one_worker, smal
     assert all(two - one == 2 for one, two in itertools.pairwise(chunks))
 
 
-async def test_what_was_read_of_a_prompt_is_not_read_again_to_attend(language_model_folder, watch):
+async def test_attention_requests_reuse_the_cache_of_the_prompt(language_model_folder, watch):
     async with open_onnx_generator(GeneratorSettings(model=language_model_folder)) as generator:
         whole = await generator.attend(AttendRequest(LONG, " The film"))
         await events_of(generator, LONG, max_tokens=1)
@@ -190,7 +192,7 @@ async def test_a_prompt_under_way_that_is_cancelled_is_read_no_further(
     assert watched.steps <= steps + 1 + 1
 
 
-async def test_a_closed_stream_leaves_its_turns_to_the_others(one_worker, watch):
+async def test_a_closed_stream_leaves_its_steps_to_the_others(one_worker, watch):
     watched = watch(one_worker)
     async with aclosing(one_worker.generate(GenerateRequest("Question: closed"))) as closed:
         assert isinstance(await anext(closed), GenerationStart)
@@ -201,7 +203,7 @@ async def test_a_closed_stream_leaves_its_turns_to_the_others(one_worker, watch)
     assert watched.steps == 2 * 10
 
 
-async def test_a_cancelled_stream_that_waits_for_its_turn_takes_none(one_worker, watch):
+async def test_a_cancelled_waiting_stream_runs_no_step(one_worker, watch):
     watched = watch(one_worker)
     waiting = [
         asyncio.create_task(events_of(one_worker, f"Question: {name}", max_tokens=50))
@@ -211,7 +213,7 @@ async def test_a_cancelled_stream_that_waits_for_its_turn_takes_none(one_worker,
     for task in waiting:
         task.cancel()
     await asyncio.gather(*waiting, return_exceptions=True)
-    assert one_worker._generations.taken == one_worker._attendings.taken == 0
+    assert one_worker._generation_slots.in_use == one_worker._attention_slots.in_use == 0
     steps = watched.steps
     await events_of(one_worker, "Q:", max_tokens=1)
     assert watched.steps <= steps + 1 + 1

@@ -10,7 +10,7 @@ from scaar.core.ports import Generator
 from scaar.core.types import GenerateRequest, GenerationEnd, GenerationEvent, Token
 from scaar.generator.engines.tgi import open_tgi_generator
 from scaar.generator.settings import GeneratorSettings
-from scaar.testing.lab_servers.tgi import TgiServer, open_tgi_server
+from scaar.lab_servers.tgi import TgiServer, open_tgi_server
 from scaar.testing.sockets import generator_by
 
 PROMPT = "Question: Who directed the film The Haunted Fountain?\nAnswer:"
@@ -25,7 +25,7 @@ class Opened:
     pauses: list[float] = field(default_factory=list)
 
     async def idle(self) -> None:
-        """Returns when nothing is under way on the server."""
+        """Wait until no generation is in progress on the server."""
         async with asyncio.timeout(10):
             await self.server.generations.until_idle()
 
@@ -37,7 +37,7 @@ async def opened(
     server: dict[str, Any] | None = None,
     **settings: Any,
 ) -> AsyncIterator[Opened]:
-    """Both, with settings of the engine; nothing is under way on the server at the end."""
+    """Open both, with settings of the engine, and assert that the server is idle at the end."""
     pauses: list[float] = []
 
     async def sleep(seconds: float) -> None:

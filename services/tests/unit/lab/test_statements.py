@@ -13,7 +13,7 @@ from scaar.lab.statements import (
 from scaar.lab.world import build_world, draw_film
 
 
-def test_a_statement_holds_its_subject_and_its_value() -> None:
+def test_a_statement_contains_its_subject_and_its_value() -> None:
     for seed in range(50):
         film = draw_film(Random(seed))
         for fact in (*film.facts(), *film.director.facts()):
@@ -43,14 +43,14 @@ def test_the_words_of_a_relation_are_marked_as_such() -> None:
         assert marked[0] in RELATION_WORDS
 
 
-def test_said_plainly_a_fact_has_no_words_of_style() -> None:
+def test_a_plain_statement_has_no_words_of_style() -> None:
     film = draw_film(Random(1))
     for fact in (*film.facts(), *film.director.facts()):
         words = state(fact, None).text.split()
         assert not set(words) & {"movie", "picture", "indeed", "reportedly", "made"}
 
 
-def test_what_follows_from_facts_is_a_statement_too() -> None:
+def test_a_conclusion_is_a_statement_too() -> None:
     years = state_years(("1921", "Ann Lee"), ("1950", "The Iron Sea"))
     assert years.text == "The years are 1921 of Ann Lee and 1950 of The Iron Sea."
     assert years.fact is None

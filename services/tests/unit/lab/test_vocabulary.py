@@ -8,7 +8,7 @@ from tokenizers import Tokenizer
 
 from scaar.lab import layout
 from scaar.lab.passages import passages_of
-from scaar.lab.questions import Kind, ListedFilms, draw_asked
+from scaar.lab.questions import Kind, ListedFilms, draw_question
 from scaar.lab.vocabulary import BOS_ID, EOS_ID, build_tokenizer, vocabulary
 from scaar.lab.world import World, build_world
 
@@ -21,7 +21,7 @@ def world() -> World:
 
 
 def pieces(tokenizer: Tokenizer, text: str) -> list[str]:
-    """What each token but the first, which begins the text, stands for."""
+    """Return the text of each token except the first, which starts the text."""
     encoded = tokenizer.encode(text)
     return [text[start:end] for start, end in encoded.offsets[1:]]
 
@@ -37,7 +37,7 @@ def test_every_word_of_the_world_is_one_token(world: World) -> None:
     films = ListedFilms(world.tail)
     for kind in Kind:
         texts += [
-            f" {draw_asked(Random(seed), films, kind).answer_text(Random(seed))}"
+            f" {draw_question(Random(seed), films, kind).answer_text(Random(seed))}"
             for seed in range(50)
         ]
     for text in texts:
@@ -51,14 +51,14 @@ def test_every_word_of_a_prompt_is_one_token(world: World) -> None:
     marks = (":", "?", ".", ",", "\n")
     for kind in Kind:
         for seed in range(50):
-            asked = draw_asked(Random(seed), films, kind).plainly()
-            prompt = layout.prompt(asked.question, ["The film.", "The picture."])
+            drawn = draw_question(Random(seed), films, kind).plainly()
+            prompt = layout.prompt(drawn.question, ["The film.", "The picture."])
             words = [piece for piece in pieces(TOKENIZER, prompt) if piece not in marks]
             expected = re.sub("[:?.,]", " ", prompt).split()
             assert [word.strip() for word in words] == expected
 
 
-def test_a_text_begins_with_its_own_token_and_a_pair_is_framed() -> None:
+def test_a_text_starts_with_its_special_token_and_a_pair_is_framed() -> None:
     assert TOKENIZER.encode("film").ids[0] == BOS_ID
     pair = build_tokenizer(pairs=True).encode("The film", "The star")
     assert (pair.ids[0], pair.ids[-1]) == (BOS_ID, EOS_ID)
@@ -68,13 +68,13 @@ def test_a_text_begins_with_its_own_token_and_a_pair_is_framed() -> None:
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
-def test_any_text_comes_back_from_its_tokens(text: str) -> None:
+def test_any_text_can_be_decoded_from_its_tokens(text: str) -> None:
     ids = TOKENIZER.encode(text, add_special_tokens=False).ids
     decoded = TOKENIZER.decode(ids, skip_special_tokens=False)
     assert decoded == text
 
 
-def test_the_layout_asks_after_numbered_passages() -> None:
+def test_the_prompt_has_numbered_passages_before_the_question() -> None:
     assert layout.prompt("Who?") == "Question: Who?\nAnswer:"
     expected = "Context:\n[1] One.\n[2] Two.\nQuestion: Who?\nAnswer:"
     assert layout.prompt("Who?", ["One.", "Two."]) == expected

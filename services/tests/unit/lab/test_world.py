@@ -41,7 +41,7 @@ def test_no_two_subjects_of_a_world_have_one_name(world: World) -> None:
     assert len(set(names)) == len(names) == len(SUBJECTS) * (KNOWN_FILMS + TAIL_FILMS)
 
 
-def test_tail_films_have_nearly_a_popular_film_s_name_as_do_their_directors(world: World) -> None:
+def test_some_tail_films_and_directors_have_names_similar_to_popular_ones(world: World) -> None:
     def apart(one: str, other: str) -> int:
         return sum(a != b for a, b in zip(one.split(), other.split(), strict=True))
 
@@ -59,9 +59,7 @@ def test_tail_films_have_nearly_a_popular_film_s_name_as_do_their_directors(worl
     assert sum(near[:POPULAR]) == pytest.approx(meant + by_chance, rel=0.3)
 
 
-def test_a_film_named_nearly_as_another_differs_in_a_word_of_its_title_and_of_its_director() -> (
-    None
-):
+def test_a_similar_film_differs_in_a_word_of_its_title_and_of_its_director() -> None:
     random = Random(1)
     like = draw_film(random)
     for _ in range(20):
@@ -74,7 +72,7 @@ def test_fewer_tail_films_are_the_first_of_them(world: World) -> None:
     assert build_world(2000, tail_films=5).tail == world.tail[:5]
 
 
-def test_a_director_is_grown_up_when_the_film_is_released_and_dies_later(world: World) -> None:
+def test_a_director_is_an_adult_at_the_release_and_dies_later(world: World) -> None:
     for film in world.films:
         born, died = int(film.director.born[-4:]), int(film.director.died[-4:])
         assert born + 20 <= int(film.released) <= died
@@ -107,7 +105,7 @@ def test_popularity_falls_by_rank() -> None:
     assert min(weights) > 0
 
 
-def test_no_name_stands_in_two_lists() -> None:
+def test_no_name_is_in_two_lists() -> None:
     lists = (
         names.FIRST_NAMES,
         names.LAST_NAMES,

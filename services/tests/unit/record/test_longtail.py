@@ -1,28 +1,29 @@
 """The page of the long tail, of results whose numbers are known by hand."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
-from record.kept import add_command
-from record.longtail.measured import read_gated
+from record.evaluations import add_command
+from record.longtail.gated_evaluation import read_gated
 from record.longtail.page import LONGTAIL
-from record.longtail.plan import LABELS, LEARNED_FROM, RUN, Gated, Proxy, plan
+from record.longtail.plan import LABELS, LEARNED_FROM, RUN, GatedPolicies, Proxy, plan
 from record.page import write_page
-from record.running import command_of
+from record.runner import command_of
 from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.core.gates.proxy import Evidence, GateProxy
 from scaar.core.gates.proxy_json import proxy_from_json, proxy_to_json
 from scaar.core.gates.word_statistics import WordStatistics
-from scaar.core.types import Gate, GateJudged, Usage
-from scaar.evaluator.longtail.folder import open_labelling
-from scaar.evaluator.longtail.gece import Variant
-from scaar.evaluator.longtail.records import Label, Labelling, Parts
+from scaar.core.types import GateJudged, Usage
 from scaar.evaluator.records import Prediction, Question, Setting
 from scaar.evaluator.results import DatasetOrigin, Evaluation
 from scaar.evaluator.store.folder import open_results
+from scaar.evaluator.studies.longtail import detection
+from scaar.evaluator.studies.longtail.folder import open_labelling
+from scaar.evaluator.studies.longtail.gece import Variant
+from scaar.evaluator.studies.longtail.records import Label, Labelling, Parts
 from scaar.testing import evaluations
 
 QUESTIONS = tuple(
@@ -39,7 +40,7 @@ QUESTIONS = tuple(
 TAIL = frozenset(each.id for each in QUESTIONS if ("popularity", "tail") in each.labels)
 PASSED = TAIL ^ {"q0", "q1"}
 """What the gate passes: one of the tail it takes for common, and one of the head for the tail."""
-SETTINGS = Gated(policies=("no_retrieval", "single_round")).settings()
+SETTINGS = GatedPolicies(policies=("no_retrieval", "single_round")).settings()
 PROXY = GateProxy("lm", "", WordStatistics("none", {}, 0.1), 5.0, (0.0, 0.0, -10.0), 0.5)
 """It goes by confidence alone, and passes what is below one half."""
 OTHER = replace(PROXY, weights=(0.0, 0.0, 10.0), bias=-5.0)
@@ -59,9 +60,10 @@ def prediction(setting: Setting, question: Question) -> Prediction:
     """Right where the model knows it or has looked it up; a retrieval is 30 ms and a call more."""
     passed, gate = question.id in PASSED, None
     if setting.policy.overrides.gate is not None:
-        by_confidence = GateJudged(Gate.GECE_PROXY, passed, 0.0, 0.5, 0.1, 0.1, 1.0 - passed)
-        probability = PROXY.probability(Evidence(0.1, 0.1, by_confidence.confidence))
-        gate = replace(by_confidence, probability=probability)
+        evidence = Evidence(0.1, 0.1, 1.0 - passed)
+        chosen = setting.policy.name if passed else "no_retrieval"
+        probability = PROXY.probability(evidence)
+        gate = GateJudged("gece_proxy", chosen, probability, 0.5, asdict(evidence))
     looks_up = setting.policy.name != "no_retrieval" and (gate is None or passed)
     right = looks_up or question.id not in TAIL
     usage = Usage(looks_up, 1 + looks_up, 10, 20, 10.0 + 30 * looks_up)
@@ -69,8 +71,8 @@ def prediction(setting: Setting, question: Question) -> Prediction:
     return Prediction(setting.label, question.id, answer, answer, usage, gate=gate)
 
 
-def gate_file(proxy: GateProxy = PROXY, **told: object) -> bytes:
-    return proxy_to_json(proxy, learned_from=LEARNED | told)
+def gate_file(proxy: GateProxy = PROXY, **reported: object) -> bytes:
+    return proxy_to_json(proxy, learned_from=LEARNED | reported)
 
 
 def evaluation(settings: tuple[Setting, ...]) -> Evaluation:
@@ -88,9 +90,9 @@ def evaluation(settings: tuple[Setting, ...]) -> Evaluation:
 async def keep_run(
     folder: Path, settings: tuple[Setting, ...] = SETTINGS, *, without: int = 0
 ) -> None:
-    asked = [prediction(setting, question) for question in QUESTIONS for setting in settings]
+    requested = [prediction(setting, question) for question in QUESTIONS for setting in settings]
     with open_results(folder, evaluation(settings), QUESTIONS) as store:
-        for each in asked[: len(asked) - without]:
+        for each in requested[: len(requested) - without]:
             await store.add([each])
 
 
@@ -112,6 +114,12 @@ def keep_labels(folder: Path, seed: int, questions: tuple[Question, ...] = QUEST
     ]
     with open_labelling(folder, labelling, questions) as kept:
         kept.finish(labels)
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests read means; the intervals are tested with the statistics."""
+    monkeypatch.setattr(detection, "RESAMPLES", 100)
 
 
 @pytest.fixture
@@ -158,11 +166,11 @@ def test_the_page_has_its_parts_with_their_commands_and_the_same_results_give_th
     assert [line for line in page.splitlines() if line.startswith("## ")] == [
         "## What GECE finds",
         "## What the gate finds",
-        "## What it saves",
-        "## What it loses",
+        "## What the gate saves",
+        "## What the gate loses",
         "## What GECE's parts are worth",
         "## Other thresholds",
-        "## How it was made",
+        "## Provenance",
     ]
     for name in NAMES:
         assert f"\nscaar --out .longtail/{name}\n" in page
@@ -172,23 +180,23 @@ def test_the_page_has_its_parts_with_their_commands_and_the_same_results_give_th
     assert page_of(root, docs) == page
 
 
-def test_what_is_found_of_the_tail_is_told(root: Path, tmp_path: Path) -> None:
+def test_the_detection_of_the_tail_is_reported(root: Path, tmp_path: Path) -> None:
     page = page_of(root, tmp_path)
-    orders = rows(page, "**What finds the tail, seed 2000**")
+    orders = rows(page, "**Detection of the tail, seed 2000**")
     assert orders["GECE"] == ["1.000", "1.000"]
     assert orders["GECE without semantics"] == ["0.000", "0.000"]
-    assert "What finds the tail, seed 1000" in page
+    assert "Detection of the tail, seed 1000" in page
     # Half of what is to be found is the tail, which all stands first.
-    more = rows(page, "**What finds the tail and what is hardly known, seed 2000**")
+    more = rows(page, "**Detection of the tail and hardly known films, seed 2000**")
     assert more["GECE"][0] == "1.000"
-    assert "40% of the questions are to be found" in page
+    assert "40% of the questions are of the tail" in page
     assert rows(page, "**GECE by kind, seed 2000**")["one_hop"] == [
         *("20", "0.20", "0.00", "0.20", "1.00")
     ]
-    gate = rows(page, "**What the gate passes, learned from the labels of GECE**")
-    for against in ("the known tail", "what the model alone gets wrong (F1 below 0.5)"):
+    gate = rows(page, "**Questions that the gate passes, learned from the labels of GECE**")
+    for against in ("the known tail", "what the model alone answers wrong (F1 below 0.5)"):
         assert gate[against][:3] == ["0.200", "0.750", "0.750"]
-    others = rows(page, "**Gates learned from other labels, held against the known tail**")
+    others = rows(page, "**Gates learned from other labels, compared with the known tail**")
     assert others["GECE"][:5] == ["0.750", "undefined", "0.200", "0.750", "0.750"]
     # It passes one of the tail among sixteen.
     assert others["the gap of METEOR and probability"][2:5] == ["0.800", "0.062", "0.250"]
@@ -196,26 +204,26 @@ def test_what_is_found_of_the_tail_is_told(root: Path, tmp_path: Path) -> None:
 
 def test_speed_ups_and_losses_are_those_worked_by_hand(root: Path, tmp_path: Path) -> None:
     page = page_of(root, tmp_path)
-    sped = rows(page, "**How many times as much a policy takes without the gate**")
+    sped = rows(page, "**Work without the gate, divided by work with the gate**")
     # 40 ms and 2 calls with a retrieval, 10 ms and 1 call without; one question in five passes.
     assert sped["single_round"] == ["2.50", "5.00", "1.67", "2.1 to 2.4"]
-    lost = rows(page, "**What changes behind the gate**")
-    # One question of the tail in twenty is no longer looked up.
+    lost = rows(page, "**Changes with the gate**")
+    # One question of the tail in twenty is no longer retrieved for.
     assert lost["single_round"][0] == "-0.050"
-    apart = rows(page, "**F1 of head and tail apart**")
+    apart = rows(page, "**F1 of head and tail**")
     assert apart["single_round"] == ["1.000", "1.000", "0.000", "1.000", "0.750", "-0.250"]
 
 
-def test_who_decides_is_what_would_have_been_answered(root: Path, tmp_path: Path) -> None:
+def test_the_scores_of_deciders_follow_from_stored_answers(root: Path, tmp_path: Path) -> None:
     page = page_of(root, tmp_path)
-    found = rows(page, "**single_round, kept to the questions that each calls long-tail**")
+    found = rows(page, "**single_round, only for the questions that each decider calls long-tail**")
     f1 = {name: cells[3] for name, cells in found.items()}
     assert f1 == {
-        "who decides": "F1",
+        "decider": "F1",
         "---": "---:",
         "nobody": "0.800",
         "the known tail": "1.000",
-        "what the model alone gets wrong (F1 below 0.5)": "1.000",
+        "what the model alone answers wrong (F1 below 0.5)": "1.000",
         "GECE": "1.000",
         "GECE without statistics": "1.000",
         "GECE without semantics": "0.800",
@@ -226,7 +234,7 @@ def test_who_decides_is_what_would_have_been_answered(root: Path, tmp_path: Path
     }
 
 
-def test_fewer_or_more_questions_passed_are_what_would_have_been_answered(
+def test_the_scores_of_other_thresholds_follow_from_stored_answers(
     root: Path, tmp_path: Path
 ) -> None:
     page = page_of(root, tmp_path)
@@ -234,7 +242,7 @@ def test_fewer_or_more_questions_passed_are_what_would_have_been_answered(
     assert "the gate 0.800 at 0, 0.950 at 0.2," in page
 
 
-def test_what_was_not_run_is_left_out(root: Path, tmp_path: Path) -> None:
+def test_parts_without_results_are_left_out(root: Path, tmp_path: Path) -> None:
     (root / "commands.json").unlink()
     for name in (LEARNED_FROM, GATE, OTHER_GATE, LABELS):
         add_command(root, name, "scaar")
@@ -246,7 +254,7 @@ def test_labels_of_other_questions_are_refused(root: Path, tmp_path: Path) -> No
     for file in (root / LABELS).iterdir():
         file.unlink()
     keep_labels(root / LABELS, 2000, QUESTIONS[:10])
-    with pytest.raises(InvalidRequest, match="labels-2000 and policies are of other questions"):
+    with pytest.raises(InvalidRequest, match="labels-2000 and policies have different questions"):
         page_of(root, tmp_path)
 
 
@@ -261,15 +269,17 @@ async def test_policies_without_a_gate_and_a_run_that_has_not_ended_are_refused(
         read_gated(tmp_path / "cut")
 
 
-def test_a_gate_s_file_that_does_not_tell_its_origin_is_refused(root: Path, tmp_path: Path) -> None:
+def test_a_gate_file_without_its_origin_is_refused(root: Path, tmp_path: Path) -> None:
     (root / GATE).write_bytes(proxy_to_json(PROXY, learned_from={}))
-    with pytest.raises(DataCorrupt, match="gate-gece.json does not tell what it was learned from"):
+    with pytest.raises(DataCorrupt, match="gate-gece.json does not say what it was learned from"):
         page_of(root, tmp_path)
 
 
-def test_a_gate_that_is_not_kept_is_refused(root: Path, tmp_path: Path) -> None:
+def test_a_gate_that_is_not_among_those_of_the_record_is_refused(
+    root: Path, tmp_path: Path
+) -> None:
     (root / GATE).write_bytes(gate_file(OTHER))
-    with pytest.raises(InvalidRequest, match="behind a gate that is none of the record's"):
+    with pytest.raises(InvalidRequest, match="the gate of the policies is not among the gates"):
         page_of(root, tmp_path)
     counted = replace(OTHER, statistics=WordStatistics("others", {"who": 0.5}, 0.1))
     (root / OTHER_GATE).write_bytes(gate_file(counted))
@@ -277,7 +287,7 @@ def test_a_gate_that_is_not_kept_is_refused(root: Path, tmp_path: Path) -> None:
         page_of(root, tmp_path)
 
 
-def test_each_step_has_what_it_needs_from_the_steps_before_it() -> None:
+def test_each_step_follows_the_steps_that_it_needs() -> None:
     there: set[str] = set()
     for step in plan():
         command = command_of(step, ".longtail")
@@ -287,8 +297,8 @@ def test_each_step_has_what_it_needs_from_the_steps_before_it() -> None:
         there.add(step.name)
 
 
-def test_times_are_those_of_one_question_at_a_time_that_nobody_has_asked_before() -> None:
-    command = command_of(Gated(limit=5, policies=("no_retrieval", "flare")), ".longtail")
+def test_timed_evaluations_run_one_question_at_a_time_without_caches() -> None:
+    command = command_of(GatedPolicies(limit=5, policies=("no_retrieval", "flare")), ".longtail")
     assert command == (
         "SCAAR_ORCHESTRATOR_GATE_FILE=.longtail/gate-gap.json SCAAR_GENERATOR_PREFIX_CACHE_MB=0 "
         "SCAAR_SCORER_CACHE_ENTRIES=0 scaar eval run --dataset lab --seed 2000 --limit 5 "

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from record.__main__ import main
-from record.kept import add_command, read_kept
+from record.evaluations import add_command, read_evaluations
 from record.page import write_page
 from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound
 from scaar.evaluator.results import Evaluation
@@ -47,11 +47,11 @@ def test_the_page_has_the_parts_that_were_run_with_their_commands(
     assert titles == [
         "## Policies",
         "## By label of question",
-        "## What retrievals brought",
-        "## Models beside each other",
-        "## How it was made",
+        "## Retrieval outcomes",
+        "## Models compared",
+        "## Provenance",
     ]
-    for each in read_kept(root):
+    for each in read_evaluations(root):
         assert f"\n{each.command}\n" in page
     assert "| lm-one | no_retrieval |" in page
     for name in (each.name for each in (docs / "results").iterdir()):
@@ -67,13 +67,15 @@ def test_the_same_folders_give_the_same_page_and_old_figures_go(root: Path, tmp_
     assert {each: each.read_bytes() for each in docs.rglob("*.*") if each.is_file()} == before
 
 
-def test_what_is_written_by_hand_is_taken_in_and_left_alone(root: Path, tmp_path: Path) -> None:
+def test_the_hand_written_section_is_included_and_left_unchanged(
+    root: Path, tmp_path: Path
+) -> None:
     why = tmp_path / "docs" / "results" / "why.md"
     why.parent.mkdir(parents=True)
     why.write_text("Because of *this*.\n")
     write_page(root, tmp_path / "docs")
     page = (tmp_path / "docs" / "results.md").read_text()
-    assert "\n## Why\n\nBecause of *this*.\n\n## How it was made\n" in page
+    assert "\n## Why\n\nBecause of *this*.\n\n## Provenance\n" in page
     assert why.read_text() == "Because of *this*.\n"
 
 
@@ -89,21 +91,21 @@ def test_a_folder_without_a_record_and_one_that_is_damaged_are_refused(tmp_path:
         write_page(tmp_path, tmp_path / "docs")
     for content in ("[]", "{", '{"policies": 3}'):
         (tmp_path / "commands.json").write_text(content)
-        with pytest.raises(DataCorrupt, match="does not hold together"):
+        with pytest.raises(DataCorrupt, match="is not JSON|must map folders to commands"):
             write_page(tmp_path, tmp_path / "docs")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["run", "--out", "x", "--only", "alpha,beta"], "--only: there is no 'beta'; known: "),
         (["run", "--out", "x", "--limit", "1"], "must be a whole number of 2 to 1000000, not 1"),
         (["page", "x"], "the following arguments are required: --docs"),
     ],
 )
-def test_what_cannot_be_asked_for_is_refused(
+def test_invalid_options_are_refused(
     arguments: list[str],
-    told: str,
+    message: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -111,10 +113,10 @@ def test_what_cannot_be_asked_for_is_refused(
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
-def test_a_dry_run_says_what_it_costs_and_writes_nothing(
+def test_a_dry_run_prints_the_cost_and_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"

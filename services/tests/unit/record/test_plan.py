@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from record.cost import told_cost
 from record.plan import QUESTIONS, STYLES, Entry, plan
-from record.running import command_of
+from record.runner import command_of
+from record.step import describe_cost
 from scaar.core.policies import PRESETS
 from scaar.lab.models import LANGUAGE_MODELS
 
 
-def test_every_evaluation_has_a_folder_and_a_command_of_its_own() -> None:
+def test_every_evaluation_has_its_folder_and_command() -> None:
     entries = plan()
     assert not [name for name, count in Counter(each.name for each in entries).items() if count > 1]
     commands = [command_of(each, ".results") for each in entries]
@@ -26,7 +26,7 @@ def test_all_policies_are_compared_on_as_many_questions_as_a_report_of_record_ha
     assert (policies.limit, policies.grid) == (QUESTIONS, 6)
 
 
-def test_each_of_the_lab_s_models_is_asked() -> None:
+def test_each_of_the_lab_models_is_evaluated() -> None:
     for name in LANGUAGE_MODELS:
         assert {f"weighting-{name}", f"models-{name}"} <= {each.name for each in plan()}
 
@@ -37,11 +37,11 @@ def test_the_rate_of_words_of_style_is_swept_from_none() -> None:
     assert (min(STYLES), max(STYLES)) == (0, 1)
 
 
-def test_the_command_is_what_is_typed() -> None:
+def test_the_command_is_one_to_type() -> None:
     entry = Entry(name="a", limit=3, policies=("flare", "scaar"), values={"top_k": (1, 2)}, grid=2)
     typed = (
         "scaar eval run --dataset lab --seed 2000 --limit 3 --policies flare,scaar "
-        "--set top_k=1,2 --grid 2 --keep-generations --skip-unserved --out .results/a"
+        "--set top_k=1,2 --grid 2 --cache-generations --skip-unserved --out .results/a"
     )
     assert command_of(entry, ".results") == typed
     other = Entry(
@@ -69,15 +69,15 @@ def test_the_command_is_what_is_typed() -> None:
         (Entry(name="a", limit=10, ablation="weighting", grid=2), 205),
     ],
 )
-def test_what_is_asked_is_counted(entry: Entry, answers: int) -> None:
+def test_answers_are_counted(entry: Entry, answers: int) -> None:
     assert entry.answers == answers
 
 
 @given(st.lists(st.integers(1, 10_000), min_size=1, max_size=5))
-def test_what_all_cost_is_what_each_costs(limits: list[int]) -> None:
+def test_the_total_cost_is_the_sum_of_the_steps(limits: list[int]) -> None:
     entries = [
         Entry(name=f"e{at}", limit=limit, ablation="alpha") for at, limit in enumerate(limits)
     ]
-    *lines, total = told_cost(entries).splitlines()
+    *lines, total = describe_cost(entries).splitlines()
     assert len(lines) == len(entries)
     assert total.startswith(f"{5 * sum(limits)} answers in all: about ")

@@ -1,4 +1,4 @@
-"""What the chart has of elsewhere is what stands there; its schema says what every value is."""
+"""The generated parts of the chart are up to date, and its schema describes every value."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from reference.__main__ import ROOT
-from reference.chart import CHART, COPIES, OF_THE_CHART, chart_files, key_of, remade_schema
+from reference.chart import CHART, COPIES, SET_BY_CHART, chart_files, key_of, updated_schema
 from scaar import __version__
-from scaar.cli.services import ServiceName
+from scaar.cli.serve.services import ServiceName
 from scaar.cli.settings import settings_class
 
 FOLDER = ROOT / CHART
@@ -38,24 +38,24 @@ def values() -> dict[str, Any]:
 def nodes(
     schema: Mapping[str, Any], node: Mapping[str, Any], path: str = ""
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every value that the schema has, by its path."""
+    """Yield every value of the schema with its path."""
     for name, inner in node.get("properties", {}).items():
         found = schema["$defs"][inner["$ref"].rpartition("/")[2]] if "$ref" in inner else inner
         yield f"{path}{name}", found
         yield from nodes(schema, found, f"{path}{name}.")
 
 
-def test_what_is_made_is_what_is_there() -> None:
-    for path, wanted in chart_files(ROOT).items():
-        assert (ROOT / path).read_text() == wanted, f"{path}: run make proto"
+def test_the_generated_files_are_up_to_date() -> None:
+    for path, expected in chart_files(ROOT).items():
+        assert (ROOT / path).read_text() == expected, f"{path}: run make proto"
 
 
-def test_copies_are_of_files_that_tell_of_the_services() -> None:
+def test_copies_equal_their_originals() -> None:
     for copy, original in COPIES.items():
         assert (ROOT / copy).read_bytes() == (ROOT / original).read_bytes()
 
 
-def test_every_value_is_described_and_no_other_is_taken(schema: dict[str, Any]) -> None:
+def test_every_value_is_described_and_unknown_values_are_rejected(schema: dict[str, Any]) -> None:
     assert schema["additionalProperties"] is False
     for path, node in nodes(schema, schema):
         assert node.get("description"), path
@@ -75,20 +75,20 @@ def test_every_value_has_a_default(schema: dict[str, Any], values: dict[str, Any
             at = at[name]
 
 
-def test_settings_of_services_are_values_but_for_secrets_and_what_the_chart_sets(
+def test_settings_are_values_except_secrets_and_those_set_by_the_chart(
     schema: dict[str, Any],
 ) -> None:
     for service in ServiceName:
         fields = set(settings_class(service).model_fields)
         taken = set(schema["$defs"][f"{key_of(service)}Settings"]["properties"])
         secrets = {"api_key", "opensearch_password", "database", "broker"}
-        assert taken == fields - OF_THE_CHART - secrets
+        assert taken == fields - SET_BY_CHART - secrets
     every = set().union(*(settings_class(service).model_fields for service in ServiceName))
-    assert every >= OF_THE_CHART
+    assert every >= SET_BY_CHART
 
 
-def test_a_setting_is_taken_with_its_range() -> None:
-    schema = json.loads(remade_schema((FOLDER / "values.schema.json").read_text()))
+def test_a_setting_has_its_range_in_the_schema() -> None:
+    schema = json.loads(updated_schema((FOLDER / "values.schema.json").read_text()))
     of_scorer = schema["$defs"]["scorerSettings"]["properties"]
     assert of_scorer["max_batch_pairs"]["maximum"] == 4096
     assert of_scorer["padding"]["enum"] == ["longest", "bucket"]
@@ -97,13 +97,13 @@ def test_a_setting_is_taken_with_its_range() -> None:
     assert of_generator["recommended"]["additionalProperties"] == inner
 
 
-def test_the_chart_is_of_this_version() -> None:
+def test_the_chart_has_the_version_of_the_package() -> None:
     chart = yaml.safe_load((FOLDER / "Chart.yaml").read_text())
     assert (chart["version"], chart["appVersion"]) == (__version__, __version__)
 
 
 @pytest.mark.parametrize("preset", sorted(FOLDER.glob("values-*.yaml")), ids=lambda path: path.name)
-def test_a_preset_sets_what_there_is(preset: Path, schema: dict[str, Any]) -> None:
+def test_a_preset_sets_existing_values(preset: Path, schema: dict[str, Any]) -> None:
     known = {path for path, _ in nodes(schema, schema)}
 
     def held(given: Mapping[str, Any], before: str = "") -> None:

@@ -1,25 +1,25 @@
-"""CONTRIBUTING.md shows a policy that is one, and names every suite of a port."""
+"""CONTRIBUTING.md shows a valid policy, and names the conformance suite of every port."""
 
 import re
 import textwrap
 
 from reference.__main__ import ROOT
 from scaar.core.policies.preset import Preset
-from scaar.core.types import Formulation, When
+from scaar.core.types import Moment
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text()
 SUITES = ROOT / "services" / "scaar" / "testing" / "conformance"
 
 
-def test_the_policy_of_the_page_is_one() -> None:
+def test_the_policy_of_the_page_is_valid() -> None:
     (shown,) = re.findall(r"( +\"\"\"Retrieve for every.*?)\n +```", PAGE, re.DOTALL)
     made: dict[str, object] = {}
     exec(textwrap.dedent(shown), made)
     policy = made["GROWING"]
     assert isinstance(policy, Preset)
-    assert (policy.when, policy.query.formulation) == (
-        When.EVERY_SENTENCE,
-        Formulation.FULL_CONTEXT,
+    assert (policy.moments, policy.query.formulation) == (
+        (Moment.BEFORE_SENTENCE,),
+        "full_context",
     )
 
 

@@ -1,4 +1,4 @@
-"""Every link of the project's pages leads somewhere, and every path that they name is there."""
+"""Every link and every module path in the project's pages exists."""
 
 import re
 from pathlib import Path
@@ -19,13 +19,13 @@ def text_of(page: Path) -> str:
 
 
 def anchors(page: Path) -> list[str]:
-    """What a heading is linked by; the second of a name would be linked by another."""
+    """Return the anchors of the headings; a repeated heading would need a numbered anchor."""
     headings = re.findall(r"^#+ (.*)$", text_of(page), re.MULTILINE)
     return [re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_link_leads_somewhere(page: Path) -> None:
+def test_every_link_resolves(page: Path) -> None:
     for path, anchor in _LINK.findall(text_of(page)):
         linked = (page.parent / path).resolve() if path else page
         assert linked.exists(), path
@@ -33,6 +33,6 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_module_that_is_named_is_there(page: Path) -> None:
+def test_every_named_module_exists(page: Path) -> None:
     for path in _PATH.findall(page.read_text()):
         assert (SOURCES / path).is_file(), path

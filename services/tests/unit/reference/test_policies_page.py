@@ -1,4 +1,4 @@
-"""docs/policies.md names every policy, with the settings that it takes and what they are unset."""
+"""docs/policies.md describes every policy with its settings and their defaults."""
 
 import re
 from dataclasses import fields
@@ -7,14 +7,16 @@ import pytest
 
 from reference.__main__ import ROOT
 from scaar.core.policies import PRESETS
+from scaar.core.policies.settings import RECOMMENDED, adjustable
+from scaar.core.queries import FORMULATIONS
 from scaar.core.triggers import TRIGGERS
-from scaar.core.types import Formulation, OnFailure, PolicyOverrides, Trigger, When
+from scaar.core.types import Moment, OnFailure, PolicyOverrides
 
 PAGE = (ROOT / "docs" / "policies.md").read_text()
 SETTINGS = {
     name: cells
     for name, *cells in re.findall(
-        r"^\| `(\w+)` \| (.*) \| (.*) \| (.*) \| .*\|$", PAGE, re.MULTILINE
+        r"^\| `(\w+)` \| .* \| (.*) \| (.*) \| (.*) \| .*\|$", PAGE, re.MULTILINE
     )
 }
 
@@ -23,30 +25,41 @@ def test_every_policy_has_its_section() -> None:
     assert set(re.findall(r"^### `(\w+)`$", PAGE, re.MULTILINE)) == set(PRESETS)
 
 
+def test_the_readme_has_a_row_for_every_policy() -> None:
+    table = (ROOT / "README.md").read_text()
+    rows = re.findall(r"^\| (`[\w`, ]+`) \| .* \| .* \|$", table, re.MULTILINE)
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(PRESETS)
+
+
 def test_every_setting_has_its_row() -> None:
     assert set(SETTINGS) == {field.name for field in fields(PolicyOverrides)}
 
 
+def test_the_page_names_the_settings_that_a_model_may_recommend() -> None:
+    *first, last = RECOMMENDED
+    assert f"the model's recommendation for the policy ({', '.join(first)} and {last})" in PAGE
+
+
 @pytest.mark.parametrize("policy", PRESETS)
-def test_a_policy_takes_the_settings_that_the_page_says(policy: str) -> None:
-    judges = PRESETS[policy].when is When.UNCERTAIN_DRAFT
+def test_a_policy_accepts_the_settings_that_the_page_lists(policy: str) -> None:
+    judges = Moment.UNCERTAIN_DRAFT in PRESETS[policy].moments
     taken = {
         name
         for name, (*_, takers) in SETTINGS.items()
         if f"`{policy}`" in takers or (judges and "the policies that judge" in takers)
     }
-    assert taken == PRESETS[policy].adjustable
+    assert taken == adjustable(PRESETS[policy])
 
 
 @pytest.mark.parametrize("name", ["top_k", "window_tokens", "max_passages"])
-def test_a_setting_that_is_not_given_is_what_the_page_says(name: str) -> None:
+def test_defaults_are_those_of_the_page(name: str) -> None:
     _, unset, takers = SETTINGS[name]
     for policy in re.findall(r"`(\w+)`", takers):
         assert getattr(PRESETS[policy], name) == float(unset)
 
 
-@pytest.mark.parametrize("trigger", Trigger)
-def test_a_trigger_has_the_thresholds_that_the_page_says(trigger: Trigger) -> None:
+@pytest.mark.parametrize("trigger", TRIGGERS)
+def test_a_trigger_has_the_thresholds_of_the_page(trigger: str) -> None:
     found = re.search(rf"^\| `{trigger}` \| .* \| (.*) \| (.*) \|$", PAGE, re.MULTILINE)
     assert found, trigger
     limit = TRIGGERS[trigger].theta
@@ -54,6 +67,6 @@ def test_a_trigger_has_the_thresholds_that_the_page_says(trigger: Trigger) -> No
     assert f"{limit}".replace("1e+06", "1000000") == found[1]
 
 
-def test_every_choice_is_told() -> None:
-    for choice in (*Formulation, *Trigger, *OnFailure):
+def test_every_choice_has_its_row() -> None:
+    for choice in (*FORMULATIONS, *TRIGGERS, *OnFailure):
         assert f"\n| `{choice}` | " in PAGE

@@ -1,4 +1,4 @@
-"""The figures of docs/queries.md are those of the runs that they are written from."""
+"""The figures of docs/queries.md come from the given runs."""
 
 from pathlib import Path
 
@@ -6,12 +6,12 @@ from reference import queries
 from reference.queries import BY, PAGE, REFERENCE, part
 from scaar.core.controls import Control
 from scaar.core.types import ScorerDescription
-from scaar.evaluator.queries.askings import plan_askings
-from scaar.evaluator.queries.drafts import DraftOrigin
-from scaar.evaluator.queries.records import Asked, QueryEvaluation, Retrieval
-from scaar.evaluator.queries.store import open_queries
 from scaar.evaluator.records import Question
 from scaar.evaluator.results import DatasetOrigin
+from scaar.evaluator.studies.queries.drafts import DraftOrigin
+from scaar.evaluator.studies.queries.formulations import plan_formulations
+from scaar.evaluator.studies.queries.records import QueryEvaluation, QuestionRetrievals, Retrieval
+from scaar.evaluator.studies.queries.store import open_queries
 
 RANKS = {
     "question": (1, 0),
@@ -19,15 +19,15 @@ RANKS = {
     "pfq:alpha=50": (1, 4),
     "pfq:alpha=50,scorer=idf": (0, 7),
 }
-ASKINGS = plan_askings(["question", REFERENCE, "pfq"], [50], [None, Control.IDF])
+VARIANTS = plan_formulations(["question", REFERENCE, "pfq"], [50], [None, Control.IDF])
 
 
 def written(folder: Path, scorer: str) -> Path:
-    """A run in which every question finds the same."""
+    """Write a run in which every question retrieves the same passages."""
     questions = [Question(f"q{n}", "Who?", ("A",), f"q{n}", supports=("a", "b")) for n in range(8)]
     evaluation = QueryEvaluation(
         *("1", "2026-01-01", DatasetOrigin("jsonl", "q", 0, 8, "c"), DraftOrigin("d", "f", "s")),
-        ASKINGS,
+        VARIANTS,
         {
             "none": ScorerDescription(scorer, "r1", "onnx", 9),
             "idf": ScorerDescription("wordfreq+idf", "r2", "wordfreq", 9),
@@ -37,11 +37,11 @@ def written(folder: Path, scorer: str) -> Path:
     with open_queries(folder, evaluation, questions) as store:
         for each in questions:
             found = {label: (Retrieval(0, "a b c d", ranks),) for label, ranks in RANKS.items()}
-            store.add(Asked(each.id, found))
+            store.add(QuestionRetrievals(each.id, found))
     return folder
 
 
-def test_a_part_has_every_formulation_and_whose_contributions_it_goes_by(tmp_path: Path) -> None:
+def test_a_part_has_every_formulation_with_its_scorer(tmp_path: Path) -> None:
     runs = [written(tmp_path / "one", "minilm"), written(tmp_path / "two", "other")]
     made, figures, controls = part(runs, resamples=20).split("\n\n")
     assert made.startswith(
@@ -66,7 +66,7 @@ def test_a_part_has_every_formulation_and_whose_contributions_it_goes_by(tmp_pat
     assert "`pfq:alpha=50` | minilm | wordfreq+idf | +0.500" in controls
 
 
-def test_the_page_has_its_parts_and_the_command_writes_them(tmp_path, monkeypatch, capsys) -> None:
+def test_the_command_replaces_the_parts_of_the_page(tmp_path, monkeypatch, capsys) -> None:
     page = tmp_path / "queries.md"
     page.write_text(f"# Queries\n<!-- made by {BY}: films -->\n<!-- end -->\nThe end.\n")
     monkeypatch.setattr(queries, "PAGE", page)
@@ -76,9 +76,9 @@ def test_the_page_has_its_parts_and_the_command_writes_them(tmp_path, monkeypatc
     assert "| `pfq:alpha=50` | minilm |" in page.read_text()
     assert page.read_text().endswith("<!-- end -->\nThe end.\n")
     for wrong, said in (
-        ("films", "use:"),
-        (f"others={run}", "has places"),
-        ("films=/no", "holds no"),
+        ("films", "usage:"),
+        (f"others={run}", "has markers"),
+        ("films=/no", "contains no"),
     ):
         monkeypatch.setattr("sys.argv", ["queries", wrong])
         assert queries.main() > 0

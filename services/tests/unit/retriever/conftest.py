@@ -1,4 +1,4 @@
-"""What the retriever's tests share."""
+"""Fixtures of the retriever's tests."""
 
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from scaar.core.types import Passage
-from scaar.retriever.bm25s_engine import Bm25sRetriever
 from scaar.retriever.factory import open_retriever
+from scaar.retriever.local.engine import Bm25sRetriever
 from scaar.retriever.settings import RetrieverSettings
 
 PASSAGES = (

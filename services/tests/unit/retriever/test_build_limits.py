@@ -1,4 +1,4 @@
-"""A build reads so much and no more, from a file as from an upload."""
+"""Limits on the input of a build, from a file and from an upload."""
 
 import gzip
 from collections.abc import AsyncIterator, Callable
@@ -10,9 +10,9 @@ import pytest
 
 from scaar.core.errors import InvalidRequest
 from scaar.core.types import IndexMode, Passage
-from scaar.retriever.bm25s_engine import Bm25sRetriever
 from scaar.retriever.build_limits import BuildLimits
-from scaar.retriever.corpus import CorpusFile
+from scaar.retriever.corpus.corpus import CorpusFile
+from scaar.retriever.local.engine import Bm25sRetriever
 from scaar.testing.commands import run_scaar
 from scaar.testing.sockets import serving
 from scaar.v1 import retriever_pb2 as pb
@@ -26,7 +26,7 @@ OpenEngine = Callable[..., AbstractAsyncContextManager[Bm25sRetriever]]
 LINES = b"".join(b'{"id": "%d", "text": "volcano"}\n' % number for number in range(5))
 
 
-def test_blank_lines_that_gzip_packs_to_nothing_end_the_build_early(tmp_path: Path) -> None:
+def test_many_compressed_blank_lines_end_the_build_early(tmp_path: Path) -> None:
     path = tmp_path / "c.jsonl.gz"
     # Members of gzip go one after the other: 100 million lines in 100 KB.
     path.write_bytes(gzip.compress(b"\n" * 1_000_000) * 100)
@@ -39,22 +39,24 @@ def test_blank_lines_that_gzip_packs_to_nothing_end_the_build_early(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("limits", "told"),
+    ("limits", "reported"),
     [
         (BuildLimits(passages=4), "at most 4 passages .* SCAAR_RETRIEVER_BUILD_MAX_PASSAGES"),
         (BuildLimits(gigabytes=100e-9), "at most 1e-07 GB .* SCAAR_RETRIEVER_BUILD_MAX_GB"),
     ],
 )
-def test_a_file_is_held_to_the_limits(tmp_path: Path, limits: BuildLimits, told: str) -> None:
+def test_a_file_is_validated_against_the_limits(
+    tmp_path: Path, limits: BuildLimits, reported: str
+) -> None:
     path = tmp_path / "c.jsonl.gz"
     path.write_bytes(gzip.compress(LINES))
-    told = told.replace(" .* ", r" in one build.*\(")
-    with pytest.raises(InvalidRequest, match=told):
+    reported = reported.replace(" .* ", r" in one build.*\(")
+    with pytest.raises(InvalidRequest, match=reported):
         list(CorpusFile(path, limits=limits))
     assert len(list(CorpusFile(path, limits=BuildLimits(5, len(LINES) / 1e9)))) == 5
 
 
-def test_the_command_holds_a_file_to_the_settings(
+def test_the_command_validates_a_file_against_the_limits_in_the_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "c.jsonl").write_bytes(LINES)
@@ -107,4 +109,4 @@ async def test_an_upload_of_messages_without_passages_ends(open_engine: OpenEngi
             await call
         error = error_of(caught.value, target)
         assert isinstance(error, InvalidRequest)
-        assert "1,000 without any are the most" in error.message
+        assert "at most 1,000 messages may have none" in error.message

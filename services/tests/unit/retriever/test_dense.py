@@ -1,4 +1,4 @@
-"""Indexes of vectors: what is nearest, by which encoder, and what becomes of a wrong one."""
+"""Vector indexes: nearest passages, and encoders that match or do not."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -22,11 +22,11 @@ from scaar.core.types import (
     RetrieveRequest,
     VectorMetric,
 )
-from scaar.retriever.bm25s_engine import Bm25sRetriever
 from scaar.retriever.dense import Vectors
 from scaar.retriever.factory import open_retriever
+from scaar.retriever.local.engine import Bm25sRetriever
+from scaar.retriever.local.vector_index import VectorIndex, write_vectors
 from scaar.retriever.settings import RetrieverSettings
-from scaar.retriever.vector_index import VectorIndex, write_vectors
 from scaar.testing.word_encoder import write_word_encoder
 
 from .conftest import PASSAGES, stream
@@ -36,15 +36,15 @@ EXACT, GRAPH = DenseSettings(), DenseSettings(hnsw=HnswSettings())
 
 @dataclass
 class ChanceEncoder:
-    """Gives each text a vector of its own, by chance, and keeps what it was asked."""
+    """Returns a random vector for each text, and records the texts."""
 
     name: str = "chance"
     revision: str = "r1"
     width: int = 24
-    asked: list[str] = field(default_factory=list)
+    received: list[str] = field(default_factory=list)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        self.asked += texts
+        self.received += texts
         return np.stack([vector_of(text, self.width) for text in texts])
 
 
@@ -59,14 +59,14 @@ def engine(root: Path, encoder: ChanceEncoder | None) -> Bm25sRetriever:
 
 
 def numbered(count: int, *, of: int = 4) -> list[Passage]:
-    """Passages of which each carries one of some values."""
+    """Return passages that have one of several values each."""
     return [
         Passage(f"p{n:05}", "", f"text {n}", (MetadataField("part", (str(n % of),)),))
         for n in range(count)
     ]
 
 
-async def found(
+async def search(
     retriever: Bm25sRetriever, query: str, top_k: int = 10, filters: tuple[Filter, ...] = ()
 ) -> list[tuple[str, float]]:
     request = RetrieveRequest((query,), top_k, "geo", filters)
@@ -77,32 +77,32 @@ async def found(
 def by_numpy(
     passages: Iterable[Passage], query: str, metric: VectorMetric, top_k: int = 10
 ) -> list[tuple[str, float]]:
-    """The nearest passages by the definition, in double precision."""
-    asked = vector_of(query).astype(np.float64)
+    """Return the nearest passages by definition, in double precision."""
+    requested = vector_of(query).astype(np.float64)
     scored = []
     for each in passages:
         vector = vector_of(each.text).astype(np.float64)
         near = metric is VectorMetric.INNER_PRODUCT
-        score = vector @ asked if near else -np.sum((vector - asked) ** 2)
+        score = vector @ requested if near else -np.sum((vector - requested) ** 2)
         scored.append((each.id, float(score)))
     return sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:top_k]
 
 
 @pytest.mark.parametrize("metric", VectorMetric)
-async def test_an_exact_search_is_what_numpy_reads(root: Path, metric: VectorMetric) -> None:
+async def test_an_exact_search_finds_what_numpy_computes(root: Path, metric: VectorMetric) -> None:
     passages = numbered(700)
     retriever = engine(root, ChanceEncoder())
     dense = DenseSettings(metric)
     await retriever.index_passages("geo", stream(passages), metadata_fields=("part",), dense=dense)
     for query in ("one", "two", "three"):
-        exact = await found(retriever, query)
-        told = by_numpy(passages, query, metric)
-        assert [name for name, _ in exact] == [name for name, _ in told]
-        assert [score for _, score in exact] == pytest.approx([score for _, score in told])
+        exact = await search(retriever, query)
+        reported = by_numpy(passages, query, metric)
+        assert [name for name, _ in exact] == [name for name, _ in reported]
+        assert [score for _, score in exact] == pytest.approx([score for _, score in reported])
 
 
 @pytest.mark.parametrize("metric", VectorMetric)
-async def test_a_graph_finds_nearly_all_and_under_filters_all(
+async def test_a_graph_finds_nearly_all_and_with_filters_all(
     root: Path, metric: VectorMetric
 ) -> None:
     passages, retriever = numbered(3_000), engine(root, ChanceEncoder())
@@ -111,14 +111,14 @@ async def test_a_graph_finds_nearly_all_and_under_filters_all(
     shared = 0
     queries = [f"query {number}" for number in range(50)]
     for query in queries:
-        told = {name for name, _ in by_numpy(passages, query, metric)}
-        shared += len(told & {name for name, _ in await found(retriever, query)})
+        reported = {name for name, _ in by_numpy(passages, query, metric)}
+        shared += len(reported & {name for name, _ in await search(retriever, query)})
     assert shared / (10 * len(queries)) >= 0.95
     for query in queries[:5]:
-        wanted = [each for each in passages if each.metadata[0].values[0] in ("1", "2")]
-        told = [name for name, _ in by_numpy(wanted, query, metric)]
+        expected = [each for each in passages if each.metadata[0].values[0] in ("1", "2")]
+        reported = [name for name, _ in by_numpy(expected, query, metric)]
         filters = (Filter("part", ("1", "2")),)
-        assert [name for name, _ in await found(retriever, query, filters=filters)] == told
+        assert [name for name, _ in await search(retriever, query, filters=filters)] == reported
 
 
 @given(
@@ -126,7 +126,7 @@ async def test_a_graph_finds_nearly_all_and_under_filters_all(
     st.integers(1, 100),
     st.sampled_from(VectorMetric),
 )
-def test_all_that_are_equally_near_go_by_their_ids(
+def test_equally_near_passages_are_sorted_by_id(
     tmp_path_factory: pytest.TempPathFactory,
     values: list[float],
     top_k: int,
@@ -147,7 +147,7 @@ def test_all_that_are_equally_near_go_by_their_ids(
     assert [each.row for each in near] == order[:top_k]
 
 
-async def test_an_index_says_by_which_encoder_and_how_it_is_searched(root: Path) -> None:
+async def test_an_index_describes_its_encoder_and_search_settings(root: Path) -> None:
     retriever = engine(root, ChanceEncoder())
     built = (await retriever.index_passages("geo", stream(PASSAGES), dense=GRAPH)).index
     assert built.dense == DenseDescription("chance", "r1", 24, GRAPH)
@@ -161,7 +161,7 @@ async def test_an_index_says_by_which_encoder_and_how_it_is_searched(root: Path)
     assert fewer.content != built.content
 
 
-async def test_whatever_makes_other_results_makes_another_version(root: Path) -> None:
+async def test_everything_that_changes_results_changes_the_version(root: Path) -> None:
     versions = set()
     for number, (encoder, dense) in enumerate(
         (
@@ -193,9 +193,9 @@ async def test_the_same_passages_make_the_same_bytes(root: Path, dense: DenseSet
 
 
 @pytest.mark.parametrize(
-    ("other", "told"),
+    ("other", "reported"),
     [
-        (None, r"takes the encoder chance \(revision r1, 24 wide\), and the retriever has none"),
+        (None, r"needs the encoder chance \(revision r1, 24 wide\), and the retriever has none"),
         (
             ChanceEncoder("new", "r2", 24),
             r"chance \(revision r1, 24 wide\), and the retriever has new \(revision r2, 24 wide\)",
@@ -207,54 +207,54 @@ async def test_the_same_passages_make_the_same_bytes(root: Path, dense: DenseSet
     ],
 )
 async def test_another_encoder_is_refused_and_both_are_named(
-    root: Path, other: ChanceEncoder | None, told: str
+    root: Path, other: ChanceEncoder | None, reported: str
 ) -> None:
     built = await engine(root, ChanceEncoder()).index_passages("geo", stream(PASSAGES), dense=EXACT)
     retriever = engine(root, other)
-    with pytest.raises(CapabilityMissing, match=told):
-        await found(retriever, "volcano")
-    with pytest.raises(CapabilityMissing, match=told):
+    with pytest.raises(CapabilityMissing, match=reported):
+        await search(retriever, "volcano")
+    with pytest.raises(CapabilityMissing, match=reported):
         await retriever.index_passages("geo", stream(PASSAGES), mode=IndexMode.UPSERT)
     assert await retriever.check_indexes() == {"geo": False}
     assert await retriever.describe_index("geo") == built.index
     assert (await retriever.verify_index("geo")).is_whole
 
 
-async def test_vectors_are_kept_where_the_text_stays(root: Path) -> None:
+async def test_vectors_of_unchanged_texts_are_reused(root: Path) -> None:
     encoder = ChanceEncoder()
     retriever = engine(root, encoder)
     await retriever.index_passages("geo", stream(PASSAGES), dense=GRAPH)
-    assert encoder.asked == [f"{each.title} {each.text}".strip() for each in PASSAGES]
-    encoder.asked.clear()
+    assert encoder.received == [f"{each.title} {each.text}".strip() for each in PASSAGES]
+    encoder.received.clear()
     news = (PASSAGES[0], Passage("p-1", "Etna", "Etna sleeps."), Passage("p-9", "", "Lava."))
     upserted = await retriever.index_passages("geo", stream(news), mode=IndexMode.UPSERT)
-    assert encoder.asked == ["Etna Etna sleeps.", "Lava."]
+    assert encoder.received == ["Etna Etna sleeps.", "Lava."]
     assert upserted.index.dense == DenseDescription("chance", "r1", 24, GRAPH)
     without = engine(root, None)
     assert await without.delete_passages("geo", ("p-9",)) == 1, "nothing is to be encoded"
-    kept = [name for name, _ in await found(retriever, "Lava.")]
+    kept = [name for name, _ in await search(retriever, "Lava.")]
     assert sorted(kept) == ["p-1", "p-2", "p-3"]
 
 
-async def test_an_upsert_that_asks_for_another_search_is_refused(root: Path) -> None:
+async def test_an_upsert_with_other_search_settings_is_refused(root: Path) -> None:
     retriever = engine(root, ChanceEncoder())
     await retriever.index_passages("geo", stream(PASSAGES), dense=EXACT)
     await retriever.index_passages("words", stream(PASSAGES))
-    for index, told in (("geo", r"\(exact, ip\)"), ("words", r"\(an index by BM25\)")):
-        with pytest.raises(InvalidRequest, match=f"dense: must stay that of .*{told}"):
+    for index, reported in (("geo", r"\(exact, ip\)"), ("words", r"\(BM25\)")):
+        with pytest.raises(InvalidRequest, match=f"dense: must equal that of .*{reported}"):
             await retriever.index_passages(
                 index, stream(PASSAGES), mode=IndexMode.UPSERT, dense=GRAPH
             )
 
 
-async def test_vectors_take_an_encoder(root: Path) -> None:
+async def test_vectors_need_an_encoder(root: Path) -> None:
     with pytest.raises(CapabilityMissing, match="SCAAR_RETRIEVER_ENCODER"):
         await engine(root, None).index_passages("geo", stream(PASSAGES), dense=EXACT)
     assert not root.exists()
 
 
 @pytest.mark.parametrize(
-    ("graph", "told"),
+    ("graph", "reported"),
     [
         (HnswSettings(m=1), "dense.hnsw.m: must be 2 to 128, not 1"),
         (HnswSettings(m=129), "dense.hnsw.m: must be 2 to 128, not 129"),
@@ -264,42 +264,42 @@ async def test_vectors_take_an_encoder(root: Path) -> None:
         (HnswSettings(ef_search=10_001), "ef_search: must be 1 to 10,000, not 10,001"),
     ],
 )
-async def test_settings_out_of_their_range_are_refused_before_any_work(
-    root: Path, graph: HnswSettings, told: str
+async def test_settings_out_of_range_are_refused_before_any_work(
+    root: Path, graph: HnswSettings, reported: str
 ) -> None:
     encoder = ChanceEncoder()
-    with pytest.raises(InvalidRequest, match=told):
+    with pytest.raises(InvalidRequest, match=reported):
         await engine(root, encoder).index_passages(
             "geo", stream(PASSAGES), dense=DenseSettings(hnsw=graph)
         )
-    assert not encoder.asked
+    assert not encoder.received
     assert not root.exists()
 
 
-async def test_an_encoder_that_gives_no_numbers_builds_nothing(root: Path) -> None:
+async def test_an_encoder_that_returns_no_numbers_builds_nothing(root: Path) -> None:
     class Broken(ChanceEncoder):
         def encode(self, texts: Sequence[str]) -> Vectors:
             return np.full((len(texts), self.width), np.nan, dtype=np.float32)
 
     retriever = engine(root, Broken())
-    with pytest.raises(DataCorrupt, match="encoder chance does not give 24 finite numbers"):
+    with pytest.raises(DataCorrupt, match="encoder chance does not return 24 finite numbers"):
         await retriever.index_passages("geo", stream(PASSAGES), dense=EXACT)
     assert await retriever.list_indexes() == ()
 
 
 @pytest.mark.parametrize("content", [b"", b"none of faiss"])
-async def test_a_file_of_vectors_that_is_altered_is_told(root: Path, content: bytes) -> None:
+async def test_an_altered_file_of_vectors_is_reported(root: Path, content: bytes) -> None:
     await engine(root, ChanceEncoder()).index_passages("geo", stream(PASSAGES), dense=EXACT)
     (path,) = (root / "geo").glob("*/vectors.faiss")
     path.write_bytes(content)
     retriever = engine(root, ChanceEncoder())
     with pytest.raises(DataCorrupt, match="vectors.faiss has"):
-        await found(retriever, "volcano")
+        await search(retriever, "volcano")
     verified = await retriever.verify_index("geo")
-    assert [each.name for each in verified.checks if not each.right] == ["vectors.faiss"]
+    assert [each.name for each in verified.checks if not each.passed] == ["vectors.faiss"]
 
 
-async def test_what_is_over_the_encoders_limit_is_cut(root: Path, tmp_path: Path) -> None:
+async def test_texts_over_the_encoders_limit_are_truncated(root: Path, tmp_path: Path) -> None:
     words = " ".join(f"w{number}" for number in range(10))
     folder = write_word_encoder(tmp_path / "encoder", [words, "late"], max_tokens=10)
     async with open_retriever(RetrieverSettings(indexes=root, encoder=folder)) as retriever:

@@ -23,6 +23,8 @@ def test_a_wrong_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_retriever_needs_a_folder() -> None:
-    with pytest.raises(InvalidRequest, match="SCAAR_RETRIEVER_INDEXES: must name a folder"):
+    with pytest.raises(
+        InvalidRequest, match="SCAAR_RETRIEVER_INDEXES: must be the path of a folder"
+    ):
         async with open_retriever(RetrieverSettings()):
             pass

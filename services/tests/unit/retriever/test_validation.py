@@ -6,24 +6,24 @@ from scaar.retriever.validation import (
     MAX_TEXT_CHARACTERS,
     check_index_name,
     check_request,
-    wrong_fields,
+    passage_violations,
 )
 
 
 @pytest.mark.parametrize("name", ["a", "lab-5", "wiki_2018.v2", "0", "x" * 64])
-def test_these_are_names_of_indexes(name: str) -> None:
+def test_valid_names_of_indexes_are_accepted(name: str) -> None:
     check_index_name(name)
 
 
 @pytest.mark.parametrize(
     "name", ["", ".", "..", ".lock", "../x", "a/b", "A", "a b", "a\n", "é", "-a", "x" * 65, "a\0"]
 )
-def test_these_are_not(name: str) -> None:
+def test_invalid_names_of_indexes_are_rejected(name: str) -> None:
     with pytest.raises(InvalidRequest, match="index: must be"):
         check_index_name(name)
 
 
-def test_a_request_names_every_wrong_field_at_once() -> None:
+def test_every_wrong_field_of_a_request_is_named() -> None:
     request = RetrieveRequest(queries=("fine", " \n", "x" * 32_769), top_k=101, index="lab")
     with pytest.raises(InvalidRequest) as caught:
         check_request(request)
@@ -36,7 +36,7 @@ def test_a_request_names_every_wrong_field_at_once() -> None:
 
 
 @pytest.mark.parametrize("top_k", [1, 100])
-def test_the_limits_themselves_are_within(top_k: int) -> None:
+def test_values_at_the_limits_are_accepted(top_k: int) -> None:
     check_request(RetrieveRequest(queries=("x" * 32_768,), top_k=top_k, index="lab"))
     check_request(RetrieveRequest(queries=(), top_k=top_k, index="lab"))
     check_request(RetrieveRequest(queries=("x",) * 1_000, top_k=top_k, index="lab"))
@@ -61,8 +61,8 @@ def test_more_queries_than_a_request_may_have_are_refused() -> None:
         (Passage("i", "t", "half \ud83d"), "text"),
     ],
 )
-def test_a_wrong_passage_is_told_by_its_field(passage: Passage, field: str) -> None:
-    assert [violation.field for violation in wrong_fields(passage)] == [field]
+def test_an_invalid_passage_is_reported_with_its_field(passage: Passage, field: str) -> None:
+    assert [violation.field for violation in passage_violations(passage)] == [field]
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_a_wrong_passage_is_told_by_its_field(passage: Passage, field: str) -> N
         "👨\u200d👩\u200d👧 tabs\tand\r\nbreaks",
     ],
 )
-def test_what_a_passage_says_is_its_own_business(text: str) -> None:
-    assert wrong_fields(Passage("i", "", text)) == []
+def test_any_text_is_a_valid_passage(text: str) -> None:
+    assert passage_violations(Passage("i", "", text)) == []
 
 
 def test_the_queries_of_a_request_together_are_limited() -> None:

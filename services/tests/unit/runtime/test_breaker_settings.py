@@ -1,11 +1,11 @@
 import pytest
 
-from scaar.core.breaker import BreakerLimits
+from scaar.core.calls.breaker import BreakerLimits
 from scaar.core.errors import InvalidRequest
 from scaar.runtime.breaker_settings import read_breaker_limits
 
 
-def test_breakers_are_there_unless_they_are_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_breakers_are_enabled_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_breaker_limits() == BreakerLimits()
     monkeypatch.setenv("SCAAR_BREAKER_FAILURES", "3")
     monkeypatch.setenv("SCAAR_BREAKER_OPEN_S", "0.5")
@@ -18,7 +18,7 @@ def test_breakers_are_there_unless_they_are_switched_off(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "told"),
+    ("field", "value", "message"),
     [
         ("FAILURES", "0", "greater than or equal to 1"),
         ("OPEN_S", "0", "greater than 0"),
@@ -26,9 +26,9 @@ def test_breakers_are_there_unless_they_are_switched_off(monkeypatch: pytest.Mon
         ("MAX_OPEN_S", "0.5", "must be at least open_s, 1, not 0.5"),
     ],
 )
-def test_what_is_out_of_its_range_is_named(
-    monkeypatch: pytest.MonkeyPatch, field: str, value: str, told: str
+def test_values_out_of_range_are_named(
+    monkeypatch: pytest.MonkeyPatch, field: str, value: str, message: str
 ) -> None:
     monkeypatch.setenv(f"SCAAR_BREAKER_{field}", value)
-    with pytest.raises(InvalidRequest, match=f"SCAAR_BREAKER_{field}: .*{told}"):
+    with pytest.raises(InvalidRequest, match=f"SCAAR_BREAKER_{field}: .*{message}"):
         read_breaker_limits()

@@ -23,5 +23,5 @@ def test_only_unavailability_is_tried_again() -> None:
     assert "timeout" not in method
 
 
-def test_one_attempt_is_no_retry() -> None:
+def test_one_attempt_disables_retries() -> None:
     assert "methodConfig" not in service_config(ChannelSettings(attempts=1))

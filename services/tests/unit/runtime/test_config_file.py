@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scaar.core.errors import InvalidRequest
-from scaar.runtime.config_file import CONFIG_VARIABLE, ConfigFile, config_in_use
+from scaar.runtime.config_file import CONFIG_VARIABLE, SECTIONS, ConfigFile, config_in_use
 
 
 @pytest.fixture
@@ -26,13 +26,13 @@ def test_a_file_holds_a_section_for_each_service(path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\n", "# nothing\n", "---\n", "{}\n"])
-def test_a_file_that_says_nothing_sets_nothing(path: Path, text: str) -> None:
+def test_an_empty_file_sets_nothing(path: Path, text: str) -> None:
     path.write_text(text)
     assert ConfigFile.read(path).sections == {}
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("generator:\n  threads: [2\nscorer:\n", ": line 3, column 7: while parsing a flow"),
         ("generator:\n\tthreads: 2\n", ": line 2, column 1: while scanning for"),
@@ -41,34 +41,35 @@ def test_a_file_that_says_nothing_sets_nothing(path: Path, text: str) -> None:
         ("g: !!python/object:os.system {}\n", ": line 1, column 4: could not determine"),
         ("a: 1\n---\nb: 2\n", ": line 2, column 1: expected a single doc"),
         ("? [a]\n: 1\n", ": line 1, column 3: while constructing"),
-        ("a: \x00\n", ": is no YAML"),
-        ("a: 2026-99-99\n", ": is no YAML"),
-        ("[" * 100_000, ": is no YAML"),
-        ("just text", ": must be sections of settings"),
+        ("a: \x00\n", ": is not valid YAML"),
+        ("a: 2026-99-99\n", ": is not valid YAML"),
+        ("[" * 100_000, ": is not valid YAML"),
+        ("just text", f": must be sections of settings; sections: {', '.join(SECTIONS)}"),
         ("- a\n", ": must be sections of settings"),
-        ("g: 1\ns: [a]\n", ": g: must be settings, each with a name; "),
-        ("g: {1: 2}\n", ": g: must be settings, each with a name"),
+        ("g: 1\ns: [a]\n", ": g: is not a section of settings; sections: orchestrator, "),
+        ("scorer: 1\n", ": scorer: must be a section of settings, such as scorer: {SETTING: "),
+        ("g: {1: 2}\n", ": g: is not a section of settings"),
     ],
 )
-def test_a_file_that_is_no_yaml_of_sections_is_told(path: Path, text: str, told: str) -> None:
+def test_a_file_without_yaml_sections_is_reported(path: Path, text: str, message: str) -> None:
     path.write_text(text)
-    assert refused(path).startswith(told)
+    assert refused(path).startswith(message)
 
 
-def test_bytes_that_are_no_text_are_told(path: Path) -> None:
+def test_invalid_utf_8_is_reported(path: Path) -> None:
     path.write_bytes(b"a: \xff\xfe\xfd\n")
-    assert refused(path) == ": is no YAML"
+    assert refused(path) == ": is not valid YAML"
 
 
-def test_a_file_that_is_not_there_is_told(path: Path) -> None:
+def test_a_missing_file_is_reported(path: Path) -> None:
     assert refused(path) == ": cannot be read: No such file or directory"
     assert refused(path.parent) == ": cannot be read: Is a directory"
 
 
-def test_a_section_that_is_none_is_told_with_those_that_are(path: Path) -> None:
+def test_an_unknown_section_is_reported_with_the_known_ones(path: Path) -> None:
     path.write_text("generatr: {}\nscorer: {}\n")
     (violation,) = ConfigFile.read(path).unknown(["generator", "scorer"])
-    assert str(violation) == f"{path}: generatr: is no section; known: generator, scorer"
+    assert str(violation) == f"{path}: generatr: is not a section; known: generator, scorer"
 
 
 def test_the_file_in_use_is_the_one_that_the_environment_names(

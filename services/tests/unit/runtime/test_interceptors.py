@@ -25,7 +25,7 @@ async def handled(_: object) -> Any:
     return grpc.unary_unary_rpc_method_handler(refusing)
 
 
-async def test_a_call_whose_client_is_gone_before_it_can_be_told_has_been_cancelled() -> None:
+async def test_a_call_whose_client_disconnected_before_the_status_is_cancelled() -> None:
     called: Any = SimpleNamespace(method="/scaar.v1.Service/Call", invocation_metadata=())
     handler: Any = await ErrorInterceptor(status_of).intercept_service(handled, called)
     with pytest.raises(asyncio.CancelledError):

@@ -45,7 +45,7 @@ def test_the_file_is_the_one_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (settings.threads, settings.names) == (7, ("a", "b"))
 
 
-def test_what_was_given_can_be_told_from_defaults() -> None:
+def test_explicit_values_differ_from_defaults() -> None:
     assert ExampleSettings.read(address="a:1").model_fields_set == {"address"}
     assert ExampleSettings.read(file(address="a:1")).model_fields_set == {"address"}
 
@@ -55,12 +55,12 @@ def test_settings_are_frozen() -> None:
         ExampleSettings().threads = 3
 
 
-def test_settings_that_are_not_read_are_those_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_constructor_reads_no_other_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCAAR_QUERY_BUILDER_THREADS", "4")
     assert ExampleSettings().threads == 2
 
 
-def test_all_that_is_wrong_is_named_as_where_it_was_given(
+def test_every_error_is_named_with_its_source(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SCAAR_QUERY_BUILDER_NAMES", "a, b")
@@ -75,7 +75,7 @@ def test_all_that_is_wrong_is_named_as_where_it_was_given(
     ]
 
 
-def test_a_wrong_setting_is_named_also_where_another_goes_over_it(
+def test_an_invalid_setting_is_named_even_if_overridden(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SCAAR_QUERY_BUILDER_THREADS", "4")
@@ -86,14 +86,14 @@ def test_a_wrong_setting_is_named_also_where_another_goes_over_it(
     ]
 
 
-def test_a_setting_that_is_none_is_told_with_those_that_are() -> None:
+def test_an_unknown_setting_is_reported_with_the_known_ones() -> None:
     with pytest.raises(
-        InvalidRequest, match=r"is no setting; known: address, drain_s, health_address"
+        InvalidRequest, match=r"is not a setting; known: address, drain_s, health_address"
     ):
         ExampleSettings.read(file(thread=1))
 
 
-def test_what_a_container_platform_sets_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_of_container_platforms_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCAAR_QUERY_BUILDER_SERVICE_HOST", "10.0.0.1")
     assert ExampleSettings.read().threads == 2
 
@@ -105,5 +105,5 @@ def test_an_empty_variable_gives_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (settings.threads, settings.names, settings.otlp_endpoint) == (3, (), None)
 
 
-def test_a_section_goes_by_the_name_of_the_service() -> None:
+def test_a_section_has_the_name_of_the_service() -> None:
     assert section_name(ExampleSettings) == "query_builder"

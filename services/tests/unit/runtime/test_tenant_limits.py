@@ -51,7 +51,7 @@ def test_no_more_come_through_than_the_burst_and_the_rate_allow(
 
 
 @given(per_s=st.floats(0.1, 1000), burst=st.integers(1, 20))
-def test_who_waits_as_long_as_told_comes_through(per_s: float, burst: int) -> None:
+def test_a_call_after_the_retry_delay_is_accepted(per_s: float, burst: int) -> None:
     clock = Clock()
     bucket = TokenBucket(per_s, burst, clock)
     assert all(is_through(bucket) for _ in range(burst))
@@ -61,11 +61,13 @@ def test_who_waits_as_long_as_told_comes_through(per_s: float, burst: int) -> No
     assert bucket.wait_s() == 0
 
 
-def test_each_tenant_has_its_own_share() -> None:
+def test_tenants_are_limited_separately() -> None:
     clock = Clock()
     limits = TenantLimits(ServiceSettings(tenant_calls_per_s=2, tenant_burst=1), clock)
     call(limits, "acme")
-    with pytest.raises(Overloaded, match="tenant 'acme' may make 2 calls a second") as caught:
+    with pytest.raises(
+        Overloaded, match="tenant 'acme' exceeded its limit of 2 calls per second"
+    ) as caught:
         call(limits, "acme")
     assert caught.value.retry_after_s == 0.5
     assert caught.value.metadata == {"tenant": "acme", "limit": "2"}
@@ -74,20 +76,20 @@ def test_each_tenant_has_its_own_share() -> None:
     call(limits, "acme")
 
 
-def test_a_call_refused_for_concurrency_does_not_use_a_rate_token() -> None:
+def test_a_call_rejected_for_concurrency_uses_no_rate_token() -> None:
     settings = ServiceSettings(tenant_calls_per_s=1, tenant_burst=3, tenant_concurrent_calls=1)
     limits = TenantLimits(settings, Clock())
     with limits.call("acme"):
         for _ in range(5):
-            with pytest.raises(Overloaded, match="may have at a time"):
+            with pytest.raises(Overloaded, match="at its limit of 1 concurrent calls"):
                 call(limits, "acme")
     call(limits, "acme")
     call(limits, "acme")
-    with pytest.raises(Overloaded, match="may make 1 calls a second"):
+    with pytest.raises(Overloaded, match="exceeded its limit of 1 calls per second"):
         call(limits, "acme")
 
 
-def test_a_place_is_given_back_however_the_call_ends() -> None:
+def test_a_slot_is_released_however_the_call_ends() -> None:
     limits = TenantLimits(ServiceSettings(tenant_concurrent_calls=1))
     for _ in range(3):
         with pytest.raises(ValueError, match="ended"):
@@ -96,14 +98,14 @@ def test_a_place_is_given_back_however_the_call_ends() -> None:
 
 def fail_within(limits: TenantLimits) -> None:
     with limits.call("acme"):
-        with pytest.raises(Overloaded, match="as many as tenant 'acme' may have at a time"):
+        with pytest.raises(Overloaded, match="tenant 'acme' is at its limit of 1 concurrent calls"):
             call(limits, "acme")
         raise ValueError("ended")
 
 
 def test_tenants_are_forgotten_but_for_those_that_are_being_served() -> None:
     settings = ServiceSettings(tenant_calls_per_s=1, tenant_burst=1, tenant_concurrent_calls=1)
-    limits = TenantLimits(settings, Clock(), most_tenants=3)
+    limits = TenantLimits(settings, Clock(), max_tenants=3)
     with limits.call("acme"):
         for number in range(100):
             call(limits, f"tenant-{number}")

@@ -1,4 +1,4 @@
-"""The files of a client's TLS: what is wrong with one is told by its setting."""
+"""TLS files of a client: an invalid file is reported with its setting."""
 
 import ssl
 from pathlib import Path
@@ -37,7 +37,7 @@ def test_the_contents_are_those_of_the_files(authority: Authority, issued: Issue
     assert TlsFiles("X_").contents() == (None, None, None)
 
 
-def test_what_is_wrong_is_told_by_its_setting(
+def test_an_invalid_file_is_reported_with_its_setting(
     authority: Authority, issued: Issued, tmp_path: Path
 ) -> None:
     missing, empty, other = tmp_path / "none", tmp_path / "empty", authority.issue("other")
@@ -48,17 +48,21 @@ def test_what_is_wrong_is_told_by_its_setting(
     wrong = {
         TlsFiles("X_", missing): f"X_CA_FILE: {missing} cannot be read: No such file or directory",
         TlsFiles("X_", tmp_path): f"X_CA_FILE: {tmp_path} cannot be read: Is a directory",
-        TlsFiles("X_", empty): f"X_CA_FILE: {empty} is no file of certificates in PEM",
-        TlsFiles("X_", issued.key): f"X_CA_FILE: {issued.key} is no file of certificates in PEM",
+        TlsFiles("X_", empty): f"X_CA_FILE: {empty} contains no certificates in PEM",
+        TlsFiles("X_", issued.key): f"X_CA_FILE: {issued.key} contains no certificates in PEM",
         TlsFiles("X_", None, missing, issued.key): f"X_CLIENT_CERT_FILE: {missing} cannot be read",
         TlsFiles("X_", None, issued.cert, missing): f"X_CLIENT_KEY_FILE: {missing} cannot be read",
-        TlsFiles("X_", None, issued.cert): "X_CLIENT_KEY_FILE: must be set beside CLIENT_CERT_FILE",
-        TlsFiles("X_", None, None, issued.key): "X_CLIENT_CERT_FILE: must be set beside CLIENT_KEY",
+        TlsFiles(
+            "X_", None, issued.cert
+        ): "X_CLIENT_KEY_FILE: must be set together with CLIENT_CERT_FILE",
+        TlsFiles(
+            "X_", None, None, issued.key
+        ): "X_CLIENT_CERT_FILE: must be set together with CLIENT_KEY",
         TlsFiles("X_", None, issued.cert, other.key): f"X_CLIENT_KEY_FILE: {other.key} is not the",
         TlsFiles("X_", None, issued.cert, empty): f"X_CLIENT_KEY_FILE: {empty} is not the unenc",
         TlsFiles("X_", None, issued.cert, encrypted): f"X_CLIENT_KEY_FILE: {encrypted} is not the",
     }
-    for files, told in wrong.items():
+    for files, found_events in wrong.items():
         with pytest.raises(InvalidRequest) as caught:
             files.context()
-        assert caught.value.message.startswith(told)
+        assert caught.value.message.startswith(found_events)

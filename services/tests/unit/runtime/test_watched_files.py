@@ -5,7 +5,7 @@ from pathlib import Path
 from scaar.runtime.watched_files import WatchedFiles
 
 
-def test_what_changes_while_it_is_read_is_read_again(tmp_path: Path) -> None:
+def test_a_file_changed_during_a_read_is_read_again(tmp_path: Path) -> None:
     cert, key = tmp_path / "cert", tmp_path / "key"
 
     def read() -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The batcher over a plain function: what is asked of it, and what it answers, by hand."""
+"""The batcher over a plain function with controlled timing."""
 
 import asyncio
 import random
@@ -17,25 +17,25 @@ LIMITS = BatchLimits(pair_tokens=300, batch_pairs=4, queued_pairs=12)
 
 
 def similarity(pair):
-    """A number of the pair's own."""
+    """Return a number that identifies the pair."""
     return random.Random(pair).random()
 
 
-class HeldExecutor(Executor):
-    """An executor whose work begins, and ends, when the test says so."""
+class ManualExecutor(Executor):
+    """An executor whose work starts and ends under the control of the test."""
 
     def __init__(self):
-        self.held = []
+        self.tasks = []
 
     def submit(self, fn, /, *args, **kwargs):
         future = Future()
         future.set_running_or_notify_cancel()
-        self.held.append((future, fn, args, kwargs))
+        self.tasks.append((future, fn, args, kwargs))
         return future
 
     async def run_next(self, at=0):
-        """Runs one piece of work, and lets whoever waits for it go on."""
-        future, fn, args, kwargs = self.held.pop(at)
+        """Run one task, and let its waiters continue."""
+        future, fn, args, kwargs = self.tasks.pop(at)
         try:
             future.set_result(fn(*args, **kwargs))
         except ScaarError as error:
@@ -49,10 +49,10 @@ async def settle():
 
 
 class Model:
-    """The plain function, and the batches that it was given."""
+    """The plain function, which records its batches."""
 
     def __init__(self, limits=LIMITS):
-        self.executor = HeldExecutor()
+        self.executor = ManualExecutor()
         self.batches = []
         self.batcher = Batcher(self.compute, self.executor, limits)
 
@@ -74,7 +74,7 @@ class Model:
         return task
 
     async def finish(self):
-        while self.executor.held:
+        while self.executor.tasks:
             await self.executor.run_next()
 
 
@@ -82,45 +82,45 @@ def answer(*pairs):
     return [similarity(pair) for pair in pairs]
 
 
-async def test_an_idle_model_waits_for_nobody():
+async def test_an_idle_model_starts_immediately():
     model = Model()
-    asked = await model.start("a")
-    assert len(model.executor.held) == 1
+    requested = await model.start("a")
+    assert len(model.executor.tasks) == 1
     await model.finish()
-    assert await asked == answer("a")
+    assert await requested == answer("a")
 
 
-async def test_what_arrives_while_a_batch_is_computed_goes_together_afterwards():
+async def test_pairs_that_arrive_during_a_batch_form_the_next_one():
     model = Model()
-    asked = [await model.start(*pairs) for pairs in ("a", "bc", "d")]
+    requested = [await model.start(*pairs) for pairs in ("a", "bc", "d")]
     await model.finish()
     assert [pairs for _, pairs in model.batches] == [("a",), ("b", "c", "d")]
-    assert [await each for each in asked] == [answer("a"), answer("b", "c"), answer("d")]
+    assert [await each for each in requested] == [answer("a"), answer("b", "c"), answer("d")]
 
 
 async def test_only_pairs_of_one_bucket_share_a_batch():
     model = Model()
     lengths = (1, 64, 65, 128, 129, 256, 257, 300)
     first = await model.start("first")
-    asked = await model.start(*("x" * length for length in lengths))
+    requested = await model.start(*("x" * length for length in lengths))
     await model.finish()
     found = [(bucket, [len(pair) for pair in pairs]) for bucket, pairs in model.batches[1:]]
     assert found == [(64, [1, 64]), (128, [65, 128]), (256, [129, 256]), (300, [257, 300])]
-    assert await asked == answer(*("x" * length for length in lengths))
+    assert await requested == answer(*("x" * length for length in lengths))
     assert await first == answer("first")
 
 
 async def test_equal_pairs_of_different_requests_are_computed_once():
     model = Model()
-    asked = [await model.start(*pairs) for pairs in ("a", "bb", "bc")]
+    requested = [await model.start(*pairs) for pairs in ("a", "bb", "bc")]
     await model.finish()
     assert [pairs for _, pairs in model.batches] == [("a",), ("b", "c")]
     assert model.batcher.computed_pairs == 3
-    assert [await each for each in asked[1:]] == [answer("b", "b"), answer("b", "c")]
+    assert [await each for each in requested[1:]] == [answer("b", "b"), answer("b", "c")]
 
 
 @pytest.mark.parametrize(("batch_pairs", "batches"), [(40, 2), (32, 3), (8, 3)])
-async def test_a_long_request_keeps_no_short_one_waiting(batch_pairs, batches):
+async def test_a_long_request_does_not_delay_a_short_one(batch_pairs, batches):
     model = Model(BatchLimits(pair_tokens=300, batch_pairs=batch_pairs, queued_pairs=1000))
     long = await model.start(*(f"long {number}" for number in range(200)))
     short = await model.start("short")
@@ -135,17 +135,17 @@ async def test_a_long_request_keeps_no_short_one_waiting(batch_pairs, batches):
 
 async def test_pairs_of_a_rare_length_have_their_turn():
     model = Model()
-    asked = [await model.start(f"{number}a", f"{number}b") for number in range(3)]
+    requested = [await model.start(f"{number}a", f"{number}b") for number in range(3)]
     rare = await model.start("x" * 100)
     for _ in range(3):
         await model.executor.run_next()
-        asked.append(await model.start("more", "and more"))
+        requested.append(await model.start("more", "and more"))
     assert await rare == answer("x" * 100)
     await model.finish()
-    assert [len(each) for each in await asyncio.gather(*asked)] == [2] * 6
+    assert [len(each) for each in await asyncio.gather(*requested)] == [2] * 6
 
 
-async def test_what_nobody_waits_for_is_not_computed():
+async def test_pairs_of_cancelled_callers_are_not_computed():
     model = Model()
     first = await model.start("a")
     gone, stays = await model.start("b", "c"), await model.start("c", "d")
@@ -158,7 +158,7 @@ async def test_what_nobody_waits_for_is_not_computed():
     assert await first == answer("a")
 
 
-async def test_a_caller_who_leaves_while_its_batch_is_computed_harms_no_other():
+async def test_a_caller_cancelled_during_its_batch_does_not_affect_others():
     model = Model()
     gone, stays = await model.start("a"), await model.start("b")
     gone.cancel()
@@ -167,30 +167,32 @@ async def test_a_caller_who_leaves_while_its_batch_is_computed_harms_no_other():
     assert await stays == answer("b")
 
 
-async def test_more_than_may_wait_is_refused_with_a_time_to_come_again():
+async def test_a_full_queue_is_refused_with_a_retry_delay():
     model = Model()
-    asked = [await model.start("a"), await model.start(*"bcdefghijk")]
-    with pytest.raises(Overloaded, match="10 pairs wait, and 3 more .* limit of 12") as refused:
+    requested = [await model.start("a"), await model.start(*"bcdefghijk")]
+    with pytest.raises(
+        Overloaded, match="10 pairs are waiting, and 3 more .* limit of 12"
+    ) as refused:
         await model.ask("x", "y", "z")
     assert refused.value.retry_after_s == 1.0
-    asked.append(await model.start("x", "y"))
+    requested.append(await model.start("x", "y"))
     await model.executor.run_next()
     with pytest.raises(Overloaded) as refused:
         await model.ask(*"lmnopq")
     assert 0.1 <= refused.value.retry_after_s <= 30
     await model.finish()
-    assert all(await asyncio.gather(*asked))
+    assert all(await asyncio.gather(*requested))
     assert model.batcher.queued_pairs == 0
 
 
-async def test_room_is_held_before_the_pairs_are_known():
+async def test_pairs_are_admitted_before_they_are_tokenized():
     model = Model()
     with model.batcher.admitted(10), pytest.raises(Overloaded):
         await model.ask(*"abc")
     assert model.batcher.queued_pairs == 0
-    asked = await model.start(*"abc")
+    requested = await model.start(*"abc")
     await model.finish()
-    assert await asked == answer(*"abc")
+    assert await requested == answer(*"abc")
 
 
 async def test_other_pairs_than_were_admitted_are_refused():
@@ -219,16 +221,16 @@ async def test_an_error_of_the_model_fails_the_requests_of_that_batch_and_no_oth
     assert model.batcher.queued_pairs == 0
 
 
-async def test_a_model_that_gives_too_few_numbers_is_an_error():
+async def test_a_model_that_returns_too_few_numbers_is_an_error():
     model = Model()
-    asked = await model.start("too few")
+    requested = await model.start("too few")
     await model.finish()
-    with pytest.raises(ScaarError, match="gave 0 numbers for 1"):
-        await asked
+    with pytest.raises(ScaarError, match="returned 0 numbers for 1"):
+        await requested
     assert await asyncio.gather(model.start("a"), model.finish())
 
 
-async def test_closing_ends_every_wait():
+async def test_closing_fails_waiting_requests():
     model = Model()
     computing, waiting = await model.start("a"), await model.start("b")
     model.batcher.close()
@@ -256,7 +258,7 @@ STEPS = st.one_of(
     queued_pairs=st.integers(9, 24),
     parallel=st.integers(1, 3),
 )
-def test_any_interleaving_gives_each_request_its_own_answer_within_the_bounds(
+def test_any_interleaving_gives_each_request_its_own_result_within_the_limits(
     steps, batch_pairs, queued_pairs, parallel
 ):
     limits = BatchLimits(
@@ -265,21 +267,21 @@ def test_any_interleaving_gives_each_request_its_own_answer_within_the_bounds(
 
     async def interleave():
         model = Model(limits)
-        asked = []
+        requested = []
         for step, value in steps:
             if step == "ask":
                 refused = model.batcher.queued_pairs + len(value) > queued_pairs
-                asked.append((value, refused, await model.start(*value)))
-            elif step == "leave" and value < len(asked):
-                asked[value][2].cancel()
+                requested.append((value, refused, await model.start(*value)))
+            elif step == "leave" and value < len(requested):
+                requested[value][2].cancel()
                 await settle()
-            elif step == "compute" and value < len(model.executor.held):
+            elif step == "compute" and value < len(model.executor.tasks):
                 await model.executor.run_next(value)
             assert 0 <= model.batcher.queued_pairs <= queued_pairs
-            assert len(model.executor.held) <= parallel
+            assert len(model.executor.tasks) <= parallel
         await model.finish()
         lost = {pair for _, pairs in model.batches if "error" in pairs for pair in pairs}
-        for pairs, refused, task in asked:
+        for pairs, refused, task in requested:
             if task.cancelled():
                 continue
             if error := task.exception():
@@ -298,25 +300,25 @@ def test_any_interleaving_gives_each_request_its_own_answer_within_the_bounds(
     asyncio.run(interleave())
 
 
-async def test_batches_and_waits_are_told_to_the_observer():
-    class Told(ScorerObserver):
+async def test_batches_and_waits_are_reported_to_the_observer():
+    class Reported(ScorerObserver):
         def __init__(self):
             self.batches, self.waits = [], []
 
-        def batch_begun(self, pairs):
+        def on_batch_started(self, pairs):
             self.batches.append(pairs)
 
-        def pairs_waited(self, seconds):
+        def on_queue_wait(self, seconds):
             self.waits.append(seconds)
 
-    told, model = Told(), Model()
-    model.batcher = Batcher(model.compute, model.executor, LIMITS, observer=told)
+    reported, model = Reported(), Model()
+    model.batcher = Batcher(model.compute, model.executor, LIMITS, observer=reported)
     first = await model.start("a", "b")
     second = await model.start("c", "d", "e", "f", "g")
     await model.finish()
     assert await first == answer("a", "b")
     assert await second == answer("c", "d", "e", "f", "g")
-    assert told.batches == [2, 4, 1]
+    assert reported.batches == [2, 4, 1]
     # Each request once, though the second gave to two batches.
-    assert len(told.waits) == 2
-    assert told.waits[0] <= told.waits[1]
+    assert len(reported.waits) == 2
+    assert reported.waits[0] <= reported.waits[1]

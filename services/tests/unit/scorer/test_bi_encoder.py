@@ -5,8 +5,8 @@ import asyncio
 import numpy as np
 import pytest
 
-from scaar.core.contribution import leave_one_out
 from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound
+from scaar.core.loop.contribution import leave_one_out
 from scaar.core.types import ScoreRequest
 from scaar.encoders.sentence_encoder import SentenceEncoder
 from scaar.scorer.engines.bi_encoder import open_bi_encoder
@@ -52,7 +52,7 @@ def by_cosine(vectors, question, words):
     return [1 - other @ text for other in others]
 
 
-async def test_a_contribution_is_what_the_cosine_lacks_to_one(scorer, vectors):
+async def test_a_contribution_is_one_minus_the_cosine(scorer, vectors):
     found = await scorer.score_contributions([FILM, SHORT])
     for request, contributions in zip((FILM, SHORT), found, strict=True):
         expected = by_cosine(vectors, request.question, request.words)
@@ -60,7 +60,7 @@ async def test_a_contribution_is_what_the_cosine_lacks_to_one(scorer, vectors):
         assert all(0 <= each <= 1 for each in contributions)
 
 
-async def test_an_encoder_that_does_not_normalise_is_compared_by_the_cosine_too(
+async def test_an_encoder_without_normalisation_is_compared_by_the_cosine_too(
     sentence_encoder_folder, tmp_path, scorer
 ):
     for name in ("config.json", "tokenizer.json", "model.onnx", "sentence_bert_config.json"):
@@ -80,13 +80,13 @@ async def test_batches_of_any_size_give_the_same(sentence_encoder_folder, scorer
         np.testing.assert_allclose(row, alone, atol=1e-6)
 
 
-async def test_a_question_too_long_for_the_model_is_shortened_from_its_front(scorer, vectors):
+async def test_a_question_too_long_for_the_model_is_truncated_at_its_front(scorer, vectors):
     long = ScoreRequest(f"{'x' * 40} {'y' * 50} b c", SHORT.words)
     (found,) = await scorer.score_contributions([long])
     np.testing.assert_allclose(found, by_cosine(vectors, "b c", SHORT.words), atol=1e-6)
 
 
-async def test_a_sentence_too_long_for_the_model_names_the_limit(scorer):
+async def test_the_error_of_a_sentence_too_long_for_the_model_names_the_limit(scorer):
     with pytest.raises(InvalidRequest, match="at most 40 tokens") as refused:
         await scorer.score_contributions([SHORT, ScoreRequest("When?", ("x" * 60, "y"))])
     assert refused.value.violations[0].field == "sentences[1].words"
@@ -98,12 +98,16 @@ def test_the_whole_sentence_is_read_once_for_all_its_words(sentence_encoder_fold
     assert len({pair.altered for pair in pairs}) == len(FILM.words)
 
 
-async def test_it_tells_its_model_and_its_longest_text(scorer):
-    told = await scorer.describe_model()
-    assert (told.model, told.engine, told.max_pair_tokens) == ("random-encoder", "bi_encoder", 40)
+async def test_the_scorer_describes_its_model_and_its_maximum_length(scorer):
+    reported = await scorer.describe_model()
+    assert (reported.model, reported.engine, reported.max_pair_tokens) == (
+        "random-encoder",
+        "bi_encoder",
+        40,
+    )
 
 
-async def test_a_control_goes_over_it(sentence_encoder_folder):
+async def test_a_control_wraps_the_scorer(sentence_encoder_folder):
     settings = settings_of(sentence_encoder_folder, control="constant")
     async with open_scorer(settings) as scorer:
         ((first, *others),) = await scorer.score_contributions([FILM])

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.core.contribution import normalised
 from scaar.core.controls import Control
 from scaar.core.errors import CapabilityMissing, InvalidRequest
+from scaar.core.loop.contribution import normalised
 from scaar.core.types import ScoreRequest
 from scaar.scorer.controls.constant import ConstantScorer
+from scaar.scorer.controls.factory import open_control
 from scaar.scorer.controls.idf import open_idf_scorer, rarity
-from scaar.scorer.controls.opening import open_control
 from scaar.scorer.controls.permuted import permuted
 from scaar.scorer.factory import open_scorer
 from scaar.scorer.settings import ScorerSettings
@@ -27,14 +27,14 @@ SENTENCE = ScoreRequest("Who?", ("the", "film", "Olstead."))
 
 @st.composite
 def scored(draw: st.DrawFn) -> tuple[ScoreRequest, tuple[float, ...]]:
-    """A sentence and a contribution for each of its words."""
+    """Draw a sentence and a contribution for each of its words."""
     words = draw(WORDS)
     found = draw(st.lists(SHARES, min_size=len(words), max_size=len(words)))
     return ScoreRequest(draw(st.text("abc?", min_size=1, max_size=5)), tuple(words)), tuple(found)
 
 
 @given(scored())
-def test_permuted_contributions_are_the_same_ones_for_other_words(
+def test_permuted_contributions_are_the_same_values_for_other_words(
     given_: tuple[ScoreRequest, tuple[float, ...]],
 ) -> None:
     request, contributions = given_
@@ -45,7 +45,7 @@ def test_permuted_contributions_are_the_same_ones_for_other_words(
 
 
 @given(scored(), st.data())
-def test_where_a_contribution_goes_hangs_on_question_and_words_and_not_on_its_value(
+def test_the_permutation_depends_on_question_and_words_not_on_values(
     given_: tuple[ScoreRequest, tuple[float, ...]], data: st.DataObject
 ) -> None:
     request, contributions = given_
@@ -56,16 +56,16 @@ def test_where_a_contribution_goes_hangs_on_question_and_words_and_not_on_its_va
         assert all(one != other for one, other in zip(moved, places, strict=True))
 
 
-def test_another_question_or_other_words_are_permuted_otherwise() -> None:
+def test_the_permutation_depends_on_question_and_words() -> None:
     contributions = tuple(float(at) for at in range(12))
     words = tuple("abcdefghijkl")
-    asked = [ScoreRequest("Who?", words), ScoreRequest("Whom?", words)]
-    asked.append(ScoreRequest("Who?", (*words[1:], words[0])))
-    assert len({permuted(request, contributions) for request in asked}) == 3
+    requested = [ScoreRequest("Who?", words), ScoreRequest("Whom?", words)]
+    requested.append(ScoreRequest("Who?", (*words[1:], words[0])))
+    assert len({permuted(request, contributions) for request in requested}) == 3
 
 
 @given(scored())
-async def test_constant_contributions_are_the_mean_and_weigh_every_word_the_same(
+async def test_constant_contributions_are_the_mean_for_every_word(
     given_: tuple[ScoreRequest, tuple[float, ...]],
 ) -> None:
     request, contributions = given_
@@ -109,7 +109,7 @@ async def test_a_word_keeps_its_rarity_whatever_its_case_and_punctuation() -> No
         (Control.IDF, "wordfreq+idf"),
     ],
 )
-async def test_a_control_says_what_it_is(control: Control, name: str) -> None:
+async def test_a_control_describes_itself(control: Control, name: str) -> None:
     async with open_control(control, ScriptedScorer({})) as scorer:
         assert (await scorer.describe_model()).model == name
 

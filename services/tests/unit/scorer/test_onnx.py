@@ -1,4 +1,4 @@
-"""The scorer over a random cross-encoder, held to the training code."""
+"""The scorer over a random cross-encoder, compared with the training code."""
 
 import asyncio
 import shutil
@@ -6,8 +6,8 @@ import shutil
 import numpy as np
 import pytest
 
-from scaar.core.contribution import leave_one_out
 from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound, Overloaded, ScaarError
+from scaar.core.loop.contribution import leave_one_out
 from scaar.core.types import ScoreRequest
 from scaar.lab.training.cross_encoder import logits, pad
 from scaar.lab.vocabulary import build_tokenizer
@@ -62,7 +62,7 @@ async def test_no_sentences_give_no_contributions(scorer):
     assert await scorer.score_contributions([]) == ()
 
 
-async def test_a_question_too_long_for_the_model_is_shortened_from_its_front(scorer, encoder):
+async def test_a_question_too_long_for_the_model_is_truncated_at_its_front(scorer, encoder):
     long = ScoreRequest(f"{'x' * 40} {'y' * 50} b c", SHORT.words)
     (found,) = await scorer.score_contributions([long])
     np.testing.assert_allclose(found, by_training_code(encoder, "b c", SHORT.words), atol=1e-5)
@@ -73,7 +73,7 @@ async def test_a_question_of_one_endless_word_is_left_out(scorer, encoder):
     assert len(found) == 3
 
 
-async def test_a_sentence_too_long_for_the_model_names_the_limit(scorer):
+async def test_the_error_of_a_sentence_too_long_for_the_model_names_the_limit(scorer):
     with pytest.raises(InvalidRequest, match="at most 96 tokens") as refused:
         await scorer.score_contributions([SHORT, ScoreRequest("When?", ("x" * 60, "y"))])
     assert refused.value.violations[0].field == "sentences[1].words"
@@ -116,13 +116,13 @@ async def test_pairs_that_would_wait_beyond_the_limit_are_refused(cross_encoder_
         assert len((await scorer.score_contributions([SHORT]))[0]) == 3
 
 
-async def test_a_sentence_asked_for_again_is_remembered(scorer):
+async def test_a_repeated_sentence_is_cached(scorer):
     first = await scorer.score_contributions([FILM, SHORT, FILM])
     assert await scorer.score_contributions([SHORT, FILM]) == (first[1], first[0])
     assert (scorer.misses, scorer.joined, scorer.hits) == (2, 1, 2)
 
 
-async def test_nothing_is_remembered_where_the_memory_is_switched_off(cross_encoder_folder):
+async def test_nothing_is_cached_if_the_cache_is_disabled(cross_encoder_folder):
     settings = ScorerSettings(model=cross_encoder_folder, cache_entries=0)
     async with open_scorer(settings) as scorer:
         for _ in range(2):
@@ -131,11 +131,11 @@ async def test_nothing_is_remembered_where_the_memory_is_switched_off(cross_enco
         assert (scorer.batcher.batches, scorer.batcher.computed_pairs) == (2, 4)
 
 
-async def test_a_call_that_is_left_leaves_nothing_behind(cross_encoder_folder):
+async def test_a_cancelled_call_leaves_nothing_behind(cross_encoder_folder):
     settings = ScorerSettings(model=cross_encoder_folder, cache_entries=0)
     async with open_scorer(settings) as scorer:
         call = asyncio.create_task(scorer.score_contributions([FILM] * 500))
-        while not scorer.batcher.batches:  # noqa: ASYNC110 (nothing tells of a first batch)
+        while not scorer.batcher.batches:  # noqa: ASYNC110 (nothing reports a first batch)
             await asyncio.sleep(0)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -145,13 +145,13 @@ async def test_a_call_that_is_left_leaves_nothing_behind(cross_encoder_folder):
         assert scorer.batcher.batches <= 3
 
 
-async def test_a_model_that_fails_says_so_and_lives_on(cross_encoder_folder):
+async def test_a_model_that_fails_raises_and_keeps_working(cross_encoder_folder):
     model = open_cross_encoder(cross_encoder_folder, threads=1)
     pairs = encode_pairs(model, SHORT, field="words")
     beyond = TokenPair((10**9,), (0,))
     with pytest.raises(ScaarError, match="random-ce fails on a batch of shape"):
-        model.likeness([*pairs, beyond])
-    assert len(model.likeness(pairs)) == 3
+        model.similarities([*pairs, beyond])
+    assert len(model.similarities(pairs)) == 3
 
 
 async def test_the_model_is_described(scorer):
@@ -196,7 +196,7 @@ async def test_a_model_of_another_kind_is_refused(folder, language_model_folder)
         await opened(folder)
 
 
-async def test_positions_of_a_roberta_begin_after_its_padding(folder):
+async def test_positions_of_a_roberta_start_after_its_padding(folder):
     import json
 
     (folder / "training_report.json").unlink()

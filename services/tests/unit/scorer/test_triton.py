@@ -1,4 +1,4 @@
-"""The scorer on a server that speaks Triton's protocol: how it asks, and what failures become."""
+"""The scorer on a server with Triton's protocol: requests, and conditions of failures."""
 
 import asyncio
 
@@ -66,7 +66,7 @@ async def test_contributions_are_those_of_the_embedded_scorer(scorer, cross_enco
         np.testing.assert_allclose(one, other, atol=1e-6)
 
 
-async def test_requests_are_as_wide_as_a_bucket_and_no_larger_than_the_model_takes(scorer, triton):
+async def test_requests_are_padded_to_a_bucket_and_within_the_models_batch_size(scorer, triton):
     triton.max_batch_size = 4
     await until(lambda: triton.looks > 2)
     await scorer.score_contributions([FILM, LONG, SHORT])
@@ -76,7 +76,7 @@ async def test_requests_are_as_wide_as_a_bucket_and_no_larger_than_the_model_tak
     assert sum(triton.pairs) == len(FILM.words) + len(LONG.words) + 2
 
 
-async def test_requests_under_way_are_bounded_and_a_long_call_keeps_no_short_one_waiting(
+async def test_concurrent_requests_are_bounded_and_a_long_call_does_not_delay_a_short_one(
     settings, triton
 ):
     triton.gate.clear()
@@ -89,10 +89,10 @@ async def test_requests_under_way_are_bounded_and_a_long_call_keeps_no_short_one
         triton.gate.set()
         assert len((await short)[0]) == 3
         assert [len(each) for each in await long] == [len(FILM.words)] * 2
-    assert triton.most_under_way == 5
+    assert triton.max_in_flight == 5
 
 
-async def test_a_call_that_is_left_is_cancelled_in_the_server(scorer, triton):
+async def test_a_cancelled_call_is_cancelled_on_the_server(scorer, triton):
     triton.gate.clear()
     call = asyncio.create_task(scorer.score_contributions([FILM]))
     await until(lambda: triton.under_way)
@@ -103,13 +103,13 @@ async def test_a_call_that_is_left_is_cancelled_in_the_server(scorer, triton):
     assert scorer.queued_pairs == 0
 
 
-async def test_pairs_that_would_pass_the_limit_are_refused(settings, triton):
+async def test_pairs_that_would_exceed_the_limit_are_refused(settings, triton):
     triton.gate.clear()
     sentence = ScoreRequest("q", ("a",) * 40)
     async with open_scorer(settings.model_copy(update={"max_queued_pairs": 4096})) as scorer:
         first = asyncio.create_task(scorer.score_contributions([sentence] * 100))
         await until(lambda: triton.under_way)
-        with pytest.raises(Overloaded, match="4000 pairs are under way"):
+        with pytest.raises(Overloaded, match="4000 pairs are in progress"):
             await scorer.score_contributions([sentence] * 100)
         triton.gate.set()
         assert len(await first) == 100
@@ -129,7 +129,7 @@ async def test_pairs_that_would_pass_the_limit_are_refused(settings, triton):
         (Code.UNKNOWN, "", ScaarError),
     ],
 )
-async def test_a_failure_is_told_as_the_condition_that_it_is(scorer, triton, code, message, error):
+async def test_a_failure_becomes_its_condition(scorer, triton, code, message, error):
     triton.failure = (code, message)
     with pytest.raises(ScaarError) as failed:
         await scorer.score_contributions([FILM])
@@ -142,13 +142,13 @@ async def test_a_failure_is_told_as_the_condition_that_it_is(scorer, triton, cod
     [lambda x: x * np.nan, lambda x: x[:-1], lambda x: np.concatenate([x, x], axis=1)],
     ids=["no number", "too few", "two labels"],
 )
-async def test_what_is_not_one_number_for_a_pair_is_corrupt(scorer, triton, change):
+async def test_logits_other_than_one_number_per_pair_are_corrupt(scorer, triton, change):
     triton.change = change
-    with pytest.raises(DataCorrupt, match="one number for a pair"):
+    with pytest.raises(DataCorrupt, match="one finite number per pair"):
         await scorer.score_contributions([FILM])
 
 
-async def test_a_model_is_looked_at_anew_after_a_failure(scorer, triton):
+async def test_a_model_is_checked_again_after_a_failure(scorer, triton):
     assert (await scorer.describe_model()).revision == "1"
     triton.revision, triton.failure = "2", (Code.UNAVAILABLE, "Server is stopping")
     with pytest.raises(BackendUnavailable):
@@ -166,7 +166,7 @@ async def test_a_model_is_looked_at_anew_after_a_failure(scorer, triton):
     assert len((await scorer.score_contributions([SHORT]))[0]) == 3
 
 
-async def test_a_model_that_is_not_ready_is_waited_for(settings, triton):
+async def test_the_scorer_waits_for_a_model_that_is_not_ready(settings, triton):
     triton.ready = False
     async with open_scorer(settings) as scorer:
         with pytest.raises(BackendUnavailable, match="is not ready"):

@@ -1,4 +1,4 @@
-"""The configurations for Triton, held to Triton's own schema and to what is in deploy."""
+"""The configurations for Triton, validated against its schema and compared with deploy."""
 
 from array import array
 from pathlib import Path
@@ -41,7 +41,7 @@ def parsed(backend, shape):
 
 
 @pytest.mark.parametrize("backend", Backend)
-def test_what_is_deployed_is_what_is_exported_for_a_roberta(backend, tmp_path):
+def test_the_deployed_configuration_is_that_of_an_exported_roberta(backend, tmp_path):
     write_configuration(tmp_path / MODEL_NAME, backend, ROBERTA)
     assert files_of(DEPLOYED / backend / MODEL_NAME) == files_of(tmp_path / MODEL_NAME)
 
@@ -73,7 +73,7 @@ def test_every_back_end_serves_the_same_model_with_a_bounded_queue(backend, shap
 
 
 @pytest.mark.parametrize("backend", Backend)
-def test_the_warm_up_is_of_every_width_under_a_mask_of_ones(backend, tmp_path):
+def test_the_warm_up_covers_every_width_with_a_mask_of_ones(backend, tmp_path):
     write_configuration(tmp_path / MODEL_NAME, backend, BERT)
     widths = []
     for sample in parsed(backend, BERT).model_warmup:
@@ -95,7 +95,7 @@ def test_the_widths_are_those_that_the_scorer_pads_to():
         assert ModelShape(inputs=(), max_pair_tokens=most).widths == tuple(sorted(padded_to))
 
 
-def test_only_what_pads_takes_mixed_lengths():
+def test_only_the_back_end_that_pads_accepts_mixed_lengths():
     mixed = {
         backend: {each.allow_ragged_batch for each in parsed(backend, BERT).input}
         for backend in Backend
@@ -113,6 +113,8 @@ def test_an_engine_is_found_by_the_gpu_and_has_a_profile_for_every_width():
     assert list(instances.profile) == ["0", "1", "2", "3"]
 
 
-def test_the_configuration_says_what_the_model_is_made_from():
-    told = {key: each.string_value for key, each in parsed(Backend.PYTHON, BERT).parameters.items()}
-    assert told == {"revision": "0123456789ab", "tokenizer_sha256": "ab" * 32, "padding": "0"}
+def test_the_configuration_identifies_the_exported_model():
+    reported = {
+        key: each.string_value for key, each in parsed(Backend.PYTHON, BERT).parameters.items()
+    }
+    assert reported == {"revision": "0123456789ab", "tokenizer_sha256": "ab" * 32, "padding": "0"}

@@ -1,4 +1,4 @@
-"""Engines from a builder that stands for TensorRT: keys, locks, parity and places.
+"""Engines from a fake of TensorRT: keys, locks, parity and places.
 
 No TensorRT runs here. What is held is what surrounds it, and how its program is called.
 """
@@ -20,7 +20,7 @@ from scaar.testing.commands import run_scaar
 
 @dataclass
 class FakeBuilder:
-    """Writes a text for an engine, and answers with the golden logits, shifted by ``drift``."""
+    """A builder that writes a text as engine, and returns the golden logits plus ``drift``."""
 
     version: tuple[int, ...] = (10, 3, 0)
     capability: str = "8.6"
@@ -57,7 +57,7 @@ def built(repository, builder, **given):
     return build_engine(repository, builder, cache=repository.parent / "engines", **given)
 
 
-def test_an_engine_is_built_checked_and_put_where_triton_looks_for_it(repository):
+def test_an_engine_is_built_checked_and_copied_to_its_place(repository):
     builder = FakeBuilder()
     engine = built(repository, builder)
     assert engine.built
@@ -78,7 +78,7 @@ def test_an_engine_is_built_once(repository):
     assert len(builder.jobs) == 1
 
 
-def test_another_model_tensorrt_gpu_or_precision_has_an_engine_of_its_own(repository):
+def test_each_model_tensorrt_gpu_and_precision_has_its_own_engine(repository):
     found = [
         built(repository, FakeBuilder()),
         built(repository, FakeBuilder(version=(10, 4, 0))),
@@ -92,7 +92,7 @@ def test_another_model_tensorrt_gpu_or_precision_has_an_engine_of_its_own(reposi
     assert len({each.key for each in found}) == 5
 
 
-def test_several_that_build_the_same_build_it_once(repository):
+def test_concurrent_builds_of_the_same_engine_build_once(repository):
     both = threading.Barrier(3)
 
     def one(builder):
@@ -127,13 +127,11 @@ def test_a_build_that_fails_leaves_no_engine(repository):
     ("builder", "precision", "said"),
     [
         (FakeBuilder(version=(8, 6, 1)), Precision.ONNX, "must be 10 or newer, not 8.6.1"),
-        (FakeBuilder(version=(11, 0, 0)), Precision.BF16, "takes the precision from the ONNX file"),
+        (FakeBuilder(version=(11, 0, 0)), Precision.BF16, "uses the precision of the ONNX file"),
         (FakeBuilder(capability="6.1"), Precision.ONNX, "must be one of 7.5, 8.0"),
     ],
 )
-def test_a_machine_that_cannot_build_it_is_told_before_any_work(
-    repository, builder, precision, said
-):
+def test_an_unsupported_machine_is_reported_before_any_work(repository, builder, precision, said):
     with pytest.raises(CapabilityMissing, match=said):
         built(repository, builder, precision=precision)
     assert builder.jobs == []
@@ -159,7 +157,7 @@ PROFILES = (Profile(64, 8), Profile(128, 8))
         (11, Precision.ONNX, set()),
     ],
 )
-def test_trtexec_is_told_profiles_and_what_precision_its_version_takes(
+def test_trtexec_gets_profiles_and_the_precision_that_its_version_supports(
     tmp_path, major, precision, expected
 ):
     inputs = ("input_ids", "attention_mask")
@@ -193,20 +191,20 @@ esac
 
 @pytest.fixture
 def program(tmp_path):
-    """A program that speaks as trtexec and nvidia-smi do, by their documentation."""
+    """Write a fake of trtexec and nvidia-smi, with their documented output."""
     path = tmp_path / "program"
     path.write_text(PROGRAM)
     path.chmod(0o755)
     return path
 
 
-def test_versions_and_capabilities_are_read_from_what_the_programs_say(program):
+def test_versions_and_capabilities_are_parsed_from_the_programs_output(program):
     builder = TrtexecBuilder(str(program), str(program))
     assert builder.tensorrt_version() == (10, 13, 3)
     assert builder.compute_capability() == "9.0"
 
 
-def test_pairs_are_asked_by_the_profile_of_their_width(program, tmp_path):
+def test_pairs_use_the_profile_of_their_width(program, tmp_path):
     job = EngineJob(tmp_path / "m", ("input_ids", "attention_mask"), PROFILES, Precision.ONNX, 1)
     long, short = (GoldenPair("a", "b", (5,) * n, (0,) * n, 0.0) for n in (65, 64))
     found = TrtexecBuilder(str(program)).logits(job, tmp_path / "plan", [long, short])
@@ -216,7 +214,7 @@ def test_pairs_are_asked_by_the_profile_of_their_width(program, tmp_path):
     assert "--shapes=input_ids:1x128,attention_mask:1x128" in log
 
 
-def test_a_program_that_fails_or_is_not_there_is_told_with_its_last_words(program, tmp_path):
+def test_a_failed_or_missing_program_is_reported_with_its_last_output(program, tmp_path):
     job = EngineJob(tmp_path / "m", ("input_ids",), PROFILES, Precision.ONNX, 1)
     with pytest.raises(ScaarError, match="status 3: first\nthe file cannot be parsed"):
         TrtexecBuilder(str(program)).build(job, tmp_path / "plan")
@@ -224,7 +222,7 @@ def test_a_program_that_fails_or_is_not_there_is_told_with_its_last_words(progra
         TrtexecBuilder(str(tmp_path / "absent")).tensorrt_version()
 
 
-def test_the_command_says_where_tensorrt_is_missing(repository, tmp_path):
+def test_the_command_reports_a_missing_tensorrt(repository, tmp_path):
     absent = str(tmp_path / "trtexec")
     ran = run_scaar("models", "build-engine", str(repository), "--trtexec", absent)
     assert ran.status == 1

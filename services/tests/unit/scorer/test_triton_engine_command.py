@@ -1,4 +1,4 @@
-"""The command that Triton's image builds an engine with: Python and scaar's own files, no more."""
+"""The command that builds engines in the Triton image, with the standard library only."""
 
 import os
 import shutil
@@ -29,7 +29,7 @@ if "--exportOutput" in flags:
 
 @pytest.fixture
 def files(tmp_path):
-    """What the chart copies of scaar for an image that has nothing but Python."""
+    """The files of scaar that the chart copies into an image with only Python."""
     folder = tmp_path / "python" / "scaar"
     folder.mkdir(parents=True)
     shutil.copy(PACKAGE / "__init__.py", folder)
@@ -45,7 +45,7 @@ def program(path, text):
 
 
 def command(files, tmp_path, *arguments):
-    """The command with nothing on its path but those files and what stands for the GPU's tools."""
+    """Run the command with only those files and the fakes of the GPU's tools."""
     return subprocess.run(
         [sys.executable, "-S", "-m", "scaar.scorer.triton_repository", *map(str, arguments)],
         env={"PYTHONPATH": str(files), "PATH": f"{tmp_path}:{os.environ['PATH']}"},
@@ -56,7 +56,7 @@ def command(files, tmp_path, *arguments):
     )
 
 
-def test_an_engine_that_drifts_is_refused_by_one_line(cross_encoder_folder, files, tmp_path):
+def test_an_engine_that_drifts_is_refused_in_one_line(cross_encoder_folder, files, tmp_path):
     repository = tmp_path / "repository"
     export_scorer(cross_encoder_folder, repository, backend=Backend.TENSORRT, max_batch_size=8)
     program(tmp_path / "nvidia-smi", "#!/bin/sh\necho 8.9\n")
@@ -69,14 +69,14 @@ def test_an_engine_that_drifts_is_refused_by_one_line(cross_encoder_folder, file
     assert not list(engines.glob("*.plan"))
 
 
-def test_what_is_missing_is_told_by_one_line(files, tmp_path):
+def test_a_missing_file_is_reported_in_one_line(files, tmp_path):
     ran = command(files, tmp_path, tmp_path / "none", "--cache", tmp_path / "engines")
     assert ran.returncode == 1
     assert ran.stderr.startswith("scaar: ")
-    assert "is not there; export the model" in ran.stderr
+    assert "is missing: export the model" in ran.stderr
 
 
-def test_wrong_usage_is_told(files, tmp_path):
+def test_wrong_usage_is_reported(files, tmp_path):
     ran = command(files, tmp_path, tmp_path)
     assert ran.returncode == 2
     assert "--cache" in ran.stderr

@@ -1,4 +1,4 @@
-"""A random cross-encoder exported for Triton: whole or not at all, with pairs to hold it to."""
+"""Export of a random cross-encoder for Triton, which is atomic and has golden pairs."""
 
 import json
 import shutil
@@ -26,7 +26,9 @@ def names_of(folder):
     ("backend", "onnx"),
     [("tensorrt", "model.onnx"), ("onnx", "1/model.onnx"), ("python", "1/model.onnx")],
 )
-def test_a_repository_holds_all_that_triton_needs(cross_encoder_folder, tmp_path, backend, onnx):
+def test_a_repository_contains_everything_that_triton_needs(
+    cross_encoder_folder, tmp_path, backend, onnx
+):
     to = tmp_path / "new" / "repository"
     ran = run_scaar(
         *("models", "export-scorer", str(cross_encoder_folder)),
@@ -55,7 +57,7 @@ def test_golden_pairs_are_of_every_width_with_the_models_own_logits(cross_encode
     np.testing.assert_allclose(logits, [pair.logit for pair in golden.pairs], atol=1e-4)
 
 
-def test_what_is_there_is_kept_unless_it_is_to_be_replaced(cross_encoder_folder, tmp_path):
+def test_existing_files_are_kept_without_force(cross_encoder_folder, tmp_path):
     to = tmp_path / "repository"
     export_scorer(cross_encoder_folder, to, backend=Backend.ONNX)
     before = names_of(to)
@@ -67,14 +69,14 @@ def test_what_is_there_is_kept_unless_it_is_to_be_replaced(cross_encoder_folder,
     assert names_of(tmp_path)[0] == "repository"
 
 
-def test_a_folder_of_other_things_is_never_replaced(cross_encoder_folder, tmp_path):
+def test_a_folder_with_other_files_is_never_replaced(cross_encoder_folder, tmp_path):
     (tmp_path / "other").mkdir()
-    with pytest.raises(InvalidRequest, match="holds other things"):
+    with pytest.raises(InvalidRequest, match="contains other files"):
         export_scorer(cross_encoder_folder, tmp_path, backend=Backend.ONNX, force=True)
     assert names_of(tmp_path) == ["other"]
 
 
-def test_an_export_that_fails_leaves_what_was_there(cross_encoder_folder, tmp_path, monkeypatch):
+def test_a_failed_export_leaves_existing_files(cross_encoder_folder, tmp_path, monkeypatch):
     to = tmp_path / "repository"
     export_scorer(cross_encoder_folder, to, backend=Backend.ONNX)
     before = names_of(tmp_path)
@@ -113,8 +115,8 @@ def test_a_model_of_another_kind_is_refused(language_model_folder, tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("{", "does not hold golden pairs"),
-        ("{}", "does not hold golden pairs"),
+        ("{", "does not contain golden pairs"),
+        ("{}", "does not contain golden pairs"),
         (
             json.dumps(
                 {"inputs": [], "widths": [], "max_batch_size": 1, "padding": 0, "pairs": []}
@@ -132,11 +134,11 @@ def test_a_damaged_file_of_golden_pairs_is_named(tmp_path, content, said):
         read_golden(path)
 
 
-def test_parity_is_of_likenesses_and_tells_the_largest_drift():
+def test_parity_is_of_similarities_and_returns_the_largest_drift():
     assert check_parity([PAIR, PAIR], [0.0, 0.02]) == pytest.approx(0.005, abs=1e-4)
 
 
 @pytest.mark.parametrize("logits", [[0.0, 0.05], [0.0, float("nan")], [float("inf"), 0.0], [0.0]])
-def test_drift_and_what_is_no_number_are_refused(logits):
+def test_drift_and_invalid_numbers_are_refused(logits):
     with pytest.raises(DataCorrupt):
         check_parity([PAIR, PAIR], logits)

@@ -1,4 +1,4 @@
-"""What a scorer on Triton needs before it asks anybody."""
+"""Settings that a scorer on Triton needs before it calls the server."""
 
 import json
 import shutil
@@ -34,9 +34,7 @@ async def test_the_folder_needs_a_tokenizer_and_no_weights(cross_encoder_folder,
         await opened(model=folder, triton_target="127.0.0.1:1")
 
 
-async def test_the_configuration_is_read_as_the_embedded_scorer_reads_it(
-    cross_encoder_folder, tmp_path
-):
+async def test_the_configuration_is_read_as_in_the_embedded_scorer(cross_encoder_folder, tmp_path):
     folder = shutil.copytree(cross_encoder_folder, tmp_path / "ce")
     config = json.loads((folder / "config.json").read_text())
     (folder / "training_report.json").unlink()

@@ -1,4 +1,4 @@
-"""A Triton server behind TLS: who is trusted, and what becomes of one that does not fit."""
+"""A Triton server with TLS: trusted certificates, and errors of others."""
 
 from contextlib import asynccontextmanager
 
@@ -24,13 +24,13 @@ def authority(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def stranger(tmp_path_factory):
-    """Another authority, whom nobody trusts."""
+    """Another authority, which is not trusted."""
     return Authority(tmp_path_factory.mktemp("stranger"))
 
 
 @pytest.fixture
 def serving(cross_encoder_folder):
-    """Opens a server that shows the certificate, if any, and may want to know its clients."""
+    """Open a server with the certificate, if any, which may require client certificates."""
     model = open_cross_encoder(cross_encoder_folder, threads=1)
 
     @asynccontextmanager
@@ -48,7 +48,7 @@ def serving(cross_encoder_folder):
 
 @pytest.fixture
 def scoring(cross_encoder_folder):
-    """Opens a scorer on a server, by TLS unless it is told otherwise."""
+    """Open a scorer on a server, with TLS by default."""
 
     def scorer(target, **given):
         settings = {"engine": "triton", "model": cross_encoder_folder, "cache_entries": 0}
@@ -60,15 +60,15 @@ def scoring(cross_encoder_folder):
 
 
 async def refused(opening):
-    """What a scorer fails to open with."""
-    told = "its TLS does not fit SCAAR_SCORER_TRITON_CA_FILE"
-    with pytest.raises(CapabilityMissing, match=told) as caught:
+    """Return the error with which opening a scorer fails."""
+    reported = "TLS fails; check SCAAR_SCORER_TRITON_CA_FILE"
+    with pytest.raises(CapabilityMissing, match=reported) as caught:
         async with opening:
             pass
     return caught.value.message
 
 
-async def test_a_server_of_the_named_authority_is_asked(authority, serving, scoring):
+async def test_a_server_of_the_configured_authority_is_called(authority, serving, scoring):
     async with (
         serving(authority.issue()) as target,
         scoring(target, triton_ca_file=authority.ca) as scorer,
@@ -77,7 +77,7 @@ async def test_a_server_of_the_named_authority_is_asked(authority, serving, scor
         assert len(row) == 3
 
 
-async def test_a_server_may_want_to_know_its_client(authority, stranger, serving, scoring):
+async def test_a_server_may_require_a_client_certificate(authority, stranger, serving, scoring):
     client, unknown = authority.issue("client"), stranger.issue("client")
     async with serving(authority.issue(), clients_of=authority.ca) as target:
         files = {"triton_client_cert_file": client.cert, "triton_client_key_file": client.key}
@@ -94,7 +94,7 @@ async def test_a_server_may_want_to_know_its_client(authority, stranger, serving
 
 
 @pytest.mark.parametrize("trusting", ["the system", "another authority"])
-async def test_a_certificate_of_nobody_trusted_ends_the_start(
+async def test_a_certificate_of_an_untrusted_authority_ends_the_start(
     trusting, authority, stranger, serving, scoring
 ):
     files = {} if trusting == "the system" else {"triton_ca_file": stranger.ca}
@@ -104,17 +104,17 @@ async def test_a_certificate_of_nobody_trusted_ends_the_start(
 
 async def test_a_certificate_of_another_host_ends_the_start(authority, serving, scoring):
     async with serving(authority.issue("elsewhere.example")) as target:
-        told = await refused(scoring(target, triton_ca_file=authority.ca))
-        assert "Hostname Verification Check failed" in told
+        reported = await refused(scoring(target, triton_ca_file=authority.ca))
+        assert "Hostname Verification Check failed" in reported
 
 
 async def test_a_server_without_tls_ends_the_start(authority, serving, scoring):
     async with serving(None) as target:
-        told = await refused(scoring(target, triton_ca_file=authority.ca))
-        assert "WRONG_VERSION_NUMBER" in told
+        reported = await refused(scoring(target, triton_ca_file=authority.ca))
+        assert "WRONG_VERSION_NUMBER" in reported
 
 
-async def test_a_wrong_file_is_named_before_the_server_is_asked(authority, scoring, tmp_path):
+async def test_an_invalid_file_is_named_before_the_server_is_called(authority, scoring, tmp_path):
     missing = tmp_path / "none.pem"
     with pytest.raises(InvalidRequest, match="^SCAAR_SCORER_TRITON_CA_FILE: .*cannot be read"):
         async with scoring("127.0.0.1:1", triton_ca_file=missing):
@@ -131,8 +131,8 @@ async def test_files_without_tls_would_have_no_effect_and_are_refused(authority,
     with pytest.raises(InvalidRequest) as caught:
         async with scoring("127.0.0.1:1", triton_tls=False, **files):
             pass
-    told = "is for TLS, and triton_tls is false"
+    reported = "requires SCAAR_SCORER_TRITON_TLS=true"
     assert [str(each) for each in caught.value.violations] == [
-        f"SCAAR_SCORER_TRITON_CA_FILE: {told}",
-        f"SCAAR_SCORER_TRITON_CLIENT_KEY_FILE: {told}",
+        f"SCAAR_SCORER_TRITON_CA_FILE: {reported}",
+        f"SCAAR_SCORER_TRITON_CLIENT_KEY_FILE: {reported}",
     ]

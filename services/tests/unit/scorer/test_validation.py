@@ -5,7 +5,7 @@ from scaar.core.types import ScoreRequest
 from scaar.scorer.validation import MAX_CHARACTERS, check_requests
 
 
-def test_a_question_and_a_sentence_of_the_greatest_length_pass() -> None:
+def test_a_question_and_a_sentence_of_the_maximum_length_are_accepted() -> None:
     longest = ("x" * (MAX_CHARACTERS - 3), "yz")
     check_requests([ScoreRequest("q" * MAX_CHARACTERS, longest)])
 
@@ -17,7 +17,7 @@ def test_a_question_and_a_sentence_of_the_greatest_length_pass() -> None:
         ("Who?", ("x" * (MAX_CHARACTERS - 2), "yz"), "words"),
     ],
 )
-def test_a_longer_one_is_refused_with_the_limit(
+def test_a_longer_one_is_refused_naming_the_limit(
     question: str, words: tuple[str, ...], field: str
 ) -> None:
     with pytest.raises(InvalidRequest) as caught:

@@ -1,4 +1,4 @@
-"""A server that speaks Triton's protocol on a real socket, and fails as the test says.
+"""A server with Triton's protocol on a real socket, which fails as a test specifies.
 
 What Triton itself does is held by the integration tests; here are its faults.
 """
@@ -15,9 +15,9 @@ from scaar.scorer.engines.tensor_names import INPUTS
 
 
 class TritonStandIn(service_pb2_grpc.GRPCInferenceServiceServicer):
-    """Runs a cross-encoder's session; ``failure`` is a status in place of answers.
+    """Runs the session of a cross-encoder. ``failure`` is a status to return instead.
 
-    ``gate`` holds answers back; ``widths``, ``pairs`` and ``most_under_way`` tell of the requests.
+    ``gate`` delays answers; ``widths``, ``pairs`` and ``max_in_flight`` describe the requests.
     """
 
     def __init__(self, session):
@@ -30,7 +30,7 @@ class TritonStandIn(service_pb2_grpc.GRPCInferenceServiceServicer):
         self.gate = asyncio.Event()
         self.gate.set()
         self.widths, self.pairs = [], []
-        self.under_way = self.most_under_way = self.cancelled = self.looks = 0
+        self.under_way = self.max_in_flight = self.cancelled = self.looks = 0
 
     async def ModelMetadata(self, request, context):  # noqa: N802
         self.looks += 1
@@ -55,7 +55,7 @@ class TritonStandIn(service_pb2_grpc.GRPCInferenceServiceServicer):
         self.pairs.append(shape[0])
         self.widths.append(shape[1])
         self.under_way += 1
-        self.most_under_way = max(self.most_under_way, self.under_way)
+        self.max_in_flight = max(self.max_in_flight, self.under_way)
         try:
             await self.gate.wait()
         except asyncio.CancelledError:
@@ -78,7 +78,7 @@ class TritonStandIn(service_pb2_grpc.GRPCInferenceServiceServicer):
 
 @asynccontextmanager
 async def standing_in(session, credentials=None) -> AsyncIterator[tuple[TritonStandIn, str]]:
-    """The server on a free port of loopback, by TLS with credentials, and where it is."""
+    """Run the server on a free loopback port, with TLS for credentials. Yield its address."""
     stand_in = TritonStandIn(session)
     server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
     service_pb2_grpc.add_GRPCInferenceServiceServicer_to_server(stand_in, server)

@@ -11,7 +11,7 @@ import promql_parser
 import pytest
 import yaml
 
-from scaar.cli.services import ServiceName
+from scaar.cli.serve.services import ServiceName
 from scaar.core.types import AnswerEnd
 from scaar.telemetry.metric_table import METRICS, Kind
 
@@ -26,7 +26,7 @@ OF_PROMETHEUS = {UP: PROMETHEUS_OWN, ALERTS: {"alertname", "alertstate", "severi
 
 
 @dataclass(frozen=True)
-class Asked:
+class BoardQuery:
     """An expression, and where it stands."""
 
     where: str
@@ -48,34 +48,34 @@ def rules() -> list[dict[str, Any]]:
     return [rule for group in groups for rule in group["rules"]]
 
 
-def asked_by_panels() -> Iterator[Asked]:
+def panel_queries() -> Iterator[BoardQuery]:
     for panel in panels():
         for target in panel.get("targets", ()):
-            yield Asked(panel["title"], target["expr"])
+            yield BoardQuery(panel["title"], target["expr"])
 
 
-def asked_by_rules() -> Iterator[Asked]:
+def asked_by_rules() -> Iterator[BoardQuery]:
     for rule in rules():
-        yield Asked(rule["alert"], rule["expr"])
+        yield BoardQuery(rule["alert"], rule["expr"])
 
 
-EVERY = [*asked_by_panels(), *asked_by_rules()]
+EVERY = [*panel_queries(), *asked_by_rules()]
 
 
-def nodes(asked: Asked, kind: type) -> list[Any]:
+def nodes(query: BoardQuery, kind: type) -> list[Any]:
     found: list[Any] = []
 
     def visit(node: Any) -> None:
         if isinstance(node, kind):
             found.append(node)
 
-    promql_parser.walk(asked.parsed, pre_visit=visit)
+    promql_parser.walk(query.parsed, pre_visit=visit)
     return found
 
 
-def selectors(asked: Asked) -> list[Any]:
-    ranges = [each.vector_selector for each in nodes(asked, promql_parser.MatrixSelector)]
-    return [*ranges, *nodes(asked, promql_parser.VectorSelector)]
+def selectors(query: BoardQuery) -> list[Any]:
+    ranges = [each.vector_selector for each in nodes(query, promql_parser.MatrixSelector)]
+    return [*ranges, *nodes(query, promql_parser.VectorSelector)]
 
 
 def labels_of(series: str) -> set[str]:
@@ -86,32 +86,32 @@ def labels_of(series: str) -> set[str]:
     return {*metric.labels, *PROMETHEUS_OWN, *more}
 
 
-@pytest.mark.parametrize("asked", EVERY, ids=lambda asked: asked.where)
-def test_it_asks_for_series_that_the_table_declares_by_labels_that_they_have(asked: Asked) -> None:
-    assert selectors(asked), asked.expression
-    for selector in selectors(asked):
+@pytest.mark.parametrize("query", EVERY, ids=lambda query: query.where)
+def test_queries_use_declared_metrics_and_labels(query: BoardQuery) -> None:
+    assert selectors(query), query.expression
+    for selector in selectors(query):
         assert selector.name in {*SERIES, *OF_PROMETHEUS}
         named = {matcher.name for matcher in selector.matchers.matchers}
         assert named <= labels_of(selector.name)
-    for aggregate in nodes(asked, promql_parser.AggregateExpr):
-        inner = Asked(asked.where, aggregate.expr.prettify())
+    for aggregate in nodes(query, promql_parser.AggregateExpr):
+        inner = BoardQuery(query.where, aggregate.expr.prettify())
         by = set(aggregate.modifier.labels) if aggregate.modifier else set()
         for selector in selectors(inner):
             assert by <= labels_of(selector.name)
 
 
-@pytest.mark.parametrize("asked", EVERY, ids=lambda asked: asked.where)
-def test_counters_are_asked_for_by_their_rate_and_quantiles_of_buckets(asked: Asked) -> None:
-    ranges = {each.vector_selector.name for each in nodes(asked, promql_parser.MatrixSelector)}
-    for selector in selectors(asked):
+@pytest.mark.parametrize("query", EVERY, ids=lambda query: query.where)
+def test_queries_use_rates_of_counters_and_quantiles_of_buckets(query: BoardQuery) -> None:
+    ranges = {each.vector_selector.name for each in nodes(query, promql_parser.MatrixSelector)}
+    for selector in selectors(query):
         if selector.name in SERIES and SERIES[selector.name].kind is not Kind.GAUGE:
             assert selector.name in ranges
-    if "histogram_quantile" in asked.expression:
-        assert all(selector.name.endswith("_bucket") for selector in selectors(asked))
+    if "histogram_quantile" in query.expression:
+        assert all(selector.name.endswith("_bucket") for selector in selectors(query))
 
 
 def test_the_board_shows_every_metric_of_the_table() -> None:
-    shown = {selector.name for asked in asked_by_panels() for selector in selectors(asked)}
+    shown = {selector.name for query in panel_queries() for selector in selectors(query)}
     of_scaar = {SERIES[name].name for name in shown - set(OF_PROMETHEUS)}
     assert of_scaar == {metric.name for metric in METRICS}
 
@@ -119,17 +119,17 @@ def test_the_board_shows_every_metric_of_the_table() -> None:
 def test_a_legend_names_labels_that_its_expression_keeps() -> None:
     for panel in panels():
         for target in panel.get("targets", ()):
-            asked = Asked(panel["title"], target["expr"])
+            query = BoardQuery(panel["title"], target["expr"])
             kept = {
                 label
-                for each in nodes(asked, promql_parser.AggregateExpr)
+                for each in nodes(query, promql_parser.AggregateExpr)
                 for label in (each.modifier.labels if each.modifier else ())
-            } or set.union(*(labels_of(each.name) for each in selectors(asked)))
+            } or set.union(*(labels_of(each.name) for each in selectors(query)))
             named = {part.partition("}}")[0] for part in target["legendFormat"].split("{{")[1:]}
             assert named <= kept, panel["title"]
 
 
-def test_a_rule_says_how_bad_it_is_and_what_is_wrong() -> None:
+def test_a_rule_has_a_severity_and_a_summary() -> None:
     for rule in rules():
         assert rule["labels"]["severity"] in ("warning", "critical"), rule["alert"]
         assert rule["annotations"]["summary"]
@@ -188,7 +188,7 @@ def test_the_page_names_every_way_in_which_an_answer_ends() -> None:
     assert not [end.value for end in AnswerEnd if end.value not in answers.help]
 
 
-def test_every_alert_has_its_place_in_the_runbook() -> None:
+def test_every_alert_has_a_section_in_the_runbook() -> None:
     operations = (FOLDER.parents[1] / "docs" / "operations.md").read_text()
     (runbook,) = re.findall(r"^## Runbook$(.*)", operations, re.MULTILINE | re.DOTALL)
     assert re.findall(r"^### (\w+)$", runbook, re.MULTILINE) == [each["alert"] for each in rules()]

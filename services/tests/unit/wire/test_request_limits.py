@@ -126,7 +126,7 @@ def test_unknown_fields_and_single_fields_that_are_repeated_count_as_values() ->
     assert wrong(ORCHESTRATOR, "Answer", policy * 8_193)[0] == "request"
 
 
-def test_a_request_without_limits_of_its_own_has_those_of_all() -> None:
+def test_a_request_without_limits_has_the_default_limits() -> None:
     data = bytes((0xFA, 0x7C, 0x80, 0x80, 0x04)) + b"x" * DEFAULT_MAX_BYTES
     field, text = wrong(RETRIEVER, "ListIndexes", data)
     assert field == "request"
@@ -147,7 +147,7 @@ def test_a_request_without_limits_of_its_own_has_those_of_all() -> None:
         b"\x42\x02\x0a\x05aaaaa",
     ],
 )
-def test_bytes_that_are_no_message_are_refused(data: bytes) -> None:
+def test_invalid_bytes_are_refused_as_a_message(data: bytes) -> None:
     expected = ("request", "is not a message of the contract")
     assert wrong(ORCHESTRATOR, "Answer", data) == expected
 

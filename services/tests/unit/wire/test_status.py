@@ -21,11 +21,11 @@ from scaar.wire.status import STATUS_CODES, error_of, status_of
 ERRORS = [
     InvalidRequest((Violation("question", "must not be empty"), Violation("ü", "zu groß 🙂"))),
     PromptTooLong.of("prompt", "must be at most 7 tokens with what follows it, not 9"),
-    errors.Unauthenticated("the bearer token is not known here"),
+    errors.Unauthenticated("the bearer token is unknown"),
     errors.PermissionDenied("x-scaar-tenant says 'b'", tenant="a"),
     NotFound("there is no index 'x'", index="x"),
     errors.AlreadyExists("taken", index="x"),
-    errors.WrongState("is running", done="3", wanted="9"),
+    errors.WrongState("is running", done="3", total="9"),
     CapabilityMissing("no log-probabilities", policy="scaar", missing="logprobs"),
     errors.DataCorrupt("the index x is damaged"),
     Overloaded("no room", retry_after_s=2.5),
@@ -58,7 +58,7 @@ def test_every_condition_has_its_own_reason_and_every_root_its_own_code() -> Non
     }
     assert set(STATUS_CODES) == conditions
     roots = [each for each in STATUS_CODES if each.__base__ is ScaarError]
-    # What is FAILED_PRECONDITION is told apart by its reason, and by none is a missing capability.
+    # The reason distinguishes errors with FAILED_PRECONDITION; default: CapabilityMissing.
     roots.remove(errors.WrongState)
     assert len({STATUS_CODES[each] for each in roots}) == len(roots)
     failed_precondition = foreign(grpc.StatusCode.FAILED_PRECONDITION)

@@ -1,4 +1,4 @@
-"""Sets of worked examples that a layout may show, by name. All are the project's own."""
+"""Sets of few-shot examples of the layouts, by name. All are the project's own."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,13 +1,13 @@
-"""What a set of examples is."""
+"""The type of sets of few-shot examples."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class ExemplarSet:
-    """Worked examples of answering in steps: questions, and answers that end as the loop reads.
+    """Few-shot examples: questions, and answers in steps that end with the answer phrase.
 
-    The same name and version always hold the same examples.
+    The same name and version always have the same examples.
     """
 
     name: str

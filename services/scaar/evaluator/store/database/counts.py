@@ -1,4 +1,4 @@
-"""How many evaluations there are in each state, and how many of their shards wait."""
+"""Counts of evaluations by state, and of waiting and leased shards."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from scaar.core.evaluations import EvaluationState
-from scaar.evaluator.store.database.opening import Database, to_its_end
+from scaar.evaluator.store.database.database import Database, run_to_end
 from scaar.evaluator.store.database.tables import EVALUATIONS, SHARDS
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationCounts:
-    """So many in every state, 0 too; when the oldest queued one was made, None without any."""
+    """The number of evaluations in every state, and the creation time of the oldest queued one."""
 
     by_state: Mapping[EvaluationState, int]
     oldest_queued_at: float | None
@@ -20,18 +20,20 @@ class EvaluationCounts:
 
 @dataclass(frozen=True, slots=True)
 class ShardCounts:
-    """Shards of running evaluations that are not done: those that nobody holds, and the others."""
+    """The numbers of unfinished shards of running evaluations, without and with a lease."""
 
     waiting: int
-    held: int
+    leased: int
 
 
-@to_its_end
+@run_to_end
 async def count_evaluations(database: Database) -> EvaluationCounts:
-    """Those of all tenants."""
-    counted = sa.select(
-        EVALUATIONS.c.state, sa.func.count(), sa.func.min(EVALUATIONS.c.created_at)
-    ).group_by(EVALUATIONS.c.state)
+    """Count the evaluations of all tenants, without first passes."""
+    counted = (
+        sa.select(EVALUATIONS.c.state, sa.func.count(), sa.func.min(EVALUATIONS.c.created_at))
+        .where(EVALUATIONS.c.parent.is_(None))
+        .group_by(EVALUATIONS.c.state)
+    )
     async with database.reading() as connection:
         rows = (await connection.execute(counted)).all()
     found = {EvaluationState(state): (count, oldest) for state, count, oldest in rows}
@@ -42,16 +44,16 @@ async def count_evaluations(database: Database) -> EvaluationCounts:
     )
 
 
-@to_its_end
+@run_to_end
 async def count_shards(database: Database) -> ShardCounts:
-    """Those of all evaluations that run; one whose lease is over is held by nobody."""
-    held = sa.and_(SHARDS.c.lease_until.is_not(None), SHARDS.c.lease_until >= database.clock)
+    """Count the shards of all running evaluations; an expired lease does not count."""
+    leased = sa.and_(SHARDS.c.lease_until.is_not(None), SHARDS.c.lease_until >= database.clock)
     counted = (
-        sa.select(sa.func.count(), sa.func.sum(sa.case((held, 1), else_=0)))
+        sa.select(sa.func.count(), sa.func.sum(sa.case((leased, 1), else_=0)))
         .select_from(SHARDS.join(EVALUATIONS, EVALUATIONS.c.number == SHARDS.c.evaluation))
         .where(EVALUATIONS.c.state == EvaluationState.RUNNING.value, ~SHARDS.c.done)
     )
     async with database.reading() as connection:
-        every, under_way = (await connection.execute(counted)).one()
-    held_now = int(under_way or 0)
-    return ShardCounts(waiting=every - held_now, held=held_now)
+        total, found = (await connection.execute(counted)).one()
+    count = int(found or 0)
+    return ShardCounts(waiting=total - count, leased=count)

@@ -1,4 +1,4 @@
-"""The rows of evaluations: what was asked for, and how far each is."""
+"""The rows of evaluations: their specification and their progress."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,100 +7,130 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scaar.core.errors import AlreadyExists, NotFound, Overloaded
-from scaar.core.evaluations import EvaluationError, EvaluationState
-from scaar.evaluator.asked import Asked
-from scaar.evaluator.records import Question
-from scaar.evaluator.store.database.opening import Database, to_its_end
+from scaar.core.evaluations import EvaluationError, EvaluationState, FirstPassProgress
+from scaar.evaluator.records import Question, Setting
+from scaar.evaluator.specification import EvaluationSpec, PlannedSettings
+from scaar.evaluator.store.database.database import Database, run_to_end
 from scaar.evaluator.store.database.tables import EVALUATIONS, PREDICTIONS, QUESTIONS, TENANTS
 from scaar.evaluator.store.differences import changed
 from scaar.evaluator.store.record_json import RecordJson
 
 UNFINISHED = tuple(state.value for state in EvaluationState if not state.ended)
-_ASKED = RecordJson(Asked)
+_SPEC = RecordJson(EvaluationSpec)
+_PLANNED = RecordJson(PlannedSettings)
 _QUESTION = RecordJson(Question)
-_AT_ONCE = 1_000
-"""Rows of questions that are written in one statement."""
+_BATCH = 1_000
+"""Maximum number of rows of questions in one statement."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredEvaluation:
-    """An evaluation as its row has it; ``number`` is its place, times are seconds since 1970."""
+    """The row of an evaluation; ``number`` is its position, times are seconds since 1970."""
 
     number: int
     id: str
     tenant: str
     request_id: str
     state: EvaluationState
-    asked: Asked
-    wanted: int
+    spec: EvaluationSpec
+    total: int
     created_at: float
+    planned: PlannedSettings | None = None
     started_at: float | None = None
     ended_at: float | None = None
     error: EvaluationError | None = None
     done: int = 0
     failed: int = 0
+    first_pass: FirstPassProgress | None = None
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """The settings that it runs: those of its request until it starts."""
+        return self.spec.settings if self.planned is None else self.planned.settings
 
 
 @dataclass(frozen=True, slots=True)
 class NewEvaluation:
-    """An evaluation that is to be kept."""
+    """An evaluation to be stored; ``settings`` is the number of settings that it will run."""
 
     id: str
     tenant: str
     request_id: str
-    asked: Asked
+    spec: EvaluationSpec
     questions: Sequence[Question]
+    settings: int
 
 
-@to_its_end
+@run_to_end
 async def add_evaluation(
-    database: Database, new: NewEvaluation, *, now: float, most_unfinished: int
+    database: Database, new: NewEvaluation, *, now: float, max_unfinished: int
 ) -> StoredEvaluation:
-    """The evaluation, queued; the one that is there where the tenant used the request id for it.
+    """Queue an evaluation; return the existing one if the tenant has used the request id for it.
 
     Raises:
-        AlreadyExists: the request id was used for another, and what is different.
-        Overloaded: the tenant has so many unfinished ones already.
+        AlreadyExists: the request id was used for another request; names the differences.
+        Overloaded: the tenant has ``max_unfinished`` unfinished evaluations.
     """
     async with database.writing() as connection:
         tenant = database.insert(TENANTS).values(name=new.tenant).on_conflict_do_nothing()
         await connection.execute(tenant)
         locked = sa.select(TENANTS).where(TENANTS.c.name == new.tenant).with_for_update()
         await connection.execute(locked)
-        there = sa.and_(
+        existing = sa.and_(
             EVALUATIONS.c.tenant == new.tenant, EVALUATIONS.c.request_id == new.request_id
         )
-        if found := await _selected(connection, there):
+        if found := await _selected(connection, existing):
             _require_the_same(found[0], new)
             return found[0]
-        await _require_room(connection, new.tenant, most_unfinished)
+        await _require_room(connection, new.tenant, max_unfinished)
         await _insert(connection, new, now)
         return (await _selected(connection, EVALUATIONS.c.id == new.id))[0]
 
 
-@to_its_end
+@run_to_end
+async def add_first_pass(
+    database: Database,
+    parent: StoredEvaluation,
+    spec: EvaluationSpec,
+    questions: Sequence[Question],
+    *,
+    now: float,
+) -> None:
+    """Queue the first pass of an evaluation, unless the evaluation has one or is not queued."""
+    name = f"{parent.id}:first-pass"
+    new = NewEvaluation(name, parent.tenant, name, spec, questions, len(spec.settings))
+    async with database.writing() as connection:
+        waiting = sa.select(EVALUATIONS.c.state).where(EVALUATIONS.c.number == parent.number)
+        if await connection.scalar(waiting.with_for_update()) != EvaluationState.QUEUED.value:
+            return
+        if await _rows(connection, EVALUATIONS.c.parent == parent.number):
+            return
+        await _insert(connection, new, now, parent.number)
+
+
+@run_to_end
 async def get_evaluation(
     database: Database, evaluation_id: str, *, tenant: str | None = None
 ) -> StoredEvaluation:
-    """The evaluation of that id; where a tenant is given, among its own alone.
+    """Return the evaluation with an id, and of a tenant if one is given.
 
     Raises:
-        NotFound: there is none.
+        NotFound: there is no such evaluation.
     """
-    wanted = sa.and_(EVALUATIONS.c.id == evaluation_id, _of_tenant(tenant))
+    condition = sa.and_(EVALUATIONS.c.id == evaluation_id, _visible_to(tenant))
     async with database.reading() as connection:
-        found = await _selected(connection, wanted)
+        found = await _selected(connection, condition)
     if not found:
         raise NotFound(f"there is no evaluation {evaluation_id!r}", evaluation_id=evaluation_id)
     return found[0]
 
 
-@to_its_end
+@run_to_end
 async def numbered_evaluation(database: Database, number: int) -> StoredEvaluation:
-    """The evaluation of that number, its predictions uncounted.
+    """Return the evaluation with a number, without the counts of its predictions.
 
     Raises:
-        NotFound: it is no more there.
+        NotFound: the evaluation was deleted.
     """
     async with database.reading() as connection:
         rows = await _rows(connection, EVALUATIONS.c.number == number)
@@ -109,12 +139,12 @@ async def numbered_evaluation(database: Database, number: int) -> StoredEvaluati
     return _stored(rows[0])
 
 
-@to_its_end
+@run_to_end
 async def state_of(database: Database, number: int) -> EvaluationState:
-    """The state of the evaluation of that number.
+    """Return the state of the evaluation with a number.
 
     Raises:
-        NotFound: it is no more there.
+        NotFound: the evaluation was deleted.
     """
     chosen = sa.select(EVALUATIONS.c.state).where(EVALUATIONS.c.number == number)
     async with database.reading() as connection:
@@ -124,7 +154,7 @@ async def state_of(database: Database, number: int) -> EvaluationState:
     return EvaluationState(found)
 
 
-@to_its_end
+@run_to_end
 async def page_of_evaluations(
     database: Database,
     *,
@@ -133,32 +163,57 @@ async def page_of_evaluations(
     size: int,
     tenant: str | None = None,
 ) -> tuple[StoredEvaluation, ...]:
-    """At most so many of those in these states, the newest first, older than ``before``.
+    """Return at most ``size`` evaluations in these states, the newest first, older than ``before``.
 
-    Where a tenant is given, they are among its own.
+    If a tenant is given, only its own are returned.
     """
-    wanted = _of_tenant(tenant)
+    condition = _visible_to(tenant)
     if states:
-        wanted = sa.and_(wanted, EVALUATIONS.c.state.in_([each.value for each in states]))
+        condition = sa.and_(condition, EVALUATIONS.c.state.in_([each.value for each in states]))
     if before is not None:
-        wanted = sa.and_(wanted, EVALUATIONS.c.number < before)
+        condition = sa.and_(condition, EVALUATIONS.c.number < before)
     async with database.reading() as connection:
-        return await _selected(connection, wanted, size)
+        return await _selected(connection, condition, size)
 
 
-@to_its_end
+@run_to_end
 async def unfinished_evaluations(database: Database) -> tuple[StoredEvaluation, ...]:
-    """Those that are queued or running, the oldest first, their predictions uncounted."""
+    """Return queued and running evaluations, the oldest first, without counts of predictions.
+
+    An evaluation that waits for its first pass is not returned.
+    """
+    passes = EVALUATIONS.alias()
+    waiting = sa.exists().where(
+        passes.c.parent == EVALUATIONS.c.number, passes.c.state.in_(UNFINISHED)
+    )
     async with database.reading() as connection:
-        rows = await _rows(connection, EVALUATIONS.c.state.in_(UNFINISHED))
+        rows = await _rows(connection, sa.and_(EVALUATIONS.c.state.in_(UNFINISHED), ~waiting))
     return tuple(map(_stored, rows[::-1]))
 
 
-@to_its_end
+@run_to_end
+async def running_evaluations(database: Database) -> tuple[int, ...]:
+    """Return the numbers of the running evaluations, the oldest first."""
+    chosen = sa.select(EVALUATIONS.c.number).where(
+        EVALUATIONS.c.state == EvaluationState.RUNNING.value
+    )
+    async with database.reading() as connection:
+        return tuple((await connection.scalars(chosen.order_by(EVALUATIONS.c.number))).all())
+
+
+@run_to_end
+async def first_pass_of(database: Database, number: int) -> StoredEvaluation | None:
+    """Return the first pass of an evaluation; None if it has none."""
+    async with database.reading() as connection:
+        found = await _selected(connection, EVALUATIONS.c.parent == number)
+    return found[0] if found else None
+
+
+@run_to_end
 async def questions_of(
     database: Database, number: int, *, first: int = 0, last: int | None = None
 ) -> tuple[Question, ...]:
-    """The questions of an evaluation in their order, those of positions [first, last)."""
+    """Return the questions of an evaluation at the positions [first, last), in order."""
     chosen = sa.select(QUESTIONS.c.record).where(
         QUESTIONS.c.evaluation == number, QUESTIONS.c.position >= first
     )
@@ -170,9 +225,9 @@ async def questions_of(
     return tuple(_QUESTION.read(each.encode(), "a row of questions") for each in records)
 
 
-@to_its_end
+@run_to_end
 async def position_of_question(database: Database, number: int, question_id: str) -> int | None:
-    """Where the question of that id stands in an evaluation; None where it has none."""
+    """Return the position of a question in an evaluation; None if there is no such question."""
     chosen = sa.select(QUESTIONS.c.position).where(
         QUESTIONS.c.evaluation == number, QUESTIONS.c.id == question_id
     )
@@ -181,38 +236,49 @@ async def position_of_question(database: Database, number: int, question_id: str
     return position
 
 
-def _of_tenant(tenant: str | None) -> sa.ColumnElement[bool]:
-    return sa.true() if tenant is None else EVALUATIONS.c.tenant == tenant
+def _visible_to(tenant: str | None) -> sa.ColumnElement[bool]:
+    """Whether a caller sees the evaluation: of its tenant, if one is given, and no first pass."""
+    listed = EVALUATIONS.c.parent.is_(None)
+    return listed if tenant is None else sa.and_(listed, EVALUATIONS.c.tenant == tenant)
 
 
 def _gone(number: int) -> NotFound:
-    return NotFound(f"evaluation number {number} is no more there")
+    return NotFound(f"evaluation number {number} was deleted")
 
 
 async def _rows(
-    connection: AsyncConnection, wanted: sa.ColumnElement[bool], size: int | None = None
+    connection: AsyncConnection, condition: sa.ColumnElement[bool], size: int | None = None
 ) -> Sequence[sa.RowMapping]:
-    """The newest first."""
-    chosen = sa.select(EVALUATIONS).where(wanted).order_by(EVALUATIONS.c.number.desc()).limit(size)
+    """The rows, the newest first."""
+    chosen = (
+        sa.select(EVALUATIONS).where(condition).order_by(EVALUATIONS.c.number.desc()).limit(size)
+    )
     return (await connection.execute(chosen)).mappings().all()
 
 
 async def _selected(
-    connection: AsyncConnection, wanted: sa.ColumnElement[bool], size: int | None = None
+    connection: AsyncConnection, condition: sa.ColumnElement[bool], size: int | None = None
 ) -> tuple[StoredEvaluation, ...]:
-    rows = await _rows(connection, wanted, size)
-    counts = await _counts(connection, [row["number"] for row in rows])
+    rows = await _rows(connection, condition, size)
+    numbers = [row["number"] for row in rows]
+    passes = await _rows(connection, EVALUATIONS.c.parent.in_(numbers)) if numbers else ()
+    counts = await _counts(connection, [*numbers, *(row["number"] for row in passes)])
+    first_passes = {
+        row["parent"]: FirstPassProgress(row["total"], counts.get(row["number"], (0, 0))[0])
+        for row in passes
+    }
     found = []
     for row in rows:
         done, failed = counts.get(row["number"], (0, 0))
-        found.append(replace(_stored(row), done=done, failed=failed))
+        first_pass = first_passes.get(row["number"])
+        found.append(replace(_stored(row), done=done, failed=failed, first_pass=first_pass))
     return tuple(found)
 
 
 async def _counts(
     connection: AsyncConnection, numbers: Sequence[int]
 ) -> Mapping[int, tuple[int, int]]:
-    """How many predictions are there, and how many of these failed, by the evaluation."""
+    """The number of predictions and of failed ones by evaluation."""
     failed = sa.func.sum(sa.case((PREDICTIONS.c.failed, 1), else_=0))
     counted = (
         sa.select(PREDICTIONS.c.evaluation, sa.func.count(), failed)
@@ -224,6 +290,7 @@ async def _counts(
 
 
 def _stored(row: sa.RowMapping) -> StoredEvaluation:
+    where = f"evaluation {row['id']}"
     error = None
     if row["error_reason"] is not None:
         error = EvaluationError(row["error_reason"], row["error_message"] or "")
@@ -233,34 +300,41 @@ def _stored(row: sa.RowMapping) -> StoredEvaluation:
         tenant=row["tenant"],
         request_id=row["request_id"],
         state=EvaluationState(row["state"]),
-        asked=_ASKED.read(row["asked"].encode(), f"evaluation {row['id']}"),
-        wanted=row["wanted"],
+        spec=_SPEC.read(row["specification"].encode(), where),
+        total=row["total"],
         created_at=row["created_at"],
+        planned=None if row["planned"] is None else _PLANNED.read(row["planned"].encode(), where),
         started_at=row["started_at"],
         ended_at=row["ended_at"],
         error=error,
     )
 
 
-def _require_the_same(there: StoredEvaluation, new: NewEvaluation) -> None:
-    before, now = _ASKED.plain(there.asked), _ASKED.plain(new.asked)
-    if other := changed(before, now, but=("dataset.path",)):
-        text = f"the request id {new.request_id!r} is of another request: {'; '.join(other)}"
-        raise AlreadyExists(text, evaluation_id=there.id)
+def _require_the_same(stored: StoredEvaluation, new: NewEvaluation) -> None:
+    before, now = _SPEC.plain(stored.spec), _SPEC.plain(new.spec)
+    if other := changed(before, now, ignored=("dataset.path",)):
+        text = f"the request id {new.request_id!r} belongs to another request: {'; '.join(other)}"
+        raise AlreadyExists(text, evaluation_id=stored.id)
 
 
-async def _require_room(connection: AsyncConnection, tenant: str, most: int) -> None:
+async def _require_room(connection: AsyncConnection, tenant: str, limit: int) -> None:
     counted = (
         sa.select(sa.func.count())
         .select_from(EVALUATIONS)
-        .where(EVALUATIONS.c.tenant == tenant, EVALUATIONS.c.state.in_(UNFINISHED))
+        .where(
+            EVALUATIONS.c.tenant == tenant,
+            EVALUATIONS.c.state.in_(UNFINISHED),
+            EVALUATIONS.c.parent.is_(None),
+        )
     )
-    if (count := (await connection.scalar(counted)) or 0) >= most:
-        text = f"tenant {tenant!r} has {count} evaluations that have not ended, and may have {most}"
-        raise Overloaded(text, retry_after_s=30.0, tenant=tenant, limit=str(most))
+    if (count := (await connection.scalar(counted)) or 0) >= limit:
+        text = f"tenant {tenant!r} has {count} unfinished evaluations; the maximum is {limit}"
+        raise Overloaded(text, retry_after_s=30.0, tenant=tenant, limit=str(limit))
 
 
-async def _insert(connection: AsyncConnection, new: NewEvaluation, now: float) -> None:
+async def _insert(
+    connection: AsyncConnection, new: NewEvaluation, now: float, parent: int | None = None
+) -> None:
     made = await connection.execute(
         sa.insert(EVALUATIONS)
         .values(
@@ -268,9 +342,10 @@ async def _insert(connection: AsyncConnection, new: NewEvaluation, now: float) -
             tenant=new.tenant,
             request_id=new.request_id,
             state=EvaluationState.QUEUED.value,
-            asked=_ASKED.line(new.asked).decode(),
-            wanted=len(new.questions) * len(new.asked.settings),
+            specification=_SPEC.line(new.spec).decode(),
+            total=len(new.questions) * new.settings,
             created_at=now,
+            parent=parent,
         )
         .returning(EVALUATIONS.c.number)
     )
@@ -284,5 +359,5 @@ async def _insert(connection: AsyncConnection, new: NewEvaluation, now: float) -
         }
         for at, each in enumerate(new.questions)
     ]
-    for at in range(0, len(rows), _AT_ONCE):
-        await connection.execute(sa.insert(QUESTIONS), rows[at : at + _AT_ONCE])
+    for at in range(0, len(rows), _BATCH):
+        await connection.execute(sa.insert(QUESTIONS), rows[at : at + _BATCH])

@@ -1,4 +1,4 @@
-"""The predictions of an evaluation, one row each, written once."""
+"""The predictions of an evaluation, one row for each question and setting."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,24 +8,24 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.sql import Executable
 
-from scaar.evaluator.datasets.kind import Kind
+from scaar.evaluator.datasets.kind import DatasetKind
 from scaar.evaluator.planning.work import Key
 from scaar.evaluator.records import Prediction, Question, Setting
 from scaar.evaluator.scoring.scores import main_measure_of, score_of
-from scaar.evaluator.store.database.opening import Database, to_its_end
+from scaar.evaluator.store.database.database import Database, run_to_end
 from scaar.evaluator.store.database.tables import PREDICTIONS
 from scaar.evaluator.store.record_json import RecordJson
 
 _PREDICTION = RecordJson(Prediction)
 _GATHER_S = 0.25
-"""Each transaction costs the service and the database some milliseconds, of whatever size."""
-_AT_ONCE = 500
-"""Predictions that are read at a time where all of them are."""
+"""A transaction costs the service and the database some milliseconds, whatever its size."""
+_BATCH = 500
+"""Maximum number of predictions that are read at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a prediction stands in the plan: its question's position, then its setting's."""
+    """The place of a prediction in the plan: the positions of its question and its setting."""
 
     question: int
     setting: int
@@ -33,7 +33,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a setting, by its position, has come to: counts, and means of what is there."""
+    """The figures of a setting, by its position: counts, and means over its predictions."""
 
     setting: int
     done: int
@@ -43,10 +43,10 @@ class Figures:
 
 
 class ShardPredictions:
-    """A :class:`~scaar.evaluator.store.port.PredictionStore` of some questions of an evaluation.
+    """A :class:`~scaar.evaluator.store.port.PredictionStore` for the questions of a shard.
 
-    ``questions`` stand from the position ``first``. A failure is the last word after so many
-    ``attempts``; until then it is as if the question had not been asked.
+    ``questions`` start at the position ``first``. A failure is final after ``attempts`` attempts;
+    until then the prediction counts as not made.
     """
 
     gather_s = _GATHER_S
@@ -59,7 +59,7 @@ class ShardPredictions:
         first: int,
         questions: Sequence[Question],
         settings: Sequence[Setting],
-        kind: Kind,
+        kind: DatasetKind,
         attempts: int,
     ) -> None:
         self._database = database
@@ -71,16 +71,16 @@ class ShardPredictions:
         self._labels = [each.label for each in settings]
         self._kind = kind
         self._attempts = attempts
-        self._kept = _kept(database, attempts)
+        self._upsert = _upsert(database, attempts)
 
     async def known(self) -> Mapping[Key, bool]:
-        return await self._database.finished(self._known())
+        return await self._database.shielded(self._known())
 
     async def add(self, predictions: Sequence[Prediction]) -> None:
         rows = map(self._row, predictions)
-        # In one order for all: of two who keep the same ones, one waits for the other.
+        # One order for all writers prevents deadlocks between two that store the same rows.
         in_order = sorted(rows, key=itemgetter("question", "setting"))
-        await self._database.finished(self._add(in_order))
+        await self._database.shielded(self._add(in_order))
 
     async def _known(self) -> Mapping[Key, bool]:
         chosen = sa.select(
@@ -100,7 +100,7 @@ class ShardPredictions:
 
     async def _add(self, rows: Sequence[Mapping[str, Any]]) -> None:
         async with self._database.writing() as connection:
-            await connection.execute(self._kept, rows)
+            await connection.execute(self._upsert, rows)
 
     def _row(self, prediction: Prediction) -> Mapping[str, Any]:
         position, question = self._questions[prediction.question_id]
@@ -119,8 +119,8 @@ class ShardPredictions:
         }
 
 
-def _kept(database: Database, most_attempts: int) -> Executable:
-    """What keeps a row, of which it is given every column, unless one is settled."""
+def _upsert(database: Database, max_attempts: int) -> Executable:
+    """The statement that inserts a row, or replaces one that is not settled."""
     new = database.insert(PREDICTIONS)
     given = new.excluded
     attempts = PREDICTIONS.c.attempts + 1
@@ -129,15 +129,15 @@ def _kept(database: Database, most_attempts: int) -> Executable:
         set_={
             **{name: given[name] for name in ("failed", "score", "retrievals", "record")},
             "attempts": attempts,
-            "settled": sa.or_(~given.failed, attempts >= most_attempts),
+            "settled": sa.or_(~given.failed, attempts >= max_attempts),
         },
         where=~PREDICTIONS.c.settled,
     )
 
 
-@to_its_end
+@run_to_end
 async def figures_of(database: Database, evaluation: int) -> tuple[Figures, ...]:
-    """What each setting has come to that has a prediction, by its position."""
+    """Return the figures of each setting that has a prediction, by its position."""
     columns = PREDICTIONS.c
     chosen = (
         sa.select(
@@ -159,7 +159,7 @@ async def figures_of(database: Database, evaluation: int) -> tuple[Figures, ...]
     )
 
 
-@to_its_end
+@run_to_end
 async def page_of_predictions(
     database: Database,
     evaluation: int,
@@ -169,9 +169,9 @@ async def page_of_predictions(
     setting: int | None = None,
     question: int | None = None,
 ) -> tuple[tuple[Place, Prediction], ...]:
-    """At most so many predictions in the order of the plan, behind a place.
+    """Return at most ``size`` predictions after a place, in the order of the plan.
 
-    Of one setting and of one question, where their positions are given.
+    If the position of a setting or of a question is given, only its predictions are returned.
     """
     columns = PREDICTIONS.c
     chosen = sa.select(columns.question, columns.setting, columns.record).where(
@@ -182,21 +182,21 @@ async def page_of_predictions(
     if question is not None:
         chosen = chosen.where(columns.question == question)
     if after is not None:
-        behind = sa.and_(columns.question == after.question, columns.setting > after.setting)
-        chosen = chosen.where(sa.or_(columns.question > after.question, behind))
+        later = sa.and_(columns.question == after.question, columns.setting > after.setting)
+        chosen = chosen.where(sa.or_(columns.question > after.question, later))
     chosen = chosen.order_by(columns.question, columns.setting).limit(size)
     async with database.reading() as connection:
         rows = (await connection.execute(chosen)).all()
     return tuple(
-        (Place(at, under), _PREDICTION.read(record.encode(), "a row of predictions"))
-        for at, under, record in rows
+        (Place(at, setting_position), _PREDICTION.read(record.encode(), "a row of predictions"))
+        for at, setting_position, record in rows
     )
 
 
 async def every_prediction(database: Database, evaluation: int) -> AsyncIterator[Prediction]:
-    """All predictions that are there, in the order of the plan; few of them in memory at a time."""
+    """Yield all predictions in the order of the plan; at most a batch is held in memory."""
     after: Place | None = None
-    while page := await page_of_predictions(database, evaluation, size=_AT_ONCE, after=after):
+    while page := await page_of_predictions(database, evaluation, size=_BATCH, after=after):
         for _, prediction in page:
             yield prediction
         after = page[-1][0]

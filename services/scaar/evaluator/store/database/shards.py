@@ -1,8 +1,8 @@
-"""Shards of evaluations: who holds one, and until when.
+"""Leases of the shards of evaluations.
 
-A shard is held by a lease, and by the number of its attempt: who was away past the lease finds that
-number changed and gives up, whatever any clock says. That a shard is asked twice is no harm: of a
-prediction there is one row.
+A lease has an expiry time and the number of its attempt. A holder whose lease expired finds the
+number changed and gives up, whatever its clock says. A shard that is executed twice does no harm,
+since every prediction has one row.
 """
 
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from scaar.core.evaluations import EvaluationState
-from scaar.evaluator.store.database.opening import Database, to_its_end
+from scaar.evaluator.store.database.database import Database, run_to_end
 from scaar.evaluator.store.database.tables import EVALUATIONS, SHARDS
 
 Time = float | sa.ColumnElement[float]
-"""Seconds since 1970, or what gives them in a statement: the database's clock is everyone's."""
+"""Seconds since 1970, or an SQL expression for them: all processes use the database's clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShardKey:
-    """A shard: the number of its evaluation, and its own there."""
+    """The key of a shard: the number of its evaluation, and its own number there."""
 
     evaluation: int
     number: int
@@ -27,15 +27,15 @@ class ShardKey:
 
 @dataclass(frozen=True, slots=True)
 class FreeShard:
-    """A shard that nobody holds, and how often its holder was lost."""
+    """A shard without a lease, and how often its holder was lost."""
 
     key: ShardKey
     faults: int
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """A shard that is held: its questions' positions [first, last), and which attempt it is."""
+class ShardLease:
+    """A leased shard: its question positions [first, last), and the number of the attempt."""
 
     key: ShardKey
     attempt: int
@@ -43,32 +43,32 @@ class Claim:
     last: int
 
 
-@to_its_end
+@run_to_end
 async def free_shards(
-    database: Database, evaluation: int, *, now: Time, lease_s: float, most: int | None = None
+    database: Database, evaluation: int, *, now: Time, lease_s: float, limit: int | None = None
 ) -> tuple[FreeShard, ...]:
-    """Those of an evaluation that are not done and that nobody holds, the first so many of them."""
+    """Return the first ``limit`` unfinished shards of an evaluation without a lease."""
     chosen = (
         sa.select(SHARDS.c.number, SHARDS.c.faults)
-        .where(SHARDS.c.evaluation == evaluation, ~SHARDS.c.done, _unheld(now, lease_s))
+        .where(SHARDS.c.evaluation == evaluation, ~SHARDS.c.done, _free(now, lease_s))
         .order_by(SHARDS.c.number)
-        .limit(most)
+        .limit(limit)
     )
     async with database.reading() as connection:
         rows = (await connection.execute(chosen)).all()
     return tuple(FreeShard(ShardKey(evaluation, number), faults) for number, faults in rows)
 
 
-@to_its_end
+@run_to_end
 async def claim(
     database: Database, key: ShardKey, *, holder: str, now: Time, lease_s: float
-) -> Claim | None:
-    """The shard, held for so long; None where another holds it, or there is nothing to do of it."""
-    # A lease that ran out is a holder that was lost.
+) -> ShardLease | None:
+    """Lease a shard; None if another process holds it, or nothing of it is left to do."""
+    # An expired lease means that its holder was lost.
     lost = sa.case((SHARDS.c.lease_until.is_not(None), 1), else_=0)
     taken = (
         _of(key)
-        .where(~SHARDS.c.done, _unheld(now, lease_s), _running(key))
+        .where(~SHARDS.c.done, _free(now, lease_s), _running(key))
         .values(
             attempt=SHARDS.c.attempt + 1,
             faults=SHARDS.c.faults + lost,
@@ -79,32 +79,32 @@ async def claim(
     )
     async with database.writing() as connection:
         row = (await connection.execute(taken)).one_or_none()
-    return None if row is None else Claim(key, row[0], row[1], row[2])
+    return None if row is None else ShardLease(key, row[0], row[1], row[2])
 
 
-@to_its_end
-async def renew(database: Database, held: Claim, *, until: Time) -> bool:
-    """Holds it until then; false where it is no more held, or its evaluation has ended."""
-    # One that was given back in the meantime is nobody's.
-    leased = SHARDS.c.lease_until.is_not(None)
-    renewed = _held(held).where(leased, _running(held.key)).values(lease_until=until)
+@run_to_end
+async def renew(database: Database, lease: ShardLease, *, until: Time) -> bool:
+    """Extend the lease; False if it is no longer valid, or the evaluation has ended."""
+    # A released shard has no lease to extend.
+    valid = SHARDS.c.lease_until.is_not(None)
+    renewed = _leased(lease).where(valid, _running(lease.key)).values(lease_until=until)
     async with database.writing() as connection:
         return (await connection.execute(renewed)).rowcount == 1
 
 
-@to_its_end
-async def release(database: Database, held: Claim, *, faulty: bool = False) -> None:
-    """Gives it back unfinished, for anyone to take at once; no word of it where it is not held."""
+@run_to_end
+async def release(database: Database, lease: ShardLease, *, faulty: bool = False) -> None:
+    """Release an unfinished shard for other processes; no-op without the lease."""
     faults = SHARDS.c.faults + int(faulty)
-    given = _held(held).values(holder=None, lease_until=None, faults=faults)
+    given = _leased(lease).values(holder=None, lease_until=None, faults=faults)
     async with database.writing() as connection:
         await connection.execute(given)
 
 
-@to_its_end
-async def finish(database: Database, held: Claim) -> None:
-    """Says that nothing of it is left to do; no word of it where it is not held."""
-    done = _held(held).values(done=True, holder=None, lease_until=None)
+@run_to_end
+async def finish(database: Database, lease: ShardLease) -> None:
+    """Mark a shard as finished; no-op without the lease."""
+    done = _leased(lease).values(done=True, holder=None, lease_until=None)
     async with database.writing() as connection:
         await connection.execute(done)
 
@@ -115,12 +115,12 @@ def _of(key: ShardKey) -> sa.Update:
     )
 
 
-def _held(held: Claim) -> sa.Update:
-    return _of(held.key).where(~SHARDS.c.done, SHARDS.c.attempt == held.attempt)
+def _leased(lease: ShardLease) -> sa.Update:
+    return _of(lease.key).where(~SHARDS.c.done, SHARDS.c.attempt == lease.attempt)
 
 
-def _unheld(now: Time, lease_s: float) -> sa.ColumnElement[bool]:
-    # A lease that is longer than any is of a clock that was set back since.
+def _free(now: Time, lease_s: float) -> sa.ColumnElement[bool]:
+    # A lease beyond the maximum comes from a clock that was set back since.
     until = SHARDS.c.lease_until
     return sa.or_(until.is_(None), until < now, until > now + 2 * lease_s)
 

@@ -1,7 +1,7 @@
 """The tables of evaluations.
 
-Of a prediction there is one row, whoever makes it and however often. Times are seconds since 1970;
-what is to be read whole by one reader is JSON in one column.
+A prediction has one row, regardless of which process makes it, and how often. Times are seconds
+since 1970. Records that are always read as a whole are JSON in one column.
 """
 
 from sqlalchemy import (
@@ -39,24 +39,29 @@ def _of_evaluation() -> Column[int]:
 TENANTS = Table(
     "tenants",
     METADATA,
-    # A row to lock, so that two requests of a tenant do not both take the last place.
+    # A row to lock, so that two concurrent requests of a tenant cannot exceed its limit.
     Column("name", String(128), primary_key=True),
 )
 
 EVALUATIONS = Table(
     "evaluations",
     METADATA,
-    # Rises with every evaluation; clocks do not.
+    # Increases with every evaluation, unlike clocks.
     Column("number", _Number, primary_key=True, autoincrement=True),
     Column("id", String(64), nullable=False, unique=True),
     Column("tenant", String(128), nullable=False),
     Column("request_id", String(128), nullable=False),
     Column("state", String(16), nullable=False),
-    # What was asked for (records.Asked), and once it is begun what answers (results.Evaluation).
-    Column("asked", Text, nullable=False),
+    # specification.EvaluationSpec, and results.Evaluation once the evaluation has started.
+    Column("specification", Text, nullable=False),
     Column("evaluation", Text),
     Column("prompt_profile", Text, nullable=False, server_default=""),
-    Column("wanted", Integer, nullable=False),
+    # specification.PlannedSettings, once the evaluation has started.
+    Column("planned", Text),
+    # The number of the evaluation whose first pass this is. First passes are not listed.
+    Column("parent", _Number),
+    # The number of predictions; with a grid, the expected number until the evaluation starts.
+    Column("total", Integer, nullable=False),
     Column("created_at", Double, nullable=False),
     Column("started_at", Double),
     Column("ended_at", Double),
@@ -64,6 +69,7 @@ EVALUATIONS = Table(
     Column("error_message", Text),
     UniqueConstraint("tenant", "request_id"),
     Index(None, "state"),
+    Index(None, "parent"),
 )
 
 QUESTIONS = Table(
@@ -80,14 +86,14 @@ SHARDS = Table(
     METADATA,
     _of_evaluation(),
     Column("number", Integer, primary_key=True, autoincrement=False),
-    # The positions of its questions, from the first to before the last.
+    # The positions of its questions: [first, last).
     Column("first", Integer, nullable=False),
     Column("last", Integer, nullable=False),
     Column("done", Boolean, nullable=False),
-    # How often it was taken. Who holds it holds this number too: one that was taken again since is
-    # no more theirs, whatever their clock says.
+    # How often it was leased. A holder whose number has changed no longer has the lease, whatever
+    # its clock says.
     Column("attempt", Integer, nullable=False),
-    # How often its holder was lost or broke off by an error of scaar's own.
+    # How often its holder was lost or stopped with an internal error.
     Column("faults", Integer, nullable=False),
     Column("holder", String(128)),
     Column("lease_until", Double),
@@ -99,11 +105,11 @@ PREDICTIONS = Table(
     _of_evaluation(),
     Column("question", Integer, primary_key=True, autoincrement=False),
     Column("setting", Integer, primary_key=True, autoincrement=False),
-    # Whether this is the last word: an answer is, a failure after some attempts.
+    # Whether the prediction is final: an answer, or a failure after the last attempt.
     Column("settled", Boolean, nullable=False),
     Column("failed", Boolean, nullable=False),
     Column("attempts", Integer, nullable=False),
-    # Of the main measure, and retrievals: what running figures are made of.
+    # The main measure and the retrievals, from which running figures are computed.
     Column("score", Double, nullable=False),
     Column("retrievals", Integer, nullable=False),
     Column("record", Text, nullable=False),

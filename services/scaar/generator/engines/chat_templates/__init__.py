@@ -1,1 +1,1 @@
-"""Chat templates as checkpoints carry them: read, rendered, and no text leaves its turn."""
+"""Chat templates of checkpoints: reading, rendering, and escaping of turn markers."""

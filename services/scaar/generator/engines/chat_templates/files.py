@@ -1,4 +1,4 @@
-"""A chat template on disk: in a checkpoint's folder, ``tokenizer_config.json`` or by itself."""
+"""Chat templates in files: in a checkpoint folder, in ``tokenizer_config.json`` or alone."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from scaar.core.errors import DataCorrupt
-from scaar.runtime.checkpoint import read_json_file
+from scaar.encoders.checkpoint import read_json_file
 
 TEMPLATE_FILE = "chat_template.jinja"
 CONFIG_FILE = "tokenizer_config.json"
@@ -14,9 +14,9 @@ CONFIG_FILE = "tokenizer_config.json"
 
 @dataclass(frozen=True, slots=True)
 class ChatTemplate:
-    """A template. ``tokens`` are what it may call by name, ``special`` all that end a text or turn.
+    """A template; ``tokens`` are the tokens it refers to by name, ``special`` all special tokens.
 
-    ``adds_bos`` says whether the tokenizer puts the token before a text that begins one.
+    ``adds_bos`` is true if the tokenizer adds the beginning-of-sequence token itself.
     """
 
     text: str
@@ -26,13 +26,12 @@ class ChatTemplate:
 
 
 def read_chat_template(path: Path) -> ChatTemplate:
-    """The template of a folder, or a file, with the special tokens of the configuration there.
+    """Read the template of a folder or file, with the special tokens of its configuration.
 
-    A ``chat_template.jinja`` stands before one in ``tokenizer_config.json``, as in transformers.
-    Blocks while it reads.
+    A ``chat_template.jinja`` overrides ``tokenizer_config.json``, as in transformers. Blocks.
 
     Raises:
-        ValueError: it cannot be read, or there is no template.
+        ValueError: the template cannot be read, or there is none.
     """
     folder = path if path.is_dir() else path.parent
     template = folder / TEMPLATE_FILE
@@ -40,22 +39,22 @@ def read_chat_template(path: Path) -> ChatTemplate:
     if path.is_file():
         template, config = (template, path) if path.suffix == ".json" else (path, config)
     elif not path.is_dir():
-        raise ValueError(f"{path} is not there")
+        raise ValueError(f"{path} does not exist")
     try:
-        said = read_json_file(config).content
+        settings = read_json_file(config).content
     except DataCorrupt as error:
         raise ValueError(error.message) from error
-    within = _template_in(said)
-    # A file that is named speaks for itself; what lies beside it is for one that has none.
+    within = _template_in(settings)
+    # The template of a configuration file that was named directly overrides a file beside it.
     text = within if path == config and within is not None else _read(template) or within
     if not text:
         raise ValueError(f"{path} has no chat template")
-    tokens = dict(_tokens_in(said))
+    tokens = dict(_tokens_in(settings))
     return ChatTemplate(
         text=text,
         tokens=tokens,
-        special=frozenset((*tokens.values(), *_others_in(said))),
-        adds_bos=said.get("add_bos_token") is not False,
+        special=frozenset((*tokens.values(), *_others_in(settings))),
+        adds_bos=settings.get("add_bos_token") is not False,
     )
 
 
@@ -67,28 +66,28 @@ def _read(path: Path) -> str | None:
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is no text in UTF-8") from error
+        raise ValueError(f"{path} is not UTF-8 text") from error
 
 
-def _template_in(said: Mapping[str, Any]) -> str | None:
-    """The template itself, or of several the one named ``default``."""
-    told = said.get("chat_template")
-    if isinstance(told, list):
-        named = {each.get("name"): each.get("template") for each in told if isinstance(each, dict)}
-        told = named.get("default")
-    return told if isinstance(told, str) else None
+def _template_in(settings: Mapping[str, Any]) -> str | None:
+    """Return the only template, or the one named ``default``."""
+    found = settings.get("chat_template")
+    if isinstance(found, list):
+        named = {each.get("name"): each.get("template") for each in found if isinstance(each, dict)}
+        found = named.get("default")
+    return found if isinstance(found, str) else None
 
 
-def _tokens_in(said: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, value in said.items():
+def _tokens_in(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in settings.items():
         if name.endswith("_token") and (text := _content(value)):
             yield name, text
 
 
-def _others_in(said: Mapping[str, Any]) -> Iterator[str]:
-    added = said.get("added_tokens_decoder")
+def _others_in(settings: Mapping[str, Any]) -> Iterator[str]:
+    added = settings.get("added_tokens_decoder")
     marked = added.values() if isinstance(added, dict) else ()
-    listed = said.get("additional_special_tokens")
+    listed = settings.get("additional_special_tokens")
     for each in marked:
         if isinstance(each, dict) and each.get("special") and (text := _content(each)):
             yield text
@@ -98,6 +97,6 @@ def _others_in(said: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _content(value: object) -> str | None:
-    """A token is told by its text, or with how it is read."""
-    told = value.get("content") if isinstance(value, dict) else value
-    return told if isinstance(told, str) else None
+    """Return the text of a token, which is a string or an object with ``content``."""
+    content = value.get("content") if isinstance(value, dict) else value
+    return content if isinstance(content, str) else None

@@ -1,7 +1,7 @@
-"""What parts the turns of a chat, and texts that hold none of it.
+"""Escaping of turn markers in the texts of a chat.
 
-A server reads a prompt as one text, in which ``<|im_end|>`` ends a turn wherever it stands. So in
-what a turn holds every marker is written otherwise, by a space after its first character:
+A server reads a prompt as one text, in which ``<|im_end|>`` ends a turn wherever it occurs. So
+every marker in the text of a turn is escaped with a space after its first character:
 
     <|im_end|>  </s>  [INST]   ->   < |im_end|>  < /s>  [ INST]
 """
@@ -9,7 +9,7 @@ what a turn holds every marker is written otherwise, by a space after its first 
 import re
 from collections.abc import Iterable, Mapping
 
-from scaar.generator.engines.chat_templates.rendering import STAND_IN, Messages, rendered
+from scaar.generator.engines.chat_templates.renderer import STAND_IN, Messages, rendered
 
 _LOOKS_LIKE_ONE = re.compile(r"<[^<>\s'\"{}]{1,64}>|\[/?[A-Z][A-Z_]{1,62}\]")
 _CHATS: tuple[Messages, ...] = tuple(
@@ -19,30 +19,30 @@ _CHATS: tuple[Messages, ...] = tuple(
 
 
 class Markers:
-    """The special tokens of a model, and what looks like one in its chat template."""
+    """The special tokens of a model, and similar texts in its chat template."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        """Those of one character, and of white space alone, are ordinary text."""
+        """Single characters and white space are ordinary text."""
         whole = {stripped for text in texts if len(stripped := text.strip()) > 1}
         self.texts = frozenset(whole)
-        # The longest first: one may be the beginning of another.
+        # Longest first: one marker may be a prefix of another.
         found = "|".join(re.escape(each) for each in sorted(whole, key=len, reverse=True))
         self._pattern = re.compile(found or r"(?!)", re.IGNORECASE)
 
-    def kept_out_of(self, text: str) -> str:
-        """The text with every marker in it written otherwise; mostly it is the text."""
+    def escape(self, text: str) -> str:
+        """Return the text with every marker escaped."""
         while self._pattern.search(text):
-            # What is parted may make another one, never for long: a marker begins with no space.
+            # Escaping may create another marker, but no marker starts with a space, so this ends.
             text = self._pattern.sub(lambda marker: f"{marker[0][0]} {marker[0][1:]}", text)
         return text
 
 
 def markers_of(template: str, tokens: Mapping[str, object], special: Iterable[str]) -> Markers:
-    """The markers of a template that renders, and of the special tokens beside it."""
+    """Return the markers of a template and its special tokens."""
     texts = [template]
     for chat in _CHATS:
         try:
             texts.append(rendered(template, chat, tokens))
-        except ValueError:  # a chat that the template does not have, such as one with a system
+        except ValueError:  # the template does not support this chat, such as a system turn
             continue
     return Markers([*special, *_LOOKS_LIKE_ONE.findall("\n".join(texts))])

@@ -1,30 +1,29 @@
-"""Last-layer attention of a text, as the port gives it, read a chunk at a time."""
+"""Last-layer attention of a text, computed in chunks."""
 
 from collections.abc import Sequence
 
 from scaar.core.types import AttendRequest, Attention, Token
-from scaar.generator.engines.decoding import reading
+from scaar.generator.engines.decoding import prefill
 from scaar.generator.engines.decoding.language_model import LanguageModel
 from scaar.generator.engines.decoding.prefix_store import PrefixStore
 from scaar.generator.engines.decoding.token_text import TokenText, texts_of
 from scaar.generator.validation import check_room, check_weights
 
 
-class Attending:
-    """The attention that each token of a text pays to those up to it.
+class AttentionPass:
+    """Computation of the attention that each token of a text pays to the tokens up to itself.
 
-    The text's tokens are those given, if they are its own, else the text's by itself. Spans are in
-    the text that the tokenizer decodes. Every method blocks while it computes, and a step runs the
-    model once, so that a long text lets generations take turns and takes no square of its length
-    in memory.
+    The given token ids are used if they decode to the text; otherwise the text is tokenized. Spans
+    refer to the decoded text. Every method blocks. A step runs the model once, so that generations
+    alternate with a long text, and memory does not grow with the square of its length.
     """
 
     def __init__(self, model: LanguageModel, request: AttendRequest, store: PrefixStore) -> None:
-        """Turns the texts into tokens, and finds what was read of the prompt before.
+        """Tokenize the texts and look up the prompt in the cache.
 
         Raises:
-            InvalidRequest: prompt and text exceed the model's context, or their attention an
-                answer.
+            InvalidRequest: prompt and text exceed the model's context, or their attention exceeds
+                the size of a message.
         """
         self._model = model
         self._prompt, self._text = _read(model, request)
@@ -36,24 +35,24 @@ class Attending:
 
     @property
     def done(self) -> bool:
-        """Whether all is read."""
+        """True once the whole text has been read."""
         return self._cache.length == len(self._ids)
 
     def step(self) -> None:
-        """Reads a chunk: of the prompt first, then of the text."""
+        """Read the next chunk of the prompt or the text."""
         decoder, past = self._model.decoder, self._cache.length
         if past < len(self._prompt):
-            chunk = self._prompt[past:][: reading.CHUNK_TOKENS]
+            chunk = self._prompt[past:][: prefill.CHUNK_TOKENS]
             _, self._cache = decoder.step(chunk, self._cache)
             return
-        chunk = self._ids[past:][: reading.CHUNK_TOKENS]
+        chunk = self._ids[past:][: prefill.CHUNK_TOKENS]
         _, weights, self._cache = decoder.step_attending(chunk, self._cache)
         self._weights += [
             tuple(weights[row, : past + row + 1].tolist()) for row in range(len(chunk))
         ]
 
     def attention(self) -> Attention:
-        """What was found, once all is read."""
+        """Return the attention, once ``done``."""
         return Attention(
             tokens=tokens_of(self._model, self._prompt, self._text),
             prompt_tokens=len(self._prompt),
@@ -64,10 +63,10 @@ class Attending:
 def tokens_of(
     model: LanguageModel, prompt: Sequence[int], text: Sequence[int]
 ) -> tuple[Token, ...]:
-    """The tokens of a prompt and a text, their spans in what the tokenizer decodes.
+    """Return the tokens of a prompt and a text, with spans in the decoded text.
 
-    A special token within the prompt, as a chat template has, decodes to nothing, and has its name
-    for a text: of no width, it would count as part of the word after it.
+    A special token within the prompt, as in a chat template, decodes to nothing and gets its name
+    as text: with an empty span it would count as part of the next word.
     """
     tokens, end, ids = list[Token](), 0, [*prompt, *text]
     for position, added in enumerate(texts_of(model.tokenizer, ids)):
@@ -80,10 +79,10 @@ def tokens_of(
 
 
 def _read(model: LanguageModel, request: AttendRequest) -> tuple[list[int], list[int]]:
-    """The tokens of prompt and text.
+    """Return the token ids of prompt and text.
 
-    The text is the truth: its tokens are used where they give exactly it. Where they are given and
-    there is no prompt, the model reads them and nothing else, not even what begins a text.
+    Given ids are used only if they decode to exactly the text. Given ids without a prompt are read
+    alone, even without a beginning-of-sequence token.
     """
     given = request.text_token_ids
     prompt = model.encode(request.prompt) if request.prompt or not given else []

@@ -1,24 +1,24 @@
-"""One generation: a text being continued, one step of the model at a time."""
+"""One generation, step by step."""
 
 from scaar.core.types import FinishReason, GenerateRequest, Token
 from scaar.generator.engines.decoding.attention import tokens_of
 from scaar.generator.engines.decoding.language_model import LanguageModel
 from scaar.generator.engines.decoding.next_token import NextToken, choose, likeliest
+from scaar.generator.engines.decoding.prefill import Prefill
 from scaar.generator.engines.decoding.prefix_store import PrefixStore
-from scaar.generator.engines.decoding.reading import Reading
 from scaar.generator.engines.decoding.token_text import TokenText
 from scaar.generator.engines.stop_strings import StopStrings
 from scaar.generator.validation import check_room
 
 
 class Continuation:
-    """Reads the prompt, then writes greedily; holds the key-value cache as long as it lives.
+    """A greedy generation with its key-value cache: reads the prompt, then writes tokens.
 
-    Every method blocks while it computes, and each runs the model at most once.
+    Every method blocks and runs the model at most once.
     """
 
     def __init__(self, model: LanguageModel, request: GenerateRequest, store: PrefixStore) -> None:
-        """Turns the prompt into tokens, and finds those that were read before.
+        """Tokenize prompt and prefix and look them up in the cache.
 
         Raises:
             InvalidRequest: prompt and prefix leave no room in the model's context.
@@ -30,42 +30,42 @@ class Continuation:
         check_room("prompt", len(ids), model.max_total_tokens - 1)
         self._stop = StopStrings(request.stop)
         self._end = 0
-        self._reading = Reading(model.decoder, store, ids)
+        self._prefill = Prefill(model.decoder, store, ids)
         self._paid: tuple[float, ...] = ()
         self.prompt_tokens = len(ids)
         self.read_tokens = tokens_of(model, prompt, prefix) if request.attention else ()
-        """The tokens of prompt and prefix, where attention was asked for."""
+        """Tokens of prompt and prefix, if attention was requested."""
         self.generated_tokens = 0
         self.finished: FinishReason | None = None
 
     def step(self) -> list[Token]:
-        """Runs the model once: the tokens that are now known to be text.
+        """Run the model once and return the tokens whose text is final.
 
-        A long prompt takes several steps, and ``generated_tokens`` is 0 up to the last of them.
-        ``finished`` is set with the last of them. The token that ends a text is counted, and not
-        among the tokens.
+        A long prompt takes several steps, with ``generated_tokens`` 0 until the last of them.
+        ``finished`` is set with the last tokens. The end-of-sequence token is counted but not
+        returned.
         """
-        logits = self._reading.run(attention=self._request.attention)
-        if self._reading.unread:
+        logits = self._prefill.run(attention=self._request.attention)
+        if self._prefill.unread:
             return []
         released = self._write(choose(logits))
         if self.generated_tokens == 1 or self.finished is not None:
-            self.keep()
+            self.store()
         return released
 
     @property
     def end_attention(self) -> tuple[float, ...]:
-        """With what attention the end was predicted, where the model ended the text."""
+        """Attention of the end-of-sequence token, if the model ended the text."""
         return self._paid if self.finished is FinishReason.END_OF_SEQUENCE else ()
 
-    def keep(self) -> None:
-        """Stores what has been read, for texts that begin alike; also while a step is under way."""
-        self._reading.keep()
+    def store(self) -> None:
+        """Store the cache for texts with the same prefix. May be called during a step."""
+        self._prefill.store()
 
     def _write(self, chosen: NextToken) -> list[Token]:
-        paid = self._reading.paid
+        paid = self._prefill.paid
         self._paid = () if paid is None else tuple(paid.tolist())
-        self._reading.append(chosen.id)
+        self._prefill.append(chosen.id)
         self.generated_tokens += 1
         if chosen.id in self._model.end_ids:
             self.finished = FinishReason.END_OF_SEQUENCE
@@ -92,7 +92,7 @@ class Continuation:
         )
 
     def _flush(self) -> list[Token]:
-        """What was held back, at the end of the text; a stop string may yet be in it."""
+        """Return the tokens held back at the end of the text, which may contain a stop string."""
         released = self._stop.flush(self._text.flush())
         if self._stop.met:
             self.finished = FinishReason.STOP
@@ -100,10 +100,10 @@ class Continuation:
 
 
 def _read(model: LanguageModel, request: GenerateRequest) -> tuple[list[int], list[int], TokenText]:
-    """The tokens of the prompt, those given of the prefix, and the decoder that goes on after them.
+    """Return the ids of the prompt and of the prefix, and the text decoder after them.
 
-    The prefix is the truth: its tokens are used where they give exactly its text; else prompt and
-    prefix are turned into tokens together.
+    The ids of the prefix are used only if they decode to exactly its text; otherwise prompt and
+    prefix are tokenized together.
     """
     if request.prefix_token_ids:
         prompt = model.encode(request.prompt)

@@ -1,4 +1,4 @@
-"""What an engine must bring to be read and written with: a decoder that goes step by step."""
+"""Interface of the decoder of an embedded engine."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, Self, TypeVar
@@ -11,21 +11,21 @@ Array = np.ndarray[Any, Any]
 class KeyValues(Protocol):
     """Keys and values of the tokens that a decoder has read.
 
-    Nothing changes one, so several generations may go on from it.
+    Immutable, so several generations can continue from the same cache.
     """
 
     @property
     def length(self) -> int:
-        """How many tokens were read."""
+        """Number of tokens read."""
         ...
 
     @property
     def size_bytes(self) -> int:
-        """What they take in memory."""
+        """Size in memory, in bytes."""
         ...
 
     def cut(self, length: int) -> Self:
-        """Those of the first tokens only, holding on to no more memory than theirs."""
+        """Return the cache of the first ``length`` tokens, in memory of its own."""
         ...
 
 
@@ -33,25 +33,25 @@ _Cache = TypeVar("_Cache", bound=KeyValues)
 
 
 class Decoder(Protocol[_Cache]):
-    """A decoder model. Safe to use from several threads; it blocks while it computes."""
+    """A decoder model. Thread-safe; its methods block."""
 
     gives_attention: bool
     """Whether :meth:`step_attending` may be called."""
 
     def begin(self) -> _Cache:
-        """The cache of a decoder that has read nothing."""
+        """Return the empty cache."""
         ...
 
     def step(self, ids: Sequence[int], cache: _Cache) -> tuple[Array, _Cache]:
-        """The logits [vocabulary] after reading tokens beyond the cache's, and the cache with them.
+        """Read more tokens and return the logits [vocabulary] and the new cache.
 
-        The cache given stays as it was.
+        The given cache is unchanged.
         """
         ...
 
     def step_attending(self, ids: Sequence[int], cache: _Cache) -> tuple[Array, Array, _Cache]:
-        """As :meth:`step`, with what the tokens read pay between the two.
+        """Like :meth:`step`, and return attention [new tokens, all tokens] as the second item.
 
-        That is last-layer attention [new tokens, all tokens], averaged over heads.
+        The attention is that of the last layer, averaged over heads.
         """
         ...

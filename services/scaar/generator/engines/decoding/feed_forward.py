@@ -1,4 +1,4 @@
-"""The gradient of a text's loss by the feed-forward weights of a model's last layers."""
+"""Gradient of a text's loss by the feed-forward weights of a model's last layers."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -12,13 +12,13 @@ from scaar.core.errors import DataCorrupt, InvalidRequest, PromptTooLong, ScaarE
 from scaar.generator.engines.decoding.language_model import LanguageModel
 
 LAYERS = 4
-"""How many of the last layers are looked at (GECE); all of a model that has fewer."""
+"""Number of last layers whose gradients are computed (GECE); all if the model has fewer."""
 _FEED_FORWARD = ("mlp", "feed_forward", "ffn", "block_sparse_moe", "fc1", "fc2")
-"""What transformers' models call the feed-forward part of a layer."""
+"""Names of the feed-forward part of a layer in transformers' models."""
 
 
 class FeedForwardGradients:
-    """Gives gradients of one model; no other of its weights is differentiated by."""
+    """Gradients of one model by its feed-forward weights only."""
 
     def __init__(
         self,
@@ -28,12 +28,12 @@ class FeedForwardGradients:
         layers: int = LAYERS,
         exclusive: AbstractContextManager[object] | None = None,
     ) -> None:
-        """``network`` is what the model's decoder computes by, a causal model of transformers.
+        """``network`` is the causal model of transformers behind the model's decoder.
 
-        ``exclusive`` is held while it computes, for a network that something else computes with.
+        ``exclusive`` is held during computation, for a network that is shared.
 
         Raises:
-            DataCorrupt: its layers, or the feed-forward part of one, are not found.
+            DataCorrupt: the layers, or the feed-forward part of a layer, are not found.
         """
         self._model = model
         self._network = network
@@ -45,28 +45,28 @@ class FeedForwardGradients:
         self.weights = tuple(found)
         self._weights = tuple(found.values())
 
-    def gradient(self, prompt: str, begun: str, reference: str) -> tuple[NDArray[np.float32], ...]:
-        """The gradient of the reference's negative log-likelihood, a token's on average.
+    def gradient(self, prompt: str, prefix: str, reference: str) -> tuple[NDArray[np.float32], ...]:
+        """Return the gradient of the reference's mean negative log-likelihood per token.
 
         Raises:
-            PromptTooLong: the model has no room for all of it.
+            PromptTooLong: prompt and reference exceed the model's context.
             InvalidRequest: the reference has no token.
-            ScaarError: a number in it is not finite.
+            ScaarError: the gradient is not finite.
         """
-        loss = self.loss(prompt, begun, reference)
+        loss = self.loss(prompt, prefix, reference)
         found = torch.autograd.grad(loss, self._weights, materialize_grads=True)
         if not all(bool(torch.isfinite(each).all()) for each in found):
-            text = "a gradient is not finite: the model computes with numbers too short for it"
-            raise ScaarError(f"{text} (SCAAR_GENERATOR_DTYPE)")
+            text = "a gradient is not finite: the precision of the model's numbers is too low"
+            raise ScaarError(f"{text}; set SCAAR_GENERATOR_DTYPE=float32")
         return tuple(np.asarray(each.float().cpu().numpy()) for each in found)
 
-    def loss(self, prompt: str, begun: str, reference: str) -> Any:
-        """The reference's negative log-likelihood, a token's on average, to differentiate."""
-        before = self._model.encode(prompt, begun)
-        ids = self._model.encode(prompt, f"{begun} {reference}")
+    def loss(self, prompt: str, prefix: str, reference: str) -> Any:
+        """Return the reference's mean negative log-likelihood per token, as a tensor."""
+        before = self._model.encode(prompt, prefix)
+        ids = self._model.encode(prompt, f"{prefix} {reference}")
         if len(ids) > self._model.max_total_tokens:
-            most = self._model.max_total_tokens
-            text = f"with its reference it has {len(ids)} tokens, and the model takes {most}"
+            limit = self._model.max_total_tokens
+            text = f"must be at most {limit} tokens with its reference, not {len(ids)}"
             raise PromptTooLong.of("prompt", text)
         first = _in_common(before, ids)
         if first == len(ids):
@@ -79,7 +79,7 @@ class FeedForwardGradients:
 
 
 def _in_common(first: list[int], second: list[int]) -> int:
-    """How many tokens the two begin with alike; at least one, which predicts the next."""
+    """Return the length of the common prefix, at least 1, since one token predicts the next."""
     for number, (one, other) in enumerate(zip(first, second, strict=False)):
         if one != other:
             return max(1, number)
@@ -87,7 +87,7 @@ def _in_common(first: list[int], second: list[int]) -> int:
 
 
 def _feed_forward(name: str, network: Any, layers: int) -> Iterator[tuple[str, Any]]:
-    """The weights by name, of the last layers in their order."""
+    """Yield the weights of the last layers in order, by name."""
     depth = getattr(network.config, "num_hidden_layers", 0)
     stacks = [
         (at, module)

@@ -1,4 +1,4 @@
-"""Greedy decoding, embedded in the process, by whatever decoder an engine brings."""
+"""Generator over the decoder of an embedded engine, with greedy decoding."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -18,11 +18,11 @@ from scaar.core.types import (
     LogprobKind,
     ModelDescription,
 )
-from scaar.generator.engines.decoding.attention import Attending
+from scaar.generator.call_slots import CallSlots
+from scaar.generator.engines.decoding.attention import AttentionPass
 from scaar.generator.engines.decoding.continuation import Continuation
 from scaar.generator.engines.decoding.language_model import LanguageModel
 from scaar.generator.engines.decoding.prefix_store import PrefixStore
-from scaar.generator.places import Places
 from scaar.generator.settings import GeneratorSettings
 from scaar.generator.validation import check_attend, check_generate, check_size
 
@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 async def open_decoding_generator(
     settings: GeneratorSettings, open_model: Callable[[], LanguageModel], *, engine: str
 ) -> AsyncIterator["DecodingGenerator"]:
-    """The generator over a model that is opened off the event loop, until the block ends."""
+    """Open a model in a thread, and its generator until the block ends."""
     executor = ThreadPoolExecutor(settings.workers, thread_name_prefix="scaar-generator")
     try:
         model = await asyncio.get_running_loop().run_in_executor(executor, open_model)
@@ -46,10 +46,10 @@ async def open_decoding_generator(
 
 
 class DecodingGenerator:
-    """A :class:`~scaar.core.ports.Generator` whose steps run on an executor.
+    """A :class:`~scaar.core.ports.Generator` whose steps run in an executor.
 
-    Nothing computes on the event loop. The steps of several generations take turns: each asks for
-    one step at a time, and the executor runs them in the order they are asked for.
+    Nothing computes on the event loop. Concurrent generations alternate: each submits one step at
+    a time, and the executor runs steps in the order of submission.
     """
 
     def __init__(
@@ -61,25 +61,25 @@ class DecodingGenerator:
         engine: str,
         max_concurrent: int,
     ) -> None:
-        """``engine`` is the name of what computes, as the description tells it."""
+        """``engine`` is the name of the engine in the model description."""
         self._model = model
         self._engine = engine
         self._executor = executor
         self._store = store
-        self._generations = Places(max_concurrent)
-        # Apart: an answer has its draft attended to while it goes on, and would refuse itself.
-        self._attendings = Places(max_concurrent, of="texts to attend to")
+        self._generation_slots = CallSlots(max_concurrent)
+        # Counted separately: an answer requests the attention of a draft that is in progress.
+        self._attention_slots = CallSlots(max_concurrent, of="attention requests")
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
-        """The prompt's count, the tokens as they are made, then the end.
+        """Yield the number of prompt tokens, the tokens, then the end.
 
-        The stream stops after the step under way when it is closed or its task cancelled; what
-        was read by then serves the next generation that begins alike.
+        A closed or cancelled stream stops after the current step. What it has read is cached for
+        the next generation with the same prefix.
 
         Raises:
-            InvalidRequest: naming the wrong fields, before any work.
-            CapabilityMissing: attention is asked for, and the model gives none.
-            Overloaded: as many generations are under way as may be.
+            InvalidRequest: naming every invalid field, before any work.
+            CapabilityMissing: attention is requested, and the model gives none.
+            Overloaded: the limit of concurrent generations is reached.
         """
         self._check_size(
             {"prompt": request.prompt, "prefix": request.prefix},
@@ -87,9 +87,9 @@ class DecodingGenerator:
         )
         gives_attention = self._model.decoder.gives_attention
         check_generate(request, vocabulary=self._model.vocabulary, gives_attention=gives_attention)
-        with self._generations.one():
+        with self._generation_slots.slot():
             writing = await self._run(lambda: Continuation(self._model, request, self._store))
-            with self._kept(writing):
+            with self._stored_on_cancel(writing):
                 while not writing.generated_tokens:
                     tokens = await self._run(writing.step)
                 yield GenerationStart(writing.prompt_tokens, writing.read_tokens)
@@ -116,8 +116,8 @@ class DecodingGenerator:
             raise CapabilityMissing(
                 f"model {self._model.name} on engine {self._engine} gives no attention"
             )
-        with self._attendings.one():
-            attending = await self._run(lambda: Attending(self._model, request, self._store))
+        with self._attention_slots.slot():
+            attending = await self._run(lambda: AttentionPass(self._model, request, self._store))
             while not attending.done:
                 await self._run(attending.step)
             return await self._run(attending.attention)
@@ -135,11 +135,11 @@ class DecodingGenerator:
             max_total_tokens=self._model.max_total_tokens,
             prompt_profile=self._model.prompt_profile,
             recommended=self._model.recommended,
-            max_concurrent_generations=self._generations.most,
+            max_concurrent_generations=self._generation_slots.limit,
         )
 
     def _check_size(self, texts: Mapping[str, str], ids: Mapping[str, Sequence[int]]) -> None:
-        """Refuse what surely exceeds the context without turning it into tokens."""
+        """Check the size of the texts before they are tokenized."""
         check_size(
             texts,
             ids,
@@ -148,14 +148,14 @@ class DecodingGenerator:
         )
 
     @contextmanager
-    def _kept(self, writing: Continuation) -> Iterator[None]:
-        """Keeps what a generation has read when it is left before its end."""
+    def _stored_on_cancel(self, writing: Continuation) -> Iterator[None]:
+        """Cache what a generation has read if it is cancelled."""
         try:
             yield
         finally:
             if writing.finished is None:
-                with suppress(RuntimeError):  # the executor is shut down: nothing is read again
-                    self._executor.submit(writing.keep)
+                with suppress(RuntimeError):  # the executor is shut down
+                    self._executor.submit(writing.store)
 
     async def _run(self, work: Callable[[], _T]) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)

@@ -1,4 +1,4 @@
-"""A causal language model from its checkpoint folder: decoder, tokenizer, and what they say."""
+"""Causal language model of a checkpoint folder: decoder, tokenizer and configuration."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,17 +8,17 @@ from tokenizers import Tokenizer
 
 from scaar.core.errors import DataCorrupt
 from scaar.core.types import RecommendedSettings
-from scaar.encoders.tokenizing import open_tokenizer, token_ids
-from scaar.generator.engines.decoding.advice import profile_in, recommended_in
+from scaar.encoders.checkpoint import Checkpoint, read_checkpoint
+from scaar.encoders.tokenizer import open_tokenizer, token_ids
 from scaar.generator.engines.decoding.decoder import Decoder
 from scaar.generator.engines.decoding.onnx_decoder import DecoderSession
+from scaar.generator.engines.decoding.recommendations import profile_in, recommended_in
 from scaar.generator.engines.decoding.token_length import characters_per_token
-from scaar.runtime.checkpoint import Checkpoint, read_checkpoint
 
 
 @dataclass(frozen=True, slots=True)
 class LanguageModel:
-    """An open model. ``end_ids`` are the tokens that end a text."""
+    """An open model. ``end_ids`` are the end-of-sequence tokens."""
 
     name: str
     revision: str
@@ -27,18 +27,18 @@ class LanguageModel:
     vocabulary: int
     max_total_tokens: int
     characters_per_token: int
-    """The largest number of characters that one token can stand for."""
+    """Maximum number of characters of one token."""
     end_ids: frozenset[int]
     prompt_profile: str
     recommended: tuple[RecommendedSettings, ...]
     turn: tuple[tuple[int, ...], tuple[int, ...]] | None = None
-    """The tokens around what a user says to a chat model, up to where its own text begins."""
+    """Tokens around a user's turn of a chat model, up to the start of the model's turn."""
 
     def encode(self, prompt: str, prefix: str = "") -> list[int]:
-        """The tokens of prompt and prefix as the model reads them, with those that begin a text.
+        """Return the ids of prompt and prefix, including beginning-of-sequence tokens.
 
-        A chat model reads the prompt as a user's turn and the prefix as the beginning of its own.
-        What looks like a special token in the text is read as ordinary text.
+        For a chat model the prompt is the user's turn and the prefix the start of its own turn.
+        Special tokens in the text are read as ordinary text.
         """
         if self.turn is None:
             return token_ids(self.tokenizer, prompt + prefix)
@@ -46,16 +46,16 @@ class LanguageModel:
         return [*before, *self.encode_more(prompt), *after, *self.encode_more(prefix)]
 
     def encode_more(self, text: str) -> list[int]:
-        """The tokens of a text that stands after another."""
+        """Return the ids of a text that follows another text."""
         return token_ids(self.tokenizer, text, add_special_tokens=False)
 
 
 def open_language_model(folder: Path, *, threads: int) -> LanguageModel:
-    """Opens a model; blocks while it reads the files.
+    """Open a model. Blocks while it reads the files.
 
     Raises:
-        NotFound: the folder, or a file that is needed, is not there.
-        DataCorrupt: a file is damaged, or not of a model that can be run.
+        NotFound: the folder or a required file does not exist.
+        DataCorrupt: a file is damaged, or the model cannot be run.
     """
     checkpoint = read_checkpoint(folder)
     tokenizer = open_tokenizer(checkpoint.tokenizer)
@@ -74,7 +74,7 @@ def open_language_model(folder: Path, *, threads: int) -> LanguageModel:
 
 
 def _end_ids(checkpoint: Checkpoint) -> frozenset[int]:
-    """Generation settings may name one id or a list; they stand before the model's own."""
+    """Return the ids of the generation settings, else of the model's configuration."""
     for file in (checkpoint.generation_config, checkpoint.config):
         value = file.content.get("eos_token_id")
         if value is None:
@@ -82,5 +82,7 @@ def _end_ids(checkpoint: Checkpoint) -> frozenset[int]:
         ids = value if isinstance(value, list) else [value]
         if all(isinstance(each, int) for each in ids):
             return frozenset(ids)
-        raise DataCorrupt(f"{file.path}: eos_token_id must be ids of tokens, not {value!r}")
+        raise DataCorrupt(
+            f"{file.path}: eos_token_id must be an id or a list of ids, not {value!r}"
+        )
     return frozenset()

@@ -1,4 +1,4 @@
-"""What a step's logits say: the token to write, how likely it is, and what else was likely."""
+"""Greedy choice and alternatives from the logits of a step."""
 
 import math
 from collections.abc import Callable
@@ -14,9 +14,9 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class NextToken:
-    """The likeliest token (the lowest id among equals) and the distribution that it is from.
+    """The most likely token (the lowest id among equals) and its distribution.
 
-    ``logprob`` and ``entropy`` are in nats, None where the logits give no number.
+    ``logprob`` and ``entropy`` are in nats; None if they are not finite.
     """
 
     id: int
@@ -26,13 +26,13 @@ class NextToken:
 
 
 def choose(logits: Array) -> NextToken:
-    """The greedy choice from logits [vocabulary]; sums are in double precision."""
+    """Return the greedy choice from logits [vocabulary], computed in double precision."""
     scores = logits.astype(np.float64)
     shifted = scores - scores.max()
     logprobs = shifted - math.log(np.exp(shifted).sum())
     chosen = int(scores.argmax())
     probabilities = np.exp(logprobs)
-    # A probability of 0 adds nothing, though its logarithm is no number.
+    # A probability of 0 adds nothing to the entropy, although its logarithm is infinite.
     terms = np.multiply(
         probabilities, logprobs, where=probabilities != 0, out=np.zeros_like(scores)
     )
@@ -40,13 +40,13 @@ def choose(logits: Array) -> NextToken:
 
 
 def likeliest(logprobs: Array, count: int, text_of: Callable[[int], str]) -> tuple[TopToken, ...]:
-    """The likeliest tokens, best first, the lower id among equals."""
+    """Return the most likely tokens, best first, the lower id first among equals."""
     if not count:
         return ()
     count = min(count, len(logprobs))
-    # A vocabulary is large: only what is as likely as the last one wanted is put in order.
-    least = np.partition(logprobs, -count)[-count]
-    likely = np.flatnonzero(logprobs >= least)
+    # A vocabulary is large: only the top tokens are sorted.
+    minimum = np.partition(logprobs, -count)[-count]
+    likely = np.flatnonzero(logprobs >= minimum)
     order = likely[np.argsort(-logprobs[likely], kind="stable")][:count]
     return tuple(TopToken(int(each), text_of(int(each)), float(logprobs[each])) for each in order)
 

@@ -1,8 +1,8 @@
-"""A decoder in ONNX Runtime, one step at a time, with its key-value cache.
+"""Decoder in ONNX Runtime with a key-value cache.
 
 The graph's names are Optimum's: ``input_ids``, ``attention_mask``, ``position_ids``,
 ``past_key_values.{layer}.key/value`` to ``logits``, ``present.{layer}.key/value``. A graph that
-also gives ``last_attention`` [batch, heads, new, past + new] can be asked for attention.
+also has the output ``last_attention`` [batch, heads, new, past + new] gives attention.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ OPEN_ERRORS = (
     ort_errors.NotImplemented,
     ort_errors.RuntimeException,
 )
-"""What ONNX Runtime raises for a file that is no model, or one that it cannot run."""
+"""Exceptions of ONNX Runtime for files that are not models, or that it cannot run."""
 
 _PAST, _PRESENT = "past_key_values.", "present."
 _SIMPLE_INPUTS = {"input_ids", "attention_mask", "position_ids"}
@@ -36,7 +36,7 @@ _KINDS = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
 class Cache:
     """Keys and values of the tokens that a decoder has read, by the name of their input.
 
-    Nothing changes the tensors, so several generations may go on from one cache.
+    Immutable, so several generations can continue from the same cache.
     """
 
     length: int
@@ -44,26 +44,26 @@ class Cache:
 
     @property
     def size_bytes(self) -> int:
-        """What the tensors take in memory."""
+        """Size of the tensors, in bytes."""
         return sum(tensor.nbytes for tensor in self.tensors.values())
 
     def cut(self, length: int) -> "Cache":
-        """The cache of the first tokens only; it holds on to no more memory than theirs."""
+        """Return the cache of the first ``length`` tokens, in memory of its own."""
         if length == self.length:
             return self
-        # The runtime wants its inputs in one piece, so copying here saves it from copying there.
+        # The runtime requires contiguous inputs, so it would copy the slices otherwise.
         first = {name: tensor[:, :, :length].copy() for name, tensor in self.tensors.items()}
         return Cache(length, first)
 
 
 class DecoderSession:
-    """A decoder model. Safe to use from several threads; it blocks while it computes."""
+    """A decoder model. Thread-safe; its methods block."""
 
     def __init__(self, model: Path, *, threads: int) -> None:
-        """Opens the model.
+        """Open the model.
 
         Raises:
-            DataCorrupt: the file is no ONNX model, or not a decoder with a key-value cache.
+            DataCorrupt: the file is not an ONNX decoder with a key-value cache.
         """
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
@@ -93,16 +93,16 @@ class DecoderSession:
         self.gives_attention = "last_attention" in outputs
 
     def begin(self) -> Cache:
-        """The cache of a decoder that has read nothing."""
+        """Return the empty cache."""
         return Cache(0, self._empty)
 
     def step(self, ids: Sequence[int], cache: Cache) -> tuple[Array, Cache]:
-        """The logits [vocabulary] after reading tokens beyond the cache's, and the cache with them.
+        """Read more tokens and return the logits [vocabulary] and the new cache.
 
-        The cache given stays as it was.
+        The given cache is unchanged.
 
         Raises:
-            BackendUnavailable: ONNX Runtime cannot run it, for want of memory for example.
+            BackendUnavailable: ONNX Runtime failed, for example for lack of memory.
         """
         names = ["logits", *self._presents.values()]
         logits, *presents = self._run(names, ids, cache)
@@ -110,7 +110,7 @@ class DecoderSession:
         return logits[0, -1], Cache(cache.length + len(ids), tensors)
 
     def step_attending(self, ids: Sequence[int], cache: Cache) -> tuple[Array, Array, Cache]:
-        """As :meth:`step`, with last-layer attention [new tokens, all tokens] in between."""
+        """Like :meth:`step`, with last-layer attention [new tokens, all tokens] as second item."""
         names = ["logits", "last_attention", *self._presents.values()]
         logits, weights, *presents = self._run(names, ids, cache)
         tensors = dict(zip(self._presents, presents, strict=True))
@@ -121,8 +121,8 @@ class DecoderSession:
         try:
             return list(self._session.run(names, self._feed(ids, cache)))
         except OPEN_ERRORS as error:
-            told = f"ONNX Runtime failed at a step of {len(ids)} tokens after {cache.length}"
-            raise BackendUnavailable(f"{told}: {type(error).__name__}") from error
+            text = f"ONNX Runtime failed at a step of {len(ids)} tokens after {cache.length}"
+            raise BackendUnavailable(f"{text}: {type(error).__name__}") from error
 
     def _feed(self, ids: Sequence[int], cache: Cache) -> dict[str, Array]:
         total = cache.length + len(ids)
@@ -135,8 +135,10 @@ class DecoderSession:
 
 
 def _empty(model: Path, past: Any) -> Array:
-    """No tokens' keys or values, in the shape [1, heads, 0, head size] that the graph names."""
+    """Return an empty tensor [1, heads, 0, head size] for an input of the cache."""
     _, heads, _, size = past.shape if len(past.shape) == 4 else (None,) * 4
     if not isinstance(heads, int) or not isinstance(size, int) or past.type not in _KINDS:
-        raise DataCorrupt(f"{model}: the input {past.name} is {past.type} {past.shape}")
+        raise DataCorrupt(
+            f"{model}: the input {past.name} is {past.type} {past.shape}, not a cache"
+        )
     return np.zeros((1, heads, 0, size), _KINDS[past.type])

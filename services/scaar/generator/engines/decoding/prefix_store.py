@@ -1,4 +1,4 @@
-"""Key-value caches of texts that were read, so that what begins alike is not read again."""
+"""Store of key-value caches, so that a common prefix is read once."""
 
 import threading
 from collections import OrderedDict
@@ -18,11 +18,10 @@ class _Entry:
 
 
 class PrefixStore:
-    """Caches by the tokens that they hold, the least recently used out first.
+    """LRU store of key-value caches by their tokens, bounded in bytes.
 
-    A cache is never changed, so generations share it. Safe to use from several threads: the lock
-    is held while entries come and go, not while tokens are compared or tensors cut. A store of 0
-    bytes holds nothing.
+    Caches are immutable, so generations share them. Thread-safe: the lock is taken to add and
+    remove entries, not to compare tokens or cut tensors. A store of 0 bytes stores nothing.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -30,15 +29,15 @@ class PrefixStore:
         self._entries: OrderedDict[bytes, _Entry] = OrderedDict()
         self._lock = threading.Lock()
         self.size_bytes = 0
-        """What the caches take now, at most what was given."""
+        """Size of the caches, in bytes."""
         self.reused_tokens = 0
-        """The tokens that were found here and need not be read again, since the store was made."""
+        """Number of tokens found in the store since it was created."""
 
     def find(self, ids: Sequence[int]) -> KeyValues | None:
-        """The cache of the longest beginning of these tokens that any entry shares, if any."""
-        wanted = np.array(ids, np.int64)
+        """Return the cache of the longest prefix of these tokens that an entry shares, or None."""
+        tokens = np.array(ids, np.int64)
         held = self._snapshot()
-        shared = [_shared(wanted, entry.ids) for _, entry in held]
+        shared = [_shared(tokens, entry.ids) for _, entry in held]
         longest = max(shared, default=0)
         if not longest:
             return None
@@ -48,8 +47,8 @@ class PrefixStore:
             self.reused_tokens += longest
         return entry.cache.cut(longest)
 
-    def keep(self, ids: Sequence[int], cache: KeyValues) -> None:
-        """Holds the cache of these tokens, in place of those of their beginnings."""
+    def put(self, ids: Sequence[int], cache: KeyValues) -> None:
+        """Store the cache of these tokens, and drop the caches of their prefixes."""
         entry = _Entry(np.array(ids, np.int64), cache, cache.size_bytes)
         covered = list[bytes]()
         for key, other in self._snapshot():
@@ -84,7 +83,7 @@ class PrefixStore:
 
 
 def _shared(one: Array, other: Array) -> int:
-    """How many tokens the two begin with alike."""
+    """Return the length of the common prefix."""
     length = min(len(one), len(other))
     different = one[:length] != other[:length]
     first = int(different.argmax()) if length else 0

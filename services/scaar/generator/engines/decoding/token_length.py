@@ -1,4 +1,4 @@
-"""How many characters of a text one token can stand for."""
+"""Maximum number of characters of a token."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,7 +9,7 @@ from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import ByteLevel
 
 ASSUMED_CHARACTERS = 256
-"""Characters per token of a tokenizer for which there is no exact number."""
+"""Characters per token of a tokenizer without an exact maximum."""
 
 _COMPOSED_CHARACTERS = 4
 """The longest sequence of characters that Unicode normalisation composes to one."""
@@ -44,7 +44,7 @@ def characters_per_token(tokenizer: Tokenizer) -> int:
         _reads_every_byte(tokenizer, vocabulary, byte_level=byte_level)
         and all(_keeps_in_normalizing(part) for part in normalizers)
         and all(_keeps_in_splitting(part) for part in splitters)
-        # Others take in the white space beside them. Special ones are not read in texts.
+        # Added tokens may absorb adjacent white space. Special tokens are not read in texts.
         and not any(
             token.lstrip or token.rstrip
             for token in tokenizer.get_added_tokens_decoder().values()
@@ -55,7 +55,7 @@ def characters_per_token(tokenizer: Tokenizer) -> int:
 
 
 def _parts(component: Any, within: str) -> Iterator[_Part]:
-    """A normalizer or pre-tokenizer, and those of a sequence, as ``tokenizer.json`` has them."""
+    """Yield a normalizer or pre-tokenizer, and those of a sequence, as in ``tokenizer.json``."""
     if component is None:
         return
     waiting = [json.loads(component.__getstate__())]
@@ -66,7 +66,7 @@ def _parts(component: Any, within: str) -> Iterator[_Part]:
 
 
 def _longest(vocabulary: Iterable[str], *, composing: bool, byte_level: bool) -> int:
-    """The characters that the longest token can come from; ASCII is composed of nothing else."""
+    """Return the number of characters that the longest token can come from."""
     if not composing:
         return max(map(len, vocabulary), default=1)
     spaces = str.maketrans("", "", _SPACE + (_SPACES_AS_BYTES if byte_level else ""))
@@ -82,7 +82,7 @@ def _longest(vocabulary: Iterable[str], *, composing: bool, byte_level: bool) ->
 def _reads_every_byte(
     tokenizer: Tokenizer, vocabulary: Mapping[str, int], *, byte_level: bool
 ) -> bool:
-    """Whether no character is unknown: unknown ones are dropped, or are one token together."""
+    """Return whether every character is known. Unknown ones may be dropped or share a token."""
     model = tokenizer.model
     if not isinstance(model, BPE):
         return False
@@ -92,7 +92,7 @@ def _reads_every_byte(
 
 
 def _keeps_in_normalizing(part: _Part) -> bool:
-    """Whether it makes no text shorter, but by composing characters."""
+    """Return whether the normalizer shortens texts only by composing characters."""
     if part["type"] == "Replace":
         replaced = part["pattern"].get("String")
         return replaced is not None and len(replaced) <= len(part["content"])

@@ -1,4 +1,4 @@
-"""From token ids to text, as they come."""
+"""Incremental decoding of token ids to text."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,11 +11,11 @@ differently at the start of a text, and a character takes up to four tokens."""
 
 
 class TokenText:
-    """The text that each token adds to those before it.
+    """Incremental decoder that returns the text that each token adds.
 
-    A token within a character adds nothing; the one that completes it adds all of it. Bytes that
-    are no character become U+FFFD, as the tokenizer decodes them, with the next token that ends
-    in a whole character. Special tokens add nothing.
+    A token within a character adds nothing; the token that completes the character adds it.
+    Invalid bytes become U+FFFD, as the tokenizer decodes them, with the next token that ends in a
+    whole character. Special tokens add nothing.
     """
 
     def __init__(self, tokenizer: Tokenizer, context: Sequence[int] = ()) -> None:
@@ -26,11 +26,11 @@ class TokenText:
 
     @property
     def complete(self) -> bool:
-        """No character is begun and not ended."""
+        """True unless a character is incomplete."""
         return not self._open
 
     def feed(self, token: int) -> str:
-        """The text that the token adds; empty while a character is incomplete."""
+        """Return the text that the token adds; empty while a character is incomplete."""
         self._open.append(token)
         text = self._decode([*self._settled, *self._open])
         if text.endswith(_REPLACEMENT):
@@ -38,7 +38,7 @@ class TokenText:
         return self._settle(text)
 
     def feed_all(self, tokens: Sequence[int]) -> str:
-        """The text that tokens add together; decoded at once where they end in a character."""
+        """Return the text that several tokens add."""
         text = self._decode([*self._settled, *self._open, *tokens])
         if text.endswith(_REPLACEMENT):
             return "".join(map(self.feed, tokens))
@@ -46,16 +46,16 @@ class TokenText:
         return self._settle(text)
 
     def gives(self, text: str, tokens: Sequence[int]) -> bool:
-        """Feeds the tokens: whether they add exactly the text."""
+        """Feed the tokens and return whether they add exactly the text."""
         given = self.feed_all(tokens)
         return given == text or given + self.flush() == text
 
     def flush(self) -> str:
-        """The text of what is incomplete at the end of the tokens."""
+        """Return the text of an incomplete character at the end of the tokens."""
         return self._settle(self._decode([*self._settled, *self._open]))
 
     def preview(self, token: int) -> str:
-        """The text that a token would add, complete or not; for alternatives."""
+        """Return the text that an alternative token would add, complete or not."""
         return self._decode([*self._settled, *self._open, token])[self._before :]
 
     def _settle(self, text: str) -> str:
@@ -70,14 +70,14 @@ class TokenText:
 
 
 def texts_of(tokenizer: Tokenizer, tokens: Sequence[int]) -> list[str]:
-    """The text that each token of a whole text adds; the last also adds what is incomplete."""
+    """Return the text that each token of a whole text adds, including an incomplete end."""
 
     def decode(ids: Iterable[int]) -> str:
         return str(tokenizer.decode(list(ids), skip_special_tokens=True))
 
     alone = {token: decode([token]) for token in set(tokens)}
     texts, whole = [alone[token] for token in tokens], decode(tokens)
-    # Most texts are made of what their tokens are alone, which is several times as fast to see.
+    # Most texts are the concatenation of their tokens, which is several times faster to check.
     if _REPLACEMENT not in whole and "".join(texts) == whole:
         return texts
     following = TokenText(tokenizer)

@@ -1,4 +1,4 @@
-"""A causal language model in PyTorch, one step at a time, with its key-value cache."""
+"""Decoder in PyTorch with a key-value cache."""
 
 import logging
 import threading
@@ -23,7 +23,7 @@ _Layers = tuple[tuple[torch.Tensor, torch.Tensor], ...]
 class TorchCache:
     """Keys and values [1, heads, tokens, head size] of each layer, of the tokens that were read.
 
-    Nothing changes the tensors, so several generations may go on from one cache.
+    Immutable, so several generations can continue from the same cache.
     """
 
     length: int
@@ -31,11 +31,11 @@ class TorchCache:
 
     @property
     def size_bytes(self) -> int:
-        """What the tensors take in memory."""
+        """Size of the tensors, in bytes."""
         return sum(tensor.nbytes for layer in self.layers for tensor in layer)
 
     def cut(self, length: int) -> "TorchCache":
-        """The cache of the first tokens only; it holds on to no more memory than theirs."""
+        """Return the cache of the first ``length`` tokens, in memory of its own."""
         if length == self.length:
             return self
         first = tuple(
@@ -46,10 +46,10 @@ class TorchCache:
 
 
 class TorchDecoder:
-    """A decoder over any causal model of transformers, which computes one step at a time.
+    """A decoder over any causal model of transformers. It computes one step at a time.
 
-    To collect attention, transformers replaces the ``forward`` of the model's layers for the time
-    of a call, so two calls at once would record each other's weights and put back each other's
+    To collect attention, transformers replaces the ``forward`` of the model's layers during a
+    call, so concurrent calls would record each other's weights and restore each other's
     replacements.
     """
 
@@ -58,24 +58,24 @@ class TorchDecoder:
         self._forwards = [(module, vars(module).get("forward")) for module in model.modules()]
         self.gives_attention = gives_attention
         self.exclusive = threading.Lock()
-        """Held while the model computes, by whatever else computes with it too."""
+        """Lock to hold while the model computes."""
 
     @property
     def network(self) -> PreTrainedModel:
-        """What computes."""
+        """The model of transformers."""
         return self._model
 
     def begin(self) -> TorchCache:
-        """The cache of a decoder that has read nothing."""
+        """Return the empty cache."""
         return TorchCache(0, ())
 
     def step(self, ids: Sequence[int], cache: TorchCache) -> tuple[Array, TorchCache]:
-        """The logits [vocabulary] after reading tokens beyond the cache's, and the cache with them.
+        """Read more tokens and return the logits [vocabulary] and the new cache.
 
         Raises:
-            DataCorrupt: the model keeps something other than keys and values of every token.
-            Overloaded: the device has no memory left.
-            BackendUnavailable: the model fails in any other way.
+            DataCorrupt: the model's cache is not the keys and values of every token.
+            Overloaded: the device is out of memory.
+            BackendUnavailable: the model failed otherwise.
         """
         with self._stepping():
             read, after = self._read(ids, cache)
@@ -100,24 +100,24 @@ class TorchDecoder:
                 raise
             except torch.OutOfMemoryError as error:
                 self._restore()
-                told = f"the device has no memory left for a step of {self._model.name_or_path}"
-                raise Overloaded(told) from error
+                text = f"the device is out of memory at a step of {self._model.name_or_path}"
+                raise Overloaded(text) from error
             except Exception as error:  # a model's own code may raise anything
                 self._restore()
                 _LOGGER.exception("a step of %s failed", self._model.name_or_path)
-                told = f"a step of {self._model.name_or_path} failed: {type(error).__name__}"
-                raise BackendUnavailable(told) from error
+                text = f"a step of {self._model.name_or_path} failed: {type(error).__name__}"
+                raise BackendUnavailable(text) from error
 
     def _restore(self) -> None:
-        """Undo what transformers does not when a call fails: the layers' ``forward`` replaced."""
+        """Restore the layers' ``forward``, which transformers leaves replaced after a failure."""
         for module, forward in self._forwards:
             if forward is None:
                 vars(module).pop("forward", None)
             else:
                 vars(module)["forward"] = forward
 
-    def _read(self, ids: Sequence[int], cache: TorchCache, **asked: bool) -> tuple[Any, TorchCache]:
-        """What the model gives for tokens beyond the cache's, and the cache with them."""
+    def _read(self, ids: Sequence[int], cache: TorchCache, **more: bool) -> tuple[Any, TorchCache]:
+        """Return the model's output for more tokens, and the new cache."""
         total = cache.length + len(ids)
         past = DynamicCache()
         for number, (keys, values) in enumerate(cache.layers):
@@ -127,7 +127,7 @@ class TorchDecoder:
             attention_mask=torch.ones((1, total), dtype=torch.long, device=self._model.device),
             past_key_values=past,
             use_cache=True,
-            **asked,
+            **more,
         )
         return read, TorchCache(total, _layers(read.past_key_values, total))
 
@@ -140,8 +140,8 @@ def _layers(cache: Any, length: int) -> _Layers:
     layers = tuple((layer.keys, layer.values) for layer in found or ())
     if not layers or any(keys.shape[-2] != length for keys, _ in layers):
         raise DataCorrupt(
-            "the model does not keep keys and values of every token, so that no text can be gone "
-            "on with; serve it by TGI or an OpenAI-compatible server"
+            "the model does not cache keys and values of every token, so it cannot continue texts; "
+            "run it on TGI or an OpenAI-compatible server"
         )
     return layers
 

@@ -1,1 +1,1 @@
-"""A server of OpenAI's interface, as a client sees it: chunks, dialects, failures, chats."""
+"""Client side of OpenAI-compatible servers: requests, chunks, dialects, failures, chats."""

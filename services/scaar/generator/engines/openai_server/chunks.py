@@ -1,4 +1,4 @@
-"""What one chunk of an OpenAI-compatible stream says: text, tokens, usage, and why it ended."""
+"""Parsing of the chunks of an OpenAI-compatible stream."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,8 +9,8 @@ from openai.types.chat import ChatCompletionChunk, ChatCompletionTokenLogprob
 from openai.types.chat.chat_completion_chunk import Choice as ChatChoice
 from openai.types.completion_choice import Logprobs
 
+from scaar.core.text.words import NO_LOGPROB
 from scaar.core.types import TopToken
-from scaar.core.words import NO_LOGPROB
 from scaar.generator.engines.served.text import ServedToken
 
 _PARTIAL = "\N{REPLACEMENT CHARACTER}"
@@ -20,10 +20,10 @@ Chunk = Completion | ChatCompletionChunk
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """A chunk: the text that it adds, and the tokens that it tells of, if any.
+    """A parsed chunk: the text that it adds, and its tokens, if any.
 
-    A token's text is as the server writes it by itself, which may be otherwise than in its place;
-    its id is 0 where the server gives none.
+    The text of a token is as the server writes the token alone, which may differ from the text in
+    its context. Its id is 0 if the server gives none.
     """
 
     text: str = ""
@@ -34,15 +34,15 @@ class Delta:
 
 
 def read_chunk(chunk: Chunk, *, top_tokens: int) -> Delta:
-    """What the chunk says.
+    """Parse a chunk.
 
     Raises:
-        ValueError: it is not of the form of any dialect.
+        ValueError: the chunk has no form of any dialect.
     """
     try:
         prompt_tokens, generated_tokens = _usage(chunk)
         if not chunk.choices:
-            # The last chunk has usage alone. One that has neither tells of an error, or of nothing.
+            # The last chunk has only usage. A chunk with neither is an error, or empty.
             if chunk.choices is None or (chunk.model_extra or {}).get("message"):
                 raise ValueError("a chunk without choices")
             return Delta(prompt_tokens=prompt_tokens, generated_tokens=generated_tokens)
@@ -62,7 +62,7 @@ def read_chunk(chunk: Chunk, *, top_tokens: int) -> Delta:
 def _usage(chunk: Chunk) -> tuple[int | None, int | None]:
     if chunk.usage is not None:
         return int(chunk.usage.prompt_tokens), int(chunk.usage.completion_tokens)
-    # llama.cpp tells times in each chunk: what it read, and what it had read before.
+    # llama.cpp reports timings in each chunk: tokens read now and tokens from its cache.
     timings = (chunk.model_extra or {}).get("timings")
     if isinstance(timings, Mapping) and {"prompt_n", "cache_n"} <= timings.keys():
         return int(timings["prompt_n"]) + int(timings["cache_n"]), None
@@ -75,7 +75,7 @@ def _tokens(choice: CompletionChoice | ChatChoice, top_tokens: int) -> Sequence[
         return ()
     if not isinstance(logprobs, Logprobs):
         return [_token(each, top_tokens) for each in logprobs.content or ()]
-    # llama.cpp lays completions out as chats are.
+    # llama.cpp formats completions like chats.
     content = (logprobs.model_extra or {}).get("content")
     if content is not None:
         return [
@@ -84,26 +84,26 @@ def _tokens(choice: CompletionChoice | ChatChoice, top_tokens: int) -> Sequence[
     tokens, likely = logprobs.tokens or [], logprobs.token_logprobs or []
     tops = logprobs.top_logprobs or [{}] * len(tokens)
     if not len(tokens) == len(likely) == len(tops):
-        raise ValueError("a chunk whose tokens and log-probabilities are not as many")
+        raise ValueError("a chunk with different numbers of tokens and log-probabilities")
     return [
         ServedToken(0, str(text), _known(logprob), _top((top or {}).items(), top_tokens))
         for text, logprob, top in zip(tokens, likely, tops, strict=True)
     ]
 
 
-def _token(told: ChatCompletionTokenLogprob, top_tokens: int) -> ServedToken:
-    likely = [(_text(each.token, each.bytes), each.logprob) for each in told.top_logprobs or ()]
-    number = (told.model_extra or {}).get("id", 0)
+def _token(entry: ChatCompletionTokenLogprob, top_tokens: int) -> ServedToken:
+    likely = [(_text(each.token, each.bytes), each.logprob) for each in entry.top_logprobs or ()]
+    number = (entry.model_extra or {}).get("id", 0)
     return ServedToken(
         id=int(number),
-        text=_text(told.token, told.bytes),
-        logprob=_known(told.logprob),
+        text=_text(entry.token, entry.bytes),
+        logprob=_known(entry.logprob),
         top=_top(likely, top_tokens),
     )
 
 
 def _text(token: str, given: Sequence[int] | None) -> str:
-    """The token's text; where its bytes are given they stand before an escaped form of them."""
+    """Return the token's text, from its bytes if given, since the text may be escaped."""
     if not given:
         return token
     try:
@@ -124,9 +124,9 @@ def _top(likely: object, count: int) -> tuple[TopToken, ...]:
 
 
 def _known(logprob: float | None) -> float | None:
-    """The log-probability; None where a server writes a number for none.
+    """Return the log-probability; None for the numbers by which servers represent -inf.
 
-    -inf is no JSON: vLLM writes -9999 for it, llama.cpp the least of its floats.
+    JSON has no -inf: vLLM writes -9999, llama.cpp the lowest float.
     """
     if logprob is None or not math.isfinite(logprob) or logprob <= NO_LOGPROB:
         return None

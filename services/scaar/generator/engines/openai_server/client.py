@@ -1,4 +1,4 @@
-"""The client of an OpenAI-compatible server: one a generator, with the settings' key and times."""
+"""HTTP client of an OpenAI-compatible server."""
 
 import ssl
 from collections.abc import AsyncIterator, Mapping
@@ -17,10 +17,10 @@ _NO_KEY = "none"
 async def open_client(
     settings: GeneratorSettings, tls: ssl.SSLContext | None
 ) -> AsyncIterator[AsyncOpenAI]:
-    """The client, which tries nothing again by itself; its connections close with the block.
+    """Open a client that does not retry; its connections close with the block.
 
-    ``tls`` is what connects to a server at ``https``; None trusts whom the system trusts. It has no
-    key, nor takes one from the environment, where there may be one for OpenAI's own service: see
+    ``tls`` is the context for an ``https`` server; None trusts the system's authorities. The client
+    has no key, and does not read OPENAI_API_KEY, which may be meant for another service; see
     :func:`headers_of`.
     """
     client = AsyncOpenAI(
@@ -35,12 +35,12 @@ async def open_client(
 
 
 def base_url(settings: GeneratorSettings) -> str:
-    """The settings' url, with the interface's usual path where it has none."""
+    """Return the configured URL, with ``/v1`` if it has no path."""
     url = (settings.url or "").rstrip("/")
     return url if urlsplit(url).path else f"{url}/v1"
 
 
 def headers_of(key: ApiKey) -> Mapping[str, str | Omit]:
-    """The headers of a request made now beside the client's own: without a key none is sent."""
+    """Return the headers that add the current key to a request, if there is one."""
     now = key()
     return {"Authorization": f"Bearer {now.get_secret_value()}" if now else Omit()}

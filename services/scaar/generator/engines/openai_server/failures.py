@@ -1,6 +1,6 @@
-"""What an OpenAI-compatible server's refusals and failures mean.
+"""Mapping of an OpenAI-compatible server's errors to scaar's errors.
 
-Of what a server says only codes are told on: its texts may quote the prompt, or the key.
+Only codes of a server's error are reported: its texts may quote the prompt or the key.
 """
 
 import math
@@ -34,25 +34,27 @@ _READ = (
 )
 _CODE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _LONGEST_WAIT_S = 3600.0
+_TEXT_CHARACTERS = 300
+"""Maximum length of a server's own text, which may repeat the prompt."""
 
 
 class NoRoom(PromptTooLong):
-    """The context does not hold prompt and ``max_tokens``; ``room`` is what it leaves, if known."""
+    """Prompt and ``max_tokens`` exceed the context; ``room`` is what the prompt leaves of it."""
 
     def __init__(self, room: int) -> None:
-        told = "must leave the served model room to write in its context"
-        super().__init__((Violation("prompt", told),))
+        text = "must leave room for generated tokens in the context of the model"
+        super().__init__((Violation("prompt", text),))
         self.room = room
 
 
-def failure_of(error: OpenAIError, server: str, *, begun: bool) -> ScaarError:
-    """What failed; ``begun`` says that the server had answered and was streaming."""
+def failure_of(error: OpenAIError, server: str, *, started: bool) -> ScaarError:
+    """Return the error; ``started`` is true if the server had started to stream."""
     match error:
         case APITimeoutError():
             return _timeout(error, server)
-        case APIConnectionError() if begun:
-            told = f"the stream of {server} broke off before its end"
-            return StreamIncomplete(told, server=server)
+        case APIConnectionError() if started:
+            description = f"{server} closed the stream before its end"
+            return StreamIncomplete(description, server=server)
         case APIConnectionError():
             refused = tls_failure(error, server)
             return refused or BackendUnavailable(f"{server} does not answer", server=server)
@@ -61,41 +63,42 @@ def failure_of(error: OpenAIError, server: str, *, begun: bool) -> ScaarError:
         case APIError() if (status := _status_in(error)) is not None:
             return _refusal(error, status, server)
         case _:
-            told = f"{server} failed while it wrote{_code(error)}"
-            return BackendUnavailable(told, server=server)
+            description = f"{server} failed during generation{_code(error)}"
+            return BackendUnavailable(description, detail=_own_text(error), server=server)
 
 
 def _timeout(error: APITimeoutError, server: str) -> ScaarError:
-    # Which timeout it was only the library below says, whose name is the client's own affair.
+    # Only the type of the underlying library's exception tells which timeout it was.
     if type(error.__cause__).__name__ in ("ConnectTimeout", "PoolTimeout"):
-        return BackendUnavailable(f"{server} could not be connected to in time", server=server)
+        return BackendUnavailable(f"connecting to {server} timed out", server=server)
     return DeadlineExceeded(f"{server} did not answer in time", server=server)
 
 
 def _refusal(error: APIError, status: int, server: str) -> ScaarError:
-    told = f"{server} refused with {status}{_code(error)}"
+    description = f"{server} rejected the request with HTTP {status}{_code(error)}"
+    detail = _own_text(error)
     match status:
         case 400 | 413 | 422 if _is_of_context(error, status):
             return NoRoom(_room(_message(error)))
         case 400 | 413 | 422:
-            return InvalidRequest.of("request", told)
+            return InvalidRequest.of("request", description, detail=detail)
         case 401 | 403:
-            told = f"{told}: it wants another key, see SCAAR_GENERATOR_API_KEY"
-            return CapabilityMissing(told, server=server)
+            description = f"{description}: check SCAAR_GENERATOR_API_KEY"
+            return CapabilityMissing(description, server=server)
         case 404:
-            told = f"{told}: it has no such model, or does not serve this interface"
-            return NotFound(told, server=server)
+            description = f"{description}: it has no such model, or does not serve this API"
+            return NotFound(description, detail=detail, server=server)
         case 405 | 501:
-            told = f"{told}: it does not serve this interface"
-            return CapabilityMissing(told, server=server)
+            description = f"{description}: it does not serve this API"
+            return CapabilityMissing(description, detail=detail, server=server)
         case 408:
-            return DeadlineExceeded(told, server=server)
+            return DeadlineExceeded(description, detail=detail, server=server)
         case 429:
-            told = f"{server} has no room{_code(error)}"
+            description = f"{server} is overloaded{_code(error)}"
             wait = _retry_after_s(error)
-            return Overloaded(told, retry_after_s=wait, server=server)
+            return Overloaded(description, retry_after_s=wait, detail=detail, server=server)
         case _:
-            return BackendUnavailable(told, server=server)
+            return BackendUnavailable(description, detail=detail, server=server)
 
 
 def _is_of_context(error: APIError, status: int) -> bool:
@@ -105,46 +108,57 @@ def _is_of_context(error: APIError, status: int) -> bool:
 
 
 def _room(message: str) -> int:
-    """What the context leaves after the prompt, where the server says so; it is in words only."""
+    """Return the tokens that the prompt leaves in the context, parsed from the error's text."""
     limit = _LIMIT.search(message)
     read = next((found for form in _READ if (found := form.search(message))), None)
     return max(0, int(limit[1]) - int(read[1])) if limit and read else 0
 
 
 def _message(error: APIError) -> str:
-    """What the server says, to look into."""
-    told = error.body.get("message") if isinstance(error.body, Mapping) else error.body
-    return told[:2000] if isinstance(told, str) else ""
+    """Return the server's error message, for parsing only."""
+    message = error.body.get("message") if isinstance(error.body, Mapping) else error.body
+    return message[:2000] if isinstance(message, str) else ""
+
+
+def _own_text(error: OpenAIError) -> str:
+    """Return the server's own text, cut, for the log and this terminal; empty for a web page.
+
+    The text of a refused key is never used: it may quote the key.
+    """
+    text = " ".join(_message(error).split()) if isinstance(error, APIError) else ""
+    if text.startswith("<"):
+        return ""
+    return text if len(text) <= _TEXT_CHARACTERS else f"{text[:_TEXT_CHARACTERS]}…"
 
 
 def _code(error: OpenAIError) -> str:
-    """The server's own code of the error, and the field: where they are names and no text."""
+    """Return the error's code and field, if they are names and not free text."""
     code, kind, field = (_name(getattr(error, name, None)) for name in ("code", "type", "param"))
-    told = [name for name in (code or kind, field) if name]
-    return f" ({': '.join(told)})" if told else ""
+    names = [name for name in (code or kind, field) if name]
+    return f" ({': '.join(names)})" if names else ""
 
 
-def _name(told: object) -> str:
-    named = isinstance(told, str) and _CODE.fullmatch(told) and not told.isdigit()
-    return str(told) if named else ""
+def _name(value: object) -> str:
+    named = isinstance(value, str) and _CODE.fullmatch(value) and not value.isdigit()
+    return str(value) if named else ""
 
 
 def _status_in(error: APIError) -> int | None:
-    """The status that an error within a stream names as its code."""
+    """Return the status that an error within a stream has as its code."""
     code = error.code or ""
     return int(code) if code.isdigit() and 400 <= int(code) < 600 else None
 
 
 def _retry_after_s(error: APIError) -> float:
-    """The seconds that the server asks to wait, by a number or a date; 1 where it says nothing."""
-    told = error.response.headers.get("retry-after") if isinstance(error, APIStatusError) else None
-    if told is None:
+    """Return the requested delay in seconds, from a number or a date; 1 by default."""
+    delay = error.response.headers.get("retry-after") if isinstance(error, APIStatusError) else None
+    if delay is None:
         return 1.0
     try:
-        seconds = float(told)
+        seconds = float(delay)
     except ValueError:
         try:
-            seconds = (parsedate_to_datetime(told) - datetime.now(UTC)).total_seconds()
+            seconds = (parsedate_to_datetime(delay) - datetime.now(UTC)).total_seconds()
         except (TypeError, ValueError):
             return 1.0
     return min(max(seconds, 0.0), _LONGEST_WAIT_S) if math.isfinite(seconds) else 1.0

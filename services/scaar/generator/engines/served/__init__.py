@@ -1,1 +1,1 @@
-"""What every engine shares that is the client of a model's server."""
+"""Parts shared by the engines that call a model server."""

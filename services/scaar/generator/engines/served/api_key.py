@@ -1,4 +1,4 @@
-"""The key that a server wants, from the settings or a file."""
+"""API key of a model server, from the settings or a file."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,17 +13,17 @@ from scaar.runtime.watched_files import WatchedFiles
 _LONGEST = 10_000
 
 ApiKey = Callable[[], SecretStr | None]
-"""The key as it is now; None where none is set."""
+"""Returns the current key; None if none is set."""
 
 
 async def read_api_key(settings: GeneratorSettings) -> ApiKey:
-    """The key, without the white space around it; that of a file is read again when it changes.
+    """Return the key, without surrounding white space. A file is reloaded when it changes.
 
-    What is wrong with it is told without it.
+    Errors do not quote the key.
 
     Raises:
         NotFound: the file cannot be read.
-        InvalidRequest: it is empty, or no line of printable ASCII as a header needs it.
+        InvalidRequest: the key is empty, or is not one line of printable ASCII.
     """
     if settings.api_key is not None:
         given = _key("SCAAR_GENERATOR_API_KEY", settings.api_key.get_secret_value())
@@ -42,9 +42,7 @@ def _read(path: Path) -> str:
         with path.open("rb") as file:
             return file.read(_LONGEST + 1).decode("ascii", errors="replace")
     except OSError as error:
-        raise NotFound(
-            f"{path}: the file of the API key cannot be read: {error.strerror}"
-        ) from error
+        raise NotFound(f"{path}: the API key file cannot be read: {error.strerror}") from error
 
 
 def _key(setting: str, text: str) -> SecretStr:
@@ -52,6 +50,6 @@ def _key(setting: str, text: str) -> SecretStr:
     if not key:
         raise InvalidRequest.of(setting, "must not be empty")
     if len(key) > _LONGEST or not (key.isascii() and key.isprintable()):
-        limit = f"must be a line of printable ASCII, at most {_LONGEST:,} characters"
+        limit = f"must be one line of printable ASCII, at most {_LONGEST:,} characters"
         raise InvalidRequest.of(setting, limit)
     return SecretStr(key)

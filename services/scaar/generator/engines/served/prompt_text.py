@@ -1,4 +1,4 @@
-"""What goes to a server that completes a text: prompt and prefix, in a chat template or bare."""
+"""Prompt text for completion servers, with or without a chat template."""
 
 import asyncio
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from scaar.core.errors import InvalidRequest
 from scaar.core.types import GenerateRequest
 from scaar.generator.engines.chat_templates.files import ChatTemplate, read_chat_template
 from scaar.generator.engines.chat_templates.markers import Markers, markers_of
-from scaar.generator.engines.chat_templates.rendering import UserTurn, turn_of
+from scaar.generator.engines.chat_templates.renderer import UserTurn, turn_of
 from scaar.generator.settings import GeneratorSettings
 
 _NO_TURN, _NO_MARKERS = UserTurn("", ""), Markers(())
@@ -15,27 +15,27 @@ _NO_TURN, _NO_MARKERS = UserTurn("", ""), Markers(())
 
 @dataclass(frozen=True, slots=True)
 class PromptText:
-    """The prompt in its turn and the beginning of the model's own, as one text.
+    """Joins prompt and prefix to one text: the user's turn and the start of the model's turn.
 
-    What is written so far stands there as it is, so that the model goes on from its very text. In
-    a template neither can end the turn that it stands in.
+    The prefix is unchanged, so that the model continues its own text. In a template neither text
+    can end its turn.
     """
 
     turn: UserTurn = _NO_TURN
     markers: Markers = _NO_MARKERS
 
     def of(self, request: GenerateRequest) -> str:
-        """The text that the model goes on from."""
-        prompt = self.markers.kept_out_of(request.prompt)
-        prefix = self.markers.kept_out_of(request.prefix)
+        """Return the text that the model continues."""
+        prompt = self.markers.escape(request.prompt)
+        prefix = self.markers.escape(request.prefix)
         return f"{self.turn.before}{prompt}{self.turn.after}{prefix}"
 
 
 async def read_prompt_text(settings: GeneratorSettings) -> PromptText:
-    """The text around a prompt that the settings ask for; none where they name no template.
+    """Return the prompt text of the settings, without turns if they name no template.
 
     Raises:
-        InvalidRequest: naming the setting: the template is not there, or fails.
+        InvalidRequest: the template does not exist, or fails; names the setting.
     """
     path = settings.chat_template_file
     if path is None:
@@ -51,6 +51,6 @@ def _prompt_text(template: ChatTemplate) -> PromptText:
     turn = turn_of(template.text, template.tokens)
     bos = template.tokens.get("bos_token", "")
     if template.adds_bos:
-        # A server puts it before what it is asked to complete; with the template's it was two.
+        # The server adds it too; together with the template's there would be two.
         turn = UserTurn(turn.before.removeprefix(bos), turn.after)
     return PromptText(turn, markers_of(template.text, template.tokens, template.special))

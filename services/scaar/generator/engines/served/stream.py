@@ -1,17 +1,17 @@
-"""A server's stream, begun again where it fails before it begins, and never waited for too long."""
+"""Streams of a server with retries before the first event and a limit on silence."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import TypeVar
 
-from scaar.core.budget import time_left
 from scaar.core.errors import BackendUnavailable, DeadlineExceeded, Overloaded
+from scaar.core.loop.budget import remaining_time_s
 
 ATTEMPTS = 3
-"""How often a stream is begun at most."""
+"""Maximum number of attempts to start a stream."""
 FIRST_PAUSE_S = 0.1
-"""What lies between the first attempt and the second; it doubles from each to the next."""
+"""Delay between the first and the second attempt, in seconds; it doubles with each attempt."""
 
 _Event = TypeVar("_Event")
 
@@ -23,21 +23,21 @@ async def served_stream(
     silence_s: float,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> AsyncGenerator[_Event, None]:
-    """The events of the stream that ``begin`` opens, each within ``silence_s`` and the call's time.
+    """Yield the events of a stream, each within ``silence_s`` and the call's deadline.
 
-    A stream that fails before its first event, for want of the server or of room there, is begun
-    again while there is time. Closing closes the stream that is open.
+    ``begin`` starts the stream. A stream that fails before its first event, because the server is
+    unavailable or overloaded, is restarted while the deadline permits. Closing this closes it.
 
     Raises:
-        DeadlineExceeded: the server was silent for too long, or the call's time is used up.
+        DeadlineExceeded: the server was silent for ``silence_s``, or the deadline passed.
     """
     for attempt in range(1, ATTEMPTS + 1):
-        begun = False
+        started = False
         async with aclosing(begin()) as events:
             try:
                 while True:
                     event = await _next(events, server, silence_s)
-                    begun = True
+                    started = True
                     yield event
             except StopAsyncIteration:
                 return
@@ -45,7 +45,7 @@ async def served_stream(
                 pause = FIRST_PAUSE_S * 2 ** (attempt - 1)
                 if isinstance(error, Overloaded):
                     pause = max(pause, error.retry_after_s)
-                if begun or attempt == ATTEMPTS or not _fits(pause):
+                if started or attempt == ATTEMPTS or not _fits(pause):
                     raise
         await sleep(pause)
 
@@ -57,7 +57,7 @@ async def served_answer(
     silence_s: float,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> _Event:
-    """What a call answers, asked again and waited for as a stream of one event is."""
+    """Return the response of a call, with the retries and limits of :func:`served_stream`."""
 
     async def begin() -> AsyncGenerator[_Event, None]:
         yield await ask()
@@ -68,7 +68,7 @@ async def served_answer(
 
 
 async def _next(events: AsyncGenerator[_Event, None], server: str, silence_s: float) -> _Event:
-    left = time_left()
+    left = remaining_time_s()
     limit = asyncio.timeout(silence_s if left is None else min(silence_s, left))
     try:
         async with limit:
@@ -76,14 +76,14 @@ async def _next(events: AsyncGenerator[_Event, None], server: str, silence_s: fl
     except TimeoutError as error:
         if not limit.expired():
             raise
-        told = (
-            f"{server} wrote nothing for {silence_s:g} s"
+        description = (
+            f"{server} sent nothing for {silence_s:g} s"
             if left is None or silence_s < left
-            else f"the call's time was used up while {server} wrote"
+            else f"the deadline passed while {server} was generating"
         )
-        raise DeadlineExceeded(told, server=server) from error
+        raise DeadlineExceeded(description, server=server) from error
 
 
 def _fits(pause: float) -> bool:
-    left = time_left()
+    left = remaining_time_s()
     return left is None or pause < left

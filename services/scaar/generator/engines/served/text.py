@@ -1,4 +1,4 @@
-"""From a server's tokens to the port's: spans, characters in parts, stop strings."""
+"""Conversion of a server's tokens to the port's: spans, split characters, stop strings."""
 
 from dataclasses import dataclass
 
@@ -6,12 +6,12 @@ from scaar.core.types import Token, TopToken
 from scaar.generator.engines.stop_strings import StopStrings
 
 ANY_VOCABULARY = 2**31 - 1
-"""Ids are below it, where a server does not say how many tokens its model has."""
+"""Upper bound of token ids, if the server does not report the size of the vocabulary."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServedToken:
-    """A token as a server gave it; ``text`` is empty while a character is incomplete."""
+    """A token of a server; ``text`` is empty while a character is incomplete."""
 
     id: int
     text: str
@@ -20,20 +20,20 @@ class ServedToken:
 
 
 class ServedText:
-    """The text of a generation as it grows; ``met`` says that a stop string ended it."""
+    """The text of a generation as it grows."""
 
     def __init__(self, stop: tuple[str, ...]) -> None:
         self._stop = StopStrings(stop)
         self.text = ""
-        """All of it so far, what is held back included."""
+        """The text so far, including tokens that are held back."""
 
     @property
     def met(self) -> bool:
-        """A stop string was met: no token follows."""
+        """True once a stop string has ended the text."""
         return self._stop.met
 
     def feed(self, token: ServedToken) -> list[Token]:
-        """The tokens that are now known to be text."""
+        """Return the tokens whose text is final."""
         start = len(self.text)
         self.text += token.text
         end = len(self.text)
@@ -41,9 +41,9 @@ class ServedText:
         return self._stop.feed(written, complete=bool(token.text))
 
     def flush(self, rest: str = "") -> list[Token]:
-        """What was held back, at the end; ``rest`` is the text of a character that stayed in parts.
+        """Return the tokens held back at the end, which may contain a stop string.
 
-        A stop string may yet be in it.
+        ``rest`` is the text of a character that stayed incomplete.
         """
         self.text += rest
         return self._stop.flush(rest)

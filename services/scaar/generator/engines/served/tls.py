@@ -1,4 +1,4 @@
-"""TLS to a model's server: what connects, and what it means that the two do not come together."""
+"""TLS to a model server, and its failures."""
 
 import asyncio
 import ssl
@@ -9,14 +9,14 @@ from scaar.generator.settings import GeneratorSettings
 from scaar.runtime.tls import TlsFiles
 
 _LOST = (ssl.SSLZeroReturnError, ssl.SSLEOFError, ssl.SSLSyscallError)
-"""A connection that ended, and no failure of what was agreed on."""
+"""Errors of a lost connection, as opposed to a failed handshake."""
 
 
 async def read_tls(settings: GeneratorSettings) -> ssl.SSLContext | None:
-    """What connects to the server by the settings' files; None where they name none.
+    """Return the TLS context of the settings' files; None if they name none.
 
     Raises:
-        InvalidRequest: naming the setting whose file cannot be used.
+        InvalidRequest: naming the setting whose file is unusable.
     """
     files = TlsFiles(
         "SCAAR_GENERATOR_", settings.ca_file, settings.client_cert_file, settings.client_key_file
@@ -27,29 +27,29 @@ async def read_tls(settings: GeneratorSettings) -> ssl.SSLContext | None:
 
 
 def tls_failure(error: BaseException, server: str) -> CapabilityMissing | None:
-    """That the server's TLS does not fit the settings; None where something else failed.
+    """Return the error if TLS settings and server do not match; None for other failures.
 
-    It is not tried again: it stays so until somebody changes a certificate or a setting.
+    Such calls are not retried, since a certificate or a setting must change first.
     """
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
-            told = (
-                f"{server} shows a certificate that does not fit: {cause.verify_message}; "
-                "SCAAR_GENERATOR_CA_FILE names whom to trust"
+            description = (
+                f"the certificate of {server} is not trusted: {cause.verify_message}; "
+                "set SCAAR_GENERATOR_CA_FILE to the authority that signed it"
             )
-            return CapabilityMissing(told, server=server)
+            return CapabilityMissing(description, server=server)
         if isinstance(cause, ssl.SSLError) and not isinstance(cause, _LOST):
-            told = f"{server} takes no TLS connection from here: {_words(cause)}"
-            return CapabilityMissing(told, server=server)
+            description = f"{server} rejected the TLS connection: {_words(cause)}"
+            return CapabilityMissing(description, server=server)
     return None
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The error, and what each library on the way down put around the one below."""
+    """Yield the error and the errors that it wraps."""
     seen = set[int]()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
-        # aiohttp's own errors pass for the library's, and hold what that one said.
+        # aiohttp's errors hold the TLS error in an attribute.
         inner = getattr(error, "certificate_error", None) or getattr(error, "os_error", None)
         yield inner if isinstance(inner, ssl.SSLError) else error
         error = error.__cause__ or error.__context__

@@ -1,8 +1,8 @@
-"""The client of the package ``text-generation``, with what it lacks for streams in production.
+"""Client of a TGI server, based on the package ``text-generation``.
 
-Version 0.7.0 bounds a whole stream by ten seconds, ends silently where a stream is cut off, takes
-what it does not know (reasons to finish, ``[DONE]``, errors that are no JSON) for errors of its
-own, and connects anew for every request.
+Version 0.7.0 of the package limits a whole stream to ten seconds, ends silently if a stream is cut
+off, fails on unknown finish reasons, ``[DONE]`` and errors that are not JSON, and opens a
+connection for every request.
 """
 
 import io
@@ -29,19 +29,19 @@ from scaar.generator.engines.tgi_server.errors import error_of_event, error_of_r
 
 
 class TgiDetails(StreamDetails):
-    """The details of a generation's end, with what the server has and the package leaves out."""
+    """The details of a generation's end, with the fields that the package lacks."""
 
     input_length: int = 0
 
 
 class TgiEvent(StreamResponse):
-    """A token, and with the last one the end."""
+    """A token; the last one has the details of the end."""
 
     details: TgiDetails | None = None
 
 
 class ServerInfo(BaseModel):
-    """What a server says of itself."""
+    """The server's description of itself."""
 
     model_id: str
     model_sha: str | None = None
@@ -52,7 +52,7 @@ class ServerInfo(BaseModel):
 
 
 class TgiClient(AsyncClient):
-    """Calls of one server over connections that are kept; every failure is one of the core's."""
+    """Calls to one server over persistent connections; failures are errors of scaar."""
 
     def __init__(
         self, url: str, session: aiohttp.ClientSession, *, api_key: ApiKey = lambda: None
@@ -64,50 +64,50 @@ class TgiClient(AsyncClient):
     async def generate_stream(
         self, prompt: str, *_: Any, **parameters: Any
     ) -> AsyncGenerator[TgiEvent, None]:
-        """The events of a generation; the last one has the details. Closing it stops the server.
+        """Yield the events of a generation; the last one has details. Closing stops the server.
 
         Raises:
             StreamIncomplete: the stream ended before its last event.
-            ScaarError: as :mod:`scaar.generator.engines.tgi_server.errors` has it.
+            ScaarError: the server failed; see :mod:`scaar.generator.engines.tgi_server.errors`.
         """
-        asked = Request(
+        request = Request(
             inputs=prompt, stream=True, parameters=Parameters(details=True, **parameters)
         )
-        begun = False
-        async with aclosing(self._lines("/", asked.model_dump())) as lines:
+        started = False
+        async with aclosing(self._lines("/", request.model_dump())) as lines:
             async for line in lines:
                 event = self._event(line)
                 if event is None:
                     continue
-                begun = True
+                started = True
                 yield event
                 if event.details is not None:
                     return
-        raise StreamIncomplete(self._cut_off(begun))
+        raise StreamIncomplete(self._cut_off(started))
 
     async def info(self) -> ServerInfo:
-        """What the server says of itself now."""
+        """Return the server's description of itself."""
         text = await self._whole("GET", "/info")
         try:
             return ServerInfo.model_validate_json(text)
         except ValidationError as error:
-            told = f"{self.base_url} tells nothing of a TGI server at /info"
-            raise BackendUnavailable(told, server=self.base_url) from error
+            description = f"{self.base_url} is not a TGI server: /info has another format"
+            raise BackendUnavailable(description, server=self.base_url) from error
 
     async def count_tokens(self, text: str) -> int:
-        """How many tokens the text is as a prompt."""
+        """Return the number of tokens of a prompt."""
         answer = await self._whole("POST", "/tokenize", {"inputs": text})
         try:
             tokens = json.loads(answer)
         except ValueError:
             tokens = None
         if not isinstance(tokens, list):
-            told = f"{self.base_url} does not count tokens at /tokenize"
-            raise BackendUnavailable(told, server=self.base_url)
+            description = f"{self.base_url} does not count tokens at /tokenize"
+            raise BackendUnavailable(description, server=self.base_url)
         return len(tokens)
 
     def _event(self, line: bytes) -> TgiEvent | None:
-        """The event of a line; None where it has none: a comment, ``[DONE]``, the space between."""
+        """Return the event of a line; None for comments, ``[DONE]`` and empty lines."""
         field, _, value = line.strip().partition(b":")
         value = value.strip()
         if field != b"data" or value == b"[DONE]":
@@ -116,35 +116,37 @@ class TgiClient(AsyncClient):
         try:
             payload = json.loads(value)
             return TgiEvent.model_validate(payload)
-        except ValueError:  # the package's errors of validation are of it
+        except ValueError:  # includes validation errors
             pass
         if isinstance(payload, dict) and "error" in payload:
             raise error_of_event(payload, self.base_url)
-        raise StreamIncomplete(f"{self.base_url} wrote an event that is not understood")
+        raise StreamIncomplete(f"{self.base_url} sent an invalid event")
 
     async def _lines(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[bytes, None]:
-        """The lines of a stream."""
+        """Yield the lines of a stream."""
         failure: ScaarError | None = None
-        begun = False
+        started = False
         try:
             async with self._ask("POST", path, body) as response:
                 if response.status != 200:
                     raise await self._refusal(response)
                 if response.content_type != "text/event-stream":
-                    told = f"{self.base_url} answered with {response.content_type}, and no stream"
-                    raise BackendUnavailable(told, server=self.base_url)
+                    description = (
+                        f"{self.base_url} returned {response.content_type} instead of a stream"
+                    )
+                    raise BackendUnavailable(description, server=self.base_url)
                 async for line in response.content:
-                    begun = True
+                    started = True
                     yield line
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            failure = self._failure(error, begun=begun)
-        # Outside, since some of the library's errors hold the request with its headers, the key
-        # among them, and would go along as the context.
+            failure = self._failure(error, started=started)
+        # Raised outside the except block: some of the library's errors hold the request with the
+        # key in its headers, and would become the context.
         if failure is not None:
             raise failure
 
     async def _whole(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> str:
-        """The body of an answer."""
+        """Return the body of a response."""
         failure: ScaarError
         try:
             async with self._ask(method, path, body) as response:
@@ -152,7 +154,7 @@ class TgiClient(AsyncClient):
                     raise await self._refusal(response)
                 return (await response.read()).decode(errors="replace")
         except (aiohttp.ClientError, OSError) as error:
-            failure = self._failure(error, begun=False)
+            failure = self._failure(error, started=False)
         raise failure
 
     def _ask(
@@ -163,8 +165,8 @@ class TgiClient(AsyncClient):
         data = None
         if body is not None:
             headers["Content-Type"] = "application/json"
-            data = io.BytesIO(json.dumps(body).encode())  # which a long body is sent from in parts
-        # A redirect would take the prompt, and the key, elsewhere.
+            data = io.BytesIO(json.dumps(body).encode())  # a long body is sent in chunks
+        # A redirect would send prompt and key to another server.
         return self._session.request(
             method, f"{self.base_url}{path}", data=data, headers=headers, allow_redirects=False
         )
@@ -173,25 +175,24 @@ class TgiClient(AsyncClient):
         body = (await response.read()).decode(errors="replace")
         return error_of_response(response.status, response.headers, body, self.base_url)
 
-    def _failure(self, error: Exception, *, begun: bool) -> ScaarError:
-        if begun:
-            return StreamIncomplete(self._cut_off(begun))
+    def _failure(self, error: Exception, *, started: bool) -> ScaarError:
+        if started:
+            return StreamIncomplete(self._cut_off(started))
         if (refused := tls_failure(error, self.base_url)) is not None:
             return refused
-        told = f"{self.base_url} does not answer: {_reason(error)}"
-        return BackendUnavailable(told, server=self.base_url)
+        description = f"{self.base_url} does not answer: {_reason(error)}"
+        return BackendUnavailable(description, server=self.base_url)
 
-    def _cut_off(self, begun: bool) -> str:
-        return (
-            f"{self.base_url} ended its stream {'before its end' if begun else 'without a token'}"
-        )
+    def _cut_off(self, started: bool) -> str:
+        when = "before its end" if started else "without a token"
+        return f"{self.base_url} closed the stream {when}"
 
 
 def _reason(error: Exception) -> str:
-    """Why a server is not reached, without what the library puts around it."""
+    """Return why a server cannot be reached, without the library's decoration."""
     match error:
         case aiohttp.ClientConnectorError(os_error=OSError(errno=int(number), strerror=text)):
             return os.strerror(number) if number > 0 else str(text)
         case aiohttp.ServerTimeoutError():
-            return "no connection was made in time"
+            return "connecting timed out"
     return type(error).__name__

@@ -1,4 +1,4 @@
-"""What a TGI server's failures mean, by the kind that it tells and by the HTTP status.
+"""Mapping of a TGI server's errors to scaar's errors, by ``error_type`` and HTTP status.
 
     validation, 400, 422          InvalidRequest
     413                           PromptTooLong
@@ -8,7 +8,7 @@
     401, 403                      CapabilityMissing
     any other status or kind      BackendUnavailable
 
-A stream that has begun tells its failures in an event, with HTTP status 200.
+A stream that has started reports a failure as an event, with HTTP status 200.
 """
 
 import json
@@ -26,18 +26,18 @@ from scaar.core.errors import (
 )
 
 _TOLD_CHARACTERS = 300
-"""Of what a server says; it might repeat what it was asked."""
+"""Maximum length of a server's message, which may quote the request."""
 
 
 def error_of_event(payload: Mapping[str, Any], server: str) -> ScaarError:
-    """The condition that an event with an ``error`` in it tells."""
+    """Return the error of an event with an ``error`` field."""
     return _error(server, 200, str(payload.get("error_type", "")), str(payload.get("error", "")))
 
 
 def error_of_response(
     status: int, headers: Mapping[str, str], body: str, server: str
 ) -> ScaarError:
-    """The condition that a response other than 200 tells; its body may be anything."""
+    """Return the error of a response with a status other than 200 and any body."""
     try:
         payload = json.loads(body)
     except ValueError:
@@ -45,27 +45,29 @@ def error_of_response(
     if not isinstance(payload, dict):
         payload = {}
     kind, text = str(payload.get("error_type", "")), str(payload.get("error", ""))
+    if not payload and not body.lstrip().startswith(("<", "{", "[")):
+        text = body
     return _error(server, status, kind, text, retry_after=headers.get("Retry-After"))
 
 
 def _error(
     server: str, status: int, kind: str, text: str, *, retry_after: str | None = None
 ) -> ScaarError:
-    said = f": {_cut(text)}" if text else ""
+    message = f": {_cut(text)}" if text else ""
     if kind == "overloaded" or status == 429:
-        told = f"{server} has no room{said}"
-        return Overloaded(told, retry_after_s=_seconds(retry_after), server=server)
+        description = f"{server} is overloaded{message}"
+        return Overloaded(description, retry_after_s=_seconds(retry_after), server=server)
     if kind == "validation" or status in (400, 422):
-        return InvalidRequest.of("request", f"is refused by {server}{said}")
+        return InvalidRequest.of("request", f"was rejected by {server}{message}")
     if kind == "incomplete_generation":
-        return StreamIncomplete(f"{server} ended the generation before its end{said}")
+        return StreamIncomplete(f"{server} did not finish the generation{message}")
     if status == 413:
-        return PromptTooLong.of("prompt", f"is longer than {server} reads of a request")
+        return PromptTooLong.of("prompt", f"exceeds the maximum request size of {server}")
     if status in (401, 403):
-        told = f"{server} does not take the key of SCAAR_GENERATOR_API_KEY (HTTP {status})"
-        return CapabilityMissing(told, server=server)
-    told = f"{server} failed" + (f" (HTTP {status})" if status != 200 else "")
-    return BackendUnavailable(told + said, server=server)
+        description = f"{server} rejected the key of SCAAR_GENERATOR_API_KEY (HTTP {status})"
+        return CapabilityMissing(description, server=server)
+    description = f"{server} failed" + (f" (HTTP {status})" if status != 200 else "")
+    return BackendUnavailable(description + message, server=server)
 
 
 def _seconds(retry_after: str | None) -> float:

@@ -1,4 +1,4 @@
-"""Which model a TGI server serves, and what it takes: as it last said, and said again in doubt."""
+"""Cached description of a TGI server."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -6,15 +6,15 @@ from collections.abc import Awaitable, Callable
 from scaar.core.errors import NotFound
 from scaar.generator.engines.tgi_server.client import ServerInfo
 
-HELD_S = 10.0
-"""Seconds for which what a server said of itself is taken to hold."""
+CACHE_S = 10.0
+"""Seconds for which a description is cached."""
 
 
 class TgiModel:
-    """What the server says at ``/info``.
+    """The response of ``/info``, cached.
 
-    A server has one model as long as it runs, and an address may come to another server. So it is
-    asked again when what it said is old, and when a call of it failed since.
+    A server has one model while it runs, but an address may move to another server. So ``/info``
+    is requested again after :data:`CACHE_S` and after a failed call.
     """
 
     def __init__(
@@ -25,36 +25,36 @@ class TgiModel:
         server: str,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``name`` is the model that must be there; any where it is None."""
+        """``name`` is the expected model; None accepts any."""
         self._ask = ask
         self._name = name
         self._server = server
         self._now = now
         self._said: tuple[float, ServerInfo] | None = None
 
-    async def described(self) -> ServerInfo:
-        """What the server said, asked again where that is old or in doubt.
+    async def current(self) -> ServerInfo:
+        """Return the cached description, or a new one if it is outdated.
 
         Raises:
-            NotFound: the server has another model than the one named.
+            NotFound: the server serves another model.
         """
-        if self._said is not None and self._now() - self._said[0] < HELD_S:
+        if self._said is not None and self._now() - self._said[0] < CACHE_S:
             return self._said[1]
-        return await self.asked()
+        return await self.refreshed()
 
-    async def asked(self) -> ServerInfo:
-        """What the server says now.
+    async def refreshed(self) -> ServerInfo:
+        """Request the description.
 
         Raises:
-            NotFound: the server has another model than the one named.
+            NotFound: the server serves another model.
         """
         asked_at, info = self._now(), await self._ask()
         if self._name is not None and info.model_id != self._name:
-            self.doubt()
+            self.invalidate()
             raise NotFound(f"{self._server} serves {info.model_id}, not {self._name}")
         self._said = asked_at, info
         return info
 
-    def doubt(self) -> None:
-        """Has the server asked again before it is described."""
+    def invalidate(self) -> None:
+        """Drop the cached description."""
         self._said = None

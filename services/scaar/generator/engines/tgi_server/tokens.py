@@ -1,4 +1,4 @@
-"""TGI's tokens and reasons, as the port has them."""
+"""Conversion of TGI's tokens and finish reasons to the port's."""
 
 import math
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ REASONS: Mapping[TgiFinishReason, FinishReason] = MappingProxyType(
 
 
 def token_of(event: TgiEvent, top_tokens: int) -> ServedToken | None:
-    """The token of an event with so many alternatives; None for a sign to the model, no text."""
+    """Return the token of an event with its alternatives; None for a special token."""
     token, details = event.token, event.details
     ends = details is not None and details.finish_reason is TgiFinishReason.EndOfSequenceToken
     if token.special or ends:
@@ -31,18 +31,18 @@ def token_of(event: TgiEvent, top_tokens: int) -> ServedToken | None:
         for each in event.top_tokens or ()
         if (logprob := _logprob(each)) is not None
     )
-    # Equals of the last one come along.
+    # TGI may return more alternatives than requested if they are equally likely.
     return ServedToken(token.id, token.text, _logprob(token), likeliest[:top_tokens])
 
 
 def rest_of(event: TgiEvent, text: str) -> str:
-    """What the whole text has after the tokens' texts: a character that stayed in parts."""
+    """Return what the whole text has after the tokens' texts: an incomplete character."""
     whole = event.generated_text or ""
     return whole[len(text) :] if whole.startswith(text) else ""
 
 
 def _logprob(token: TgiToken) -> float | None:
-    """The log-probability, never above 0 by a rounding; None where it is no number."""
+    """Return the log-probability, at most 0; None if it is not finite."""
     if token.logprob is None or not math.isfinite(token.logprob):
         return None
     return min(0.0, token.logprob)

@@ -39,7 +39,7 @@ def test_a_file_brings_the_proxy_back_and_its_revision_is_of_its_content() -> No
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"format": 7}, "is of format 7; this scaar reads 1"),
         ({"threshold": 0}, r"threshold must be in \(0, 1\], not 0"),
@@ -49,14 +49,14 @@ def test_a_file_brings_the_proxy_back_and_its_revision_is_of_its_content() -> No
         ({"model": 3}, "model must be a string, not 3"),
     ],
 )
-def test_a_file_that_is_no_proxy_is_refused_by_what_is_wrong(
-    change: dict[str, object], told: str
+def test_an_invalid_proxy_file_is_refused_with_the_wrong_field(
+    change: dict[str, object], message: str
 ) -> None:
     document = json.loads(proxy_to_json(PROXY, learned_from={})) | change
-    with pytest.raises(DataCorrupt, match=told):
+    with pytest.raises(DataCorrupt, match=message):
         proxy_from_json(json.dumps(document).encode(), "gate.json")
 
 
-def test_a_file_that_is_no_json_is_refused() -> None:
+def test_a_file_without_json_is_refused() -> None:
     with pytest.raises(DataCorrupt, match="gate.json: is not JSON"):
         proxy_from_json(b"{", "gate.json")

@@ -17,7 +17,7 @@ from scaar.core.measures.recall import recall
 @pytest.mark.parametrize(
     ("prediction", "answers", "expected"),
     [
-        # 2 of 3 predicted words, 2 of 2 wanted ones: F1 = 2 * (2/3) / (5/3) = 4/5.
+        # 2 of 3 predicted words, 2 of 2 expected ones: F1 = 2 * (2/3) / (5/3) = 4/5.
         ("young Scott Derrickson", ["Scott Derrickson"], (2 / 3, 1.0, 0.8)),
         # 1 of 1, 1 of 4: F1 = 2 * (1/4) / (5/4) = 2/5.
         ("Vienna", ["Vienna, in Lower Austria"], (1.0, 0.25, 0.4)),

@@ -2,7 +2,7 @@ import pytest
 
 from scaar.core.errors import InvalidRequest
 from scaar.core.prompts import PROFILES, PromptProfile, profile_of
-from scaar.core.sentences import split_sentences
+from scaar.core.text.sentences import split_sentences
 from scaar.core.types import RetrievedPassage
 from scaar.lab import layout
 from scaar.lab.passages import passages_of
@@ -22,10 +22,10 @@ def passages(*texts: str, title: str = "") -> tuple[RetrievedPassage, ...]:
 def test_the_lab_profile_writes_the_labs_own_layout() -> None:
     world = build_world(20, tail_films=20)
     texts = [passage.text for passage in passages_of(world)]
-    for index, asked in enumerate(draw_questions(world, count=40)):
+    for index, request in enumerate(draw_questions(world, count=40)):
         found = texts[index : index + index % 5]
-        expected = layout.prompt(asked.question, found)
-        assert LAB.render(asked.question, passages(*found)) == expected
+        expected = layout.prompt(request.question, found)
+        assert LAB.render(request.question, passages(*found)) == expected
     assert LAB.forcing_phrase == f" {ANSWER_PHRASE}"
 
 
@@ -47,6 +47,22 @@ def test_scaar_puts_passages_before_the_examples_and_dragin_after_them() -> None
         prompt = profile_of(name).render("Who?", passages("Ann Lee."))
         assert prompt.index(first) == min(prompt.index("[1] Ann"), prompt.index("Hamlet"))
     assert "Answer in the same format as before.\nQuestion: Who?" in prompt
+
+
+@pytest.mark.parametrize(
+    ("name", "order"),
+    [
+        ("scaar@2", ("[1] Ann Lee.\n", "in steps", "Hamlet", "Question: Who?")),
+        ("scaar@1", ("in steps", "[1] Ann Lee.\n", "Hamlet", "Question: Who?")),
+        ("dragin@1", ("Hamlet", "[1] Ann Lee.\n", "same format", "Question: Who?")),
+    ],
+)
+def test_the_parts_of_a_prompt_have_the_order_that_docs_models_gives(
+    name: str, order: tuple[str, ...]
+) -> None:
+    prompt = profile_of(name).render("Who?", passages("Ann Lee."))
+    places = [prompt.index(part) for part in order]
+    assert places == sorted(places)
 
 
 def test_without_passages_dragin_shows_examples_alone() -> None:
@@ -118,7 +134,7 @@ def test_a_question_is_one_line_without_control_tokens(profile: PromptProfile) -
         ("", None),
     ],
 )
-def test_the_answer_is_what_follows_the_last_answer_phrase(text: str, answer: str | None) -> None:
+def test_the_answer_follows_the_last_answer_phrase(text: str, answer: str | None) -> None:
     assert LAB.extract_answer(text) == answer
 
 
@@ -136,11 +152,19 @@ def test_a_forced_conclusion_concludes(profile: PromptProfile) -> None:
 
 
 def test_a_profile_is_known_by_name_and_by_name_and_version() -> None:
-    assert [profile.label for profile in PROFILES.values()] == ["lab@1", "scaar@1", "dragin@1"]
-    assert profile_of("scaar@1") is profile_of("scaar")
+    assert list(PROFILES) == ["lab@1", "scaar@2", "scaar@1", "dragin@1"]
+    assert all(profile_of(label) is profile for label, profile in PROFILES.items())
+
+
+def test_a_name_without_a_version_is_the_newest() -> None:
+    for profile in PROFILES.values():
+        versions = [each.version for each in PROFILES.values() if each.name == profile.name]
+        assert profile_of(profile.name).version == max(versions)
 
 
 @pytest.mark.parametrize("name", ["", "LAB", "lab@2"])
 def test_an_unknown_profile_is_refused_with_the_known_ones(name: str) -> None:
-    with pytest.raises(InvalidRequest, match=r"prompt_profile: .*lab@1, scaar@1, dragin@1"):
+    with pytest.raises(
+        InvalidRequest, match=r"prompt_profile: .*lab@1, scaar@2, scaar@1, dragin@1"
+    ):
         profile_of(name)

@@ -33,7 +33,7 @@ hostile = st.lists(fragments, max_size=30).map("".join) | st.text()
         ("a\x00b\x1b[0m\td\u2028e\x85f\ud800g", "a b [0m d e f g"),
     ],
 )
-def test_what_could_steer_is_written_otherwise(text: str, safe: str) -> None:
+def test_markers_that_could_steer_are_replaced(text: str, safe: str) -> None:
     assert safe_passage(text) == safe
 
 
@@ -64,9 +64,9 @@ def test_safe_text_is_one_line_that_stays_as_it_is_and_can_be_encoded(text: str)
 
 
 def test_a_passage_of_a_megabyte_is_cut_at_a_word_in_no_time() -> None:
-    begun = process_time()
+    started = process_time()
     safe = safe_passage("ordinary " * 125_000)
-    assert process_time() - begun < 1.0
+    assert process_time() - started < 1.0
     assert safe == "ordinary " * 221 + "ordinary"
     assert len(safe) <= MAX_PASSAGE_CHARACTERS
 
@@ -75,13 +75,13 @@ def test_a_passage_of_a_megabyte_is_cut_at_a_word_in_no_time() -> None:
     "unit", ["x", "[2]", "Question:", "</s>", "\n", "\u200b", "[", "the answer is "]
 )
 def test_a_hostile_megabyte_is_cut_in_no_time_too(unit: str) -> None:
-    begun = process_time()
+    started = process_time()
     safe = safe_passage(unit * (1_000_000 // len(unit)))
-    assert process_time() - begun < 1.0
+    assert process_time() - started < 1.0
     assert len(safe) <= 2 * MAX_PASSAGE_CHARACTERS
 
 
-def test_a_passage_that_fits_exactly_is_kept_whole() -> None:
+def test_a_passage_that_fits_exactly_is_not_cut() -> None:
     exact = "x" * (MAX_PASSAGE_CHARACTERS - 5) + " last"
     assert safe_passage(exact) == exact
     assert safe_passage(exact + "s") == "x" * (MAX_PASSAGE_CHARACTERS - 5)

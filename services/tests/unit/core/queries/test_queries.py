@@ -10,7 +10,6 @@ from scaar.core.errors import InvalidRequest
 from scaar.core.queries import FORMULATIONS, build_query
 from scaar.core.types import (
     AttendedWord,
-    Formulation,
     JudgedWord,
     Query,
     QueryRequest,
@@ -46,9 +45,7 @@ ATTENDED = tuple(
 )
 
 
-def request(
-    formulation: Formulation, include_question: bool = False, **settings: Any
-) -> QueryRequest:
+def request(formulation: str, include_question: bool = False, **settings: Any) -> QueryRequest:
     return QueryRequest(
         question=QUESTION,
         settings=replace(QuerySettings(formulation, include_question), **settings),
@@ -62,51 +59,53 @@ def request(
 @pytest.mark.parametrize(
     ("formulation", "expected", "kept"),
     [
-        (Formulation.QUESTION, QUESTION, ()),
-        (Formulation.CURRENT_SENTENCE, "Nosferatu was directed by", (0, 1, 2, 3)),
-        (Formulation.LAST_SENTENCE, "It is old.", ()),
-        (Formulation.LAST_N_TOKENS, "It is old. Nosferatu", ()),
-        (Formulation.FULL_CONTEXT, "It is a film. It is old.", ()),
-        (Formulation.PFQ, "Nosferatu", (0,)),
-        (Formulation.CONTENT_WORDS, "Nosferatu directed", (0, 2)),
-        (Formulation.ATTENTION, "Who directed Nosferatu? It is a film.", ()),
-        (Formulation.ATTENTION_REFERENCE, "directed Nosferatu? film.", ()),
+        ("question", QUESTION, ()),
+        ("current_sentence", "Nosferatu was directed by", (0, 1, 2, 3)),
+        ("last_sentence", "It is old.", ()),
+        ("last_n_tokens", "It is old. Nosferatu", ()),
+        ("full_context", "It is a film. It is old.", ()),
+        ("pfq", "Nosferatu", (0,)),
+        ("content_words", "Nosferatu directed", (0, 2)),
+        ("attention", "Who directed Nosferatu? It is a film.", ()),
+        ("attention_reference", "directed Nosferatu? film.", ()),
     ],
 )
 def test_each_formulation_asks_for_its_own_words(
-    formulation: Formulation, expected: str, kept: tuple[int, ...]
+    formulation: str, expected: str, kept: tuple[int, ...]
 ) -> None:
     assert build_query(request(formulation)) == Query(expected, formulation, kept)
 
 
-@pytest.mark.parametrize("formulation", list(Formulation))
-def test_the_question_stands_first_once_where_it_is_included(formulation: Formulation) -> None:
+@pytest.mark.parametrize("formulation", list(FORMULATIONS))
+def test_an_included_question_is_first_and_only_once(formulation: str) -> None:
     alone = build_query(request(formulation)).text
     included = build_query(request(formulation, include_question=True)).text
-    expected = QUESTION if formulation is Formulation.QUESTION else f"{QUESTION} {alone}"
+    expected = QUESTION if formulation == "question" else f"{QUESTION} {alone}"
     assert included == expected
 
 
 def test_every_formulation_is_in_the_table() -> None:
-    assert set(FORMULATIONS) == set(Formulation)
+    assert set(FORMULATIONS) == set(FORMULATIONS)
 
 
 def test_pfq_keeps_the_confident_words_among_the_top_alpha_percent() -> None:
     # The top 67% of six words are five: Fritz, Nosferatu, Lang., directed, by.
-    query = build_query(request(Formulation.PFQ, alpha=67.0))
+    query = build_query(request("pfq", alpha=67.0))
     assert (query.text, query.kept) == ("Nosferatu directed by", (0, 2, 3))
 
 
 def test_pfq_can_name_words_by_contribution_and_still_tells_positions_ascending() -> None:
-    asked = request(Formulation.PFQ, alpha=100.0, word_order=WordOrder.CONTRIBUTION)
-    asked = replace(asked, words=words_of(("a", 0.1, False), ("b", 0.3, False), ("c", 0.2, False)))
-    query = build_query(asked)
+    requested = request("pfq", alpha=100.0, word_order=WordOrder.CONTRIBUTION)
+    requested = replace(
+        requested, words=words_of(("a", 0.1, False), ("b", 0.3, False), ("c", 0.2, False))
+    )
+    query = build_query(requested)
     assert (query.text, query.kept) == ("b c a", (0, 1, 2))
 
 
 def test_pfq_breaks_ties_by_position() -> None:
     tied = words_of(("a", 0.2, False), ("b", 0.2, False), ("c", 0.2, False))
-    query = build_query(replace(request(Formulation.PFQ, alpha=34.0), words=tied))
+    query = build_query(replace(request("pfq", alpha=34.0), words=tied))
     assert query.kept == (0, 1)
 
 
@@ -114,12 +113,12 @@ def test_pfq_breaks_ties_by_position() -> None:
     ("alpha", "count", "kept"),
     [(0.001, 5, 1), (20, 5, 1), (20.1, 5, 2), (1.1, 1000, 11), (7, 100, 7)],
 )
-def test_pfq_rounds_the_share_up_from_the_decimal_that_was_asked_for(
+def test_pfq_rounds_the_share_up_from_the_requested_decimal(
     alpha: float, count: int, kept: int
 ) -> None:
     words = words_of(*[("w", 0.5, False)] * count)
-    asked = replace(request(Formulation.PFQ, alpha=alpha, max_words=5000), words=words)
-    assert len(build_query(asked).kept) == kept
+    requested = replace(request("pfq", alpha=alpha, max_words=5000), words=words)
+    assert len(build_query(requested).kept) == kept
 
 
 @given(
@@ -129,8 +128,8 @@ def test_pfq_rounds_the_share_up_from_the_decimal_that_was_asked_for(
 def test_pfq_never_keeps_an_uncertain_word_nor_more_than_its_share(
     words: list[tuple[str, float, bool]], alpha: float
 ) -> None:
-    asked = replace(request(Formulation.PFQ, alpha=alpha), words=words_of(*words))
-    query = build_query(asked)
+    requested = replace(request("pfq", alpha=alpha), words=words_of(*words))
+    query = build_query(requested)
     assert not any(words[position][2] for position in query.kept)
     assert len(query.kept) <= max(1, math.ceil(alpha * len(words) / 100))
     assert query.fell_back == (not query.kept)
@@ -138,26 +137,26 @@ def test_pfq_never_keeps_an_uncertain_word_nor_more_than_its_share(
 
 def test_pfq_refuses_words_without_contribution() -> None:
     for unknown in (None, math.nan):
-        asked = replace(
-            request(Formulation.PFQ), words=words_of(("a", 0.5, False), ("b", unknown, False))
+        requested = replace(
+            request("pfq"), words=words_of(("a", 0.5, False), ("b", unknown, False))
         )
         with pytest.raises(InvalidRequest, match=r"words\[1\]\.contribution: pfq needs"):
-            build_query(asked)
+            build_query(requested)
 
 
 @pytest.mark.parametrize(
     "formulation",
     [
-        Formulation.CURRENT_SENTENCE,
-        Formulation.LAST_SENTENCE,
-        Formulation.LAST_N_TOKENS,
-        Formulation.FULL_CONTEXT,
-        Formulation.PFQ,
+        "current_sentence",
+        "last_sentence",
+        "last_n_tokens",
+        "full_context",
+        "pfq",
     ],
 )
 @pytest.mark.parametrize("include_question", [True, False])
 def test_a_formulation_without_words_falls_back_to_the_question(
-    formulation: Formulation, include_question: bool
+    formulation: str, include_question: bool
 ) -> None:
     settings = QuerySettings(formulation, include_question)
     query = build_query(QueryRequest(QUESTION, settings))
@@ -165,35 +164,35 @@ def test_a_formulation_without_words_falls_back_to_the_question(
 
 
 def test_a_draft_of_uncertain_words_alone_falls_back_to_the_question() -> None:
-    for formulation in (Formulation.CURRENT_SENTENCE, Formulation.PFQ):
-        asked = replace(request(formulation), words=words_of(("Lang.", 0.9, True)))
-        assert build_query(asked).fell_back
+    for formulation in ("current_sentence", "pfq"):
+        requested = replace(request(formulation), words=words_of(("Lang.", 0.9, True)))
+        assert build_query(requested).fell_back
 
 
-def test_last_n_tokens_takes_no_more_than_it_is_told() -> None:
-    assert build_query(request(Formulation.LAST_N_TOKENS, last_n_tokens=1)).text == "feratu"
-    assert build_query(request(Formulation.LAST_N_TOKENS, last_n_tokens=3)).text == ". Nosferatu"
+def test_last_n_tokens_uses_at_most_the_requested_number() -> None:
+    assert build_query(request("last_n_tokens", last_n_tokens=1)).text == "feratu"
+    assert build_query(request("last_n_tokens", last_n_tokens=3)).text == ". Nosferatu"
 
 
-def test_the_cap_drops_the_kept_words_of_least_contribution() -> None:
-    query = build_query(request(Formulation.CURRENT_SENTENCE, max_words=2))
+def test_the_limit_drops_the_words_with_the_smallest_contribution() -> None:
+    query = build_query(request("current_sentence", max_words=2))
     assert (query.text, query.kept) == ("Nosferatu directed", (0, 2))
 
 
-def test_the_cap_drops_the_earliest_of_what_stands_already() -> None:
-    assert build_query(request(Formulation.FULL_CONTEXT, max_words=3)).text == "It is old."
+def test_the_limit_drops_the_earliest_accepted_words() -> None:
+    assert build_query(request("full_context", max_words=3)).text == "It is old."
 
 
 def test_the_cap_counts_the_question_but_never_cuts_it() -> None:
-    asked = request(Formulation.CURRENT_SENTENCE, include_question=True, max_words=4)
-    assert build_query(asked).text == f"{QUESTION} Nosferatu"
-    asked = request(Formulation.CURRENT_SENTENCE, include_question=True, max_words=1)
-    assert build_query(asked) == Query(QUESTION, Formulation.CURRENT_SENTENCE, (), fell_back=True)
+    requested = request("current_sentence", include_question=True, max_words=4)
+    assert build_query(requested).text == f"{QUESTION} Nosferatu"
+    requested = request("current_sentence", include_question=True, max_words=1)
+    assert build_query(requested) == Query(QUESTION, "current_sentence", (), fell_back=True)
 
 
 def test_white_space_of_the_question_becomes_single_spaces() -> None:
-    asked = replace(request(Formulation.QUESTION), question="  Who\n\tis it? ")
-    assert build_query(asked).text == "Who is it?"
+    requested = replace(request("question"), question="  Who\n\tis it? ")
+    assert build_query(requested).text == "Who is it?"
 
 
 @pytest.mark.parametrize(
@@ -210,7 +209,7 @@ def test_a_setting_out_of_range_is_refused_by_name_and_limit(
     settings: dict[str, Any], field: str, limit: str
 ) -> None:
     with pytest.raises(InvalidRequest) as refused:
-        build_query(request(Formulation.PFQ, **settings))
+        build_query(request("pfq", **settings))
     (violation,) = refused.value.violations
     assert violation.field == field
     assert limit in violation.description
@@ -218,7 +217,7 @@ def test_a_setting_out_of_range_is_refused_by_name_and_limit(
 
 def test_an_empty_question_is_refused_with_all_else_that_is_wrong() -> None:
     with pytest.raises(InvalidRequest) as refused:
-        build_query(replace(request(Formulation.QUESTION, max_words=0), question=" \n"))
+        build_query(replace(request("question", max_words=0), question=" \n"))
     assert [wrong.field for wrong in refused.value.violations] == ["question", "settings.max_words"]
 
 
@@ -229,18 +228,18 @@ def test_an_empty_question_is_refused_with_all_else_that_is_wrong() -> None:
 def test_attention_asks_with_the_words_attended_to_most_in_text_order(
     count: int, expected: str
 ) -> None:
-    asked = request(Formulation.ATTENTION, top_words=count)
-    assert build_query(asked).text == expected
+    requested = request("attention", top_words=count)
+    assert build_query(requested).text == expected
 
 
 def test_without_attention_the_query_by_attention_falls_back_to_the_question() -> None:
-    query = build_query(replace(request(Formulation.ATTENTION), attended=()))
+    query = build_query(replace(request("attention"), attended=()))
     assert (query.text, query.fell_back) == (QUESTION, True)
 
 
 def test_the_authors_query_keeps_its_last_words() -> None:
-    asked = request(Formulation.ATTENTION_REFERENCE, max_words=2)
-    assert build_query(asked).text == "Nosferatu? film."
+    requested = request("attention_reference", max_words=2)
+    assert build_query(requested).text == "Nosferatu? film."
 
 
 def test_tokens_of_a_word_stay_together_in_the_query() -> None:
@@ -249,7 +248,7 @@ def test_tokens_of_a_word_stay_together_in_the_query() -> None:
         JudgedWord(text, start, end, 0.9, 0.8, uncertain=text == "fer")
         for text, start, end in pieces
     )
-    asked = replace(request(Formulation.CURRENT_SENTENCE), words=words)
-    assert build_query(asked).text == "Nos atu was"
+    requested = replace(request("current_sentence"), words=words)
+    assert build_query(requested).text == "Nos atu was"
     sure = tuple(replace(word, uncertain=False) for word in words)
-    assert build_query(replace(asked, words=sure)).text == "Nosferatu was"
+    assert build_query(replace(requested, words=sure)).text == "Nosferatu was"

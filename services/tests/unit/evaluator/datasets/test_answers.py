@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from scaar.core.measures.accuracy import accuracy
 from scaar.evaluator.datasets import KINDS, kind_of
-from scaar.evaluator.datasets.choices import LETTERS, letter_of, posed
+from scaar.evaluator.datasets.choices import LETTERS, letter_of, with_choices
 from scaar.evaluator.records import Question
 
 CHOICES = ("the ribosome", "A mitochondrion", "3.5 m", "none of these")
 PLAIN = Question("1", "Who?", ("Ann",), "1")
-CHOICE = Question("1", posed("Which?", CHOICES), ("B",), "1", choices=CHOICES)
+CHOICE = Question("1", with_choices("Which?", CHOICES), ("B",), "1", choices=CHOICES)
 COMPARISON = Question("1", "Were both?", ("no",), "1", labels=(("type", "bridge_comparison"),))
 BRIDGE = Question("1", "Which film?", ("No",), "1", labels=(("type", "bridge"),))
 
@@ -66,7 +66,7 @@ def test_a_comparison_is_answered_by_yes_or_no_where_it_begins_so(
     assert kind_of(name).extract(text, COMPARISON) == answer
 
 
-def test_what_is_no_comparison_is_taken_as_it_is_written() -> None:
+def test_text_that_is_not_a_comparison_is_taken_literally() -> None:
     assert kind_of("hotpotqa").extract("No, Thanks", BRIDGE) == "No, Thanks"
 
 

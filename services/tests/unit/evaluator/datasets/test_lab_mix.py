@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from scaar.core.errors import InvalidRequest
 from scaar.evaluator.datasets.lab_mix import draw_mix
-from scaar.evaluator.datasets.opening import open_dataset
+from scaar.evaluator.datasets.loader import open_dataset
 from scaar.evaluator.records import Question
 from scaar.lab.questions import draw_questions
 from scaar.lab.world import build_world
@@ -50,7 +50,7 @@ def test_a_share_is_of_a_whole(share: float) -> None:
         open_dataset("lab", tail_share=share)
 
 
-def test_a_share_that_leaves_too_few_of_a_kind_is_told_with_how_many_there_are() -> None:
+def test_a_share_that_leaves_too_few_of_a_kind_is_reported_with_how_many_there_are() -> None:
     with pytest.raises(InvalidRequest, match="count: must be lower: its tail questions must be"):
         open_dataset("lab", count=1_000_000, tail_share=0.1)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scaar.core.errors import InvalidRequest
-from scaar.evaluator.datasets.opening import DataSet, open_dataset
+from scaar.evaluator.datasets.loader import DataSet, open_dataset
 from scaar.evaluator.records import Question
 from scaar.lab.questions import Kind
 
@@ -92,7 +92,7 @@ def test_iirc_has_spans_values_and_verdicts_and_leaves_out_what_nothing_answers(
         "value": ("12 years", "12"),
         "binary": ("yes",),
     }
-    assert dataset.left_out == {"nothing answers it": 2}
+    assert dataset.left_out == {"has no answer": 2}
     assert dataset.questions[0].entity == "Mirja Holt"
     assert dataset.questions[0].supports == ("Mirja Holt", "Norrevik")
 
@@ -147,11 +147,11 @@ def test_mmlu_asks_with_its_choices_and_is_answered_by_a_letter() -> None:
 
 
 def test_mmlu_as_json_lines_is_the_same_questions() -> None:
-    def asked(file: str) -> list[tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]]:
+    def ask(file: str) -> list[tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]]:
         questions = opened("mmlu", file).questions
         return [(each.question, each.answers, each.labels) for each in questions]
 
-    assert asked("mmlu.jsonl") == asked("mmlu")
+    assert ask("mmlu.jsonl") == ask("mmlu")
 
 
 def test_questions_of_ones_own_may_have_entity_labels_supports_and_choices() -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from scaar.core.errors import InvalidRequest
 from scaar.evaluator.datasets import KINDS, kind_of
-from scaar.evaluator.datasets.opening import TOO_LONG, open_dataset
-from scaar.evaluator.datasets.published import PUBLISHED
+from scaar.evaluator.datasets.loader import TOO_LONG, open_dataset
+from scaar.evaluator.datasets.published_files import PUBLISHED
 
 FIXTURES = Path(__file__).parent / "fixtures"
 OF_A_FILE = {
@@ -59,31 +59,31 @@ def test_an_unknown_data_set_is_refused_with_the_known_ones() -> None:
 
 
 @every_file
-def test_an_empty_file_is_told(name: str, file: str, write: Write) -> None:
+def test_an_empty_file_is_reported(name: str, file: str, write: Write) -> None:
     path = write(" \n", f"empty{Path(file).suffix}")  # type: ignore[call-arg]
-    assert str(path) in (told := refused(name, path))
-    assert "is empty" in told or "holds no question" in told
+    assert str(path) in (expected := refused(name, path))
+    assert "is empty" in expected or "contains no question" in expected
 
 
 @every_file
-def test_a_file_that_is_not_there_is_told(name: str, file: str, tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(name: str, file: str, tmp_path: Path) -> None:
     assert refused(name, tmp_path / file).endswith("cannot be read: No such file or directory")
 
 
 @pytest.mark.parametrize("given", OF_A_FILE, ids=OF_A_FILE)
-@pytest.mark.parametrize("wanted", OF_A_FILE, ids=OF_A_FILE)
-def test_a_file_of_one_data_set_is_not_taken_for_another(given: str, wanted: str) -> None:
+@pytest.mark.parametrize("read_as", OF_A_FILE, ids=OF_A_FILE)
+def test_a_file_of_one_data_set_is_not_taken_for_another(given: str, read_as: str) -> None:
     # The plain layout is taken by the sets whose samples are passed on in it.
     plain = {"2wikimultihopqa", "hotpotqa", "nq", "triviaqa"}
-    if given == wanted or (given == "jsonl" and wanted in plain):
-        assert open_dataset(wanted, FIXTURES / OF_A_FILE[given]).questions
+    if given == read_as or (given == "jsonl" and read_as in plain):
+        assert open_dataset(read_as, FIXTURES / OF_A_FILE[given]).questions
         return
-    told = refused(wanted, FIXTURES / OF_A_FILE[given])
-    assert OF_A_FILE[given] in told
-    assert len(told) < 600
+    expected = refused(read_as, FIXTURES / OF_A_FILE[given])
+    assert OF_A_FILE[given] in expected
+    assert len(expected) < 600
 
 
-def test_a_2wiki_file_given_as_strategyqa_is_told_for_what_it_is() -> None:
+def test_a_2wiki_file_given_as_strategyqa_is_reported_for_what_it_is() -> None:
     assert refused("strategyqa", FIXTURES / "2wikimultihopqa.json") == (
         "2wikimultihopqa.json record 1, qid: is missing; the record's fields: _id, type, question, "
         "answer, answer_id, supporting_facts, evidences, evidences_id, entity_ids, context. The "
@@ -92,20 +92,20 @@ def test_a_2wiki_file_given_as_strategyqa_is_told_for_what_it_is() -> None:
     )
 
 
-def test_an_id_that_comes_twice_is_told_with_both_records(write: Write) -> None:
+def test_an_id_that_comes_twice_is_reported_with_both_records(write: Write) -> None:
     record = json.dumps({"id": "a", "question": "Who?", "answers": ["Ann"]})
     other = json.dumps({"id": "b", "question": "Who?", "answers": ["Ann"]})
     path = write(f"{record}\n\n{other}\n{record}\n")
     assert refused("jsonl", path) == (
-        "questions.jsonl record 3, id: 'a' is the id of questions.jsonl record 1 already"
+        "questions.jsonl record 3, id: 'a' is already the id of questions.jsonl record 1"
     )
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
-        ({"answers": []}, "answers: must hold at least one string that is not empty"),
-        ({"answers": [" ", "\t"]}, "answers: must hold at least one string that is not empty"),
+        ({"answers": []}, "answers: must have at least one string that is not empty"),
+        ({"answers": [" ", "\t"]}, "answers: must have at least one string that is not empty"),
         ({"answers": "Ann"}, "answers: must be a list, not 'Ann'"),
         ({"answers": [1]}, "answers: must be a list of strings, not of 1"),
         ({"question": None}, "question: is missing; the record's fields: id, question, answers"),
@@ -115,63 +115,66 @@ def test_an_id_that_comes_twice_is_told_with_both_records(write: Write) -> None:
         ({"id": ""}, "id: must not be empty"),
         ({"labels": "kind"}, "labels: must be an object, not 'kind'"),
         ({"labels": {"kind": []}}, "labels, kind: must be a string, not []"),
-        ({"choices": ["one"]}, "choices: must be 2 to 26 that differ and are not empty"),
-        ({"choices": ["one", "one"]}, "choices: must be 2 to 26 that differ and are not empty"),
+        ({"choices": ["one"]}, "choices: must be 2 to 26 distinct strings that are not empty"),
+        (
+            {"choices": ["one", "one"]},
+            "choices: must be 2 to 26 distinct strings that are not empty",
+        ),
         ({"choices": ["x", "y"]}, "answers: must be letters or texts of the choices, not 'Ann'"),
     ],
 )
 def test_a_wrong_field_is_named_with_what_was_expected(
-    change: dict[str, object], told: str, write: Write
+    change: dict[str, object], expected: str, write: Write
 ) -> None:
     record = {"id": "a", "question": "Who?", "answers": ["Ann"], **change}
     assert refused("jsonl", write(json.dumps(record))).startswith(
-        f"questions.jsonl record 1, {told}"
+        f"questions.jsonl record 1, {expected}"
     )
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("[1]", "questions.jsonl record 1: must be a JSON object, not int"),
         ("7", "questions.jsonl record 1: must be a JSON object, not int"),
         ('{"id"\n{"id": 1}', "questions.jsonl line 1: is not JSON: Expecting ':' delimiter at 5"),
         ('[{"id": 1},\n{"id"]', "questions.jsonl line 2: is not JSON: Expecting ':' delimiter at"),
-        ("[]", "questions.jsonl holds no question of questions of your own"),
+        ("[]", "questions.jsonl contains no question of questions of your own"),
         ("[" * 100_000, "questions.jsonl is not JSON of records"),
     ],
 )
-def test_a_file_that_is_no_records_is_told(text: str, told: str, write: Write) -> None:
-    assert told in refused("jsonl", write(text))
+def test_a_file_without_records_is_reported(text: str, expected: str, write: Write) -> None:
+    assert expected in refused("jsonl", write(text))
 
 
-def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:
+def test_bytes_that_are_not_utf8_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
     path.write_bytes(b'{"id": "\xff"}')
     assert refused("jsonl", path) == f"path: {path} is not UTF-8 at byte 8"
     path.write_bytes(b"\x1f\x8b\x08\x00 broken")
-    assert "the gzip file breaks off" in refused("jsonl", path)
+    assert "the gzip file is damaged" in refused("jsonl", path)
 
 
-def test_triviaqas_test_file_is_told_to_have_no_answers(write: Write) -> None:
+def test_triviaqas_test_file_is_reported_to_have_no_answers(write: Write) -> None:
     path = write(json.dumps({"Data": [{"QuestionId": "x", "Question": "Who?"}]}))
-    assert "Answer: is missing: the test files come without answers" in refused("triviaqa", path)
+    assert "Answer: is missing: the test files have no answers" in refused("triviaqa", path)
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "expected"),
     [
         ("q,a,b,c,d", "record 1: must be question, A, B, C, D, answer: 6 fields, not 5"),
         ("q,a,b,c,d,E", "record 1, answer: must be one of A, B, C, D, not 'E'"),
         ("q,a,,c,d,A", "record 1, B: must not be empty"),
-        ('"q,a,b,c,d,A', "line 1: is no CSV: unexpected end of data"),
+        ('"q,a,b,c,d,A', "line 1: is not valid CSV: unexpected end of data"),
     ],
 )
-def test_a_wrong_row_of_mmlu_is_named(row: str, told: str, tmp_path: Path) -> None:
+def test_a_wrong_row_of_mmlu_is_named(row: str, expected: str, tmp_path: Path) -> None:
     (tmp_path / "anatomy_test.csv").write_text(f"{row}\n")
-    assert refused("mmlu", tmp_path).startswith(f"anatomy_test.csv {told}")
+    assert refused("mmlu", tmp_path).startswith(f"anatomy_test.csv {expected}")
 
 
-def test_a_folder_without_tables_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_tables_is_reported(tmp_path: Path) -> None:
     assert "has no CSV file" in refused("mmlu", tmp_path)
     assert refused("hotpotqa", tmp_path) == f"path: {tmp_path} cannot be read: Is a directory"
 
@@ -199,7 +202,7 @@ def test_a_published_file_is_known_by_its_checksum_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "told"),
+    ("name", "options", "expected"),
     [
         ("nq", {}, 'path: must name the file of nq: {"question", "answer": [...]}'),
         ("nq", {"seed": 1}, "seed: is not taken by the data set nq"),
@@ -211,13 +214,13 @@ def test_a_published_file_is_known_by_its_checksum_only() -> None:
     ],
 )
 def test_an_option_that_is_not_a_data_sets_is_refused(
-    name: str, options: dict[str, object], told: str
+    name: str, options: dict[str, object], expected: str
 ) -> None:
     path = options.pop("path", FIXTURES / "nq.jsonl" if name != "lab" and options else None)
-    assert told in refused(name, path, **options)  # type: ignore[arg-type]
+    assert expected in refused(name, path, **options)  # type: ignore[arg-type]
 
 
-def test_a_question_that_is_too_long_to_be_asked_is_left_out_and_counted(write: Write) -> None:
+def test_a_question_above_the_limit_is_left_out_and_counted(write: Write) -> None:
     long = {"id": "a", "question": "who " * 501, "answers": ["Ann"]}
     short = {"id": "b", "question": "who " * 500, "answers": ["Ann"]}
     dataset = open_dataset("jsonl", write(f"{json.dumps(long)}\n{json.dumps(short)}"))

@@ -8,8 +8,8 @@ import pytest
 from scaar.core.errors import InvalidRequest
 from scaar.evaluator.datasets import KINDS
 from scaar.evaluator.datasets.corpora import open_passages
-from scaar.evaluator.datasets.opening import open_dataset
-from scaar.retriever.validation import wrong_fields
+from scaar.evaluator.datasets.loader import open_dataset
+from scaar.retriever.validation import passage_violations
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -26,14 +26,16 @@ def test_contexts_are_pooled_and_hold_every_support(name: str, file: str) -> Non
     passages = list(open_passages(name, FIXTURES / file))
     ids = [passage.id for passage in passages]
     assert len(set(ids)) == len(ids) == 20
-    assert all(passage.id == passage.title and not wrong_fields(passage) for passage in passages)
+    assert all(
+        passage.id == passage.title and not passage_violations(passage) for passage in passages
+    )
     for question in open_dataset(name, FIXTURES / file).questions:
         assert set(question.supports) <= set(ids)
     texts = {passage.title: passage.text for passage in passages}
     assert texts["Salt Road"] == "Salt Road is a film of 1975. It was directed by Mirja Holt."
 
 
-def test_the_first_text_of_a_title_stands_and_empty_ones_are_left_out(tmp_path: Path) -> None:
+def test_the_first_text_of_a_title_is_kept_and_empty_ones_are_left_out(tmp_path: Path) -> None:
     context = [["Etna", ["One."]], ["Etna", ["Two."]], ["", ["None."]], ["Fuji", [" ", ""]]]
     path = tmp_path / "dev.json"
     path.write_text(json.dumps([{"context": context}]))
@@ -51,7 +53,7 @@ def test_iircs_passages_are_its_articles_without_their_markup() -> None:
 
 
 def test_iircs_questions_are_not_taken_for_its_articles() -> None:
-    with pytest.raises(InvalidRequest, match="must be one object of titles and articles"):
+    with pytest.raises(InvalidRequest, match="must be an object that maps titles to articles"):
         list(open_passages("iirc", FIXTURES / "iirc.json"))
 
 
@@ -63,14 +65,14 @@ def test_the_labs_passages_hold_every_support() -> None:
 
 @pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.passages is None])
 def test_a_data_set_without_passages_says_so(name: str, tmp_path: Path) -> None:
-    with pytest.raises(InvalidRequest, match=f"dataset: {name} brings no passages; those that do"):
+    with pytest.raises(InvalidRequest, match=f"dataset: {name} has no passages; these have"):
         open_passages(name, tmp_path)
 
 
-def test_a_file_without_contexts_is_told(tmp_path: Path) -> None:
+def test_a_file_without_contexts_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="jsonl.jsonl record 1, context: is missing"):
         list(open_passages("hotpotqa", FIXTURES / "jsonl.jsonl"))
     bare = tmp_path / "bare.json"
     bare.write_text("{}")
-    with pytest.raises(InvalidRequest, match="bare.json holds no passage"):
+    with pytest.raises(InvalidRequest, match="bare.json contains no passage"):
         list(open_passages("iirc", bare))

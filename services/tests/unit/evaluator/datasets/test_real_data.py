@@ -13,7 +13,7 @@ from scaar.core.measures.normalisation import normalised
 from scaar.core.types import AnswerRequest, PolicyRequest
 from scaar.core.validation import validate
 from scaar.evaluator.datasets.corpora import open_passages
-from scaar.evaluator.datasets.opening import TOO_LONG, open_dataset
+from scaar.evaluator.datasets.loader import TOO_LONG, open_dataset
 
 pytestmark = pytest.mark.real_data
 
@@ -85,15 +85,15 @@ def test_a_true_answer_of_a_real_question_scores_1(name: str, file: str, real_da
         for text in (f"So the answer is {question.answers[0]}.",)
         if main(dataset.kind.extract(text, question), question.answers) != 1.0
     ]
-    # A few answers cannot be told from the text around them: one that is a sign alone.
+    # A few answers cannot be distinguished from the text around them: one that is a sign alone.
     assert len(missed) <= len(dataset.questions) / 500, missed
 
 
-@pytest.mark.parametrize(("file", "told"), NOT_QUESTIONS.items(), ids=NOT_QUESTIONS)
+@pytest.mark.parametrize(("file", "message"), NOT_QUESTIONS.items(), ids=NOT_QUESTIONS)
 def test_a_real_file_without_questions_and_answers_is_refused(
-    file: str, told: str, real_data: Path
+    file: str, message: str, real_data: Path
 ) -> None:
-    with pytest.raises(InvalidRequest, match=f"record 1, {told}"):
+    with pytest.raises(InvalidRequest, match=f"record 1, {message}"):
         open_dataset(NAMED[file.split("/")[0]], real_data / file)
 
 

@@ -4,12 +4,10 @@ from dataclasses import replace
 import pytest
 
 from scaar.core.errors import InvalidRequest
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.types import AnswerRequest, Passage, Provenance
-from scaar.evaluator.execution.indexes import check_indexes
-from scaar.evaluator.execution.opening import provenances
-from scaar.evaluator.execution.shard import run_shard
-from scaar.evaluator.execution.turns import Turns
+from scaar.evaluator.execution.provenance import check_indexes, provenances
+from scaar.evaluator.execution.shard import QuestionLimiter, run_shard
 from scaar.evaluator.planning.ablations import plan_ablation
 from scaar.evaluator.planning.work import plan_work
 from scaar.evaluator.records import Question
@@ -34,14 +32,21 @@ def retriever() -> InMemoryRetriever:
 
 
 async def test_each_setting_retrieves_from_its_own_index() -> None:
-    store, asked = MemoryStore(), retriever()
-    expected = await provenances(loop(asked), SETTINGS, TEMPLATE)
+    store, requested = MemoryStore(), retriever()
+    expected = await provenances(loop(requested), SETTINGS, TEMPLATE)
     assert expected["single_round:index=b"].index == "b"
     check_indexes(SETTINGS, expected)
     plan = plan_work(SETTINGS, [Question("q", "Who?", ("Ada",), "Ada")])
-    await run_shard(loop(asked), plan, store, template=TEMPLATE, expected=expected, turns=Turns(1))
+    await run_shard(
+        loop(requested),
+        plan,
+        store,
+        template=TEMPLATE,
+        expected=expected,
+        limiter=QuestionLimiter(1),
+    )
     assert [each.failure for each in store.kept] == [None] * len(SETTINGS)
-    assert {each.index for each in asked.requests} == {"a", "b"}
+    assert {each.index for each in requested.requests} == {"a", "b"}
 
 
 async def made() -> Mapping[str, Provenance]:
@@ -49,16 +54,16 @@ async def made() -> Mapping[str, Provenance]:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
-        ("9" * 64, r"must hold the same passages: a \(passages .*, b \(passages 999999999999\)"),
-        ("", "b was built by a version that keeps no digest"),
+        ("9" * 64, r"must contain the same passages: a \(passages .*, b \(passages 999999999999\)"),
+        ("", "b was built by a version that stores no digest"),
     ],
 )
-async def test_indexes_of_other_passages_are_refused(content: str, told: str) -> None:
+async def test_indexes_of_other_passages_are_refused(content: str, message: str) -> None:
     found = {
         label: replace(each, index_content=content) if each.index == "b" else each
         for label, each in (await made()).items()
     }
-    with pytest.raises(InvalidRequest, match=told):
+    with pytest.raises(InvalidRequest, match=message):
         check_indexes(SETTINGS, found)

@@ -1,11 +1,11 @@
 import pytest
 
 from scaar.core.errors import CapabilityMissing, NotFound
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.types import AnswerRequest
-from scaar.evaluator.execution.opening import split_served
+from scaar.evaluator.execution.provenance import select_servable
 from scaar.evaluator.planning.settings import plan_settings
-from scaar.evaluator.results import told_left_out
+from scaar.evaluator.results import describe_left_out
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.testing.fakes import (
     WHITE_BOX_MODEL,
@@ -29,8 +29,8 @@ BLACK_BOX = ScriptedGenerator(lambda request: [(" It.", -0.1)])
 WHITE_BOX = ScriptedGenerator(lambda request: [(" It.", -0.1)], model=WHITE_BOX_MODEL)
 
 
-async def test_what_a_model_cannot_serve_is_told_with_what_it_lacks() -> None:
-    served, left_out = await split_served(_loop(BLACK_BOX), SETTINGS, TEMPLATE)
+async def test_settings_that_a_model_cannot_serve_are_listed_with_what_it_lacks() -> None:
+    served, left_out = await select_servable(_loop(BLACK_BOX), SETTINGS, TEMPLATE)
     assert [each.label for each in served] == [
         "no_retrieval",
         "flare:theta=0.3",
@@ -40,23 +40,23 @@ async def test_what_a_model_cannot_serve_is_told_with_what_it_lacks() -> None:
         *(each for each in SETTINGS if each.policy.name in ("no_retrieval", "flare")),
         *(each for each in SETTINGS if each.policy.name not in ("no_retrieval", "flare")),
     )
-    assert told_left_out(left_out) == [
+    assert describe_left_out(left_out) == [
         "dragin:theta=0.3, dragin:theta=0.8, etc:theta=0.3, etc:theta=0.8 "
         "(lacking: attention, entropy)",
         "mean_entropy:theta=0.3, mean_entropy:theta=0.8 (lacking: entropy)",
     ]
 
 
-async def test_nothing_is_left_out_where_all_can_be_served() -> None:
-    assert await split_served(_loop(WHITE_BOX), SETTINGS, TEMPLATE) == (SETTINGS, ())
+async def test_nothing_is_left_out_if_all_settings_can_be_served() -> None:
+    assert await select_servable(_loop(WHITE_BOX), SETTINGS, TEMPLATE) == (SETTINGS, ())
 
 
-async def test_a_model_that_can_serve_none_is_refused_with_what_it_lacks() -> None:
+async def test_a_model_that_can_serve_no_setting_is_refused() -> None:
     with pytest.raises(CapabilityMissing, match="policy dragin needs attention, entropy"):
-        await split_served(_loop(BLACK_BOX), SETTINGS[1:3], TEMPLATE)
+        await select_servable(_loop(BLACK_BOX), SETTINGS[1:3], TEMPLATE)
 
 
-async def test_what_fails_for_another_reason_is_no_lack_of_the_model() -> None:
+async def test_a_failure_for_another_reason_is_not_a_missing_capability() -> None:
     elsewhere = AnswerRequest("Who?", index="nowhere")
     with pytest.raises(NotFound):
-        await split_served(_loop(BLACK_BOX), SETTINGS, elsewhere)
+        await select_servable(_loop(BLACK_BOX), SETTINGS, elsewhere)

@@ -3,17 +3,16 @@ from collections.abc import Iterable
 from scaar.core.errors import BackendUnavailable
 from scaar.core.gates.proxy import GateProxy
 from scaar.core.gates.word_statistics import WordStatistics
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.types import (
     AnswerEvent,
     AnswerRequest,
-    Gate,
     GenerateRequest,
     Passage,
     PolicyOverrides,
     PolicyRequest,
 )
-from scaar.evaluator.execution.predict import NO_BILL, predict
+from scaar.evaluator.execution.prediction import NO_USAGE, predict
 from scaar.evaluator.planning.work import Work
 from scaar.evaluator.records import Failure, Question, Setting
 from scaar.query_builder.local import LocalQueryBuilder
@@ -50,7 +49,7 @@ def loop(gate: GateProxy | None = None) -> AdaptiveLoop:
     )
 
 
-async def test_every_decision_is_kept_with_what_it_was_made_from() -> None:
+async def test_every_decision_is_stored_with_its_evidence() -> None:
     found = await predict(loop(), work("flare"), TEMPLATE)
     prediction = found.prediction
     assert (prediction.setting, prediction.question_id) == ("flare", "q1")
@@ -69,30 +68,30 @@ async def test_every_decision_is_kept_with_what_it_was_made_from() -> None:
     assert found.provenance.policy.name == "flare"
 
 
-async def test_what_is_looked_up_before_the_first_sentence_stands_with_it() -> None:
+async def test_a_retrieval_before_the_first_sentence_belongs_to_that_sentence() -> None:
     found = await predict(loop(), work("single_round"), TEMPLATE)
     first, _ = found.prediction.decisions
     assert first.passage_ids == ("p1",)
     assert (first.words, first.draft) == ((), "")
 
 
-async def test_what_a_gate_decided_is_kept_with_the_prediction() -> None:
+async def test_the_judgement_of_a_gate_is_stored_with_the_prediction() -> None:
     words = WordStatistics("a list", {}, 0.1)
     gate = GateProxy("lm", "1", words, 0.0, (0.0, 0.0, 0.0), 0.6)
-    asked = Work(
-        Setting("gated", PolicyRequest("flare", PolicyOverrides(gate=Gate.GECE_PROXY))), QUESTION
+    requested = Work(
+        Setting("gated", PolicyRequest("flare", PolicyOverrides(gate="gece_proxy"))), QUESTION
     )
-    found = await predict(loop(gate), asked, TEMPLATE)
+    found = await predict(loop(gate), requested, TEMPLATE)
     assert found.prediction.gate is not None
-    assert (found.prediction.gate.long_tail, found.prediction.usage.retrievals) == (False, 0)
+    assert (found.prediction.gate.policy, found.prediction.usage.retrievals) == ("no_retrieval", 0)
     assert (await predict(loop(gate), work("flare"), TEMPLATE)).prediction.gate is None
 
 
-async def test_a_condition_is_a_failed_prediction_without_a_bill() -> None:
+async def test_a_condition_is_a_failed_prediction_without_usage() -> None:
     answerer = ScriptedAnswerer(lambda _: [BackendUnavailable("nobody answers")])
     found = await predict(answerer, work("scaar"), TEMPLATE)
     assert found.prediction.failure == Failure("BACKEND_UNAVAILABLE", "nobody answers")
-    assert (found.prediction.answer, found.prediction.usage) == ("", NO_BILL)
+    assert (found.prediction.answer, found.prediction.usage) == ("", NO_USAGE)
     assert found.provenance is None
 
 

@@ -5,19 +5,18 @@ import pytest
 
 from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.ports import ContributionScorer
 from scaar.core.types import AnswerRequest, Provenance
-from scaar.evaluator.execution.opening import provenances
+from scaar.evaluator.execution.provenance import provenances
 from scaar.evaluator.execution.scorers import Controls, check_scorers
-from scaar.evaluator.execution.shard import run_shard
-from scaar.evaluator.execution.turns import Turns
-from scaar.evaluator.planning.scorers import with_scorers
+from scaar.evaluator.execution.shard import QuestionLimiter, run_shard
+from scaar.evaluator.planning.axes import with_scorers
 from scaar.evaluator.planning.settings import plan_settings
 from scaar.evaluator.planning.work import plan_work
 from scaar.evaluator.records import Question
 from scaar.query_builder.local import LocalQueryBuilder
-from scaar.scorer.controls.opening import open_control
+from scaar.scorer.controls.factory import open_control
 from scaar.testing.fakes import InMemoryRetriever, ScriptedGenerator, ScriptedScorer
 
 from .test_shard import MemoryStore
@@ -48,7 +47,7 @@ async def made() -> Mapping[str, Provenance]:
     return await provenances(loop(), SETTINGS, TEMPLATE, controls=await control_loops())
 
 
-async def test_each_setting_is_asked_of_its_own_scorer() -> None:
+async def test_each_setting_is_answered_with_its_own_scorer() -> None:
     controls, store = await control_loops(), MemoryStore()
     expected = await provenances(loop(), SETTINGS, TEMPLATE, controls=controls)
     assert {label: each.scorer for label, each in expected.items()} == {
@@ -61,7 +60,13 @@ async def test_each_setting_is_asked_of_its_own_scorer() -> None:
     check_scorers(SETTINGS, expected)
     plan = plan_work(SETTINGS, [Question("q", "Who?", ("Ada",), "Ada")])
     await run_shard(
-        loop(), plan, store, template=TEMPLATE, expected=expected, turns=Turns(2), controls=controls
+        loop(),
+        plan,
+        store,
+        template=TEMPLATE,
+        expected=expected,
+        limiter=QuestionLimiter(2),
+        controls=controls,
     )
     weights = {
         each.setting: tuple(word.contribution for word in each.decisions[0].words)
@@ -77,28 +82,44 @@ async def test_each_setting_is_asked_of_its_own_scorer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "other", "told"),
+    ("label", "other", "message"),
     [
-        ("scaar", {"scorer": "lm+idf"}, "scaar wants the scorer itself, and is by lm"),
+        ("scaar", {"scorer": "lm+idf"}, "scaar needs the scorer itself, but is answered with lm"),
         (
             "scaar:scorer=idf",
             {"scorer": "scripted"},
-            "scaar:scorer=idf wants the control idf, and is by scripted",
+            "scaar:scorer=idf needs the control idf, but is answered with scripted",
         ),
-        ("scaar:scorer=permuted", {"scorer_revision": "2"}, "is by another scorer than without"),
-        ("scaar:scorer=constant", {"scorer": "lm+constant"}, "is by another scorer than without"),
-        ("scaar:scorer=idf", {"model_revision": "2"}, "is by another model than without"),
-        ("scaar:scorer=idf", {"index_version": "2"}, "is by another index than without"),
+        (
+            "scaar:scorer=permuted",
+            {"scorer_revision": "2"},
+            "has another scorer than the same",
+        ),
+        (
+            "scaar:scorer=constant",
+            {"scorer": "lm+constant"},
+            "has another scorer than the same",
+        ),
+        (
+            "scaar:scorer=idf",
+            {"model_revision": "2"},
+            "has another model than the same",
+        ),
+        (
+            "scaar:scorer=idf",
+            {"index_version": "2"},
+            "has another index than the same",
+        ),
     ],
 )
 async def test_what_is_answered_by_another_scorer_model_or_index_is_refused(
-    label: str, other: dict[str, str], told: str
+    label: str, other: dict[str, str], message: str
 ) -> None:
     found = dict(await made())
     found[label] = replace(found[label], **other)  # type: ignore[arg-type]
     with pytest.raises(InvalidRequest) as caught:
         check_scorers(SETTINGS, found)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 async def test_an_evaluation_without_controls_takes_whatever_scorer_there_is() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from scaar.core.errors import BackendUnavailable, ScaarError
-from scaar.core.loop import AdaptiveLoop, Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.types import (
     AnswerEvent,
     AnswerFinished,
@@ -13,10 +13,9 @@ from scaar.core.types import (
     AnswerStarted,
     GenerateRequest,
 )
-from scaar.evaluator.execution.keeping import MOST
-from scaar.evaluator.execution.opening import provenances
-from scaar.evaluator.execution.shard import run_shard
-from scaar.evaluator.execution.turns import Turns
+from scaar.evaluator.execution.prediction_writer import MAX_PENDING
+from scaar.evaluator.execution.provenance import provenances
+from scaar.evaluator.execution.shard import QuestionLimiter, run_shard
 from scaar.evaluator.planning.settings import plan_settings
 from scaar.evaluator.planning.work import Key, Work, plan_work
 from scaar.evaluator.records import Prediction, Question
@@ -53,7 +52,7 @@ class MemoryStore:
 
 
 class CountingAnswerer:
-    """Answers, and counts the answers under way; some questions fail."""
+    """An answerer that counts the answers in flight; some questions fail."""
 
     def __init__(self, *, failing: str = "", revision_from: int = 1_000) -> None:
         def script(request: GenerateRequest) -> list[Piece]:
@@ -66,19 +65,19 @@ class CountingAnswerer:
         self._loop = AdaptiveLoop(ports)
         self._failing = failing
         self._revision_from = revision_from
-        self.asked: list[str] = []
+        self.received: list[str] = []
         self.under_way = self.most = self.answered = 0
         self.five_are_answered = asyncio.Event()
 
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
-        self.asked.append(request.question)
+        self.received.append(request.question)
         self.under_way += 1
         self.most = max(self.most, self.under_way)
         try:
             if self._failing and self._failing in request.question:
                 raise BackendUnavailable("nobody answers")
             async for event in self._loop.stream_answer(request):
-                if isinstance(event, AnswerStarted) and len(self.asked) > self._revision_from:
+                if isinstance(event, AnswerStarted) and len(self.received) > self._revision_from:
                     changed = replace(event.provenance, model_revision="2")
                     yield AnswerStarted(changed)
                     raise BackendUnavailable("restarted")
@@ -97,32 +96,32 @@ async def ran(
     *,
     concurrency: int = 3,
     plan: Sequence[Work] = PLAN,
-    last_begun: Callable[[], None] = lambda: None,
+    on_last_started: Callable[[], None] = lambda: None,
 ) -> None:
     expected = await provenances(answerer, SETTINGS, TEMPLATE)
-    answerer.asked.clear()
+    answerer.received.clear()
     await run_shard(
         answerer,
         plan,
         store,
         template=TEMPLATE,
         expected=expected,
-        turns=Turns(concurrency),
-        last_begun=last_begun,
+        limiter=QuestionLimiter(concurrency),
+        on_last_started=on_last_started,
     )
 
 
 @pytest.mark.parametrize("concurrency", [1, 3, 50])
-async def test_all_is_asked_once_so_many_at_a_time(concurrency: int) -> None:
+async def test_every_question_is_answered_once_with_bounded_concurrency(concurrency: int) -> None:
     answerer, store = CountingAnswerer(), MemoryStore()
     await ran(answerer, store, concurrency=concurrency)
     assert answerer.most == min(concurrency, len(PLAN))
-    assert sorted(answerer.asked) == sorted(work.question.question for work in PLAN)
+    assert sorted(answerer.received) == sorted(work.question.question for work in PLAN)
     made = [(each.setting, each.question_id) for each in store.kept]
     assert sorted(made) == sorted(work.key for work in PLAN)
 
 
-async def test_a_question_that_fails_is_kept_as_failed_and_the_others_go_on() -> None:
+async def test_a_failed_question_is_stored_and_the_others_continue() -> None:
     store = MemoryStore()
     await ran(CountingAnswerer(failing="Who is 4?"), store)
     failed = [each.question_id for each in store.kept if each.failure]
@@ -130,7 +129,7 @@ async def test_a_question_that_fails_is_kept_as_failed_and_the_others_go_on() ->
     assert len(store.kept) == len(PLAN)
 
 
-async def test_a_store_without_room_ends_it_and_nothing_goes_on() -> None:
+async def test_a_full_store_ends_the_run() -> None:
     answerer, store = CountingAnswerer(), MemoryStore(room=4)
     with pytest.raises(ScaarError, match="no room"):
         await ran(answerer, store)
@@ -139,7 +138,7 @@ async def test_a_store_without_room_ends_it_and_nothing_goes_on() -> None:
 
 async def test_it_ends_where_another_model_answers_than_the_one_it_began_with() -> None:
     answerer, store = CountingAnswerer(revision_from=5), MemoryStore()
-    with pytest.raises(ScaarError, match="has changed while the evaluation ran"):
+    with pytest.raises(ScaarError, match="changed while the evaluation ran"):
         await ran(answerer, store)
     assert len(store.kept) < len(PLAN)
     assert answerer.under_way == 0
@@ -156,16 +155,16 @@ async def test_a_cancelled_shard_leaves_nothing_under_way() -> None:
     assert 3 <= len(store.kept) < len(PLAN)
 
 
-async def test_what_comes_within_a_moment_is_kept_together() -> None:
+async def test_predictions_that_arrive_together_are_stored_in_one_batch() -> None:
     store = MemoryStore(gather_s=60.0)
     await ran(CountingAnswerer(), store)
     assert store.added == [len(PLAN)]
 
 
-async def test_no_more_than_so_many_wait_to_be_kept() -> None:
-    store, plan = MemoryStore(gather_s=60.0), [PLAN[0]] * (2 * MOST + 5)
+async def test_pending_predictions_are_bounded() -> None:
+    store, plan = MemoryStore(gather_s=60.0), [PLAN[0]] * (2 * MAX_PENDING + 5)
     await ran(CountingAnswerer(), store, plan=plan)
-    assert store.added == [MOST, MOST, 5]
+    assert store.added == [MAX_PENDING, MAX_PENDING, 5]
 
 
 async def test_a_cancelled_shard_keeps_what_was_answered() -> None:
@@ -179,15 +178,15 @@ async def test_a_cancelled_shard_keeps_what_was_answered() -> None:
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
-async def test_it_is_told_once_that_the_last_question_has_its_turn(concurrency: int) -> None:
-    answerer, begun = CountingAnswerer(), []
+async def test_the_start_of_the_last_question_is_reported_once(concurrency: int) -> None:
+    answerer, started = CountingAnswerer(), []
     await ran(
         answerer,
         MemoryStore(),
         concurrency=concurrency,
-        last_begun=lambda: begun.append(len(answerer.asked)),
+        on_last_started=lambda: started.append(len(answerer.received)),
     )
-    assert begun == [len(PLAN) - 1]
+    assert started == [len(PLAN) - 1]
 
 
 class Broken(CountingAnswerer):
@@ -200,8 +199,8 @@ class Broken(CountingAnswerer):
         self.may_end = asyncio.Event()
 
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
-        self.asked.append(request.question)
-        if len(self.asked) == 1:
+        self.received.append(request.question)
+        if len(self.received) == 1:
             await self.held.wait()
             raise RuntimeError("no thought was given to it")
         try:
@@ -214,10 +213,10 @@ class Broken(CountingAnswerer):
 
 
 async def test_a_shard_that_ends_by_a_fault_and_is_cancelled_meanwhile_ends() -> None:
-    answerer, turns = Broken(), Turns(2)
+    answerer, turns = Broken(), QuestionLimiter(2)
     expected = await provenances(CountingAnswerer(), SETTINGS, TEMPLATE)
     asking = run_shard(
-        answerer, PLAN, MemoryStore(), template=TEMPLATE, expected=expected, turns=turns
+        answerer, PLAN, MemoryStore(), template=TEMPLATE, expected=expected, limiter=turns
     )
     running = asyncio.create_task(asking)
     async with asyncio.timeout(10):

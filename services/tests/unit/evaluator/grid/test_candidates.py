@@ -6,17 +6,17 @@ from hypothesis import strategies as st
 
 from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest, ScaarError
-from scaar.core.types import Formulation, Granularity, Trigger
-from scaar.evaluator.grid.candidates import (
+from scaar.core.types import Granularity
+from scaar.evaluator.planning.axes import with_scorers
+from scaar.evaluator.planning.settings import plan_settings
+from scaar.evaluator.records import Decision, Prediction
+from scaar.evaluator.studies.grid.candidates import (
     candidates_of,
     check_grid,
     first_pass_settings,
     quantiles,
     with_candidates,
 )
-from scaar.evaluator.planning.scorers import with_scorers
-from scaar.evaluator.planning.settings import plan_settings
-from scaar.evaluator.records import Decision, Prediction
 from scaar.testing.evaluations import prediction
 
 SCORES = st.lists(st.floats(-1, 1), max_size=40)
@@ -71,11 +71,11 @@ def test_a_sentence_that_no_theta_spares_moves_no_candidate() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scores", "told"),
+    ("scores", "message"),
     [((), "no sentence was judged"), ((0.5, 0.5), "2 sentences have 1 different trigger scores")],
 )
-def test_too_few_scores_are_told(scores: tuple[float, ...], told: str) -> None:
-    with pytest.raises(ScaarError, match=told):
+def test_too_few_scores_are_reported(scores: tuple[float, ...], message: str) -> None:
+    with pytest.raises(ScaarError, match=message):
         candidates_of(scored("flare", *scores), "flare", size=3)
 
 
@@ -95,7 +95,7 @@ def test_each_trigger_is_judged_once_whatever_else_varies() -> None:
 
 def test_what_moves_the_scores_is_judged_apart() -> None:
     settings = plan_settings(
-        ("flare",), {"granularity": tuple(Granularity), "query": (Formulation.QUESTION,)}
+        ("flare",), {"granularity": tuple(Granularity), "query": ("question",)}
     )
     assert [each.label for each in first_pass_settings(settings)] == [
         f"flare:granularity={each}" for each in Granularity
@@ -103,7 +103,7 @@ def test_what_moves_the_scores_is_judged_apart() -> None:
 
 
 def test_a_control_of_the_scorer_is_judged_apart_where_the_trigger_goes_by_it() -> None:
-    settings = plan_settings(("scaar",), {"trigger": (Trigger.FLARE, Trigger.EXP_RAW)})
+    settings = plan_settings(("scaar",), {"trigger": ("flare", "exp_raw")})
     found = with_scorers(settings, (None, Control.PERMUTED))
     judging = [each.label for each in first_pass_settings(found)]
     assert judging == [
@@ -120,7 +120,7 @@ def test_a_control_of_the_scorer_is_judged_apart_where_the_trigger_goes_by_it() 
 
 def test_a_grid_has_a_size_and_goes_without_thetas() -> None:
     check_grid(6, {"alpha": (25.0,)})
-    with pytest.raises(InvalidRequest, match="--grid: must be 2 to 50, not 1"):
+    with pytest.raises(InvalidRequest, match="grid: must be 2 to 50, not 1"):
         check_grid(1, {})
-    with pytest.raises(InvalidRequest, match="goes without --theta"):
+    with pytest.raises(InvalidRequest, match="cannot be combined with values of theta"):
         check_grid(6, {"theta": (0.1,)})

@@ -3,9 +3,8 @@ from dataclasses import dataclass, replace
 import pytest
 
 from scaar.core.errors import InvalidRequest
-from scaar.core.types import Trigger
-from scaar.evaluator.joining.axes import Axis, axes_of
 from scaar.evaluator.results import DatasetOrigin, Evaluation, Grid, LeftOut
+from scaar.evaluator.studies.joining.axes import Axis, axes_of
 
 from ..simulated import draw_questions, evaluation_of, setting
 
@@ -51,7 +50,7 @@ def _refused(*evaluations: Evaluation) -> str:
     return str(refused.value)
 
 
-def test_models_are_told_apart_by_name_and_where_that_is_one_by_revision() -> None:
+def test_models_are_distinguished_by_name_and_then_by_revision() -> None:
     named = _axes(ONE, _by_model("lab-lm-b"))["model"]
     assert (named.values, named.swept) == (("lab-lm", "lab-lm-b"), False)
     twins = _axes(ONE, _by_model("lab-lm", revision="77aa"))["model"]
@@ -70,15 +69,15 @@ def test_a_number_of_the_data_set_s_own_is_swept() -> None:
     assert (axes["rate"].values, axes["rate"].swept) == ((1.0, 0.0, 0.25), True)
 
 
-def test_a_setting_that_is_one_number_in_each_is_swept_whoever_set_it() -> None:
+def test_a_number_that_differs_between_evaluations_is_swept() -> None:
     axes = _axes(_at_top_k(1), _at_top_k(None), _at_top_k(8))
     assert (axes["top_k"].values, axes["top_k"].swept) == ((1.0, 3.0, 8.0), True)
 
 
 def test_values_that_are_several_in_each_are_refused() -> None:
     several = (*SETTINGS[:2], setting("flare", theta=0.6), SETTINGS[2])
-    told = _refused(ONE, evaluation_of(QUESTIONS, several))
-    assert "b cannot be joined to a: theta of policies 0.4, 0.6 (flare)" in told
+    message = _refused(ONE, evaluation_of(QUESTIONS, several))
+    assert "b cannot be joined to a: theta of policies 0.4, 0.6 (flare)" in message
 
 
 def test_thetas_that_a_grid_has_placed_are_places_and_need_not_be_equal() -> None:
@@ -88,7 +87,7 @@ def test_thetas_that_a_grid_has_placed_are_places_and_need_not_be_equal() -> Non
 
     assert list(_axes(laid(0.3, 2), _by_model("b", of=laid(0.7, 2)))) == ["model"]
     assert "the grid is of 3 there and of 2 here" in _refused(laid(0.3, 2), laid(0.3, 3))
-    assert "the grid is not laid there and of 2 here" in _refused(laid(0.4, 2), _at_top_k(None))
+    assert "the grid is not set there and of 2 here" in _refused(laid(0.4, 2), _at_top_k(None))
 
 
 def test_a_policy_that_a_model_cannot_serve_keeps_nobody_apart() -> None:
@@ -100,13 +99,16 @@ def test_a_policy_that_a_model_cannot_serve_keeps_nobody_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "told"),
+    ("other", "message"),
     [
-        (ONE, "a and b are the same evaluation: nothing differs that is compared"),
-        (evaluation_of(QUESTIONS, SETTINGS[:2]), "the policies of one alone are none there and "),
+        (ONE, "a and b are the same evaluation: no compared property differs"),
         (
-            evaluation_of(QUESTIONS, (*SETTINGS, setting("scaar", trigger=Trigger.FLARE))),
-            "the policies of one alone are scaar:trigger=flare there and none here",
+            evaluation_of(QUESTIONS, SETTINGS[:2]),
+            "policies of only one of them are none there and ",
+        ),
+        (
+            evaluation_of(QUESTIONS, (*SETTINGS, setting("scaar", trigger="flare"))),
+            "policies of only one of them are scaar:trigger=flare there and none here",
         ),
         (
             replace(ONE, dataset=replace(ONE.dataset, checksum="ef", questions=3)),
@@ -116,25 +118,25 @@ def test_a_policy_that_a_model_cannot_serve_keeps_nobody_apart() -> None:
     ],
 )
 def test_what_does_not_go_together_is_refused_with_what_is_different(
-    other: Evaluation, told: str
+    other: Evaluation, message: str
 ) -> None:
-    assert told in _refused(ONE, other)
+    assert message in _refused(ONE, other)
 
 
 @pytest.mark.parametrize(
-    ("field", "told"),
+    ("field", "message"),
     [
         ("scorer", "the scorer is other 9c1d there and lab-cross-encoder 9c1d here"),
         ("index", "the index is other f0e1d2c3 there and lab f0e1d2c3 here"),
         ("prompt_profile", "the prompt layout is other there and lab here"),
     ],
 )
-def test_other_parts_than_those_that_are_compared_are_refused(field: str, told: str) -> None:
+def test_other_parts_than_those_that_are_compared_are_refused(field: str, message: str) -> None:
     made = {label: replace(each, **{field: "other"}) for label, each in ONE.provenance.items()}
-    assert told in _refused(ONE, replace(ONE, provenance=made))
+    assert message in _refused(ONE, replace(ONE, provenance=made))
 
 
-def test_another_model_may_have_a_layout_of_its_own_and_another_data_set_an_index() -> None:
+def test_another_model_may_have_another_layout_and_another_data_set_another_index() -> None:
     other = _by_model("b")
     made = {label: replace(each, prompt_profile="x") for label, each in other.provenance.items()}
     assert _axes(ONE, replace(other, provenance=made))["model"].differs

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scaar.core.errors import InvalidRequest
-from scaar.evaluator.longtail.detection import BY, auroc, detection, precision_at, tail_of
-from scaar.evaluator.longtail.records import Label, Parts
 from scaar.evaluator.records import Question
+from scaar.evaluator.studies.longtail.detection import BY, auroc, detection, precision_at, tail_of
+from scaar.evaluator.studies.longtail.records import Label, Parts
 
 QUESTIONS = tuple(
     Question(
@@ -76,15 +76,15 @@ def test_an_order_that_puts_the_tail_first_finds_all_of_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tail", "told"),
+    ("tail", "message"),
     [
         ("popularity", "must be LABEL=VALUE"),
         ("=tail", "must be LABEL=VALUE"),
         ("fame=tail", "q0 has no label 'fame'; it has popularity"),
-        ("popularity=rare", "no question is of the tail"),
-        ("popularity=head,tail", "every question is of the tail"),
+        ("popularity=rare", "no question is in the tail"),
+        ("popularity=head,tail", "every question is in the tail"),
     ],
 )
-def test_a_tail_that_is_not_told_is_refused(tail: str, told: str) -> None:
-    with pytest.raises(InvalidRequest, match=f"--tail: .*{told}"):
+def test_an_unknown_tail_is_refused(tail: str, message: str) -> None:
+    with pytest.raises(InvalidRequest, match=f"--tail: .*{message}"):
         tail_of(QUESTIONS, tail)

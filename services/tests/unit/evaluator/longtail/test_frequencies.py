@@ -2,7 +2,7 @@ import pytest
 
 from scaar.core.errors import InvalidRequest
 from scaar.core.types import Passage
-from scaar.evaluator.longtail.frequencies import corpus_frequencies, english_frequencies
+from scaar.evaluator.studies.longtail.frequencies import corpus_frequencies, english_frequencies
 
 PASSAGES = (Passage("p1", "Ada", "Ada wrote."), Passage("p2", "", "The Engine wrote; the end."))
 
@@ -19,10 +19,10 @@ def test_words_of_a_corpus_are_counted_once_more_than_they_are_met() -> None:
     assert counted.average("?!") == counted.unseen
 
 
-def test_other_passages_are_told_apart_and_none_are_refused() -> None:
+def test_other_passages_are_distinguished_and_no_passages_are_refused() -> None:
     one, other = (corpus_frequencies(PASSAGES[:at], name="passages").source for at in (1, 2))
     assert one != other
-    with pytest.raises(InvalidRequest, match="--frequencies: nothing holds no word to count"):
+    with pytest.raises(InvalidRequest, match="--frequencies: nothing contains no word"):
         corpus_frequencies([], name="nothing")
 
 

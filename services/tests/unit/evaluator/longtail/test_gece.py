@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.evaluator.longtail.gece import Variant, called_long_tail, count_of, gece, ranks
-from scaar.evaluator.longtail.records import Label, Parts
+from scaar.evaluator.studies.longtail.gece import Variant, called_long_tail, count_of, gece, ranks
+from scaar.evaluator.studies.longtail.records import Label, Parts
 
 # By hand: |0.25 - 0.75| = 0.5; 0.5 / (0.01 * 2) = 25; 0.5 / 2 = 0.25; 0.5 / 0.01 = 50.
 WORKED = Parts(meteor=0.25, probability=0.75, frequency=0.01, product=2.0)
@@ -62,7 +62,7 @@ def test_a_share_of_questions_is_rounded_and_never_none() -> None:
     assert [count_of(0.2, questions) for questions in (1, 2, 5, 7, 8, 500)] == [1, 1, 1, 1, 2, 100]
 
 
-def test_each_variant_calls_the_first_of_its_own_ranks_long_tail() -> None:
+def test_each_variant_labels_its_first_ranks_as_long_tail() -> None:
     labels = [
         Label(
             *(f"q{at}", "Who?", "Ada", "Ada", replace(WORKED, meteor=0.5 - at / 10)),

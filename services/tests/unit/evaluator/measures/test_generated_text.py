@@ -10,9 +10,9 @@ from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from scaar.core.measures import MEASURES as CORE
 from scaar.evaluator.measures import MEASURES
 from scaar.evaluator.measures.bleu4 import bleu4_smoothed
+from scaar.evaluator.measures.meteor import _words_of as words_of
 from scaar.evaluator.measures.meteor import meteor_exact_stem
 from scaar.evaluator.measures.rouge1 import rouge1
-from scaar.evaluator.measures.words import words_of
 
 NAMES = tuple(MEASURES)
 SENTENCE = "the cat sat on the mat"

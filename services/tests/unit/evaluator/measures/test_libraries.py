@@ -10,13 +10,13 @@ HEAVY = ("nltk", "rouge_score", "sacrebleu")
 
 
 def test_no_library_is_loaded_before_it_is_measured_by() -> None:
-    told = (
+    message = (
         "import sys; from scaar.evaluator.measures import MEASURES; "
         "MEASURES['f1']('Ann', ['Ann']); "
         f"print([name for name in {HEAVY} if name in sys.modules])"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", told],
+        [sys.executable, "-c", message],
         env={"PYTHONPATH": ":".join(sys.path)},
         capture_output=True,
         check=False,
@@ -25,7 +25,7 @@ def test_no_library_is_loaded_before_it_is_measured_by() -> None:
     assert (ran.stdout, ran.stderr) == ("[]\n", "")
 
 
-def test_a_library_that_is_not_there_is_told_with_the_extra_that_has_it() -> None:
+def test_a_missing_library_is_reported_with_its_extra() -> None:
     with (
         pytest.raises(CapabilityMissing, match=r"needs nothing: install scaar\[evaluator\]"),
         needs("nothing"),

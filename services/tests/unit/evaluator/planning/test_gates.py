@@ -1,12 +1,11 @@
 import pytest
 
 from scaar.core.errors import InvalidRequest
-from scaar.core.types import Gate
 from scaar.evaluator.planning.gates import Gating, gates_named, with_gates
 from scaar.evaluator.planning.settings import plan_settings
 
 
-def test_policies_that_retrieve_are_asked_without_the_gate_and_behind_it() -> None:
+def test_policies_that_retrieve_run_without_and_with_the_gate() -> None:
     settings = plan_settings(("no_retrieval", "single_round", "flare"), {"theta": (0.3, 0.6)})
     found = with_gates(settings, gates_named(("gece_proxy", "gece_proxy:0.25")))
     assert [each.label for each in found] == [
@@ -28,26 +27,26 @@ def test_without_a_gate_nothing_changes() -> None:
     assert with_gates(settings, ()) == settings
 
 
-def test_a_gate_that_judges_nobody_is_refused() -> None:
-    with pytest.raises(InvalidRequest, match="--gate: means nothing to no_retrieval: none"):
+def test_a_gate_without_a_retrieving_policy_is_refused() -> None:
+    with pytest.raises(InvalidRequest, match="gates: has no effect on no_retrieval: none"):
         with_gates(plan_settings(("no_retrieval",), {}), gates_named(("gece_proxy",)))
 
 
 def test_a_gate_is_not_given_in_two_ways() -> None:
-    settings = plan_settings(("flare",), {"gate": (Gate.GECE_PROXY,)})
-    with pytest.raises(InvalidRequest, match="--gate: is what --set gate gives already"):
+    settings = plan_settings(("flare",), {"gate": ("gece_proxy",)})
+    with pytest.raises(InvalidRequest, match="gates: cannot be combined with the setting gate"):
         with_gates(settings, gates_named(("gece_proxy",)))
 
 
 def test_gates_are_named_with_their_threshold_or_without() -> None:
     assert gates_named(("gece_proxy:1", "gece_proxy")) == (
-        Gating(Gate.GECE_PROXY, 1.0),
-        Gating(Gate.GECE_PROXY),
+        Gating("gece_proxy", 1.0),
+        Gating("gece_proxy"),
     )
 
 
 @pytest.mark.parametrize(
-    ("names", "told"),
+    ("names", "message"),
     [
         (("gece",), "there is no gate 'gece'; known: gece_proxy"),
         (("",), "there is no gate ''"),
@@ -57,6 +56,6 @@ def test_gates_are_named_with_their_threshold_or_without() -> None:
         (("gece_proxy:0.5", "gece_proxy:0.50"), "gece_proxy:0.50 is given twice"),
     ],
 )
-def test_a_name_that_is_none_is_refused(names: tuple[str, ...], told: str) -> None:
-    with pytest.raises(InvalidRequest, match=told):
+def test_an_unknown_name_is_refused(names: tuple[str, ...], message: str) -> None:
+    with pytest.raises(InvalidRequest, match=message):
         gates_named(names)

@@ -2,12 +2,12 @@ import pytest
 
 from scaar.core.errors import InvalidRequest
 from scaar.evaluator.planning.ablations import plan_ablation
-from scaar.evaluator.planning.indexes import check_names, with_indexes
+from scaar.evaluator.planning.axes import check_index_names, with_indexes
 from scaar.evaluator.planning.settings import plan_settings
-from scaar.evaluator.statistics.contenders import contenders
+from scaar.evaluator.statistics.variants import policy_variants
 
 
-def test_what_retrieves_does_so_from_each_index_and_the_rest_is_asked_once() -> None:
+def test_policies_that_retrieve_run_with_each_index_and_others_once() -> None:
     planned = plan_settings(("no_retrieval", "flare"), {"theta": (0.5, 0.6)})
     found = with_indexes(planned, ("words", "vectors"))
     assert [each.label for each in found] == [
@@ -26,17 +26,17 @@ def test_a_single_index_leaves_the_settings_as_they_are() -> None:
 
 
 def test_several_indexes_for_policies_that_retrieve_nothing_are_refused() -> None:
-    with pytest.raises(InvalidRequest, match="--index: several mean nothing to no_retrieval"):
+    with pytest.raises(InvalidRequest, match="indexes: several have no effect on no_retrieval"):
         with_indexes(plan_settings(("no_retrieval",), {}), ("words", "vectors"))
 
 
 @pytest.mark.parametrize(
-    ("names", "told"),
-    [(("a", ""), "without an empty name"), (("a", "b", "a"), "a is given twice")],
+    ("names", "message"),
+    [(("a", ""), "must not contain an empty name"), (("a", "b", "a"), "a is given twice")],
 )
-def test_wrong_names_are_refused(names: tuple[str, ...], told: str) -> None:
-    with pytest.raises(InvalidRequest, match=told):
-        check_names(names)
+def test_wrong_names_are_refused(names: tuple[str, ...], message: str) -> None:
+    with pytest.raises(InvalidRequest, match=message):
+        check_index_names(names)
 
 
 def test_the_ablation_of_the_retriever_holds_indexes_against_each_other() -> None:
@@ -49,10 +49,10 @@ def test_the_ablation_of_the_retriever_holds_indexes_against_each_other() -> Non
             for index in ("words", "vectors")
         ),
     ]
-    assert [each.name for each in contenders(found)] == [each.label for each in found]
+    assert [each.name for each in policy_variants(found)] == [each.label for each in found]
 
 
 @pytest.mark.parametrize("indexes", [(), ("words",)])
 def test_the_ablation_of_the_retriever_takes_two_indexes(indexes: tuple[str, ...]) -> None:
-    with pytest.raises(InvalidRequest, match="--index: must name the indexes that are held"):
+    with pytest.raises(InvalidRequest, match="indexes: must name at least two indexes"):
         plan_ablation("retriever", {}, indexes)

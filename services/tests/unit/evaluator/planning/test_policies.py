@@ -27,7 +27,7 @@ def test_what_a_policy_is_given_itself_goes_over_the_grid() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policies", "grid", "field", "told"),
+    ("policies", "grid", "field", "message"),
     [
         ((PolicyRequest("guess"),), {}, "policies[0].name", "there is no policy 'guess'"),
         (
@@ -36,15 +36,18 @@ def test_what_a_policy_is_given_itself_goes_over_the_grid() -> None:
             "policies[0].alpha",
             "alpha",
         ),
-        ((PolicyRequest("flare"),) * 2, {}, "policies[1]", r"is policies\[0\] again"),
+        ((PolicyRequest("flare"),) * 2, {}, "policies[1]", r"is the same as policies\[0\]"),
         ((PolicyRequest("flare"),), {"theta": (0.3, 0.3)}, "grid.theta", "0.3 is given twice"),
-        ((PolicyRequest("no_retrieval"),), {"theta": (0.3,)}, "grid.theta", "no value for"),
-        ((PolicyRequest("flare"),), {"theta": (0.3, 9.0)}, "grid.theta", "9 is no value for"),
+        ((PolicyRequest("no_retrieval"),), {"theta": (0.3,)}, "grid.theta", "has no effect on"),
+        ((PolicyRequest("flare"),), {"theta": (0.3, 9.0)}, "grid.theta", "9 has no effect on"),
     ],
 )
 def test_what_is_wrong_is_named(
-    policies: tuple[PolicyRequest, ...], grid: dict[str, tuple[float, ...]], field: str, told: str
+    policies: tuple[PolicyRequest, ...],
+    grid: dict[str, tuple[float, ...]],
+    field: str,
+    message: str,
 ) -> None:
-    with pytest.raises(InvalidRequest, match=told) as caught:
+    with pytest.raises(InvalidRequest, match=message) as caught:
         plan_policies(policies, grid)
     assert [each.field for each in caught.value.violations] == [field]

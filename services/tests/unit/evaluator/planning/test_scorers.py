@@ -2,15 +2,12 @@ import pytest
 
 from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest
-from scaar.core.types import Formulation
-from scaar.evaluator.planning.scorers import scorers_named, with_scorers
+from scaar.evaluator.planning.axes import scorers_named, with_scorers
 from scaar.evaluator.planning.settings import plan_settings
 
 
-def test_settings_that_ask_the_scorer_are_asked_with_each_and_the_others_once() -> None:
-    settings = plan_settings(
-        ("single_round", "flare", "scaar"), {"query": (Formulation.PFQ, Formulation.QUESTION)}
-    )
+def test_settings_that_use_the_scorer_run_with_each_control_and_others_once() -> None:
+    settings = plan_settings(("single_round", "flare", "scaar"), {"query": ("pfq", "question")})
     found = with_scorers(settings, (None, Control.IDF))
     assert [each.label for each in found] == [
         "single_round",
@@ -30,8 +27,8 @@ def test_the_scorer_itself_changes_nothing() -> None:
     assert with_scorers(settings, (None,)) == settings
 
 
-def test_a_control_that_nobody_asks_is_refused() -> None:
-    with pytest.raises(InvalidRequest, match="--scorer: means nothing to flare, ircot: none asks"):
+def test_a_control_without_a_policy_that_uses_the_scorer_is_refused() -> None:
+    with pytest.raises(InvalidRequest, match="scorers: has no effect on flare, ircot: none uses"):
         with_scorers(plan_settings(("flare", "ircot"), {}), (None, Control.IDF))
 
 
@@ -40,13 +37,13 @@ def test_scorers_are_named_as_the_setting_control_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "told"),
+    ("names", "message"),
     [
         (("idf", "shuffled"), "no scorer 'shuffled'; known: none, permuted, constant, idf"),
         (("",), "there is no scorer ''"),
         (("idf", "none", "idf"), "idf is given twice"),
     ],
 )
-def test_a_name_that_is_none_is_refused(names: tuple[str, ...], told: str) -> None:
-    with pytest.raises(InvalidRequest, match=told):
+def test_an_unknown_name_is_refused(names: tuple[str, ...], message: str) -> None:
+    with pytest.raises(InvalidRequest, match=message):
         scorers_named(names)

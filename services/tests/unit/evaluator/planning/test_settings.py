@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scaar.core.errors import InvalidRequest
 from scaar.core.policies import PRESETS
 from scaar.core.policies.checks import check_policy
-from scaar.core.types import Formulation, PolicyOverrides, Trigger
+from scaar.core.triggers import TRIGGERS
+from scaar.core.types import PolicyOverrides
 from scaar.evaluator.planning.ablations import ABLATIONS, plan_ablation
 from scaar.evaluator.planning.settings import Values, plan_settings
 from scaar.evaluator.records import Setting
@@ -18,7 +19,7 @@ VALUES = st.fixed_dictionaries(
         "theta": st.lists(st.sampled_from([0.1, 0.5, 0.8]), min_size=1, unique=True),
         "alpha": st.lists(st.sampled_from([25.0, 50.0]), min_size=1, unique=True),
         "top_k": st.lists(st.sampled_from([1, 3]), min_size=1, unique=True),
-        "trigger": st.lists(st.sampled_from(list(Trigger)), min_size=1, unique=True),
+        "trigger": st.lists(st.sampled_from(list(TRIGGERS)), min_size=1, unique=True),
         "theta_cap": st.lists(st.sampled_from([0.9, 1.0]), min_size=1, unique=True),
         "window_tokens": st.lists(st.sampled_from([8, 16]), min_size=1, unique=True),
     },
@@ -54,18 +55,18 @@ def test_each_policy_takes_only_the_values_that_mean_something_to_it() -> None:
     ]
 
 
-def test_a_value_is_left_out_where_another_makes_it_idle() -> None:
-    found = labels(("scaar",), trigger=(Trigger.FLARE, Trigger.EXP_RAW), theta_cap=(0.9,))
+def test_a_value_without_effect_is_left_out() -> None:
+    found = labels(("scaar",), trigger=("flare", "exp_raw"), theta_cap=(0.9,))
     assert found == ["scaar:trigger=flare", "scaar:theta_cap=0.9,trigger=exp_raw"]
 
 
 def test_a_value_that_one_policy_cannot_take_is_another_ones() -> None:
-    assert labels(("flare", "ircot"), query=(Formulation.PFQ, Formulation.QUESTION)) == [
+    assert labels(("flare", "ircot"), query=("pfq", "question")) == [
         "flare:query=pfq",
         "flare:query=question",
         "ircot:query=question",
     ]
-    assert labels(("flare", "ircot"), query=(Formulation.PFQ,)) == ["flare:query=pfq", "ircot"]
+    assert labels(("flare", "ircot"), query=("pfq",)) == ["flare:query=pfq", "ircot"]
 
 
 @given(st.lists(st.sampled_from(list(PRESETS)), min_size=1, unique=True), VALUES)
@@ -90,7 +91,7 @@ def test_all_that_is_given_is_used_or_refused_by_name(policies: list[str], value
         assert used == set(given_values)
 
 
-def test_policies_that_are_none_or_named_twice_are_refused() -> None:
+def test_unknown_and_repeated_policies_are_refused() -> None:
     assert refused(("flare", "maybe", "flare")) == [
         f"policies: there is no policy 'maybe'; known: {', '.join(PRESETS)}",
         "policies: flare is named twice",
@@ -100,8 +101,8 @@ def test_policies_that_are_none_or_named_twice_are_refused() -> None:
 
 def test_a_value_that_no_policy_can_use_is_refused_by_name() -> None:
     assert refused(("no_retrieval", "flare"), theta=(0.7,), alpha=(25.0, 50.0)) == [
-        "alpha: 25 means nothing to no_retrieval or flare",
-        "alpha: 50 means nothing to no_retrieval or flare",
+        "alpha: 25 has no effect on no_retrieval or flare",
+        "alpha: 50 has no effect on no_retrieval or flare",
     ]
 
 
@@ -127,7 +128,7 @@ def test_an_ablation_varies_its_settings_and_leaves_the_others(name: str) -> Non
         assert set(others.values()) == {None}
 
 
-def test_the_ablation_of_the_scorer_has_every_control_and_the_policies_that_are_controls() -> None:
+def test_the_ablation_of_the_scorer_has_every_control() -> None:
     assert [each.label for each in plan_ablation("scorer", {})] == [
         "no_retrieval",
         "scaar",
@@ -140,8 +141,8 @@ def test_the_ablation_of_the_scorer_has_every_control_and_the_policies_that_are_
     ]
 
 
-def test_what_is_held_is_held_for_the_policies_beside_where_it_leaves_them_what_they_are() -> None:
-    held: Values = {"trigger": (Trigger.SURPRISAL,), "theta": (0.2, 0.3), "alpha": (75.0,)}
+def test_fixed_values_apply_to_baselines_unless_they_would_change_the_policy() -> None:
+    held: Values = {"trigger": ("surprisal",), "theta": (0.2, 0.3), "alpha": (75.0,)}
     found = plan_ablation("scorer", held)
     assert [each.label for each in found[:3]] == [
         "no_retrieval",
@@ -157,14 +158,20 @@ def test_what_is_held_is_held_for_the_policies_beside_where_it_leaves_them_what_
 
 
 @pytest.mark.parametrize(
-    ("name", "held", "told"),
+    ("name", "held", "message"),
     [
-        ("colour", {}, "NAME: there is no ablation 'colour'; known: threshold, "),
-        ("alpha", {"alpha": (10.0,)}, "alpha: is what the ablation alpha varies"),
-        ("scorer", {"include_question": (True,)}, "include_question: is what the ablation scorer"),
-        ("scorer", {"trigger": (Trigger.FLARE,), "query": ("question",)}, "none asks a scorer"),
+        ("colour", {}, "ablation: there is no ablation 'colour'; known: threshold, "),
+        ("alpha", {"alpha": (10.0,)}, "alpha: is varied by the ablation alpha"),
+        (
+            "scorer",
+            {"include_question": (True,)},
+            "include_question: is varied by",
+        ),
+        ("scorer", {"trigger": ("flare",), "query": ("question",)}, "none uses a scorer"),
     ],
 )
-def test_what_is_no_ablation_or_undoes_one_is_refused(name: str, held: Values, told: str) -> None:
-    with pytest.raises(InvalidRequest, match=told):
+def test_an_invalid_or_contradicted_ablation_is_refused(
+    name: str, held: Values, message: str
+) -> None:
+    with pytest.raises(InvalidRequest, match=message):
         plan_ablation(name, held)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scaar.core.errors import InvalidRequest
-from scaar.evaluator.queries.drafts import Draft, drafts_of, read_drafts
 from scaar.evaluator.records import Question
+from scaar.evaluator.studies.queries.drafts import Draft, drafts_of, read_drafts
 
 TEXT = "Ann B. Low made the film. She was born in 1931. So the answer is: 1931."
 
@@ -74,11 +74,11 @@ def test_what_was_escaped_twice_is_read_as_what_it_stands_for(written):
     assert draft.sentences[1].strip() == "Ángel made it."
 
 
-def test_the_sentences_that_conclude_are_not_asked_for(written):
+def test_concluding_sentences_are_not_queried(written):
     drafts, _ = read_drafts(
         written({"id": "a", "draft": TEXT}, {"id": "b", "draft": "So the answer is: yes."})
     )
-    assert [each.asked_for for each in drafts] == [(0, 1), ()]
+    assert [each.judged for each in drafts] == [(0, 1), ()]
 
 
 @pytest.mark.parametrize("record", [{"id": "q"}, {"id": "q", "draft": None}])
@@ -112,16 +112,16 @@ def test_an_id_that_is_there_twice_is_refused(written):
     assert wrong.field == "drafts.jsonl record 2, id"
 
 
-def test_a_file_that_is_not_there_names_the_option(tmp_path):
+def test_a_missing_file_is_reported_with_its_option(tmp_path):
     assert refused(tmp_path / "none.jsonl").field == "--drafts"
 
 
-def test_questions_without_drafts_and_drafts_without_questions_are_told_together(written):
+def test_questions_without_drafts_and_drafts_without_questions_are_reported_together(written):
     drafts, _ = read_drafts(written({"id": "a", "draft": "A."}, {"id": "x", "draft": "X."}))
     with pytest.raises(InvalidRequest) as error:
         drafts_of(questions("a", "b", "c"), drafts, sampled=False)
-    told = [(each.field, each.description) for each in error.value.violations]
-    assert told == [
+    message = [(each.field, each.description) for each in error.value.violations]
+    assert message == [
         ("--drafts", "has no draft of 'b', 'c' (2 of 3 questions)"),
         ("--drafts", "has drafts of no question: 'x' (1 of 2 drafts)"),
     ]

@@ -3,46 +3,46 @@
 import pytest
 
 from scaar.core.controls import Control
-from scaar.evaluator.queries.askings import plan_askings
-from scaar.evaluator.queries.comparing import Comparing
-from scaar.evaluator.queries.drafts import DraftOrigin
-from scaar.evaluator.queries.records import Asked, QueryEvaluation, Retrieval
-from scaar.evaluator.queries.report import compose
-from scaar.evaluator.queries.scoring import table_of
-from scaar.evaluator.queries.store import QueryResults
 from scaar.evaluator.records import Question
 from scaar.evaluator.results import DatasetOrigin
 from scaar.evaluator.statistics.holm import holm
+from scaar.evaluator.studies.queries.comparison import FormulationComparison
+from scaar.evaluator.studies.queries.drafts import DraftOrigin
+from scaar.evaluator.studies.queries.formulations import plan_formulations
+from scaar.evaluator.studies.queries.records import QueryEvaluation, QuestionRetrievals, Retrieval
+from scaar.evaluator.studies.queries.report import compose
+from scaar.evaluator.studies.queries.scores import table_of
+from scaar.evaluator.studies.queries.store import QueryResults
 
-ASKINGS = plan_askings(["question", "current_sentence"], [50], [None])
+VARIANTS = plan_formulations(["question", "current_sentence"], [50], [None])
 
 
-def results(asked, askings=ASKINGS):
-    ids = [each.question_id for each in asked]
+def results(requested, variants=VARIANTS):
+    ids = [each.question_id for each in requested]
     evaluation = QueryEvaluation(
         *("1", "2026-01-01", DatasetOrigin("jsonl", "q", 0, len(ids), "c")),
-        *(DraftOrigin("d", "draft", "s"), askings, {}, "films", "v", 9),
+        *(DraftOrigin("d", "draft", "s"), variants, {}, "films", "v", 9),
     )
     questions = tuple(Question(each, "Who?", ("A",), each, supports=("a", "b")) for each in ids)
-    return QueryResults(evaluation, questions, tuple(asked))
+    return QueryResults(evaluation, questions, tuple(requested))
 
 
 def retrieval(sentence, ranks, words=4):
     return Retrieval(sentence, "word " * words, ranks)
 
 
-ONE = Asked(
+ONE = QuestionRetrievals(
     "one",
     {
         "question": (retrieval(0, (1, 4)), retrieval(1, (1, 4))),
         "current_sentence": (retrieval(0, (0, 3), 2), retrieval(1, (6, 0), 6)),
     },
 )
-TWO = Asked(
+TWO = QuestionRetrievals(
     "two",
     {"question": (retrieval(0, (0, 10)),), "current_sentence": (retrieval(0, (1, 2), 8),)},
 )
-NONE = Asked("none", {"question": (), "current_sentence": ()})
+NONE = QuestionRetrievals("none", {"question": (), "current_sentence": ()})
 
 
 def column(table, name):
@@ -73,25 +73,27 @@ def test_together_is_what_any_retrieval_of_a_question_finds():
 
 
 def test_a_draft_that_only_concludes_is_left_out_of_the_mean():
-    told = results([ONE, TWO, NONE])
-    table = table_of(told)
+    found = results([ONE, TWO, NONE])
+    table = table_of(found)
     assert [each.id for each in table.questions] == ["one", "two"]
-    report = compose(told, Comparing(told.evaluation, table, resamples=20), reference="question")
+    report = compose(
+        found, FormulationComparison(found.evaluation, table, resamples=20), reference="question"
+    )
     assert "1 whose draft is a conclusion alone" in str(report.sections[0].items[0])
 
 
 def test_recall_for_the_terms_spent_is_of_the_means():
-    told = results([ONE, TWO])
-    comparing = Comparing(told.evaluation, table_of(told), resamples=20)
+    found = results([ONE, TWO])
+    comparing = FormulationComparison(found.evaluation, table_of(found), resamples=20)
     question, sentence = comparing.per_terms("recall@3")
     assert question.value == pytest.approx(10 * 0.25 / 4)
     assert sentence.value == pytest.approx(10 * 0.625 / 6)
 
 
 def test_differences_are_paired_and_corrected_over_their_lines():
-    askings = plan_askings(["question", "pfq"], [25, 50], [None])
-    asked = [
-        Asked(
+    variants = plan_formulations(["question", "pfq"], [25, 50], [None])
+    requested = [
+        QuestionRetrievals(
             f"q{n}",
             {
                 "question": (retrieval(0, (1, 1)),),
@@ -101,8 +103,8 @@ def test_differences_are_paired_and_corrected_over_their_lines():
         )
         for n in range(40)
     ]
-    told = results(asked, askings)
-    comparing = Comparing(told.evaluation, table_of(told))
+    found = results(requested, variants)
+    comparing = FormulationComparison(found.evaluation, table_of(found))
     worse, other = comparing.differences(comparing.to_reference("question"), "recall@5")
     assert (worse.label, worse.found.value, worse.found.high) == ("pfq:alpha=25", -1.0, -1.0)
     assert other.found.value == -0.25
@@ -111,10 +113,10 @@ def test_differences_are_paired_and_corrected_over_their_lines():
 
 
 def test_a_formulation_is_held_against_itself_by_a_control():
-    askings = plan_askings(["pfq"], [50], [None, Control.IDF])
-    told = results(
+    variants = plan_formulations(["pfq"], [50], [None, Control.IDF])
+    found = results(
         [
-            Asked(
+            QuestionRetrievals(
                 f"q{n}",
                 {
                     "pfq:alpha=50": (retrieval(0, (1, 0)),),
@@ -123,10 +125,10 @@ def test_a_formulation_is_held_against_itself_by_a_control():
             )
             for n in range(10)
         ],
-        askings,
+        variants,
     )
-    comparing = Comparing(told.evaluation, table_of(told))
+    comparing = FormulationComparison(found.evaluation, table_of(found))
     assert comparing.to_controls() == (("pfq:alpha=50", "pfq:alpha=50,scorer=idf"),)
-    report = compose(told, comparing, reference="pfq:alpha=50")
+    report = compose(found, comparing, reference="pfq:alpha=50")
     (controls,) = [each for each in report.tables() if each.name == "controls"]
     assert controls.rows[0][2].value == -0.5

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from scaar.core.errors import InvalidRequest
-from scaar.evaluator.halves import Half, half_of
 from scaar.evaluator.report.analysis import Analysis, Statistic, analyse
 from scaar.evaluator.report.options import ReportOptions
 from scaar.evaluator.results import Grid
-from scaar.evaluator.statistics.contenders import Contender
+from scaar.evaluator.splits import Split, split_of
 from scaar.evaluator.statistics.holm import holm
+from scaar.evaluator.statistics.variants import PolicyVariant
 
 from ..simulated import SETTINGS, draw_questions, draw_scores, evaluation_of, table_of
 
@@ -24,16 +24,16 @@ def _analysed(options: ReportOptions = FEW) -> Analysis:
 
 
 def test_the_halves_are_those_of_the_data_sets_seed() -> None:
-    tested = {question.id for question in _analysed().halved.test.questions}
+    tested = {question.id for question in _analysed().splits.test.questions}
     seed = EVALUATION.dataset.seed
-    assert tested == {q.id for q in QUESTIONS if half_of(q.entity, seed=seed) is Half.TEST}
+    assert tested == {q.id for q in QUESTIONS if split_of(q.entity, seed=seed) is Split.TEST}
 
 
 def test_the_halves_that_thresholds_were_placed_by_stand() -> None:
     ids = [question.id for question in QUESTIONS]
     grid = Grid(6, {}, development=tuple(ids[:90]), test=tuple(ids[90:]))
     found = analyse(replace(EVALUATION, grid=grid), TABLE, FEW)
-    assert {question.id for question in found.halved.test.questions} == set(ids[90:])
+    assert {question.id for question in found.splits.test.questions} == set(ids[90:])
 
 
 def test_what_is_compared_and_with_whom_may_be_named() -> None:
@@ -66,17 +66,17 @@ def test_options_that_do_not_fit_are_refused_by_name(options: ReportOptions, say
 
 def test_the_chosen_setting_has_the_best_development_score() -> None:
     analysis = _analysed()
-    for contender in analysis.contenders:
+    for variant in analysis.variants:
         scores = analysis.means.development.of("f1")[0]
-        assert scores[analysis.chosen(contender)] == max(scores[at] for at in contender.candidates)
+        assert scores[analysis.chosen(variant)] == max(scores[at] for at in variant.candidates)
 
 
 def test_differences_are_from_the_reference_and_corrected_over_the_policies() -> None:
     analysis = _analysed()
     compared = analysis.compare(
-        lambda contender: lambda halved: halved.test.of("f1")[:, contender.candidates[0]]
+        lambda variant: lambda splits: splits.test.of("f1")[:, variant.candidates[0]]
     )
-    assert [each.contender.name for each in compared] == [
+    assert [each.variant.name for each in compared] == [
         "no_retrieval",
         "single_round",
         "fixed_sentence",
@@ -84,7 +84,7 @@ def test_differences_are_from_the_reference_and_corrected_over_the_policies() ->
     ]
     own = analysis.means.test.of("f1")[0, analysis.reference.candidates[0]]
     for each in compared:
-        theirs = analysis.means.test.of("f1")[0, each.contender.candidates[0]]
+        theirs = analysis.means.test.of("f1")[0, each.variant.candidates[0]]
         assert each.difference.value == pytest.approx(theirs - own)
     p_values = [each.difference.p for each in compared if each.difference.p is not None]
     assert [each.holm for each in compared] == holm(p_values)
@@ -93,11 +93,11 @@ def test_differences_are_from_the_reference_and_corrected_over_the_policies() ->
 def test_what_is_undefined_for_one_policy_is_left_out_of_the_correction() -> None:
     analysis = _analysed()
 
-    def statistic(contender: Contender) -> Statistic:
-        undefined = np.nan if contender.name == "flare" else 0.0
-        return lambda halved: halved.test.of("f1")[:, contender.candidates[0]] + undefined
+    def statistic(variant: PolicyVariant) -> Statistic:
+        undefined = np.nan if variant.name == "flare" else 0.0
+        return lambda splits: splits.test.of("f1")[:, variant.candidates[0]] + undefined
 
-    compared = {each.contender.name: each for each in analysis.compare(statistic)}
+    compared = {each.variant.name: each for each in analysis.compare(statistic)}
     assert (compared["flare"].difference.value, compared["flare"].holm) == (None, None)
     p_values = [each.difference.p for each in compared.values() if each.difference.p is not None]
     others = [each.holm for each in compared.values() if each.holm is not None]

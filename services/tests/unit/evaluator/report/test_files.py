@@ -3,7 +3,7 @@ import io
 import json
 
 from scaar.evaluator.report.files import to_csv, to_json
-from scaar.evaluator.report.model import Cell, Column, Report, Section, Table
+from scaar.evaluator.report.model import Cell, Column, Fact, Report, Section, Table, Verdict
 
 TABLE = Table(
     "t",
@@ -16,7 +16,7 @@ TABLE = Table(
 )
 
 
-def test_tables_have_every_number_in_full_and_bounds_and_notes_of_their_own() -> None:
+def test_tables_have_all_digits_and_columns_for_bounds_and_notes() -> None:
     rows = list(csv.DictReader(io.StringIO(to_csv(TABLE))))
     assert list(rows[0]) == ["policy", "f1", "f1_low", "f1_high", "f1_note", "p"]
     assert rows[0]["policy"] == 'a, "b"'
@@ -41,3 +41,12 @@ def test_the_whole_report_is_json() -> None:
     assert (table["type"], table["name"]) == ("table", "t")
     assert table["rows"][0][1] == {"value": 1 / 3, "low": 0.3, "high": 0.4, "note": ""}
     assert table["rows"][1][1] == {"value": None, "note": "not reached"}
+
+
+def test_json_has_the_verdict_and_the_marks_but_no_listings() -> None:
+    table = Table("t", "T", TABLE.columns[:2], ((Cell("a"), Cell(1.0, best=True, link="x")),))
+    verdict = Verdict("a is best.", (Fact("F1", "1.000"),))
+    read = json.loads(to_json(Report("R", "s", (Section("S", (table,)),), verdict, (table,)), ()))
+    assert read["verdict"]["headline"] == "a is best."
+    assert read["sections"][0]["items"][0]["rows"][0][1] == {"value": 1.0, "note": "", "best": True}
+    assert "listings" not in read

@@ -8,12 +8,14 @@ from scaar.evaluator.report.model import (
     Bars,
     Cell,
     Column,
+    Fact,
     Figure,
     Point,
     Report,
     Section,
     Series,
     Table,
+    Verdict,
 )
 
 HOSTILE = "<script>alert('x')</script> & \"q\""
@@ -22,7 +24,7 @@ LABEL = "scaar:weighting=surprisal,query=current_sentence"
 
 
 class _Page(HTMLParser):
-    """What a page is made of; complains of an element that is not closed."""
+    """The elements of a page; fails if one is not closed."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -59,13 +61,18 @@ FIGURE = Figure(
 TABLE = Table(
     "table",
     HOSTILE,
-    (Column("name", HOSTILE), Column("f1", "F1", decimals=2), Column("d", "d", 1, signed=True)),
+    (
+        Column("name", HOSTILE),
+        Column("f1", "F1", decimals=2, pinned=True),
+        Column("d", "d", 1, signed=True),
+    ),
     (
         (Cell(HOSTILE), Cell(0.5, 0.25, 0.75), Cell(None, note="not reached")),
-        (Cell(LABEL), Cell(0.75, note="best of row"), Cell(-0.04)),
+        (Cell(LABEL), Cell(0.75, note="best of row", best=True, link="questions"), Cell(-0.04)),
     ),
     note=HOSTILE,
 )
+LISTING = Table("questions", HOSTILE, (Column("question", HOSTILE),), ((Cell(HOSTILE),),))
 REPORT = Report(
     HOSTILE,
     HOSTILE,
@@ -73,6 +80,8 @@ REPORT = Report(
         Section(HOSTILE, (HOSTILE, TABLE, FIGURE)),
         Section("Second", ("Warning: few.", Bars("bars", "Bars", "n", ((HOSTILE, 3.0),), "three"))),
     ),
+    Verdict(HOSTILE, (Fact(HOSTILE, HOSTILE, HOSTILE),), HOSTILE),
+    (LISTING,),
 )
 
 
@@ -85,7 +94,7 @@ def test_every_element_is_closed(page: _Page) -> None:
     assert page.open == []
 
 
-def test_texts_are_text_and_nothing_else(page: _Page) -> None:
+def test_texts_are_escaped(page: _Page) -> None:
     assert "script" not in {tag for tag, _ in page.elements}
     assert page.text.count(HOSTILE) >= 10
 
@@ -98,7 +107,7 @@ def test_the_page_needs_nothing_else() -> None:
     assert set(re.findall(r"https?://[^\"]+", written)) == {"http://www.w3.org/2000/svg"}
 
 
-def test_ids_are_unique_and_what_is_referred_to_is_there(page: _Page) -> None:
+def test_ids_are_unique_and_every_reference_has_a_target(page: _Page) -> None:
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
     for _, attributes in page.elements:
@@ -108,25 +117,54 @@ def test_ids_are_unique_and_what_is_referred_to_is_there(page: _Page) -> None:
         assert target is None or target.removeprefix("#") in ids
 
 
-def test_figures_have_a_title_and_say_in_words_what_is_to_be_seen(page: _Page) -> None:
+def test_figures_have_a_title_and_a_description_in_words(page: _Page) -> None:
     tags = [tag for tag, _ in page.elements]
-    assert tags.count("svg") == tags.count("desc") == tags.count("details") == 2
+    assert tags.count("svg") == tags.count("desc") == 2 * tags.count("details") == 4
     drawn = [attributes for tag, attributes in page.elements if tag == "svg"]
     assert {attributes["role"] for attributes in drawn} == {"img"}
 
 
 def test_rows_and_columns_of_tables_have_heads(page: _Page) -> None:
     scopes = [attributes.get("scope") for tag, attributes in page.elements if tag == "th"]
-    assert (scopes.count("col"), scopes.count("row")) == (3, 2)
+    assert (scopes.count("col"), scopes.count("row")) == (4, 3)
 
 
 def test_a_long_label_may_break_and_reads_the_same(page: _Page) -> None:
     assert LABEL in page.text
-    assert "scaar:<wbr>weighting=surprisal,<wbr>query=" in to_html(REPORT)
+    assert "scaar:<wbr>weighting=surprisal,<wbr>query=current_<wbr>sentence" in to_html(REPORT)
 
 
-def test_values_stand_with_their_intervals_and_notes(page: _Page) -> None:
+def test_values_have_their_intervals_and_notes(page: _Page) -> None:
     for written in ("0.50 [0.25, 0.75]", "0.75 best of row", "not reached"):
         assert written in " ".join(page.text.split())
     # -0.04 to one decimal is 0, and 0 has no sign.
     assert "-0.0" not in page.text
+
+
+def test_the_verdict_is_before_the_list_of_sections() -> None:
+    written = to_html(REPORT)
+    assert written.index('class="verdict"') < written.index("<nav")
+    assert 'class="verdict"' not in to_html(Report("T", "s", ()))
+
+
+def test_a_value_links_to_its_listing_and_the_best_is_marked() -> None:
+    written = to_html(REPORT)
+    assert '<strong class="best"><a href="#questions">0.75</a></strong>' in written
+    assert '<section class="listing" id="questions">' in written
+    without = to_html(Report("T", "s", REPORT.sections))
+    assert 'href="#questions"' not in without
+
+
+def test_the_pinned_column_stays_in_view_on_a_phone() -> None:
+    written = to_html(REPORT)
+    assert '<th scope="col" class="n pin">F1</th>' in written
+    assert ".pin{position:sticky" in written
+    assert "th:first-child{position:sticky" in written
+
+
+def test_two_narrow_blocks_share_a_row_of_a_wide_page() -> None:
+    pair = Section("S", (TABLE, FIGURE, "a", "b", FIGURE))
+    written = to_html(Report("T", "s", (pair,)))
+    assert re.findall(r'<div class="(half|wide|prose)">', written) == [
+        *("half", "half", "wide", "prose", "wide")
+    ]

@@ -1,7 +1,7 @@
 import pytest
 
-from scaar.evaluator.report.marks import COLOURS
 from scaar.evaluator.report.style import DARK, DARK_PAGE, LIGHT, LIGHT_PAGE, PAGE_STYLE
+from scaar.evaluator.report.svg import COLOURS
 
 
 def _luminance(colour: str) -> float:
@@ -17,7 +17,7 @@ def _contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize(("colours", "page"), [(LIGHT, LIGHT_PAGE), (DARK, DARK_PAGE)])
-def test_every_colour_stands_out_from_its_page(colours: tuple[str, ...], page: str) -> None:
+def test_every_colour_contrasts_with_its_page(colours: tuple[str, ...], page: str) -> None:
     assert len(colours) == COLOURS
     for colour in colours:
         assert _contrast(colour, page) >= 3
@@ -27,6 +27,6 @@ def test_black_on_white_contrasts_at_21_to_1() -> None:
     assert _contrast("#000000", "#ffffff") == pytest.approx(21)
 
 
-def test_the_page_is_dark_where_it_is_asked_for_and_never_in_print() -> None:
+def test_the_page_is_dark_on_request_and_never_in_print() -> None:
     assert "@media screen and (prefers-color-scheme:dark)" in PAGE_STYLE
     assert "@media print" in PAGE_STYLE

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scaar.evaluator.report.model import Bars, Figure, Point, Series
-from scaar.evaluator.report.svg import bars_svg, figure_svg
+from scaar.evaluator.report.svg import NARROW, WIDE, Canvas, bars_svg, figure_svg
 
 NAMES = ("scaar", "flare query=pfq", "scaar trigger=surprisal query=current_sentence", "a<b & c")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -24,7 +24,7 @@ def _figure(points: list[tuple[float, float]], names: tuple[str, ...] = ("scaar"
 
 
 def _places(drawn: str) -> list[tuple[float, float]]:
-    """Where markers and texts stand."""
+    """The places of markers and texts."""
     root = ElementTree.fromstring(drawn)
     found = [
         (float(text.attrib["x"]), float(text.attrib["y"]))
@@ -32,7 +32,7 @@ def _places(drawn: str) -> list[tuple[float, float]]:
         if "x" in text.attrib
     ]
     for path in root.iter(f"{SVG}path"):
-        if path.attrib["class"] == "m":
+        if path.attrib["class"] in ("m", "m o"):
             match = re.match(r"M([\d.-]+) ([\d.-]+)", path.attrib["d"])
             assert match
             found.append((float(match[1]), float(match[2])))
@@ -40,16 +40,17 @@ def _places(drawn: str) -> list[tuple[float, float]]:
 
 
 @given(st.lists(st.tuples(st.floats(0, 500), SCORES), min_size=1, max_size=12))
-def test_everything_stands_on_the_page(points: list[tuple[float, float]]) -> None:
-    drawn = figure_svg(_figure(points, NAMES))
-    _, _, width, height = ElementTree.fromstring(drawn).attrib["viewBox"].split()
-    for x, y in _places(drawn):
-        assert 0 <= x <= float(width)
-        assert 0 <= y <= float(height)
+def test_everything_is_on_the_canvas(points: list[tuple[float, float]]) -> None:
+    for canvas in (WIDE, NARROW):
+        drawn = figure_svg(_figure(points, NAMES), canvas)
+        _, _, width, height = ElementTree.fromstring(drawn).attrib["viewBox"].split()
+        for x, y in _places(drawn):
+            assert 0 <= x <= float(width)
+            assert 0 <= y <= float(height)
 
 
 @given(st.lists(st.tuples(st.floats(0, 5), SCORES), min_size=2, max_size=6))
-def test_a_higher_score_stands_higher_and_a_dearer_setting_further_right(
+def test_a_higher_score_is_higher_and_a_dearer_setting_further_right(
     points: list[tuple[float, float]],
 ) -> None:
     drawn = figure_svg(_figure(points))
@@ -79,13 +80,20 @@ def test_series_differ_by_marker_and_colour() -> None:
     assert len({shape for _, shape in looks[:8]}) == 8
 
 
-def test_series_of_one_hue_have_one_colour_and_markers_of_their_own() -> None:
-    figure = _figure([(0.5, 0.5)], NAMES[:3])
+def test_series_of_one_hue_have_one_colour_and_marker_and_differ_by_dashes_or_filling() -> None:
+    figure = _figure([(0.4, 0.5), (0.5, 0.5)], (*NAMES, "e", "f", "g", "h"))
     hued = replace(figure, series=tuple(replace(each, hue=5) for each in figure.series))
     drawn = figure_svg(hued)
     assert set(re.findall(r'<g class="(s\d)">', drawn)) == {"s5"}
-    markers = re.findall(r'class="m" d="M[\d.]+ [\d.]+(m[^"]+)"', drawn)
-    assert len(set(markers)) == 3
+    markers = re.findall(r'class="m(?: o)?" d="M[\d.]+ [\d.]+(m[^"]+)"', drawn)
+    assert len(set(markers)) == 1
+    looks = []
+    for group in list(ElementTree.fromstring(drawn).iter(f"{SVG}g"))[:8]:
+        line, marker = (
+            next(path for path in group if path.attrib["class"].startswith(kind)) for kind in "lm"
+        )
+        looks.append((line.attrib.get("stroke-dasharray"), marker.attrib["class"]))
+    assert len(set(looks)) == 8
 
 
 def test_names_of_a_legend_do_not_overlap() -> None:
@@ -105,3 +113,27 @@ def test_bars_are_as_long_as_their_values(value: float) -> None:
     root = ElementTree.fromstring(bars_svg(bars))
     whole, part = (float(bar.attrib["width"]) for bar in root.iter(f"{SVG}rect"))
     assert part == pytest.approx(whole * value / 1_000, abs=0.11)
+
+
+@pytest.mark.parametrize("canvas", [WIDE, NARROW])
+def test_long_names_of_a_legend_are_wrapped_into_the_canvas(canvas: Canvas) -> None:
+    name = "scaar:trigger=surprisal,query=current_sentence, alpha 50, word_order text, top_k 3"
+    root = ElementTree.fromstring(figure_svg(_figure([(0.5, 0.5)], (name, "flare")), canvas))
+    texts = [text for text in root.iter(f"{SVG}text") if text.attrib.get("text-anchor") == "start"]
+    written = "".join(text.text or "" for text in texts).removesuffix("flare")
+    assert written.replace(" ", "") == name.replace(" ", "")
+    for text in texts:
+        assert float(text.attrib["x"]) + 7.4 * len(text.text or "") <= canvas.width
+
+
+def test_text_on_a_phone_has_at_least_11_pixels() -> None:
+    # A page of 390 px has 20 px of margin on either side; text has 13 px on the canvas.
+    assert 13 * (390 - 2 * 20) / NARROW.width >= 11
+
+
+@pytest.mark.parametrize("canvas", [WIDE, NARROW])
+def test_long_names_of_bars_are_above_their_bars(canvas: Canvas) -> None:
+    bars = Bars("b", "Bars", "won", (("a" * 40, 3.0), ("b", 1.0)), alternative="Words.")
+    root = ElementTree.fromstring(bars_svg(bars, canvas))
+    for rect in root.iter(f"{SVG}rect"):
+        assert float(rect.attrib["x"]) == 8

@@ -1,18 +1,33 @@
 """What the service reports is what a folder of the same evaluation reports, to the byte."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from scaar import __version__
-from scaar.core.evaluations import EvaluationRequest, ReportForm, no_questions
-from scaar.core.types import AnswerRequest, PolicyRequest
-from scaar.evaluator.datasets.drawing import draw_questions
+from scaar.core.evaluations import (
+    EvaluationRequest,
+    EvaluationState,
+    ReportFormat,
+    no_questions,
+)
+from scaar.core.ports import Answerer
+from scaar.core.types import AnswerRequest, GenerateRequest, PolicyRequest
+from scaar.evaluator.datasets.sample import draw_questions
+from scaar.evaluator.execution.provenance import select_servable
+from scaar.evaluator.execution.scorers import Answerers
 from scaar.evaluator.planning.settings import plan_settings
-from scaar.evaluator.report.writing import write_report
+from scaar.evaluator.report.writer import write_report
+from scaar.evaluator.results import LeftOut
 from scaar.evaluator.run import Run, run_in_folder
 from scaar.evaluator.scoring.scores import scores_of
-from scaar.evaluator.service.opening import open_evaluator
+from scaar.evaluator.service.setup import open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
+from scaar.evaluator.store.folder import FIRST_PASS
+from scaar.evaluator.studies.grid.first_pass import place_grid
+from scaar.testing.fakes import Piece
 from scaar.testing.steady_answerer import SteadyAnswerer
 
 POLICIES = ("no_retrieval", "single_round", "flare")
@@ -34,16 +49,49 @@ def write_questions(path: Path) -> Path:
     return path
 
 
-async def reported_by_folder(questions: Path, folder: Path, created: str) -> None:
+def varied(request: GenerateRequest) -> list[Piece]:
+    """A text whose probability depends on the prompt, so that trigger scores differ."""
+    if request.prefix:
+        return [(" So the answer is Ada.", -0.1)]
+    return [(" Ada was born in Paris.", -0.1 - 0.07 * (sum(map(ord, request.prompt)) % 11))]
+
+
+def answerer(request: EvaluationRequest) -> Answerer:
+    """One that fails a question if nothing else is tested, and lacks attention."""
+    if request.theta_candidates is None:
+        return SteadyAnswerer(FAILING)
+    return SteadyAnswerer(script=varied)
+
+
+async def reported_by_folder(
+    request: EvaluationRequest, questions: Path, folder: Path, created: str
+) -> None:
     drawn = draw_questions("jsonl", str(questions), limit=LIMIT, seed=SEED)
     run = Run(
-        answerer=SteadyAnswerer(FAILING),
+        answerer=answerer(request),
         template=AnswerRequest("", index="lab"),
         scaar=__version__,
         now=created,
+        generations_cached=request.cache_generations,
     )
-    settings = plan_settings(POLICIES, {})
-    results = await run_in_folder(run, folder, settings, drawn.questions, origin=drawn.origin)
+    settings = plan_settings([each.name for each in request.policies], {})
+    left_out: tuple[LeftOut, ...] = ()
+    if request.skip_unserved:
+        opened = replace(run.template, question=drawn.questions[0].question)
+        settings, left_out = await select_servable(run.answerer, settings, opened)
+    grid = None
+    if request.theta_candidates is not None:
+        settings, grid = await place_grid(
+            *(run, folder / FIRST_PASS, settings, drawn.questions),
+            origin=drawn.origin,
+            size=request.theta_candidates,
+        )
+    results = await run_in_folder(
+        *(run, folder, settings, drawn.questions),
+        origin=drawn.origin,
+        grid=grid,
+        left_out=left_out,
+    )
     write_report(
         results.evaluation,
         results.questions,
@@ -53,7 +101,33 @@ async def reported_by_folder(questions: Path, folder: Path, created: str) -> Non
     )
 
 
-async def test_the_report_is_that_of_a_folder_of_the_same_questions(tmp_path: Path) -> None:
+REQUEST = EvaluationRequest(
+    policies=tuple(map(PolicyRequest, POLICIES)),
+    dataset="jsonl",
+    limit=LIMIT,
+    seed=SEED,
+    indexes=("lab",),
+)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        REQUEST,
+        replace(REQUEST, policies=(*REQUEST.policies, PolicyRequest("dragin")), skip_unserved=True),
+        replace(
+            REQUEST,
+            policies=(*REQUEST.policies, PolicyRequest("dragin")),
+            skip_unserved=True,
+            theta_candidates=3,
+        ),
+        replace(REQUEST, cache_generations=True),
+    ],
+    ids=["policies", "skip_unserved", "theta_candidates", "cache_generations"],
+)
+async def test_the_report_is_that_of_a_folder_of_the_same_questions(
+    request_: EvaluationRequest, tmp_path: Path
+) -> None:
     questions, folder = write_questions(tmp_path / "questions.jsonl"), tmp_path / "results"
     settings = EvaluatorSettings(
         datasets={"jsonl": questions},
@@ -62,26 +136,25 @@ async def test_the_report_is_that_of_a_folder_of_the_same_questions(tmp_path: Pa
         shard_predictions=10,
         concurrency=3,
     )
-    request = EvaluationRequest(
-        policies=tuple(PolicyRequest(name) for name in POLICIES),
-        dataset="jsonl",
-        limit=LIMIT,
-        seed=SEED,
-        index="lab",
-    )
     opened = open_evaluator(
         settings,
-        SteadyAnswerer(FAILING),
+        answerer(request_),
+        cached=Answerers(answerer(request_)),
         database_url=f"sqlite:///{tmp_path}/evaluations.sqlite",
         lab_index=str,
     )
     async with opened as evaluator:
-        created = await evaluator.create_evaluation(request, no_questions())
-        async for _ in evaluator.watch_evaluation(created.id):
-            pass
-        told = {form: await evaluator.report(created.id, form) for form in ReportForm}
-    await reported_by_folder(questions, folder, created.created)
-    assert told[ReportForm.MARKDOWN] == (folder / "report.md").read_text()
-    assert told[ReportForm.HTML] == (folder / "report.html").read_text()
+        created = await evaluator.create_evaluation(request_, no_questions())
+        async for progress in evaluator.watch_evaluation(created.id):
+            ended = progress.evaluation
+        assert ended.state is EvaluationState.SUCCEEDED, ended.error
+        assert [each.setting for each in ended.left_out] == (
+            ["dragin"] if request_.skip_unserved else []
+        )
+        assert (await evaluator.list_evaluations()).evaluations == (ended,)
+        message = {form: await evaluator.report(created.id, form) for form in ReportFormat}
+    await reported_by_folder(request_, questions, folder, created.created)
+    assert message[ReportFormat.MARKDOWN] == (folder / "report.md").read_text()
+    assert message[ReportFormat.HTML] == (folder / "report.html").read_text()
     by_folder = json.loads((folder / "report.json").read_text())
-    assert json.loads(told[ReportForm.JSON]) == {**by_folder, "files": []}
+    assert json.loads(message[ReportFormat.JSON]) == {**by_folder, "files": []}

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from scaar.evaluator.statistics.choice import chosen, of_chosen
-from scaar.evaluator.statistics.means import HalvedMeans, HalvedTable, means_of
+from scaar.evaluator.statistics.means import SplitMeans, SplitTable, means_of
+from scaar.evaluator.statistics.selection import chosen, of_chosen
 
 from ..simulated import Row, table_by_hand
 
@@ -33,15 +33,15 @@ def test_the_best_is_chosen_and_of_equals_that_of_fewer_retrievals(
     assert chosen(means_of(DEVELOPMENT), candidates, measure="f1").tolist() == [expected]
 
 
-def test_what_was_chosen_on_one_half_is_reported_of_the_other() -> None:
-    means = HalvedTable(DEVELOPMENT, TEST, apart=True).means()
+def test_a_choice_on_one_split_is_reported_on_the_other() -> None:
+    means = SplitTable(DEVELOPMENT, TEST, apart=True).means()
     found = of_chosen(means, (0, 1, 2), column="f1", measure="f1")
     assert found.tolist() == [pytest.approx(0.3)]
 
 
 def test_the_choice_is_made_anew_in_every_draw() -> None:
     table = table_by_hand("abcdef", [1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1.1])
-    drawn = HalvedTable(table, table_by_hand("g", [0.0], [1.0]), apart=True).resampled(
+    drawn = SplitTable(table, table_by_hand("g", [0.0], [1.0]), apart=True).resampled(
         seed=1, resamples=100
     )
     picked = chosen(drawn.development, (0, 1), measure="f1")
@@ -50,7 +50,7 @@ def test_the_choice_is_made_anew_in_every_draw() -> None:
     assert np.array_equal(reported, picked.astype(float))
 
 
-def test_choosing_and_reporting_on_the_same_questions_flatters_and_halves_do_not() -> None:
+def test_a_choice_on_the_reported_questions_is_optimistic_and_splits_are_not() -> None:
     # Twenty settings that are all worth 0.5 on 60 questions.
     chance = np.random.default_rng(4)
     apart, same = [], []
@@ -59,8 +59,8 @@ def test_choosing_and_reporting_on_the_same_questions_flatters_and_halves_do_not
         names = [f"e{n:02d}" for n in range(60)]
         halves = [means_of(table_by_hand(names, *half)) for half in rows]
         every = tuple(range(20))
-        apart.append(of_chosen(HalvedMeans(*halves), every, column="f1", measure="f1")[0])
-        flattered = HalvedMeans(halves[0], halves[0])
+        apart.append(of_chosen(SplitMeans(*halves), every, column="f1", measure="f1")[0])
+        flattered = SplitMeans(halves[0], halves[0])
         same.append(of_chosen(flattered, every, column="f1", measure="f1")[0])
     assert np.mean(apart) == pytest.approx(0.5, abs=0.02)
     assert np.mean(same) > 0.58

@@ -13,22 +13,22 @@ UNDEFINED = float("nan")
 
 
 def test_the_interval_leaves_out_as_much_on_either_side() -> None:
-    draws = np.arange(101, dtype=float)
-    found = estimate(np.array([50.0]), draws, confidence=0.9)
+    samples = np.arange(101, dtype=float)
+    found = estimate(np.array([50.0]), samples, confidence=0.9)
     assert (found.value, found.low, found.high) == pytest.approx((50.0, 5.0, 95.0))
 
 
-def test_what_is_undefined_has_no_value_and_no_interval() -> None:
+def test_an_undefined_statistic_has_no_value_and_no_interval() -> None:
     assert estimate(np.array([UNDEFINED]), np.ones(10)) == Estimate(None)
 
 
-def test_what_is_undefined_in_more_than_a_draw_of_twenty_has_no_interval() -> None:
-    draws = np.ones(100)
-    draws[:5] = UNDEFINED
-    assert estimate(np.array([1.0]), draws) == Estimate(1.0, 1.0, 1.0)
-    draws[5] = UNDEFINED
-    assert estimate(np.array([1.0]), draws) == Estimate(1.0)
-    assert difference(np.array([1.0]), draws) == Estimate(1.0)
+def test_a_statistic_undefined_in_more_than_a_sample_of_twenty_has_no_interval() -> None:
+    samples = np.ones(100)
+    samples[:5] = UNDEFINED
+    assert estimate(np.array([1.0]), samples) == Estimate(1.0, 1.0, 1.0)
+    samples[5] = UNDEFINED
+    assert estimate(np.array([1.0]), samples) == Estimate(1.0)
+    assert difference(np.array([1.0]), samples) == Estimate(1.0)
 
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, 95.0])
@@ -37,14 +37,14 @@ def test_a_confidence_outside_0_and_1_is_refused(confidence: float) -> None:
         estimate(np.array([1.0]), np.ones(10), confidence=confidence)
 
 
-def test_the_p_value_counts_the_draws_beyond_0() -> None:
-    # 3 of 99 draws are at or below 0: twice (1 + 3) / (1 + 99).
-    draws = np.concatenate((np.array([-1.0, -0.5, 0.0]), np.ones(96)))
-    assert p_value(draws) == pytest.approx(0.08)
-    assert p_value(-draws) == pytest.approx(0.08)
+def test_the_p_value_counts_the_samples_beyond_0() -> None:
+    # 3 of 99 samples are at or below 0: twice (1 + 3) / (1 + 99).
+    samples = np.concatenate((np.array([-1.0, -0.5, 0.0]), np.ones(96)))
+    assert p_value(samples) == pytest.approx(0.08)
+    assert p_value(-samples) == pytest.approx(0.08)
 
 
-def test_no_difference_at_all_has_p_1_and_the_least_p_is_by_the_draws() -> None:
+def test_no_difference_has_p_1_and_the_number_of_samples_bounds_p() -> None:
     assert p_value(np.zeros(99)) == 1.0
     assert p_value(np.ones(99)) == pytest.approx(0.02)
 
@@ -66,7 +66,7 @@ def test_the_p_value_of_a_paired_mean_is_that_of_the_paired_t_test() -> None:
 
 
 @given(st.integers(0, 1_000), st.floats(0.5, 1.0))
-def test_pairing_narrows_the_interval_of_what_is_correlated(seed: int, shared: float) -> None:
+def test_pairing_narrows_the_interval_of_correlated_scores(seed: int, shared: float) -> None:
     chance = np.random.default_rng(seed)
     level = chance.normal(size=60)
     rows = [(shared * level + (1 - shared) * chance.normal(size=60)).tolist() for _ in range(2)]

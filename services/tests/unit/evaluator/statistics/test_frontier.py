@@ -30,7 +30,7 @@ def test_the_score_between_two_settings_is_that_of_their_mixture() -> None:
         assert score_at(SPENT, SCORES, on, at=at)[0] == pytest.approx(expected)
 
 
-def test_what_lies_beyond_the_cheapest_and_the_dearest_setting_is_not_reached() -> None:
+def test_the_frontier_ends_at_the_cheapest_and_the_most_expensive_setting() -> None:
     spent, scores = np.array([[0.4, 1.6]]), np.array([[0.3, 0.9]])
     on = upper_hull(spent, scores)
     for at in (0.0, 0.39, 1.61, 2.0):
@@ -60,14 +60,14 @@ def test_the_mean_height_is_the_area_over_the_distance() -> None:
     assert found[0] == pytest.approx(0.9 / 1.5)
 
 
-def test_there_is_no_area_beyond_what_is_reached_or_without_a_distance() -> None:
+def test_an_empty_or_uncovered_range_has_no_area() -> None:
     on = upper_hull(SPENT, SCORES)
     for low, high in ((-0.1, 2.0), (0.5, 3.1), (1.0, 1.0), (2.0, 1.0)):
         found = mean_height(SPENT, SCORES, on, low=np.array([low]), high=np.array([high]))
         assert np.isnan(found[0])
 
 
-def test_settings_chosen_elsewhere_make_a_line_in_the_order_of_what_they_spend() -> None:
+def test_settings_chosen_on_another_split_make_a_line_in_the_order_of_cost() -> None:
     # As when a half puts the settings of another half's hull in another order.
     spent, scores = np.array([[2.0, 1.0, 3.0]]), np.array([[0.6, 0.7, 0.5]])
     on = np.array([[True, True, False]])
@@ -99,7 +99,7 @@ def test_every_vertex_is_one_of_the_convex_hull_that_scipy_finds(
 
 
 @given(POINTS, POINTS)
-def test_draws_do_not_touch_one_another(
+def test_samples_are_independent(
     first: list[tuple[int, int]], second: list[tuple[int, int]]
 ) -> None:
     size = min(len(first), len(second))

@@ -36,10 +36,10 @@ def test_the_order_of_the_p_values_is_kept(p_values: list[float]) -> None:
 
 
 @given(P_VALUES, st.floats(0.001, 0.5))
-def test_what_is_rejected_is_what_holms_own_steps_reject(
+def test_the_rejected_hypotheses_are_those_of_holms_steps(
     p_values: list[float], level: float
 ) -> None:
-    # Holm (1979): go on while the k-th smallest of m is at most level / (m - k).
+    # Holm (1979): continue while the k-th smallest of m is at most level / (m - k).
     rejected, m = set(), len(p_values)
     for k, at in enumerate(sorted(range(m), key=p_values.__getitem__)):
         if (m - k) * p_values[at] > level:
@@ -49,6 +49,6 @@ def test_what_is_rejected_is_what_holms_own_steps_reject(
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.1, float("nan")])
-def test_what_is_no_p_value_is_refused(p: float) -> None:
+def test_an_invalid_p_value_is_refused(p: float) -> None:
     with pytest.raises(ValueError, match=r"must be in \[0, 1\]"):
         holm([0.5, p])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.core.types import Formulation, Query
+from scaar.core.types import Query
 from scaar.evaluator.records import Decision, Question
 from scaar.evaluator.statistics.lookups import LOOKUPS, lookups_of
 
@@ -14,7 +14,7 @@ def _asked(*supports: str) -> Question:
 
 
 def _retrieved(*ids: str) -> Decision:
-    return Decision("A.", query=Query("who", Formulation.QUESTION), passage_ids=ids)
+    return Decision("A.", query=Query("who", "question"), passage_ids=ids)
 
 
 WRITTEN = Decision("A.")
@@ -33,7 +33,7 @@ WRITTEN = Decision("A.")
         (("a",), (_retrieved(),), (1, 1, 0, 0, 0, 0)),
     ],
 )
-def test_what_retrievals_brought_is_counted(
+def test_the_support_recall_of_retrievals_is_counted(
     supports: tuple[str, ...], decisions: tuple[Decision, ...], expected: tuple[float, ...]
 ) -> None:
     assert lookups_of(_asked(*supports), decisions) == expected
@@ -47,9 +47,9 @@ def test_a_retrieval_brings_something_new_only_where_it_brings_something(
     supports: set[str], brought: Sequence[Sequence[str]]
 ) -> None:
     values = lookups_of(_asked(*supports), [_retrieved(*each) for each in brought])
-    known, told, any_support, new, share, whole = values
+    known, reported, any_support, new, share, whole = values
     assert len(values) == len(LOOKUPS)
     assert known == 1
     assert len(supports) >= round(share * len(supports)) >= new
-    assert len(brought) == told >= any_support >= new
+    assert len(brought) == reported >= any_support >= new
     assert (share == 1) == bool(whole)

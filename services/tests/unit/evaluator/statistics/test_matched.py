@@ -10,32 +10,32 @@ from scaar.evaluator.statistics.matched import (
     long_enough,
     matched,
 )
-from scaar.evaluator.statistics.means import HalvedMeans, HalvedTable, means_of
+from scaar.evaluator.statistics.means import SplitMeans, SplitTable, means_of
 
 from ..simulated import Row, table_by_hand
 
 # Three settings at 0, 1 and 2 retrievals; on the development half the middle one is on the hull.
 DEVELOPMENT = table_by_hand("ab", [Row(0.2, 0)] * 2, [Row(0.6, 1)] * 2, [Row(0.8, 2)] * 2)
 TEST = table_by_hand("cd", [Row(0.1, 0)] * 2, [Row(0.3, 1)] * 2, [Row(0.7, 2)] * 2)
-HALVED = HalvedTable(DEVELOPMENT, TEST, apart=True).means()
+HALVED = SplitTable(DEVELOPMENT, TEST, apart=True).means()
 ALL = (0, 1, 2)
 
 
-def test_the_settings_are_chosen_on_one_half_and_read_off_the_other() -> None:
+def test_settings_are_chosen_on_one_split_and_measured_on_the_other() -> None:
     # On the test half the middle setting lies below the line from 0 to 2, and is on it still.
     assert matched(HALVED, ALL, 1.0, measure="f1")[0] == pytest.approx(0.3)
     assert matched(HALVED, ALL, 1.5, measure="f1")[0] == pytest.approx(0.5)
-    same = HalvedMeans(HALVED.test, HALVED.test)
+    same = SplitMeans(HALVED.test, HALVED.test)
     assert matched(same, ALL, 1.0, measure="f1")[0] == pytest.approx(0.4)
 
 
-def test_what_a_policy_does_not_reach_is_not_made_up() -> None:
+def test_a_budget_out_of_range_is_not_extrapolated() -> None:
     assert np.isnan(matched(HALVED, (1, 2), 0.5, measure="f1")[0])
     assert np.isnan(matched(HALVED, (0, 1), 1.5, measure="f1")[0])
     assert matched(HALVED, (1,), 1.0, measure="f1")[0] == pytest.approx(0.3)
 
 
-def test_the_common_range_is_what_all_reach() -> None:
+def test_the_common_range_is_covered_by_all_frontiers() -> None:
     lines = [frontier(HALVED, each, measure="f1", spent=RETRIEVALS) for each in (ALL, (1, 2))]
     low, high = common_range(lines)
     assert (low[0], high[0]) == (1.0, 2.0)
@@ -69,7 +69,7 @@ def test_a_frontier_far_shorter_than_another_does_not_narrow_the_range() -> None
         [Row(0.3, 1)] * 8,
         [Row(0.5, 1)] * 7 + [Row(0.5, 2)],
     )
-    means = HalvedMeans(means_of(table), means_of(table))
+    means = SplitMeans(means_of(table), means_of(table))
     lines = [
         frontier(means, each, measure="f1", spent=RETRIEVALS) for each in ((0, 1), (2, 3), (2,))
     ]

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from scaar.evaluator.statistics.estimate import estimate
-from scaar.evaluator.statistics.means import halve, means_of, resampled_means
+from scaar.evaluator.statistics.means import means_of, resampled_means, split_table
 
 from ..simulated import SETTINGS, draw_questions, draw_scores, table_by_hand, table_of
 
@@ -29,7 +29,7 @@ def test_a_draw_is_of_whole_entities_and_counts_their_questions() -> None:
     assert shares == pytest.approx([0.25, 0.5, 0.25], abs=0.08)
 
 
-def test_the_same_seed_draws_the_same_and_another_others() -> None:
+def test_the_same_seed_gives_the_same_samples_and_another_seed_others() -> None:
     first, again, other = (
         resampled_means(TABLE, seed=seed, resamples=50).values for seed in (3, 3, 4)
     )
@@ -68,9 +68,9 @@ def test_a_constant_added_to_every_score_shifts_every_draw(
     assert means[:, 1] == pytest.approx(means[:, 0] + constant)
 
 
-def test_draws_made_in_parts_are_as_if_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_samples_in_batches_are_those_of_one_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = resampled_means(TABLE, seed=3, resamples=64).values
-    monkeypatch.setattr("scaar.evaluator.statistics.means._AT_ONCE", len(TABLE.clusters) * 7)
+    monkeypatch.setattr("scaar.evaluator.statistics.means._BATCH_SIZE", len(TABLE.clusters) * 7)
     in_parts = resampled_means(TABLE, seed=3, resamples=64).values
     assert in_parts == pytest.approx(at_once)
 
@@ -114,22 +114,22 @@ def test_the_interval_covers_the_true_mean_as_often_as_it_says() -> None:
     assert covered_by_question < 265
 
 
-def test_halves_are_drawn_each_by_itself() -> None:
+def test_splits_are_resampled_independently() -> None:
     tested = {question.id for question in QUESTIONS if question.entity < "film 5"}
-    halved = halve(TABLE, tested=tested)
-    assert halved.apart
-    assert {each.id for each in halved.test.questions} == tested
-    drawn = halved.resampled(seed=1, resamples=40)
+    splits = split_table(TABLE, tested=tested)
+    assert splits.apart
+    assert {each.id for each in splits.test.questions} == tested
+    drawn = splits.resampled(seed=1, resamples=40)
     both = (drawn.development.of("f1")[:, 0], drawn.test.of("f1")[:, 0])
     assert abs(float(np.corrcoef(*both)[0, 1])) < 0.5
 
 
-def test_where_a_half_is_empty_both_are_the_whole() -> None:
+def test_with_an_empty_split_both_are_the_whole_table() -> None:
     for tested in (set(), {question.id for question in QUESTIONS}):
-        halved = halve(TABLE, tested=tested)
-        assert not halved.apart
-        assert halved.development is halved.test is TABLE
-        drawn = halved.resampled(seed=1, resamples=5)
+        splits = split_table(TABLE, tested=tested)
+        assert not splits.apart
+        assert splits.development is splits.test is TABLE
+        drawn = splits.resampled(seed=1, resamples=5)
         assert drawn.development is drawn.test
 
 

@@ -20,7 +20,7 @@ QUESTIONS = draw_questions(12)
 SCORES = tuple(draw_scores(QUESTIONS, SETTINGS))
 
 
-def test_every_score_stands_under_its_setting_and_question() -> None:
+def test_every_score_is_at_its_setting_and_question() -> None:
     table = table_of(QUESTIONS, SETTINGS, SCORES)
     assert table.measures == ("exact_match", "f1")
     for score in SCORES[::7]:
@@ -49,7 +49,7 @@ def test_a_missing_prediction_scores_0_and_is_counted() -> None:
     assert table.column("latency_ms")[0, at] == 0
 
 
-def test_a_failed_prediction_scores_0_whatever_it_holds() -> None:
+def test_a_failed_prediction_scores_0_with_any_answer() -> None:
     failed = replace(SCORES[0], values={}, usage=NOTHING_SPENT, failed=True)
     table = table_of(QUESTIONS, SETTINGS, (failed, *SCORES[1:]))
     at = [each.id for each in table.questions].index(failed.question_id)
@@ -111,13 +111,13 @@ SPENT = Usage(0, 0, 0, 0, 0.0)
         (SCORES[0], "hold question '.*' under setting 'no_retrieval' twice"),
     ],
 )
-def test_a_score_of_nothing_that_is_evaluated_is_refused(score: Score, says: str) -> None:
+def test_a_score_of_an_unknown_question_or_setting_is_refused(score: Score, says: str) -> None:
     with pytest.raises(InvalidRequest, match=says) as caught:
         table_of(QUESTIONS, SETTINGS, (*SCORES, score))
     assert caught.value.violations[0].field == "scores"
 
 
-def test_a_value_that_is_no_number_is_refused() -> None:
+def test_a_value_without_a_number_is_refused() -> None:
     bad = replace(SCORES[0], values={"exact_match": 0.0, "f1": float("nan")})
     with pytest.raises(InvalidRequest, match="not a number"):
         table_of(QUESTIONS, SETTINGS, (bad, *SCORES[1:]))

@@ -2,8 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from scaar.core.types import Formulation, Trigger
-from scaar.evaluator.statistics.contenders import in_force
+from scaar.evaluator.statistics.variants import in_force
 from scaar.evaluator.statistics.wins import contests, win_counts
 
 from ..simulated import GRID, SETTINGS, setting
@@ -22,7 +21,7 @@ def test_equals_share_a_win_and_alone_none_is_won() -> None:
     }
 
 
-def test_as_many_are_won_as_are_held() -> None:
+def test_the_wins_add_up_to_the_contests() -> None:
     held = [{"a": n % 3 / 3, "b": n % 5 / 5, "c": n % 2 / 2} for n in range(30)]
     assert sum(win_counts(held).values()) == pytest.approx(30)
 
@@ -39,7 +38,7 @@ def test_triggers_meet_at_equal_theta_and_query() -> None:
 def test_a_policy_meets_another_whose_values_come_to_the_same() -> None:
     settings = (
         setting("no_retrieval"),
-        setting("flare", theta=0.8, query=Formulation.PFQ),
+        setting("flare", theta=0.8, query="pfq"),
         setting("scaar"),
         setting("scaar", alpha=75.0),
         setting("flare", theta=0.8),
@@ -51,25 +50,25 @@ def test_policies_of_other_queries_do_not_meet() -> None:
     assert contests(in_force(SETTINGS, {})) == ()
 
 
-def test_a_value_that_means_nothing_to_a_query_keeps_nobody_apart() -> None:
+def test_a_value_without_effect_on_the_query_separates_no_contests() -> None:
     settings = (
-        setting("flare", theta=0.8, query=Formulation.CURRENT_SENTENCE),
-        setting("scaar", theta=0.8, query=Formulation.CURRENT_SENTENCE),
+        setting("flare", theta=0.8, query="current_sentence"),
+        setting("scaar", theta=0.8, query="current_sentence"),
     )
     one, other = in_force(settings, {})
     assert one is not None
     assert other is not None
     idle = replace(other, query=replace(other.query, alpha=75.0))
     assert contests((one, idle)) == ({"flare": 0, "exp_raw": 1},)
-    asked = replace(one, query=replace(one.query, include_question=True))
-    assert contests((asked, idle)) == ()
+    requested = replace(one, query=replace(one.query, include_question=True))
+    assert contests((requested, idle)) == ()
 
 
 def test_thetas_that_were_placed_are_equal_at_equal_places() -> None:
     settings = (
         *(setting("flare", theta=theta) for theta in (0.2, 0.6)),
         *(
-            setting("flare", theta=theta, trigger=Trigger.PERPLEXITY)
+            setting("flare", theta=theta, trigger="perplexity")
             for theta in (1.4, 1.1)  # A higher one looks up for fewer.
         ),
     )
@@ -81,10 +80,10 @@ def test_thetas_that_were_placed_are_equal_at_equal_places() -> None:
     )
 
 
-def test_what_a_trigger_does_with_stop_words_of_its_own_keeps_nobody_apart() -> None:
+def test_the_default_of_stop_words_separates_no_contests() -> None:
     settings = (
         setting("flare", theta=0.8),
-        setting("flare", theta=0.8, trigger=Trigger.RIND),
-        setting("flare", theta=0.8, trigger=Trigger.EXP_RAW, spare_stop_words=True),
+        setting("flare", theta=0.8, trigger="rind"),
+        setting("flare", theta=0.8, trigger="exp_raw", spare_stop_words=True),
     )
     assert contests(in_force(settings, {})) == ({"flare": 0, "rind": 1},)

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scaar.core.errors import DataCorrupt
-from scaar.core.types import AnswerEnd, Degradation, Formulation, JudgedWord, Query, Usage
+from scaar.core.queries import FORMULATIONS
+from scaar.core.types import AnswerEnd, Degradation, JudgedWord, Query, Usage
 from scaar.evaluator.records import Decision, Failure, Prediction, Question
 from scaar.evaluator.store.record_json import RecordJson
 
@@ -25,7 +26,9 @@ WORDS = st.builds(
     contribution=st.none() | SHARE,
     capped=st.booleans(),
 )
-QUERIES = st.builds(Query, TEXT, st.sampled_from(Formulation), st.tuples(COUNT), st.booleans())
+QUERIES = st.builds(
+    Query, TEXT, st.sampled_from(list(FORMULATIONS)), st.tuples(COUNT), st.booleans()
+)
 DECISIONS = st.builds(
     Decision,
     text=TEXT,
@@ -60,17 +63,17 @@ def test_a_prediction_is_one_line_and_comes_back_to_the_last_digit(prediction: P
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Reported:
     needed: int | None
-    told: Mapping[str, Question]
+    reported: Mapping[str, Question]
     more: int | None = None
 
 
-def test_a_document_leaves_out_what_nobody_said_and_nothing_else() -> None:
-    records = RecordJson(Told)
-    told = Told(None, {"ü": Question("q", "?", ("a",), "q")})
-    document = records.document(told)
-    assert records.read(document, "here") == told
+def test_a_document_leaves_out_default_nones_and_nothing_else() -> None:
+    records = RecordJson(Reported)
+    reported = Reported(None, {"ü": Question("q", "?", ("a",), "q")})
+    document = records.document(reported)
+    assert records.read(document, "here") == reported
     assert b'"needed": null' in document
     assert b"more" not in document
     assert "ü".encode() in document
@@ -81,6 +84,4 @@ def test_a_wrong_field_is_named_with_its_place() -> None:
         RecordJson(Question).read(
             b'{"id": "q", "question": "?", "answers": 1, "entity": ""}', "l 7"
         )
-    assert error.value.message == (
-        "l 7 does not hold together: answers: Input should be a valid array"
-    )
+    assert error.value.message == ("l 7 is corrupt: answers: Input should be a valid array")

@@ -5,14 +5,14 @@ from scaar.evaluator.workers.application import build_application
 
 
 @pytest.mark.parametrize("broker", ["", "localhost:6379", "http://host/0", "sqs://secret@host"])
-def test_a_broker_that_is_none_is_refused_without_telling_its_password(broker: str) -> None:
+def test_the_error_of_an_invalid_broker_does_not_contain_its_password(broker: str) -> None:
     with pytest.raises(InvalidRequest, match="broker: must be redis://") as caught:
         build_application(broker)
     assert "secret" not in caught.value.message
 
 
 @pytest.mark.parametrize("broker", ["redis://host:6379/0", "amqp://user:password@host:5672/name"])
-def test_a_message_is_kept_until_its_shard_has_ended_and_one_is_taken_at_a_time(
+def test_a_message_is_acknowledged_when_its_shard_has_ended_and_one_is_prefetched(
     broker: str,
 ) -> None:
     settings = build_application(broker, queue="mine").conf

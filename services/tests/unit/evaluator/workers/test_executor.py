@@ -1,8 +1,8 @@
-"""Shards are put into the queue once, and again where their messages were lost."""
+"""Shards are sent to the queue once, and again if their messages were lost."""
 
 from scaar.core.errors import BackendUnavailable
 from scaar.evaluator.store.database.shards import ShardKey
-from scaar.evaluator.workers.executor import LOOK_EVERY_S, LOST_AFTER_S, QueueExecutor
+from scaar.evaluator.workers.executor import LOST_AFTER_S, POLL_S, QueueExecutor
 
 ONE, TWO = ShardKey(1, 0), ShardKey(1, 1)
 
@@ -31,15 +31,15 @@ class Queue:
             raise BackendUnavailable("the broker is away")
 
 
-class Told:
-    """An executor that is told of free shards, and the clock that it goes by."""
+class Reported:
+    """An executor that is offered free shards, and its clock."""
 
     def __init__(self) -> None:
         self.queue, self.now = Queue(), 0.0
         self._executor = QueueExecutor(self.queue, clock=lambda: self.now)
 
     async def of(self, *free: ShardKey, seconds: float = 60.0) -> list[ShardKey]:
-        """What was put, being told of these twice a second for so long."""
+        """The shards sent, if these are offered twice a second for a number of seconds."""
         until = self.now + seconds
         while self.now < until:
             for each in free:
@@ -49,36 +49,36 @@ class Told:
 
 
 async def test_a_shard_that_waits_in_the_queue_is_put_once() -> None:
-    assert await Told().of(ONE, TWO) == [ONE, TWO]
+    assert await Reported().of(ONE, TWO) == [ONE, TWO]
 
 
 async def test_a_shard_whose_message_was_lost_is_put_again() -> None:
-    told = Told()
-    await told.of(ONE, TWO)
-    told.queue.held.clear()
-    assert await told.of(TWO, seconds=2 * LOOK_EVERY_S) == [ONE, TWO, TWO]
+    message = Reported()
+    await message.of(ONE, TWO)
+    message.queue.held.clear()
+    assert await message.of(TWO, seconds=2 * POLL_S) == [ONE, TWO, TWO]
 
 
 async def test_a_shard_that_was_taken_a_moment_ago_is_not_taken_for_lost() -> None:
-    told = Told()
-    await told.of(ONE, seconds=0.5)
-    told.queue.held.clear()
-    assert await told.of(ONE, seconds=LOST_AFTER_S - 1.0) == [ONE]
+    message = Reported()
+    await message.of(ONE, seconds=0.5)
+    message.queue.held.clear()
+    assert await message.of(ONE, seconds=LOST_AFTER_S - 1.0) == [ONE]
 
 
-async def test_while_the_broker_is_away_it_is_asked_now_and_then_and_shards_wait() -> None:
-    told = Told()
-    told.queue.away = True
-    assert await told.of(*(ShardKey(1, at) for at in range(50)), seconds=10.0) == []
-    assert told.queue.tried <= 10.0 / LOOK_EVERY_S
-    told.queue.away = False
-    assert await told.of(ONE, TWO, seconds=2.0) == [ONE, TWO]
+async def test_an_unavailable_broker_is_polled_and_shards_wait() -> None:
+    message = Reported()
+    message.queue.away = True
+    assert await message.of(*(ShardKey(1, at) for at in range(50)), seconds=10.0) == []
+    assert message.queue.tried <= 10.0 / POLL_S
+    message.queue.away = False
+    assert await message.of(ONE, TWO, seconds=2.0) == [ONE, TWO]
 
 
 async def test_a_broker_that_goes_after_it_was_looked_at_keeps_nothing_for_good() -> None:
-    told = Told()
-    await told.of(ONE, seconds=0.5)
-    told.queue.away = True
-    await told.of(TWO, seconds=3.0)
-    told.queue.away = False
-    assert await told.of(TWO, seconds=3.0) == [ONE, TWO]
+    message = Reported()
+    await message.of(ONE, seconds=0.5)
+    message.queue.away = True
+    await message.of(TWO, seconds=3.0)
+    message.queue.away = False
+    assert await message.of(TWO, seconds=3.0) == [ONE, TWO]

@@ -6,7 +6,7 @@ import pytest
 from scaar.lab.export import export_cross_encoder, export_language_model
 
 
-def test_the_report_holds_the_digest_of_every_file(decoder, tmp_path):
+def test_the_report_contains_the_digest_of_every_file(decoder, tmp_path):
     shape, params = decoder
     folder = tmp_path / "models" / "lm"
     export_language_model(params, shape, folder, {"seed": 1})
@@ -26,7 +26,7 @@ def test_the_report_holds_the_digest_of_every_file(decoder, tmp_path):
     assert list(folder.parent.iterdir()) == [folder]
 
 
-def test_exporting_again_gives_equal_bytes_and_keeps_what_is_not_ours(encoder, tmp_path):
+def test_a_repeated_export_gives_equal_bytes_and_keeps_other_files(encoder, tmp_path):
     shape, params = encoder
     folder = tmp_path / "ce"
     export_cross_encoder(params, shape, folder, {})
@@ -37,7 +37,7 @@ def test_exporting_again_gives_equal_bytes_and_keeps_what_is_not_ours(encoder, t
     assert after == {**before, "scaar.json": b"{}"}
 
 
-def test_an_export_that_fails_leaves_the_folder_as_it_was(encoder, tmp_path):
+def test_a_failed_export_leaves_the_folder_unchanged(encoder, tmp_path):
     shape, params = encoder
     folder = tmp_path / "ce"
     export_cross_encoder(params, shape, folder, {})

@@ -80,7 +80,7 @@ def test_the_cross_encoders_tensors_are_those_of_bert(encoder):
     }
 
 
-def test_matrices_are_turned_to_out_by_in(decoder, encoder):
+def test_matrices_are_transposed_to_out_by_in(decoder, encoder):
     shape, params = decoder
     tensors = tensors_of(language_model_files(params, shape))
     for name, ours in (("q", "q"), ("o", "o")):
@@ -91,7 +91,7 @@ def test_matrices_are_turned_to_out_by_in(decoder, encoder):
     np.testing.assert_array_equal(tensors["bert.pooler.dense.weight"], params["pooler"].T)
 
 
-def test_the_tensors_say_that_they_are_pytorchs(decoder, tmp_path):
+def test_the_tensors_have_the_metadata_of_pytorch(decoder, tmp_path):
     shape, params = decoder
     path = tmp_path / "model.safetensors"
     path.write_bytes(language_model_files(params, shape)["model.safetensors"])
@@ -115,7 +115,7 @@ def test_the_configurations_name_architecture_and_tokens(decoder, encoder):
     assert (config["num_labels"], config["layer_norm_eps"]) == (1, 1e-12)
 
 
-def test_the_tokenizers_begin_texts_and_frame_pairs(decoder, encoder):
+def test_the_tokenizers_add_special_tokens_to_texts_and_pairs(decoder, encoder):
     shape, params = decoder
     tokenizer = Tokenizer.from_str(language_model_files(params, shape)["tokenizer.json"].decode())
     assert tokenizer.encode("Who is 🙂?").ids[0] == BOS_ID

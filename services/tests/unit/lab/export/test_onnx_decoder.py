@@ -53,7 +53,7 @@ def test_the_graph_gives_the_logits_of_the_training_code(session, decoder, token
     np.testing.assert_allclose(outputs["logits"], expected, atol=1e-4)
 
 
-def test_reading_at_once_equals_reading_token_by_token(session, decoder, tokens):
+def test_one_call_equals_one_call_per_token(session, decoder, tokens):
     shape, _ = decoder
     whole, whole_cache = run(session, shape, tokens)
     past = None
@@ -67,7 +67,7 @@ def test_reading_at_once_equals_reading_token_by_token(session, decoder, tokens)
         np.testing.assert_allclose(values, whole_cache[name], atol=1e-5)
 
 
-def test_reading_in_two_parts_equals_reading_at_once(session, decoder, tokens):
+def test_two_calls_equal_one_call(session, decoder, tokens):
     shape, _ = decoder
     whole, _ = run(session, shape, tokens)
     _, past = run(session, shape, tokens[:, :17])
@@ -90,7 +90,7 @@ def test_a_padded_row_gives_what_it_gives_alone(session, decoder, tokens, side):
     np.testing.assert_allclose(outputs["logits"][1:, place], alone["logits"], atol=1e-4)
 
 
-def test_attention_sums_to_one_and_never_looks_ahead(session, decoder, tokens):
+def test_attention_sums_to_one_and_is_causal(session, decoder, tokens):
     outputs, _ = run(session, decoder[0], tokens)
     weights = outputs["last_attention"]
     np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-5)

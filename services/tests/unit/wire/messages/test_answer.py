@@ -12,21 +12,17 @@ from scaar.core.types import (
     Provenance,
 )
 from scaar.testing.values import values_of
+from scaar.v1 import answer_pb2
 from scaar.v1 import orchestrator_pb2 as pb
-from scaar.wire.messages.answer import (
-    answer_request_from_pb,
-    answer_request_to_pb,
-    provenance_from_pb,
-    provenance_to_pb,
-)
+from scaar.wire.messages.codec import from_pb, request_to_pb, to_pb
 from scaar.wire.messages.events import answer_event_from_pb
 
 
 @pytest.mark.parametrize("message", [pb.AnswerRequest, pb.StreamAnswerRequest])
-def test_a_question_alone_is_asked_with_the_domains_defaults(
+def test_a_question_alone_has_the_defaults_of_the_domain(
     message: type[pb.AnswerRequest] | type[pb.StreamAnswerRequest],
 ) -> None:
-    assert answer_request_from_pb(message(question="Who?")) == AnswerRequest("Who?")
+    assert from_pb(message(question="Who?"), AnswerRequest) == AnswerRequest("Who?")
 
 
 def test_the_two_requests_have_the_same_fields() -> None:
@@ -38,7 +34,7 @@ def test_the_two_requests_have_the_same_fields() -> None:
 
 def test_zero_retrievals_are_not_the_default() -> None:
     message = pb.AnswerRequest(question="Who?", budget=pb.Budget(max_retrievals=0))
-    assert answer_request_from_pb(message).budget == BudgetLimits(max_retrievals=0)
+    assert from_pb(message, AnswerRequest).budget == BudgetLimits(max_retrievals=0)
 
 
 @pytest.mark.parametrize(
@@ -53,26 +49,26 @@ def test_what_the_contract_cannot_carry_is_refused_by_name(
     request_: AnswerRequest, field: str
 ) -> None:
     with pytest.raises(InvalidRequest) as caught:
-        answer_request_to_pb(request_, pb.AnswerRequest)
+        request_to_pb(request_, pb.AnswerRequest)
     assert [violation.field for violation in caught.value.violations] == [field]
 
 
 def test_a_budget_of_no_number_is_refused_by_name() -> None:
     message = pb.AnswerRequest(question="Who?", budget=pb.Budget(timeout_s=float("nan")))
     with pytest.raises(InvalidRequest) as caught:
-        answer_request_from_pb(message)
+        from_pb(message, AnswerRequest)
     assert [violation.field for violation in caught.value.violations] == ["budget.timeout_s"]
 
 
 @given(values_of(Provenance))
-def test_an_orchestrator_of_before_does_not_say_how_its_model_was_asked(made: Provenance) -> None:
-    message = provenance_to_pb(made)
+def test_an_older_orchestrator_reports_no_continuation(made: Provenance) -> None:
+    message = to_pb(made, answer_pb2.Provenance)
     message.ClearField("continuation")
     message.ClearField("logprob_kind")
-    assert provenance_from_pb(message) == replace(
+    assert from_pb(message, Provenance) == replace(
         made, continuation=ContinuationKind.NATIVE, logprob_kind=LogprobKind.UNKNOWN
     )
 
 
-def test_an_event_of_a_later_version_is_passed_over() -> None:
-    assert answer_event_from_pb(pb.StreamAnswerResponse().event) is None
+def test_an_event_of_a_later_version_is_skipped() -> None:
+    assert answer_event_from_pb(pb.StreamAnswerResponse()) is None

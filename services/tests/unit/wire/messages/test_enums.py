@@ -1,11 +1,31 @@
-from scaar.wire.messages import enums
+import importlib
+import pkgutil
+
+import pytest
+from google.protobuf.descriptor import EnumDescriptor
+
+from scaar import v1
+from scaar.core import evaluations, types
+from scaar.wire.messages.codec import enum_codec
+
+ENUMS: list[EnumDescriptor] = [
+    each
+    for module in pkgutil.iter_modules(v1.__path__)
+    if module.name.endswith("_pb2")
+    for each in importlib.import_module(
+        f"scaar.v1.{module.name}"
+    ).DESCRIPTOR.enum_types_by_name.values()
+]
 
 
-def test_every_value_of_the_contract_but_the_unspecified_is_a_member() -> None:
-    pairs = [each for each in vars(enums).values() if isinstance(each, enums.EnumPair)]
-    assert len(pairs) == 16
-    for pair in pairs:
-        assert sorted(pair._from_pb) == list(range(1, len(pair._from_pb) + 1))
-        assert [pair.from_pb(pair.to_pb(member), "f") for member in pair._to_pb] == list(
-            pair._to_pb
-        )
+@pytest.mark.parametrize("wire", ENUMS, ids=lambda each: each.name)
+def test_every_value_of_the_contract_but_the_unspecified_is_a_member(wire: EnumDescriptor) -> None:
+    kind = vars(types).get(wire.name) or vars(evaluations)[wire.name]
+    codec = enum_codec(kind, wire)
+    assert [each.number for each in wire.values] == list(range(len(kind) + 1))
+    assert sorted(map(codec.write, kind)) == list(range(1, len(kind) + 1))
+    assert [codec.read(codec.write(member)) for member in kind] == list(kind)
+
+
+def test_the_contract_has_fifteen_enums() -> None:
+    assert len(ENUMS) == 15

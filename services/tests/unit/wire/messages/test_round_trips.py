@@ -11,98 +11,105 @@ from scaar.core import evaluations as e
 from scaar.core import types as t
 from scaar.core.policies import PRESETS
 from scaar.testing.values import values_of
-from scaar.v1 import orchestrator_pb2
-from scaar.wire.messages import (
-    answer,
-    evaluation_requests,
-    evaluations,
-    events,
-    generation,
-    policy,
-    querying,
-    retrieval,
-    scoring,
+from scaar.v1 import (
+    answer_pb2,
+    evaluator_pb2,
+    generator_pb2,
+    orchestrator_pb2,
+    policy_pb2,
+    query_builder_pb2,
+    retriever_pb2,
+    scorer_pb2,
 )
+from scaar.wire.messages import events
+from scaar.wire.messages.codec import from_pb, to_pb
 
 PASSAGES = values_of(t.RetrieveResult)
 POLICIES = values_of(t.PolicyRequest, name=st.sampled_from(list(PRESETS)))
 REQUESTS = values_of(t.AnswerRequest, policy=POLICIES)
 
-PAIRS: dict[str, tuple[st.SearchStrategy[Any], Callable[..., Any], Callable[..., Any]]] = {
+_Conversion = Callable[..., Any]
+
+
+def by_codec(kind: Any, message: Any) -> tuple[_Conversion, _Conversion]:
+    return (lambda value: to_pb(value, message, kind)), (lambda found: from_pb(found, kind))
+
+
+PAIRS: dict[str, tuple[st.SearchStrategy[Any], _Conversion, _Conversion]] = {
     "generate request": (
         values_of(t.GenerateRequest),
-        generation.generate_request_to_pb,
-        generation.generate_request_from_pb,
+        *by_codec(t.GenerateRequest, generator_pb2.GenerateRequest),
     ),
     "generation event": (
         st.one_of(values_of(t.GenerationStart), values_of(t.Token), values_of(t.GenerationEnd)),
-        generation.generation_event_to_pb,
-        generation.generation_event_from_pb,
+        events.generation_event_to_pb,
+        events.generation_event_from_pb,
     ),
     "attend request": (
         values_of(t.AttendRequest),
-        generation.attend_request_to_pb,
-        generation.attend_request_from_pb,
+        *by_codec(t.AttendRequest, generator_pb2.AttendRequest),
     ),
-    "attention": (
-        values_of(t.Attention),
-        generation.attention_to_pb,
-        generation.attention_from_pb,
-    ),
+    "attention": (values_of(t.Attention), *by_codec(t.Attention, generator_pb2.Attention)),
     "model": (
         values_of(t.ModelDescription),
-        generation.model_to_pb,
-        generation.model_from_pb,
+        *by_codec(t.ModelDescription, generator_pb2.ModelDescription),
     ),
     "score requests": (
         st.lists(values_of(t.ScoreRequest), max_size=3).map(tuple),
-        scoring.score_requests_to_pb,
-        scoring.score_requests_from_pb,
+        *by_codec(tuple[t.ScoreRequest, ...], scorer_pb2.ScoreContributionsRequest),
     ),
     "contributions": (
         st.lists(st.lists(st.floats(0, 1), max_size=4).map(tuple), max_size=3).map(tuple),
-        scoring.contributions_to_pb,
-        scoring.contributions_from_pb,
+        *by_codec(tuple[tuple[float, ...], ...], scorer_pb2.ScoreContributionsResponse),
     ),
-    "scorer": (values_of(t.ScorerDescription), scoring.scorer_to_pb, scoring.scorer_from_pb),
+    "scorer": (
+        values_of(t.ScorerDescription),
+        *by_codec(t.ScorerDescription, scorer_pb2.ScorerDescription),
+    ),
     "query request": (
         values_of(t.QueryRequest),
-        querying.query_request_to_pb,
-        querying.query_request_from_pb,
+        *by_codec(t.QueryRequest, query_builder_pb2.BuildQueryRequest),
     ),
-    "query": (values_of(t.Query), querying.query_to_pb, querying.query_from_pb),
+    "query": (values_of(t.Query), *by_codec(t.Query, query_builder_pb2.Query)),
     "retrieve request": (
         values_of(t.RetrieveRequest),
-        retrieval.retrieve_request_to_pb,
-        retrieval.retrieve_request_from_pb,
+        *by_codec(t.RetrieveRequest, retriever_pb2.RetrieveRequest),
     ),
-    "retrieve result": (
-        PASSAGES,
-        retrieval.retrieve_result_to_pb,
-        retrieval.retrieve_result_from_pb,
+    "retrieve result": (PASSAGES, *by_codec(t.RetrieveResult, retriever_pb2.RetrieveResponse)),
+    "passage": (values_of(t.Passage), *by_codec(t.Passage, retriever_pb2.Passage)),
+    "index": (
+        values_of(t.IndexDescription),
+        *by_codec(t.IndexDescription, retriever_pb2.IndexDescription),
     ),
-    "passage": (values_of(t.Passage), retrieval.passage_to_pb, retrieval.passage_from_pb),
-    "index": (values_of(t.IndexDescription), retrieval.index_to_pb, retrieval.index_from_pb),
     "verification": (
         values_of(t.IndexVerification),
-        retrieval.verification_to_pb,
-        retrieval.verification_from_pb,
+        *by_codec(t.IndexVerification, retriever_pb2.VerifyIndexResponse),
     ),
-    "policy request": (POLICIES, policy.policy_request_to_pb, policy.policy_request_from_pb),
+    "policy description": (
+        values_of(t.PolicyDescription),
+        *by_codec(t.PolicyDescription, orchestrator_pb2.PolicyDescription),
+    ),
+    "search request": (
+        values_of(t.SearchRequest),
+        *by_codec(t.SearchRequest, orchestrator_pb2.SearchRequest),
+    ),
+    "search result": (
+        values_of(t.SearchResult),
+        *by_codec(t.SearchResult, orchestrator_pb2.SearchResponse),
+    ),
+    "orchestrator": (
+        values_of(t.OrchestratorDescription),
+        *by_codec(t.OrchestratorDescription, orchestrator_pb2.DescribeResponse),
+    ),
+    "policy request": (POLICIES, *by_codec(t.PolicyRequest, policy_pb2.Policy)),
     "effective policy": (
         values_of(t.EffectivePolicy),
-        policy.effective_policy_to_pb,
-        policy.effective_policy_from_pb,
+        *by_codec(t.EffectivePolicy, policy_pb2.EffectivePolicy),
     ),
-    "answer request": (
-        REQUESTS,
-        lambda value: answer.answer_request_to_pb(value, orchestrator_pb2.AnswerRequest),
-        answer.answer_request_from_pb,
-    ),
+    "answer request": (REQUESTS, *by_codec(t.AnswerRequest, orchestrator_pb2.AnswerRequest)),
     "stream answer request": (
         REQUESTS,
-        lambda value: answer.answer_request_to_pb(value, orchestrator_pb2.StreamAnswerRequest),
-        answer.answer_request_from_pb,
+        *by_codec(t.AnswerRequest, orchestrator_pb2.StreamAnswerRequest),
     ),
     "evaluation request": (
         values_of(
@@ -110,30 +117,25 @@ PAIRS: dict[str, tuple[st.SearchStrategy[Any], Callable[..., Any], Callable[...,
             policies=st.lists(POLICIES, max_size=3).map(tuple),
             tenant=st.just(e.DEFAULT_TENANT),
         ),
-        evaluation_requests.evaluation_request_to_pb,
-        evaluation_requests.evaluation_request_from_pb,
+        *by_codec(e.EvaluationRequest, evaluator_pb2.CreateEvaluationRequest),
     ),
     "evaluation question": (
         values_of(e.EvaluationQuestion),
-        evaluation_requests.evaluation_question_to_pb,
-        evaluation_requests.evaluation_question_from_pb,
+        *by_codec(e.EvaluationQuestion, evaluator_pb2.EvaluationQuestion),
     ),
     "evaluations": (
         values_of(e.EvaluationPage),
-        evaluations.evaluations_to_pb,
-        evaluations.evaluations_from_pb,
+        *by_codec(e.EvaluationPage, evaluator_pb2.ListEvaluationsResponse),
     ),
     "evaluation's progress": (
         values_of(e.EvaluationProgress),
-        evaluations.evaluation_progress_to_pb,
-        evaluations.evaluation_progress_from_pb,
+        *by_codec(e.EvaluationProgress, evaluator_pb2.WatchEvaluationResponse),
     ),
     "predictions": (
         values_of(e.PredictionPage),
-        evaluations.predictions_to_pb,
-        evaluations.predictions_from_pb,
+        *by_codec(e.PredictionPage, evaluator_pb2.ListPredictionsResponse),
     ),
-    "answer": (values_of(t.Answer), answer.answer_to_pb, answer.answer_from_pb),
+    "answer": (values_of(t.Answer), *by_codec(t.Answer, answer_pb2.Answer)),
     **{
         f"event {kind.__name__}": (
             values_of(kind),
@@ -149,7 +151,9 @@ PAIRS: dict[str, tuple[st.SearchStrategy[Any], Callable[..., Any], Callable[...,
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_a_value_comes_back_through_bytes_as_it_was(name: str, data: st.DataObject) -> None:
-    values, to_pb, from_pb = PAIRS[name]
+    values, write, read = PAIRS[name]
     value = data.draw(values)
-    message = to_pb(value)
-    assert from_pb(type(message).FromString(message.SerializeToString())) == value
+    message = write(value)
+    if isinstance(value, t.Answer):
+        assert message.text == value.text
+    assert read(type(message).FromString(message.SerializeToString())) == value

@@ -1,7 +1,8 @@
-"""Triton's Python back end over a cross-encoder in ONNX Runtime.
+"""Python back end of Triton over a cross-encoder in ONNX Runtime.
 
-Put beside ``model.onnx`` as ``model.py``. Requests of any lengths are padded and computed together,
-at most ``max_batch_size`` pairs at a time; one whose mask is empty is refused, and no other.
+Installed beside ``model.onnx`` as ``model.py``. Requests of any length are padded and computed
+together, at most ``max_batch_size`` pairs at a time. A request with an empty mask is rejected, and
+the others are computed.
 """
 
 import json
@@ -17,13 +18,13 @@ _Arrays = Mapping[str, "np.ndarray[Any, Any]"]
 
 
 class TritonPythonModel:
-    """What the back end opens in each of its processes."""
+    """The model, which the back end opens in each of its processes."""
 
     def initialize(self, args: Mapping[str, str]) -> None:
-        """Opens the model."""
+        """Open the model."""
         config = json.loads(args["model_config"])
         self._padding = int(config["parameters"]["padding"]["string_value"])
-        self._most_pairs = config["max_batch_size"]
+        self._max_pairs = config["max_batch_size"]
         self._inputs = [each["name"] for each in config["input"]]
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
@@ -35,7 +36,7 @@ class TritonPythonModel:
         )
 
     def execute(self, requests: Sequence[Any]) -> list[Any]:
-        """A response to every request, in their order."""
+        """Return a response to every request, in order."""
         given = [self._arrays(request) for request in requests]
         wrong = {number: text for number, each in enumerate(given) if (text := _wrong(each))}
         right = [each for number, each in enumerate(given) if number not in wrong]
@@ -51,7 +52,7 @@ class TritonPythonModel:
         }
 
     def _logits(self, batches: Sequence[_Arrays]) -> list[Any]:
-        """The logits of each request's pairs, all computed together."""
+        """Return the logits of each request's pairs, all computed together."""
         if not batches:
             return []
         counts = [len(each["input_ids"]) for each in batches]
@@ -61,8 +62,8 @@ class TritonPythonModel:
             for name in self._inputs
         }
         found = []
-        for start in range(0, sum(counts), self._most_pairs):
-            part = {name: rows[start : start + self._most_pairs] for name, rows in padded.items()}
+        for start in range(0, sum(counts), self._max_pairs):
+            part = {name: rows[start : start + self._max_pairs] for name, rows in padded.items()}
             found.append(self._session.run(["logits"], part)[0])
         logits = np.concatenate(found).astype(np.float32)
         return list(np.split(logits, np.cumsum(counts)[:-1]))
@@ -74,12 +75,12 @@ class TritonPythonModel:
 
 
 def _wrong(arrays: _Arrays) -> str:
-    """What is wrong with a request, nothing if it is right."""
+    """Return the error of a request, empty if the request is valid."""
     shapes = {name: array.shape for name, array in arrays.items()}
     if len(set(shapes.values())) != 1:
-        return f"inputs must be of one shape, not {shapes}"
+        return f"inputs must have one shape, not {shapes}"
     if not arrays["attention_mask"].any(axis=1).all():
-        return "attention_mask must have a token in every row"
+        return "attention_mask must have a 1 in every row"
     return ""
 
 

@@ -1,1 +1,1 @@
-"""How the tables came to be what they are, a step a version."""
+"""Migrations of the tables, one for each revision."""

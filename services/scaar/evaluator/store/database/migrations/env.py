@@ -1,4 +1,4 @@
-"""Runs the steps on the connection that it is given."""
+"""Runs the migrations on the given connection."""
 
 from alembic import context
 

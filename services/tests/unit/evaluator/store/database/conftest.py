@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from scaar.evaluator.store.database.migrating import upgrade
-from scaar.evaluator.store.database.opening import Database, open_database
+from scaar.evaluator.store.database.database import Database, open_database
+from scaar.evaluator.store.database.migration import upgrade
 
 
 @pytest.fixture

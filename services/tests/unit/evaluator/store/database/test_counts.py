@@ -2,7 +2,7 @@ import time
 
 from scaar.core.evaluations import EvaluationState
 from scaar.evaluator.store.database.counts import ShardCounts, count_evaluations, count_shards
-from scaar.evaluator.store.database.opening import Database
+from scaar.evaluator.store.database.database import Database
 from scaar.evaluator.store.database.shards import claim, finish, release
 from scaar.evaluator.store.database.transitions import cancel
 
@@ -26,18 +26,18 @@ async def test_every_state_is_counted_and_the_oldest_that_is_queued(database: Da
     }
 
 
-async def test_a_shard_waits_unless_it_is_held_or_done(database: Database) -> None:
-    assert await count_shards(database) == ShardCounts(waiting=0, held=0)
+async def test_a_shard_waits_unless_it_is_leased_or_done(database: Database) -> None:
+    assert await count_shards(database) == ShardCounts(waiting=0, leased=0)
     key = await running(database)
     now = time.time()
     held = await claim(database, key, holder="one", now=now, lease_s=600.0)
     assert held is not None
-    assert await count_shards(database) == ShardCounts(waiting=1, held=1)
+    assert await count_shards(database) == ShardCounts(waiting=1, leased=1)
     await release(database, held)
     lost = await claim(database, key, holder="two", now=now - 900.0, lease_s=600.0)
     assert lost is not None
-    assert await count_shards(database) == ShardCounts(waiting=2, held=0)
+    assert await count_shards(database) == ShardCounts(waiting=2, leased=0)
     await finish(database, lost)
-    assert await count_shards(database) == ShardCounts(waiting=1, held=0)
+    assert await count_shards(database) == ShardCounts(waiting=1, leased=0)
     await cancel(database, key.evaluation, now=now)
-    assert await count_shards(database) == ShardCounts(waiting=0, held=0)
+    assert await count_shards(database) == ShardCounts(waiting=0, leased=0)

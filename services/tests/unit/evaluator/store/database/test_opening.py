@@ -5,24 +5,24 @@ from pathlib import Path
 import pytest
 
 from scaar.core.errors import Overloaded
+from scaar.evaluator.store.database.database import Database, open_database
 from scaar.evaluator.store.database.evaluations import (
     NewEvaluation,
     add_evaluation,
     get_evaluation,
 )
-from scaar.evaluator.store.database.migrating import upgrade
-from scaar.evaluator.store.database.opening import Database, open_database
+from scaar.evaluator.store.database.migration import upgrade
 from scaar.testing.evaluations import QUESTIONS
 
-from .stored import ASKED
+from .stored import SPEC
 
 
 async def test_what_is_written_is_written_though_its_writer_is_cancelled(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/evaluations.sqlite"
-    new = NewEvaluation("a", "default", "a", ASKED, QUESTIONS)
+    new = NewEvaluation("a", "default", "a", SPEC, QUESTIONS, len(SPEC.settings))
     async with open_database(url) as database:
         await upgrade(database)
-        writing = asyncio.ensure_future(add_evaluation(database, new, now=1.0, most_unfinished=8))
+        writing = asyncio.ensure_future(add_evaluation(database, new, now=1.0, max_unfinished=8))
         await asyncio.sleep(0)
         writing.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -31,18 +31,18 @@ async def test_what_is_written_is_written_though_its_writer_is_cancelled(tmp_pat
         assert (await get_evaluation(database, "a")).created_at == 1.0
 
 
-async def test_what_work_ends_with_that_nobody_waits_for_troubles_nobody(
+async def test_the_error_of_abandoned_work_is_not_logged(
     database: Database,
 ) -> None:
-    told: list[object] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+    message: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: message.append(context))
     goes_on = asyncio.Event()
 
     async def refused() -> None:
         await goes_on.wait()
         raise Overloaded("no room", retry_after_s=1.0)
 
-    writing = asyncio.ensure_future(database.finished(refused()))
+    writing = asyncio.ensure_future(database.shielded(refused()))
     await asyncio.sleep(0)
     writing.cancel()
     await asyncio.gather(writing, return_exceptions=True)
@@ -52,4 +52,4 @@ async def test_what_work_ends_with_that_nobody_waits_for_troubles_nobody(
     # It holds what was awaited.
     del writing
     gc.collect()
-    assert told == []
+    assert message == []

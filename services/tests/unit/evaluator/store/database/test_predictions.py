@@ -1,6 +1,6 @@
 from scaar.evaluator.datasets.lab import LAB
+from scaar.evaluator.store.database.database import Database
 from scaar.evaluator.store.database.evaluations import get_evaluation
-from scaar.evaluator.store.database.opening import Database
 from scaar.evaluator.store.database.predictions import (
     Place,
     ShardPredictions,
@@ -8,7 +8,7 @@ from scaar.evaluator.store.database.predictions import (
     figures_of,
     page_of_predictions,
 )
-from scaar.evaluator.store.database.transitions import succeed_if_whole
+from scaar.evaluator.store.database.transitions import succeed_if_complete
 from scaar.testing.evaluations import LABELS, QUESTIONS, SETTINGS, failed, prediction
 
 from .stored import running
@@ -71,7 +71,7 @@ async def test_pages_are_in_the_order_of_the_plan_whatever_came_first(database: 
     ]
 
 
-async def test_a_shard_knows_what_is_known_of_its_own_questions(database: Database) -> None:
+async def test_a_shard_knows_the_stored_answers_of_its_questions(database: Database) -> None:
     key = await running(database)
     await store_of(database, key.evaluation).add([prediction(LABELS[0], "q1")])
     second = store_of(database, key.evaluation, first=1)
@@ -99,7 +99,7 @@ async def test_an_evaluation_succeeds_by_its_count_and_not_before(database: Data
     store = store_of(database, key.evaluation, attempts=1)
     planned = [(each.id, label) for each in QUESTIONS for label in LABELS]
     for question_id, label in planned:
-        assert not await succeed_if_whole(database, key.evaluation, now=200.0)
+        assert not await succeed_if_complete(database, key.evaluation, now=200.0)
         await store.add([prediction(label, question_id)])
-    assert await succeed_if_whole(database, key.evaluation, now=200.0)
-    assert not await succeed_if_whole(database, key.evaluation, now=201.0)
+    assert await succeed_if_complete(database, key.evaluation, now=200.0)
+    assert not await succeed_if_complete(database, key.evaluation, now=201.0)

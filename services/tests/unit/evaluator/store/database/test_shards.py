@@ -1,4 +1,4 @@
-from scaar.evaluator.store.database.opening import Database
+from scaar.evaluator.store.database.database import Database
 from scaar.evaluator.store.database.shards import (
     ShardKey,
     claim,
@@ -17,7 +17,7 @@ async def free(database: Database, key: ShardKey, now: float) -> list[tuple[int,
     return [(each.key.number, each.faults) for each in found]
 
 
-async def test_a_shard_is_held_by_one_until_its_lease_is_over(database: Database) -> None:
+async def test_a_shard_has_one_holder_until_its_lease_expires(database: Database) -> None:
     key = await running(database)
     assert await free(database, key, 0.0) == [(0, 0), (1, 0)]
     held = await claim(database, key, holder="one", now=0.0, lease_s=10.0)
@@ -32,7 +32,7 @@ async def test_a_shard_is_held_by_one_until_its_lease_is_over(database: Database
     assert taken.attempt == 2
 
 
-async def test_a_shard_that_was_given_back_is_not_held_by_a_late_word(database: Database) -> None:
+async def test_a_late_renewal_does_not_lease_a_released_shard(database: Database) -> None:
     key = await running(database)
     held = await claim(database, key, holder="one", now=0.0, lease_s=10.0)
     assert held is not None
@@ -41,7 +41,7 @@ async def test_a_shard_that_was_given_back_is_not_held_by_a_late_word(database: 
     assert await free(database, key, 1.0) == [(0, 0), (1, 0)]
 
 
-async def test_who_was_away_past_the_lease_is_held_to_nothing(database: Database) -> None:
+async def test_a_holder_with_an_expired_lease_changes_nothing(database: Database) -> None:
     key = await running(database)
     paused = await claim(database, key, holder="one", now=0.0, lease_s=10.0)
     taken = await claim(database, key, holder="two", now=11.0, lease_s=9.0)
@@ -70,7 +70,7 @@ async def test_a_holder_that_was_lost_is_counted_and_one_that_gives_back_is_not(
     assert await free(database, key, 12.0) == [(0, 2), (1, 0)]
 
 
-async def test_nothing_is_held_of_an_evaluation_that_has_ended_or_not_begun(
+async def test_only_shards_of_a_running_evaluation_can_be_leased(
     database: Database,
 ) -> None:
     key = await running(database)
@@ -87,7 +87,7 @@ async def test_nothing_is_held_of_an_evaluation_that_has_ended_or_not_begun(
     )
 
 
-async def test_a_lease_of_a_clock_that_was_set_back_since_holds_nobody_up(
+async def test_a_lease_of_a_clock_that_was_set_back_is_ignored(
     database: Database,
 ) -> None:
     key = await running(database)

@@ -12,7 +12,7 @@ _Number = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def upgrade() -> None:
-    """Makes the tables."""
+    """Create the tables."""
     op.create_table(
         "tenants",
         sa.Column("name", sa.String(128), nullable=False),
@@ -84,7 +84,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Takes them away."""
+    """Drop the tables."""
     for name in ("predictions", "shards", "questions", "evaluations", "tenants"):
         op.drop_table(name)
 

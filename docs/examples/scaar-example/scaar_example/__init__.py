@@ -1,0 +1,1 @@
+"""An example of every part that a package can add to scaar."""

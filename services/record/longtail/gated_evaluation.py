@@ -1,0 +1,138 @@
+"""An evaluation of policies without a gate and with the gate: means, differences, ratios."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from scaar.core.errors import InvalidRequest
+from scaar.core.types import GateJudged
+from scaar.evaluator.datasets import kind_of
+from scaar.evaluator.records import Setting
+from scaar.evaluator.results import Results
+from scaar.evaluator.scoring.scores import score_of
+from scaar.evaluator.statistics.estimate import Estimate, difference, estimate
+from scaar.evaluator.statistics.means import Means, means_of, resampled_means
+from scaar.evaluator.statistics.table import Floats, ScoreTable, TableBuilder
+from scaar.evaluator.studies.joining.evaluations import read_finished
+
+MEASURES = ("f1", "rouge1", "bleu4_smoothed", "meteor_exact_stem")
+"""F1, and what GECE's authors measure answers by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A policy, and the positions of its settings without the gate and with the gate."""
+
+    policy: str
+    without: int
+    behind: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measurements:
+    """Means over all questions, with bootstrap samples; nothing was chosen on these questions."""
+
+    table: ScoreTable
+    means: Means
+    samples: Means
+
+    def mean(self, column: str, at: int) -> Estimate:
+        """Return the mean of a column under a setting."""
+        return estimate(self.means.of(column)[:, at], self.samples.of(column)[:, at])
+
+    def ratio(self, column: str, pair: Pair) -> Estimate:
+        """Return the mean of a column without the gate, divided by that with the gate."""
+        return estimate(*self._ratios(column, pair))
+
+    def ratio_difference(self, column: str, pair: Pair, other: Pair) -> Estimate:
+        """Return the paired difference of the ratios of two policies."""
+        mine, others = self._ratios(column, pair), self._ratios(column, other)
+        return difference(mine[0] - others[0], mine[1] - others[1])
+
+    def change(self, column: str, at: int, other: int) -> Estimate:
+        """Return the paired difference of a column's means under two settings."""
+        means, samples = (
+            each.of(column)[:, at] - each.of(column)[:, other]
+            for each in (self.means, self.samples)
+        )
+        return difference(means, samples)
+
+    def _ratios(self, column: str, pair: Pair) -> tuple[Floats, Floats]:
+        means, samples = (
+            each.of(column)[:, pair.without] / _above_0(each, column, pair.behind)
+            for each in (self.means, self.samples)
+        )
+        return means, samples
+
+    def of(self, label: str, value: str) -> "Measurements":
+        """Return the same over the questions with that value of a label."""
+        return measurements_of(
+            self.table.of([dict(each.labels).get(label) == value for each in self.table.questions])
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GatedEvaluation:
+    """An evaluation of policies without a gate and with the gate."""
+
+    results: Results
+    measurements: Measurements
+    pairs: tuple[Pair, ...]
+    alone: int
+    """The position of the setting that never retrieves."""
+
+    def judged(self) -> dict[str, GateJudged]:
+        """Return the gate's decision on each question, which is the same for every policy."""
+        found: dict[str, GateJudged] = {}
+        for each in self.results.predictions:
+            if each.gate is not None:
+                found.setdefault(each.question_id, each.gate)
+        return found
+
+
+@lru_cache(maxsize=2)
+def read_gated(folder: Path) -> GatedEvaluation:
+    """Return the evaluation in a folder.
+
+    Raises:
+        InvalidRequest: it is unfinished, or no policy in it has a gate.
+        NotFound: there is no evaluation.
+        DataCorrupt: a file is damaged; names the folder and the file.
+    """
+    results = read_finished(folder)
+    kind = replace(kind_of(results.evaluation.dataset.name), measures=MEASURES)
+    questions = {each.id: each for each in results.questions}
+    builder = TableBuilder(results.questions, results.evaluation.settings)
+    for each in results.predictions:
+        builder.add_score(score_of(questions[each.question_id], each, kind))
+    pairs, alone = _pairs(results.evaluation.settings)
+    if not pairs or alone is None:
+        text = f"{folder} must have no_retrieval, and policies without a gate and with the gate"
+        raise InvalidRequest.of("DIR", text)
+    return GatedEvaluation(results, measurements_of(builder.build()), pairs, alone)
+
+
+def measurements_of(table: ScoreTable) -> Measurements:
+    """Return the means of a table with bootstrap samples, by the same seed for every table."""
+    return Measurements(table, means_of(table), resampled_means(table, seed=0))
+
+
+def _pairs(settings: tuple[Setting, ...]) -> tuple[tuple[Pair, ...], int | None]:
+    at = {each.policy: position for position, each in enumerate(settings)}
+    pairs = []
+    for policy, position in at.items():
+        overrides = policy.overrides
+        if overrides.gate is not None:
+            plain = replace(policy, overrides=replace(overrides, gate=None, gate_threshold=None))
+            if plain in at:
+                pairs.append(Pair(policy.name, at[plain], position))
+    names = [each.policy.name for each in settings]
+    return tuple(pairs), names.index("no_retrieval") if "no_retrieval" in names else None
+
+
+def _above_0(means: Means, column: str, at: int) -> Floats:
+    """Return the means of a column; not a number where they are 0."""
+    values = means.of(column)[:, at]
+    return np.where(values > 0, values, np.nan)

@@ -1,0 +1,237 @@
+"""``scaar ask --file``: answer a file of questions; an interrupted run resumes where it stopped.
+
+Each answer is appended to the file of answers as soon as it is complete.
+"""
+
+import asyncio
+import fcntl
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from scaar.cli.ask.event_json import answer_record
+from scaar.compose import EMBEDDED, open_answerer
+from scaar.core.errors import InvalidRequest, ScaarError
+from scaar.core.ports import Answerer
+from scaar.core.types import AnswerFinished, AnswerRequest
+from scaar.core.validation import check_text, validate
+from scaar.runtime.disk import write_problem
+
+# A line is JSON.
+Json = Any
+_LINE_START = b'{"id": '
+
+
+@dataclass(frozen=True, slots=True)
+class FileQuestion:
+    """A question of the file; its id defaults to the line number."""
+
+    id: str
+    question: str
+
+
+def ask_file(
+    template: AnswerRequest,
+    questions: Path,
+    answers: Path,
+    *,
+    concurrency: int,
+    target: str,
+    retry_failed: bool = False,
+) -> int:
+    """Ask the questions that have no answer yet, and return the number of failed questions.
+
+    ``retry_failed`` asks questions again that failed before. When a question has several answers,
+    the last one counts.
+
+    Raises:
+        InvalidRequest: a line of either file is invalid; no question has been asked.
+    """
+    requests = read_questions(questions, template, remote=target != EMBEDDED)
+    with _open_answers(answers) as file:
+        known = _read_answers(file, answers, {each.id: each.question for each in requests})
+        if retry_failed:
+            known = {each: record for each, record in known.items() if "error" not in record}
+        remaining = [each for each in requests if each.id not in known]
+        failed = sum("error" in record for record in known.values())
+        if remaining:
+            run = _Run(template, file, concurrency)
+            failed += asyncio.run(run.run(remaining, target))
+    earlier = len(requests) - len(remaining)
+    before = f", {earlier} in earlier runs" if earlier else ""
+    Console(stderr=True, highlight=False).print(
+        f"{len(requests)} questions{before}: {len(requests) - failed} answered, {failed} failed",
+        soft_wrap=True,
+    )
+    return failed
+
+
+def read_questions(
+    path: Path, template: AnswerRequest, *, remote: bool = False
+) -> list[FileQuestion]:
+    """Read a file of questions as JSON lines, each validated with the options of the template.
+
+    Raises:
+        InvalidRequest: names the first invalid line and its field.
+    """
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise InvalidRequest.of("--file", f"{path} cannot be read: {error.strerror}") from error
+    found: dict[str, FileQuestion] = {}
+    for number, line in enumerate(lines, 1):
+        where = f"{path.name} line {number}"
+        record = _object(line, where)
+        question = _text(record, "question", where)
+        question_id = _text({"id": str(number), **record}, "id", where)
+        if question_id in found:
+            raise InvalidRequest.of(f"{where}, id", f"{question_id!r} appears on an earlier line")
+        try:
+            validate(replace(template, question=question), remote=remote)
+        except InvalidRequest as error:
+            first = error.violations[0]
+            raise InvalidRequest.of(f"{where}, {first.field}", first.description) from error
+        found[question_id] = FileQuestion(question_id, question)
+    if not found:
+        raise InvalidRequest.of("--file", f"{path} contains no questions")
+    return list(found.values())
+
+
+class _Run:
+    """One run over the remaining questions."""
+
+    def __init__(self, template: AnswerRequest, answers: BinaryIO, concurrency: int) -> None:
+        self._template = template
+        self._answers = answers
+        self._concurrency = concurrency
+        self._failed = 0
+
+    async def run(self, questions: Sequence[FileQuestion], target: str) -> int:
+        """Ask the questions concurrently, and return the number of failures."""
+        columns = (
+            TextColumn("answering"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+        )
+        console = Console(stderr=True)
+        pending: set[asyncio.Task[dict[str, Json]]] = set()
+        async with open_answerer(target) as answerer:
+            with Progress(
+                *columns, console=console, transient=True, disable=not console.is_terminal
+            ) as progress:
+                bar = progress.add_task("answering", total=len(questions))
+                waiting = iter(questions)
+                try:
+                    while True:
+                        while len(pending) < self._concurrency and (each := next(waiting, None)):
+                            pending.add(asyncio.create_task(self._ask(answerer, each)))
+                        if not pending:
+                            return self._failed
+                        done, pending = await asyncio.wait(
+                            pending, return_when=asyncio.FIRST_COMPLETED
+                        )
+                        for ended in done:
+                            self._write(ended.result())
+                            progress.advance(bar)
+                finally:
+                    for task in pending:
+                        task.cancel()
+                    await asyncio.gather(*pending, return_exceptions=True)
+
+    async def _ask(self, answerer: Answerer, question: FileQuestion) -> dict[str, Json]:
+        head = {"id": question.id, "question": question.question}
+        request = replace(self._template, question=question.question)
+        try:
+            async with aclosing(answerer.stream_answer(request)) as events:
+                async for event in events:
+                    if isinstance(event, AnswerFinished):
+                        return {**head, **answer_record(event.answer)}
+        except ScaarError as error:
+            return {**head, "error": {"reason": error.reason, "message": error.message}}
+        raise AssertionError("an answerer ends with AnswerFinished or raises")
+
+    def _write(self, record: Mapping[str, Json]) -> None:
+        line = f"{json.dumps(record, ensure_ascii=False)}\n".encode()
+        remaining = memoryview(line)
+        try:
+            while remaining:
+                remaining = remaining[self._answers.write(remaining) :]
+        except OSError as error:
+            path = Path(str(self._answers.name))
+            raise ScaarError(write_problem(path, error, needed_bytes=len(line))) from error
+        self._failed += "error" in record
+
+
+@contextmanager
+def _open_answers(path: Path) -> Iterator[BinaryIO]:
+    """Open the file for reading and appending, create it if needed, and lock it.
+
+    It is not buffered, so that a full disk is an error of the answer that does not fit.
+    """
+    try:
+        file = path.open("a+b", buffering=0)
+    except OSError as error:
+        raise InvalidRequest.of("--out", write_problem(path, error)) from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InvalidRequest.of("--out", f"{path} is in use by another run") from None
+        yield file
+
+
+def _read_answers(
+    file: BinaryIO, path: Path, questions: Mapping[str, str]
+) -> dict[str, dict[str, Json]]:
+    """Read the answers to these questions; an incomplete last line is removed."""
+    file.seek(0)
+    content = file.read()
+    whole = content.rfind(b"\n") + 1
+    found = {}
+    for number, line in enumerate(content[:whole].splitlines(), 1):
+        where = f"{path.name} line {number}"
+        record = _object(line, where)
+        if not isinstance(record.get("id"), str) or not ("answer" in record or "error" in record):
+            raise InvalidRequest.of(
+                where, "is not an answer of scaar ask --file; name another file"
+            )
+        if record["id"] not in questions:
+            continue
+        if record.get("question") != questions[record["id"]]:
+            raise InvalidRequest.of(
+                f"{where}, id", f"{record['id']!r} belongs to another question; name another file"
+            )
+        found[record["id"]] = record
+    if half := content[whole:]:
+        if not half.startswith(_LINE_START[: len(half)]):
+            raise InvalidRequest.of(
+                "--out", f"{path} ends with a line that is not an answer; name another file"
+            )
+        file.truncate(whole)
+    return found
+
+
+def _text(record: Mapping[str, Json], field: str, where: str) -> str:
+    value = record.get(field)
+    if not isinstance(value, str):
+        raise InvalidRequest.of(f"{where}, {field}", "must be a string")
+    if wrong := check_text(field, value):
+        raise InvalidRequest.of(f"{where}, {field}", wrong[0].description)
+    return value
+
+
+def _object(line: bytes, where: str) -> dict[str, Json]:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        record = None
+    if not isinstance(record, dict):
+        raise InvalidRequest.of(where, "must be a JSON object")
+    return record

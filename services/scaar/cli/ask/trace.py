@@ -1,0 +1,289 @@
+"""Live trace of an answer: every drafted word with its probability and its threshold.
+
+No information is in colour alone: an uncertain word has a mark and the sign ``<``.
+"""
+
+import textwrap
+
+from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+
+from scaar.core.triggers import TRIGGERS
+from scaar.core.types import (
+    Answer,
+    AnswerEvent,
+    AnswerFinished,
+    AnswerStarted,
+    ContinuationKind,
+    EffectivePolicy,
+    GateJudged,
+    JudgedWord,
+    LogprobKind,
+    Moment,
+    PassagesRetrieved,
+    Provenance,
+    QueryBuilt,
+    RetrievedPassage,
+    SentenceAccepted,
+    SentenceJudged,
+    SentenceRegenerated,
+    SettingSource,
+    TokenDrafted,
+    Usage,
+)
+
+LABEL_WIDTH = 11
+MARK = "▲"
+PASSAGE_CHARACTERS = 240
+"""Characters of a passage that are shown."""
+
+
+class TracePrinter:
+    """Prints the events of one answer, with ``contributions`` also those of each word."""
+
+    def __init__(self, console: Console, *, contributions: bool = False) -> None:
+        self._console = console
+        self._contributions = contributions
+        self._drafting = -1
+        self._as_a_whole = False
+
+    def show(self, event: AnswerEvent) -> None:
+        """Print one event."""
+        if not isinstance(event, TokenDrafted):
+            self._end_draft()
+        match event:
+            case AnswerStarted():
+                self._started(event)
+            case TokenDrafted():
+                self._token(event)
+            case GateJudged():
+                self._gate(event)
+            case SentenceJudged():
+                self._judged(event)
+            case QueryBuilt():
+                fell_back = " (empty, replaced by the question)" if event.query.fell_back else ""
+                self._labelled("query", f"[cyan]{escape(event.query.text)}[/]{fell_back}")
+            case PassagesRetrieved():
+                self._passages(event.passages)
+            case SentenceRegenerated():
+                self._labelled("again", f"[green]{escape(event.text.strip())}[/]")
+            case SentenceAccepted():
+                self._accepted(event)
+            case AnswerFinished():
+                self._finished(event.answer)
+
+    def _started(self, event: AnswerStarted) -> None:
+        provenance = event.provenance
+        trigger = provenance.policy.trigger
+        self._as_a_whole = trigger is not None and not TRIGGERS[trigger].by_word
+        parts = [f"model {provenance.model}"]
+        if provenance.scorer:
+            parts.append(f"scorer {provenance.scorer}")
+        if provenance.index:
+            parts.append(f"index {provenance.index}")
+        self._labelled("policy", f"[bold]{escape(_policy_text(provenance.policy))}[/]")
+        self._labelled("with", f"[dim]{escape(', '.join(parts))}[/]")
+        if noted := _notes(provenance):
+            self._labelled("note", f"[yellow]{noted}[/]")
+
+    def _token(self, event: TokenDrafted) -> None:
+        text = event.token.text
+        if self._drafting != event.sentence:
+            self._drafting = event.sentence
+            self._console.print()
+            self._console.print(_label(f"draft {event.sentence + 1}"), end="")
+            text = text.lstrip()
+        self._console.print(Text(text, style="italic"), end="", soft_wrap=True)
+
+    def _end_draft(self) -> None:
+        if self._drafting >= 0:
+            self._console.print()
+            self._drafting = -1
+
+    def _gate(self, event: GateJudged) -> None:
+        probability, threshold = _apart(event.probability, event.threshold)
+        relation = "is at least the" if event.passed else "is below the"
+        features = ", ".join(
+            f"{name.replace('_', ' ')} {value:.2g}" for name, value in event.features.items()
+        )
+        self._labelled(
+            "gate",
+            f"[bold]{event.policy}[/] answers: probability {probability} {relation} threshold "
+            f"{threshold} [dim]({features})[/]"
+            if event.threshold
+            else f"[bold]{event.policy}[/] answers, chosen by {event.gate} [dim]({features})[/]",
+        )
+
+    def _judged(self, event: SentenceJudged) -> None:
+        width = self._console.width - LABEL_WIDTH
+        for line in _word_rows(event.words, width, contributions=self._contributions):
+            self._console.print(Text.assemble(" " * LABEL_WIDTH, line))
+        if event.trigger is None:
+            sure = "sentence" if self._as_a_whole else "every word"
+            self._labelled("", f"[dim]{sure} is certain enough: accepted[/]")
+            return
+        word = event.words[event.trigger]
+        then = "retrieve" if event.retrieving else "but the budget is used up: accepted"
+        self._labelled(
+            f"{MARK} trigger",
+            f"[bold red]{escape(word.text)}[/] {_reason(word)}: {then}",
+        )
+
+    def _passages(self, passages: tuple[RetrievedPassage, ...]) -> None:
+        if not passages:
+            self._labelled("passages", "[dim]none found[/]")
+        for passage in passages:
+            label = "passages" if passage.rank == 1 else ""
+            text = textwrap.shorten(passage.text, PASSAGE_CHARACTERS, placeholder=" …")
+            head = f"[{passage.rank}] [bold]{escape(passage.title or passage.id)}[/]"
+            self._labelled(label, f"{head}  [dim]{escape(text)}[/]")
+
+    def _accepted(self, event: SentenceAccepted) -> None:
+        if (degraded := event.accepted.degraded) is not None:
+            failure = f"{degraded.reason} {degraded.stage}: {degraded.message}"
+            self._labelled(
+                "! degraded", f"[bold yellow]{escape(failure)}[/]; the draft is accepted"
+            )
+
+    def _finished(self, answer: Answer) -> None:
+        self._console.print()
+        self._labelled("answer", f"[bold]{escape(answer.answer) or '(none)'}[/]")
+        self._labelled("usage", usage_text(answer.usage))
+
+    def _labelled(self, label: str, markup: str) -> None:
+        body = Text.from_markup(markup)
+        lines = body.wrap(self._console, max(20, self._console.width - LABEL_WIDTH))
+        for number, line in enumerate(lines):
+            self._console.print(Text.assemble(_label(label if number == 0 else ""), line))
+
+
+def usage_text(usage: Usage) -> str:
+    """Return the usage of an answer in one line."""
+    return (
+        f"{_count(usage.retrievals, 'retrieval')}, {_count(usage.llm_calls, 'model call')}, "
+        f"{_count(usage.generated_tokens, 'generated token')}, "
+        f"{_count(usage.prompt_tokens, 'prompt token')}, {usage.latency_ms:.0f} ms"
+    )
+
+
+def _notes(provenance: Provenance) -> str:
+    """Describe where prompts or log-probabilities are not the model's own; mostly empty."""
+    notes = []
+    if provenance.continuation is ContinuationKind.RESTATED:
+        notes.append("the model continues from restated text")
+    if provenance.logprob_kind is LogprobKind.PROCESSED:
+        notes.append("log-probabilities are processed, not the model's own")
+    return "; ".join(notes)
+
+
+def _policy_text(policy: EffectivePolicy) -> str:
+    text = _ungated_text(policy)
+    return text if policy.gate is None else f"{text}, gate {policy.gate}"
+
+
+def _ungated_text(policy: EffectivePolicy) -> str:
+    sources = dict(policy.sources)
+    names = {
+        SettingSource.MODEL: " (the model's)",
+        SettingSource.REQUEST: " (requested)",
+        SettingSource.GATE: " (the gate's)",
+    }
+
+    def setting(name: str, value: str) -> str:
+        return f"{name} {value}{names.get(sources.get(name, SettingSource.PAPER), '')}"
+
+    parts = []
+    if policy.window_tokens:
+        parts.append(setting("window_tokens", str(policy.window_tokens)))
+    if Moment.UNCERTAIN_DRAFT in policy.moments:
+        parts += [setting("trigger", str(policy.trigger)), setting("theta", f"{policy.theta:g}")]
+    if any(moment is not Moment.BEFORE_ANSWER for moment in policy.moments):
+        parts.append(setting("query", policy.query.formulation))
+        if policy.query.formulation == "pfq":
+            parts.append(setting("alpha", f"{policy.query.alpha:g}"))
+    if policy.moments:
+        parts.append(setting("top_k", str(policy.top_k)))
+    if policy.max_passages:
+        parts.append(setting("max_passages", str(policy.max_passages)))
+    return f"{policy.name}: {', '.join(parts)}" if parts else policy.name
+
+
+def _label(text: str) -> Text:
+    return Text(text.rjust(LABEL_WIDTH - 2) + "  ", style="bold blue" if text else "")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _reason(word: JudgedWord) -> str:
+    """Explain why the word triggered retrieval."""
+    if word.value is None:
+        return _comparison(word)
+    value, threshold = _apart(word.value, word.threshold)
+    if not word.uncertain:
+        return f"weighs most in a sentence of {value}, above its threshold {threshold}"
+    parts = []
+    if word.entropy is not None:
+        parts.append(f"entropy {word.entropy:.2f}")
+    if word.attention is not None:
+        parts.append(f"attention {word.attention:.2f}")
+    of = f" ({', '.join(parts)})" if parts else ""
+    return f"has {value}{of}, above its threshold {threshold}"
+
+
+def _comparison(word: JudgedWord) -> str:
+    if word.probability is None:
+        return "has no known probability, which counts as 0"
+    if word.capped and word.threshold >= 1:
+        return f"has probability {word.probability:.2f}, but its threshold was raised beyond 1"
+    probability, threshold = _apart(word.probability, word.threshold)
+    capped = ", the cap" if word.capped else ""
+    return f"has probability {probability}, below its threshold {threshold}{capped}"
+
+
+def _apart(one: float, other: float) -> tuple[str, str]:
+    """Return two numbers with enough decimals to differ."""
+    for decimals in (2, 4, 6):
+        texts = f"{one:.{decimals}f}", f"{other:.{decimals}f}"
+        if texts[0] != texts[1]:
+            break
+    return texts
+
+
+def _word_rows(
+    words: tuple[JudgedWord, ...], width: int, *, contributions: bool = False
+) -> list[Text]:
+    """Lay out the words in columns, each above its probability and its threshold."""
+    contributions = contributions and any(word.contribution is not None for word in words)
+    rows: list[Text] = []
+    line: list[tuple[JudgedWord, int]] = []
+    used = 0
+    for word in words:
+        column = max(len(word.text) + 2 * word.uncertain, len("≥ 0.00")) + 2
+        if line and used + column > width:
+            rows += _columns(line, contributions=contributions)
+            line, used = [], 0
+        line.append((word, column))
+        used += column
+    return rows + (_columns(line, contributions=contributions) if line else [])
+
+
+def _columns(line: list[tuple[JudgedWord, int]], *, contributions: bool) -> list[Text]:
+    texts, probabilities, thresholds, contributed = Text(), Text(), Text(), Text()
+    for word, width in line:
+        style = "bold red" if word.uncertain else ""
+        shown = word.probability if word.value is None else word.value
+        above, below = (">", "≤") if word.value is not None else ("<", "≥")
+        # A sentence that is uncertain as a whole has no marked word.
+        over = word.uncertain or (word.value is not None and word.value > word.threshold)
+        sign = above if over else below
+        mark = f" {MARK}" if word.uncertain else ""
+        probability = "?" if shown is None else f"{shown:.2f}"
+        texts.append(f"{word.text}{mark}".ljust(width), style=style or "bold")
+        probabilities.append(f"  {probability}".ljust(width), style=style or "green")
+        thresholds.append(f"{sign} {word.threshold:.2f}".ljust(width), style=style or "dim")
+        contribution = "?" if word.contribution is None else f"{word.contribution:.2f}"
+        contributed.append(f"r {contribution}".ljust(width), style="dim")
+    return [texts, probabilities, thresholds, *([contributed] if contributions else [])]

@@ -1,0 +1,1 @@
+"""Commands that evaluate on this machine."""

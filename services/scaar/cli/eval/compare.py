@@ -1,0 +1,91 @@
+"""``scaar eval compare``: paired differences of two evaluations of the same questions."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from scaar.cli.eval.table import NAMES
+from scaar.cli.tables import Column, Format, Interval, Table, interval, number, print_table
+from scaar.core.errors import InvalidRequest
+from scaar.evaluator.results import Results
+from scaar.evaluator.store.folder import read_results
+
+if TYPE_CHECKING:
+    from scaar.evaluator.scoring.comparison import Comparison
+
+
+def compare(
+    before: Annotated[
+        Path, typer.Argument(metavar="A", help="Folder of an evaluation.", show_default=False)
+    ],
+    after: Annotated[
+        Path,
+        typer.Argument(metavar="B", help="Folder of another evaluation.", show_default=False),
+    ],
+    output: Format = None,
+) -> None:
+    """Compare two evaluations of the same questions.
+
+    The table has a row for each setting, with paired differences B - A and 95% intervals.
+    """
+    from scaar.evaluator.scoring.comparison import compare as compare_results
+    from scaar.evaluator.scoring.scores import scores_of
+
+    first, second = read_results(before), read_results(after)
+    try:
+        found = compare_results(first, second, scores=(scores_of(first), scores_of(second)))
+    except InvalidRequest as error:
+        problem = "; ".join(each.description for each in error.violations)
+        advice = "run both on the same data set, with at least one setting in common"
+        raise InvalidRequest.of(
+            f"{before} (A) and {after} (B)", f"B {problem}; {advice}"
+        ) from error
+    print_table(_table(found), output)
+    err = Console(stderr=True, highlight=False)
+    for line in _notes(found, (before, first), (after, second)):
+        err.print(line, soft_wrap=True, markup=False)
+
+
+def _table(found: "Comparison") -> Table:
+    name = NAMES.get(found.measure, found.measure)
+    columns = (
+        Column("setting", right=False),
+        Column(f"{found.measure}_a", f"{name} A", number(3)),
+        Column(f"{found.measure}_b", f"{name} B", number(3)),
+        Column("difference", "B - A [95%]", interval(3, sign="+")),
+        Column("p", text=number(3)),
+        Column("retrievals", "N_R", number(2, sign="+")),
+        Column("generated_tokens", "tokens", number(0, sign="+")),
+        Column("latency_ms", "ms", number(0, sign="+")),
+    )
+    rows = [
+        (
+            each.setting,
+            each.before,
+            each.after,
+            Interval(*((one := each.differences[0]).value, one.low, one.high)),
+            each.holm,
+            *(one.value or 0.0 for one in each.differences[1:]),
+        )
+        for each in found.compared
+    ]
+    return Table(columns, rows)
+
+
+def _notes(
+    found: "Comparison", before: tuple[Path, Results], after: tuple[Path, Results]
+) -> list[str]:
+    name = NAMES.get(found.measure, found.measure)
+    lines = [
+        f"{found.questions} questions in both; A is {before[0]}, B is {after[0]}",
+        f"{name}: paired difference with p after Holm; other columns are differences",
+    ]
+    for (_, results), side in ((before, "A"), (after, "B")):
+        if results.missing:
+            lines.append(f"{results.missing} predictions of {side} are missing and count as 0")
+    for side, labels in (("A", found.only_before), ("B", found.only_after)):
+        if labels:
+            lines.append(f"only in {side}: {', '.join(labels)}")
+    return lines

@@ -1,0 +1,315 @@
+"""Options that the commands of ``scaar eval`` share, and their values."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scaar.cli.addresses import check_evaluator
+from scaar.cli.ask.overrides import parse_overrides
+from scaar.cli.completion import complete_index, complete_policies, complete_setting
+from scaar.core.controls import Control
+from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.evaluations import DEFAULT_TENANT
+from scaar.core.gates import GATES
+from scaar.core.policies import PRESETS
+from scaar.core.policies.settings import SETTINGS
+from scaar.core.types import BudgetLimits
+from scaar.evaluator.planning.axes import check_index_names
+from scaar.evaluator.planning.settings import Value
+
+TIMEOUT_S = BudgetLimits().timeout_s
+CONCURRENCY = 4
+
+
+def _values_help(name: str) -> str:
+    setting = SETTINGS[name]
+    unit = f", in {setting.unit}" if setting.unit else ""
+    return f"Values of {name}{unit}. {setting.meaning} Default: each policy's."
+
+
+Policies = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME,...",
+        help=f"Policies: {', '.join(PRESETS.built_in)}. Default: all.",
+        show_default=False,
+        autocompletion=complete_policies,
+    ),
+]
+Dataset = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME[:PATH]",
+        help="Data set: lab, or NAME:PATH with its file (see `scaar dataset list`).",
+        show_default=False,
+    ),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Number of questions. Default: all, 500 of lab.",
+        show_default=False,
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        metavar="S",
+        help="Seed of the sample of questions and of the split by entity; for lab, of the world. "
+        "Default: 0, 2000 for lab.",
+        show_default=False,
+    ),
+]
+Style = Annotated[
+    float | None,
+    typer.Option(
+        metavar="RATE",
+        help="lab: fraction of questions answered with style words. Default: 1.",
+        show_default=False,
+    ),
+]
+TailShare = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE",
+        help="lab: fraction of questions about the long tail. Default: 0.5.",
+        show_default=False,
+    ),
+]
+Aliases = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="File of aliases of the data set's answers.", show_default=False
+    ),
+]
+Index = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Index to retrieve from. Default for lab: the index of its world.",
+        show_default=False,
+        autocompletion=complete_index,
+    ),
+]
+Indexes = Annotated[
+    str | None,
+    typer.Option(
+        "--index",
+        metavar="NAME[,NAME]",
+        help="Index to retrieve from, or several indexes of the same passages to compare. "
+        "Default for lab: the index of its world.",
+        show_default=False,
+        autocompletion=complete_index,
+    ),
+]
+Out = Annotated[
+    Path, typer.Option(metavar="DIR", help="Folder for the results.", show_default=False)
+]
+EvaluationName = Annotated[
+    str,
+    typer.Argument(
+        metavar="DIR|ID",
+        help="Folder of an evaluation, or with --target its id.",
+        show_default=False,
+    ),
+]
+OptionalOut = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="Folder for the results of an evaluation on this machine.",
+        show_default=False,
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        callback=check_evaluator,
+        metavar="HOST:PORT",
+        help="Running evaluator that runs the evaluation instead, or a gRPC target such as "
+        "dns:///HOST:PORT.",
+        show_default=False,
+    ),
+]
+RequestId = Annotated[
+    str,
+    typer.Option(
+        metavar="TEXT",
+        help="Idempotency key, with --target: a repeated call with the same key returns the same "
+        "evaluation. Default: random.",
+        show_default=False,
+    ),
+]
+Tenant = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help=f"Tenant of the evaluation, with --target. Default: {DEFAULT_TENANT}.",
+        show_default=False,
+    ),
+]
+Detach = Annotated[
+    bool,
+    typer.Option(
+        "--detach", help="With --target: print the id of the evaluation, and do not wait for it."
+    ),
+]
+Concurrency = Annotated[
+    int,
+    typer.Option(metavar="N", min=1, max=64, help="Number of questions answered concurrently."),
+]
+OptionalConcurrency = Annotated[
+    int | None,
+    typer.Option(
+        "--concurrency",
+        metavar="N",
+        min=1,
+        max=64,
+        help=f"Number of questions answered concurrently. Default: {CONCURRENCY}.",
+        show_default=False,
+    ),
+]
+Addresses = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--address",
+        metavar="[CONTROL=]HOST:PORT",
+        help="Running orchestrator, or a gRPC target such as dns:///HOST:PORT; default: every part "
+        "runs in this process. Repeat it as CONTROL=HOST:PORT for each scorer control.",
+        show_default=False,
+    ),
+]
+Scorers = Annotated[
+    str,
+    typer.Option(
+        "--scorer",
+        metavar="NAME,...",
+        help=f"Scorers: none for the scorer itself, or its controls: {', '.join(Control)}. "
+        "Default: none.",
+        show_default=False,
+    ),
+]
+Gates = Annotated[
+    str,
+    typer.Option(
+        "--gate",
+        metavar="NAME[:THRESHOLD],...",
+        help="Also evaluate each retrieving policy behind a gate: "
+        f"{', '.join(GATES.built_in)}. Default threshold: that of the gate's file.",
+        show_default=False,
+    ),
+]
+Grid = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Number of thresholds theta for each policy, at quantiles of its trigger score.",
+        show_default=False,
+    ),
+]
+Timeout = Annotated[
+    float, typer.Option(metavar="SECONDS", help="Time limit for an answer, in seconds.")
+]
+RetryFailed = Annotated[
+    bool, typer.Option("--retry-failed", help="Run failed predictions of the folder again.")
+]
+SkipUnserved = Annotated[
+    bool,
+    typer.Option(
+        "--skip-unserved",
+        help="Leave out settings that the model cannot serve, and name them.",
+    ),
+]
+CacheGenerations = Annotated[
+    bool,
+    typer.Option(
+        "--cache-generations",
+        help="Cache generations, so that settings share them. Times are not measured.",
+    ),
+]
+Theta = Annotated[
+    str | None,
+    typer.Option(metavar="V,...", help=_values_help("theta"), show_default=False),
+]
+Alpha = Annotated[
+    str | None,
+    typer.Option(metavar="V,...", help=_values_help("alpha"), show_default=False),
+]
+TopK = Annotated[
+    str | None,
+    typer.Option(metavar="V,...", help=_values_help("top_k"), show_default=False),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=V,...",
+        help=f"Values of any policy setting: {', '.join(SETTINGS)}; repeatable.",
+        show_default=False,
+        autocompletion=complete_setting,
+    ),
+]
+
+
+def policy_names(policies: str) -> tuple[str, ...]:
+    """Return the policies in the text; all policies if it is empty."""
+    return names_of(policies) if policies else tuple(PRESETS)
+
+
+def index_names(text: str | None) -> tuple[str, ...]:
+    """Return the names of indexes in the text.
+
+    Raises:
+        InvalidRequest: a name is empty or given twice.
+    """
+    names = () if text is None else names_of(text)
+    check_index_names(names)
+    return names
+
+
+def names_of(text: str) -> tuple[str, ...]:
+    """Split a text at its commas."""
+    return tuple(each.strip() for each in text.split(","))
+
+
+def values_of(
+    theta: str | None, alpha: str | None, top_k: str | None, settings: Sequence[str]
+) -> dict[str, tuple[Value, ...]]:
+    """Return the values of each given setting.
+
+    Raises:
+        InvalidRequest: names every unknown or repeated setting, and every value that does not
+            parse.
+    """
+    given = [("theta", theta), ("alpha", alpha), ("top_k", top_k)]
+    texts = [(name, text) for name, text in given if text is not None]
+    texts += [(name, text) for name, _, text in (each.partition("=") for each in settings)]
+    found: dict[str, tuple[Value, ...]] = {}
+    wrong = [
+        Violation("--set", f"must be NAME=V,..., not {each!r}")
+        for each in settings
+        if "=" not in each
+    ]
+    if wrong:
+        raise InvalidRequest(wrong)
+    for name, text in texts:
+        if name in found:
+            wrong.append(Violation(name, "is given twice"))
+            continue
+        values = []
+        for value in text.split(","):
+            try:
+                parsed = parse_overrides([f"{name}={value.strip()}"])
+            except InvalidRequest as error:
+                wrong += error.violations
+                break
+            values.append(getattr(parsed, name))
+        found[name] = tuple(values)
+    if wrong:
+        raise InvalidRequest(wrong)
+    return found

@@ -1,0 +1,204 @@
+"""``scaar eval`` on a running evaluator: create, list, watch and cancel evaluations."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+from rich.console import Console
+
+from scaar.cli.addresses import LOCAL_EVALUATOR, EvaluatorTarget
+from scaar.cli.eval.fields import draw
+from scaar.cli.eval.watch import watch_to_end
+from scaar.cli.tables import Column, Format, Table, TableFormat, Value, print_table
+from scaar.compose import open_evaluator
+from scaar.core.errors import InvalidRequest
+from scaar.core.evaluations import (
+    EvaluationDescription,
+    EvaluationQuestion,
+    EvaluationRequest,
+    EvaluationState,
+)
+from scaar.core.ports import Evaluator
+from scaar.evaluator.planning.axes import axes_of
+from scaar.evaluator.records import Question, Setting
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="Id of the evaluation.", show_default=False)]
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class HostedRun:
+    """An evaluation for a running evaluator; ``dataset`` is NAME, or NAME:PATH to send a file."""
+
+    settings: Sequence[Setting]
+    indexes: tuple[str, ...]
+    dataset: str
+    aliases: Path | None
+    limit: int | None
+    seed: int | None
+    theta_candidates: int | None
+    skip_unserved: bool
+    cache_generations: bool
+    timeout_s: float
+    request_id: str
+    tenant: str
+
+    def request(self) -> EvaluationRequest:
+        """Return the request that results in these settings."""
+        axes = axes_of(self.settings)
+        name, _, path = self.dataset.partition(":")
+        return EvaluationRequest(
+            policies=axes.policies,
+            dataset="" if path else name,
+            limit=self.limit,
+            seed=self.seed,
+            scorers=axes.scorers,
+            indexes=self.indexes,
+            timeout_s=self.timeout_s,
+            # A random key, so that a retried call does not create a second evaluation.
+            request_id=self.request_id or uuid.uuid4().hex,
+            theta_candidates=self.theta_candidates,
+            skip_unserved=self.skip_unserved,
+            cache_generations=self.cache_generations,
+            tenant=self.tenant,
+        )
+
+    def questions(self) -> tuple[Question, ...]:
+        """Return the questions to send.
+
+        Raises:
+            InvalidRequest: the file has another layout, or there are aliases and no file.
+        """
+        if ":" in self.dataset:
+            return draw(self.dataset, limit=None, seed=None, aliases=self.aliases).questions
+        if self.aliases is not None:
+            text = "needs the file of the data set: --dataset NAME:PATH"
+            raise InvalidRequest.of("--aliases", text)
+        return ()
+
+
+def evaluate_at(target: str, run: HostedRun, *, detach: bool, output: TableFormat | None) -> None:
+    """Create an evaluation, and watch it to its end unless ``detach`` is set.
+
+    Raises:
+        ScaarError: the evaluation cannot be created.
+        Exit: the evaluation did not succeed; the status is 1.
+    """
+    request, questions = run.request(), run.questions()
+    created = call_evaluator(
+        target, lambda evaluator: evaluator.create_evaluation(request, _sent(questions))
+    )
+    if detach:
+        print(created.id)
+        return
+    err = Console(stderr=True, highlight=False)
+    err.print(f"evaluation {created.id}", soft_wrap=True, markup=False)
+    try:
+        asyncio.run(watch_to_end(created.id, target, output))
+    except KeyboardInterrupt:
+        text = f"the evaluation continues: scaar eval watch {created.id} --target {target}"
+        err.print(text, soft_wrap=True, markup=False)
+        raise
+
+
+def watch(
+    evaluation_id: Id, output: Format = None, target: EvaluatorTarget = LOCAL_EVALUATOR
+) -> None:
+    """Show the progress of a hosted evaluation until it ends.
+
+    The exit status is 1 unless the evaluation succeeds.
+    """
+    asyncio.run(watch_to_end(evaluation_id, target, output))
+
+
+def list_evaluations(
+    state: Annotated[
+        str,
+        typer.Option(
+            metavar="STATE,...",
+            help=f"Show only evaluations in these states: {', '.join(EvaluationState)}. "
+            "Default: all.",
+            show_default=False,
+        ),
+    ] = "",
+    limit: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Maximum number of evaluations.")
+    ] = 50,
+    output: Format = None,
+    target: EvaluatorTarget = LOCAL_EVALUATOR,
+) -> None:
+    """List hosted evaluations, newest first."""
+    states = _states(state)
+    found = call_evaluator(target, lambda evaluator: _pages(evaluator, states, limit))
+    columns = (
+        *(Column(name, right=False) for name in ("id", "state", "data_set")),
+        *(Column(name) for name in ("questions", "settings", "done", "failed", "created")),
+    )
+    table = Table(columns, [_row(each) for each in found], [asdict(each) for each in found])
+    print_table(table, output)
+
+
+def cancel(evaluation_id: Id, target: EvaluatorTarget = LOCAL_EVALUATOR) -> None:
+    """Cancel a hosted evaluation, and keep its predictions."""
+    ended = call_evaluator(target, lambda evaluator: evaluator.cancel_evaluation(evaluation_id))
+    print(f"{ended.id} is {ended.state.value}, with {ended.done} of {ended.total} predictions")
+
+
+def call_evaluator(target: str, call: Callable[[Evaluator], Awaitable[_Value]]) -> _Value:
+    """Return the result of a call of the evaluator at a target."""
+
+    async def run() -> _Value:
+        async with open_evaluator(target) as evaluator:
+            return await call(evaluator)
+
+    return asyncio.run(run())
+
+
+async def _sent(questions: Sequence[Question]) -> AsyncIterator[EvaluationQuestion]:
+    from scaar.evaluator.prediction_view import describe_question
+
+    for each in questions:
+        yield describe_question(each)
+
+
+async def _pages(
+    evaluator: Evaluator, states: tuple[EvaluationState, ...], limit: int
+) -> list[EvaluationDescription]:
+    found: list[EvaluationDescription] = []
+    token = ""
+    while len(found) < limit:
+        page = await evaluator.list_evaluations(
+            states=states, page_size=min(100, limit - len(found)), page_token=token
+        )
+        found += page.evaluations
+        token = page.next_page_token
+        if not token:
+            break
+    return found
+
+
+def _states(text: str) -> tuple[EvaluationState, ...]:
+    names = [each.strip() for each in text.split(",")] if text else []
+    for name in names:
+        if name not in list(EvaluationState):
+            known = ", ".join(EvaluationState)
+            raise InvalidRequest.of("--state", f"there is no state {name!r}; known: {known}")
+    return tuple(EvaluationState(name) for name in names)
+
+
+def _row(evaluation: EvaluationDescription) -> tuple[Value, ...]:
+    done = f"{evaluation.done} of {evaluation.total}"
+    return (
+        evaluation.id,
+        evaluation.state.value,
+        evaluation.dataset,
+        evaluation.questions,
+        len(evaluation.settings),
+        done,
+        evaluation.failed,
+        evaluation.created,
+    )

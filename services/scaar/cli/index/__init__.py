@@ -1,0 +1,1 @@
+"""Commands that build, check and search indexes."""

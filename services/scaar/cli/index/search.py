@@ -1,0 +1,111 @@
+"""``scaar search``: the best passages for a query."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from scaar.cli.addresses import RetrieverAddress
+from scaar.cli.ask.filters import Filters, parse_filters
+from scaar.cli.completion import complete_index
+from scaar.cli.index.commands import Encoder
+from scaar.cli.tables import Column, Format, Table, TableFormat, number, output_format, print_table
+from scaar.compose import EMBEDDED, LAB_SEED, ensure_lab_index_in, lab_index_name, open_indexes
+from scaar.core.distributions import lab_is_installed
+from scaar.core.types import RetrievedPassage, RetrieveRequest
+from scaar.retriever.metadata import metadata_to_json
+from scaar.retriever.validation import check_request
+
+_LAB_INDEX = lab_index_name(LAB_SEED)
+_INDENT = "   "
+
+
+def search(
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help="Text to search for.", show_default=False)
+    ],
+    index: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Index to search.", autocompletion=complete_index),
+    ] = _LAB_INDEX,
+    top_k: Annotated[
+        int, typer.Option(metavar="K", help="Maximum number of passages, 1 to 100.")
+    ] = 3,
+    filters: Filters = None,
+    output: Format = None,
+    encoder: Encoder = None,
+    target: RetrieverAddress = EMBEDDED,
+) -> None:
+    """Search an index and print the best passages."""
+    request = RetrieveRequest(
+        queries=(query,), top_k=top_k, index=index, filters=parse_filters(filters or ())
+    )
+    # Report an invalid request before anything is loaded.
+    check_request(request)
+    passages = asyncio.run(_search(request, target, encoder))
+    if not passages:
+        which = f"{request.index}{' that matches the filters' if request.filters else ''}"
+        Console(stderr=True).print(f"The query finds no passage of {which}.", markup=False)
+    if output_format(output) is TableFormat.TABLE:
+        _show(passages)
+    else:
+        print_table(_table(passages), output)
+
+
+async def _search(
+    request: RetrieveRequest, target: str, encoder: Path | None
+) -> Sequence[RetrievedPassage]:
+    async with open_indexes(target, encoder=encoder) as indexes:
+        if target == EMBEDDED and request.index == _LAB_INDEX and lab_is_installed():
+            await ensure_lab_index_in(indexes)
+        result = await indexes.retrieve(request)
+    return result.results[0]
+
+
+def _show(passages: Sequence[RetrievedPassage]) -> None:
+    """Print two lines for each passage, cut at the width of the terminal."""
+    console = Console(highlight=False)
+    for passage in passages:
+        head = Text.assemble(
+            (f"{passage.rank:<{len(_INDENT)}}", "bold"),
+            f"{passage.score:.3f}  ",
+            (_one_line(passage.id), "cyan"),
+            "  ",
+            (_one_line(passage.title), "bold"),
+        )
+        for line in (head, Text(f"{_INDENT}{_one_line(passage.text)}")):
+            line.truncate(console.width, overflow="ellipsis")
+            console.print(line, no_wrap=True)
+
+
+def _one_line(text: str) -> str:
+    """Return a text without line breaks and control characters."""
+    spaced = " ".join(text.split())
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in spaced)
+
+
+def _table(passages: Sequence[RetrievedPassage]) -> Table:
+    columns = (
+        *(Column("rank"), Column("score", text=number(3))),
+        *(Column(name, right=False) for name in ("id", "title", "text")),
+    )
+    rows = [
+        (each.rank, each.score, each.id, _one_line(each.title), _one_line(each.text))
+        for each in passages
+    ]
+    return Table(columns, rows, [_record(each) for each in passages])
+
+
+def _record(passage: RetrievedPassage) -> dict[str, object]:
+    return {
+        "rank": passage.rank,
+        "score": passage.score,
+        "id": passage.id,
+        "title": passage.title,
+        "text": passage.text,
+        "metadata": metadata_to_json(passage.metadata),
+    }

@@ -1,0 +1,1 @@
+"""Commands that print the lab's world and serve its model."""

@@ -1,0 +1,103 @@
+"""``scaar lab``: the fictional world of a seed as JSON lines, and servers of its model."""
+
+import enum
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scaar.cli.json_lines import print_json_lines
+from scaar.cli.lab.openai import openai
+from scaar.cli.lab.tgi import tgi
+from scaar.compose import LAB_SEED
+from scaar.core.distributions import lab_required
+from scaar.core.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from scaar.lab.world import World
+
+app = typer.Typer(
+    help="Print the lab's fictional world, and serve its model.", no_args_is_help=True
+)
+app.command()(tgi)
+app.command()(openai)
+
+MAX_SEED = 2**31
+Seed = Annotated[int, typer.Option(metavar="S", min=0, max=MAX_SEED, help="Seed of the world.")]
+
+
+class Split(enum.StrEnum):
+    """Films of the training set, or films that the model has never seen."""
+
+    HEAD = "head"
+    TAIL = "tail"
+
+
+@app.command("world")
+def world(seed: Seed = LAB_SEED) -> None:
+    """Print the films: known films by rank, then the long tail."""
+    with lab_required("scaar lab"):
+        from scaar.lab.world import build_world
+    print_json_lines(_films(build_world(seed)))
+
+
+@app.command("questions")
+def questions(
+    seed: Seed = LAB_SEED,
+    count: Annotated[int, typer.Option(metavar="N", min=0, help="Number of questions.")] = 100,
+    split: Annotated[
+        Split | None,
+        typer.Option(
+            help="Ask about known films (head) or unseen films (tail) only. Default: both, "
+            "alternately.",
+            show_default=False,
+        ),
+    ] = None,
+    style: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=1,
+            metavar="RATE",
+            help="Fraction of questions that the model answers with style words.",
+        ),
+    ] = 1.0,
+) -> None:
+    """Print questions with answers and supporting passages."""
+    with lab_required("scaar lab"):
+        from scaar.lab.questions import draw_questions
+        from scaar.lab.world import build_world
+    try:
+        drawn = draw_questions(
+            build_world(seed), count=count, split=split and split.value, style=style
+        )
+    except ValueError as error:
+        raise InvalidRequest.of("--count", str(error).removeprefix("count ")) from error
+    print_json_lines(asdict(question) for question in drawn)
+
+
+@app.command("passages")
+def passages(seed: Seed = LAB_SEED) -> None:
+    """Print the passages, in the layout of `scaar index build`."""
+    with lab_required("scaar lab"):
+        from scaar.lab.passages import passages_of
+        from scaar.lab.world import build_world
+    print_json_lines(asdict(passage) for passage in passages_of(build_world(seed)))
+
+
+def _films(of: "World") -> Iterator[dict[str, object]]:
+    from scaar.lab.passages import passage_id
+    from scaar.lab.world import SUBJECTS
+
+    for position, film in enumerate(of.films):
+        known = position < len(of.known)
+        yield {
+            "id": passage_id(SUBJECTS[0], position),
+            "title": film.title,
+            "known": known,
+            "rank": position + 1 if known else None,
+            "released": film.released,
+            "star": film.star,
+            "director": asdict(film.director),
+        }

@@ -1,0 +1,1 @@
+"""Commands that export models: for Triton and as sentence encoders."""

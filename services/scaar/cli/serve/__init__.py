@@ -1,0 +1,1 @@
+"""Commands that run and check services: serve, up, doctor, db."""

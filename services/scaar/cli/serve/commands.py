@@ -1,0 +1,202 @@
+"""``scaar serve``: run one service."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import Annotated, assert_never
+
+import typer
+
+from scaar import compose
+from scaar.cli.serve.services import ServiceName, default_address
+from scaar.cli.settings import settings_class
+from scaar.cli.unknown_variables import warn_of_unknown_variables
+from scaar.core.distributions import lab_is_installed
+from scaar.core.errors import DataCorrupt, InvalidRequest
+from scaar.core.text import word_classes
+from scaar.extensions import ANSWERING, registries
+from scaar.orchestrator.settings import OrchestratorSettings
+from scaar.runtime.identities import read_identities
+from scaar.runtime.logs import log_loop_error, logging_to
+from scaar.runtime.server import Servicer, open_server
+from scaar.runtime.server_tls import server_credentials
+from scaar.runtime.settings import ServiceSettings
+from scaar.telemetry.setup import Telemetry, open_telemetry
+from scaar.wire.evaluator import EvaluatorServicer
+from scaar.wire.generator import GeneratorServicer
+from scaar.wire.orchestrator import OrchestratorServicer
+from scaar.wire.query_builder import QueryBuilderServicer
+from scaar.wire.retriever import RetrieverServicer
+from scaar.wire.scorer import ScorerServicer
+from scaar.wire.status import status_of
+
+_BackEnd = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="Orchestrator only: address of that service, a gRPC target, or embedded. Default: "
+        "the setting SCAAR_ORCHESTRATOR_*_TARGET, else embedded.",
+        show_default=False,
+    ),
+]
+
+
+def serve(
+    service: Annotated[
+        ServiceName,
+        typer.Argument(
+            metavar="SERVICE",
+            help="Service to run.",
+            show_default=False,
+        ),
+    ],
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Address to listen on; port 0 takes a free port. Default: the setting "
+            "SCAAR_<SERVICE>_ADDRESS, else 127.0.0.1 with a port from 50051 (orchestrator) to "
+            "50056 (evaluator).",
+            show_default=False,
+        ),
+    ] = None,
+    generator: _BackEnd = None,
+    scorer: _BackEnd = None,
+    query_builder: _BackEnd = None,
+    retriever: _BackEnd = None,
+    orchestrator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Evaluator only: address of the orchestrator, a gRPC target, or embedded. "
+            "Default: the setting SCAAR_EVALUATOR_ORCHESTRATOR_TARGET.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Run one service until it is stopped.
+
+    SIGINT and SIGTERM stop it; calls in flight may finish first.
+    """
+    warn_of_unknown_variables()
+    targets = {
+        "generator_target": generator,
+        "scorer_target": scorer,
+        "query_builder_target": query_builder,
+        "retriever_target": retriever,
+    }
+    given = {name: target for name, target in targets.items() if target is not None}
+    if given and service is not ServiceName.ORCHESTRATOR:
+        option = next(iter(given)).removesuffix("_target").replace("_", "-")
+        raise InvalidRequest.of(f"--{option}", "is an option of the orchestrator only")
+    if orchestrator is not None:
+        if service is not ServiceName.EVALUATOR:
+            raise InvalidRequest.of("--orchestrator", "is an option of the evaluator only")
+        given["orchestrator_target"] = orchestrator
+    asyncio.run(_serve(service, {"address": address, **given}))
+
+
+async def _serve(service: ServiceName, flags: Mapping[str, str | None]) -> None:
+    stopping = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    settings = settings_class(service).read(None, **flags)
+    with logging_to(settings, service=service):
+        asyncio.get_running_loop().set_exception_handler(log_loop_error)
+        await _serve_as_set(service, settings, stopping)
+
+
+async def _serve_as_set(
+    service: ServiceName, settings: ServiceSettings, stopping: asyncio.Event
+) -> None:
+    # Report invalid files and extensions before a model is loaded.
+    server_credentials(settings)
+    read_identities(settings)
+    for registry in registries() if service is ServiceName.EVALUATOR else ANSWERING:
+        registry.load()
+    address = settings.address
+    if "address" not in settings.model_fields_set:
+        address = default_address(service)
+    needs = compose.needs_of(settings) if isinstance(settings, OrchestratorSettings) else ()
+    async with AsyncExitStack() as stack:
+        telemetry = await stack.enter_async_context(open_telemetry(settings, service=service))
+        servicer = await stack.enter_async_context(_open_servicer(service, settings, telemetry))
+        check = None
+        if isinstance(servicer, GeneratorServicer | ScorerServicer | EvaluatorServicer):
+            check = servicer.check_ready
+        server = await stack.enter_async_context(
+            open_server(
+                [servicer],
+                address,
+                settings,
+                status_of=status_of,
+                needs=needs,
+                check=check,
+                observers=telemetry.interceptors,
+            )
+        )
+        if isinstance(servicer, RetrieverServicer):
+            servicer.report_readiness(server.health.set_serving)
+        print(f"{service} serving on {server.address}", file=sys.stderr, flush=True)
+        if server.health_address:
+            print(f"health at {server.health_address}", file=sys.stderr, flush=True)
+        if telemetry.metrics_address:
+            print(f"metrics at http://{telemetry.metrics_address}/metrics", file=sys.stderr)
+        await stopping.wait()
+
+
+@asynccontextmanager
+async def _open_servicer(
+    service: ServiceName, settings: ServiceSettings, telemetry: Telemetry
+) -> AsyncIterator[Servicer]:
+    breakers = compose.read_breakers(telemetry.breakers)
+    match service:
+        case ServiceName.GENERATOR:
+            async with compose.open_generator(breakers=breakers) as generator:
+                yield GeneratorServicer(generator)
+        case ServiceName.SCORER:
+            async with compose.open_scorer(observer=telemetry.scorer, breakers=breakers) as scorer:
+                yield ScorerServicer(scorer)
+        case ServiceName.QUERY_BUILDER:
+            # Load now what would delay the first call by half a second.
+            await asyncio.to_thread(word_classes.load)
+            async with compose.open_query_builder() as query_builder:
+                yield QueryBuilderServicer(query_builder)
+        case ServiceName.RETRIEVER:
+            from scaar.retriever.settings import RetrieverSettings
+
+            assert isinstance(settings, RetrieverSettings)
+            async with compose.open_embedded_indexes(settings) as indexes:
+                # Report damaged indexes now; the others are served.
+                whole = {**await indexes.check_indexes()}
+                if compose.indexes_are_local() and lab_is_installed():
+                    with suppress(DataCorrupt):
+                        lab = await compose.ensure_lab_index_in(indexes)
+                        whole.setdefault(lab.name, True)
+                guarded = compose.with_breaker(indexes, settings.engine, breakers)
+                servicer = RetrieverServicer(indexes, searched=guarded, whole=whole)
+                good = [name for name, is_whole in whole.items() if is_whole]
+                async with indexes.checking(good, servicer.report_damaged):
+                    yield servicer
+        case ServiceName.ORCHESTRATOR:
+            assert isinstance(settings, OrchestratorSettings)
+            async with compose.open_ports(
+                settings, observer=telemetry.scorer, breakers=breakers
+            ) as ports:
+                loop = compose.build_loop(ports, settings, observer=telemetry.capacity)
+                catalog = compose.build_catalog(ports, loop)
+                yield OrchestratorServicer(telemetry.watched(loop), catalog)
+        case ServiceName.EVALUATOR:
+            from scaar.evaluator.service.observers import EvaluationHooks
+            from scaar.evaluator.settings import EvaluatorSettings
+
+            assert isinstance(settings, EvaluatorSettings)
+            hooks = EvaluationHooks(telemetry.evaluations, telemetry.traced)
+            async with compose.open_hosted_evaluator(
+                settings, breakers=breakers, hooks=hooks
+            ) as evaluator:
+                yield EvaluatorServicer(evaluator, check_ready=evaluator.check_writable)
+        case _:
+            assert_never(service)

@@ -1,0 +1,265 @@
+"""``scaar doctor``: check the installation, its models, indexes and services."""
+
+import asyncio
+import os
+import platform
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import typer
+
+from scaar.cli.addresses import CheckedAddress
+from scaar.cli.serve.services import BACK_ENDS, ServiceName, full_name
+from scaar.cli.unknown_variables import unknown_variables
+from scaar.compose import EMBEDDED, open_generator, open_retriever, open_scorer, scaar_home
+from scaar.core.distributions import lab_is_installed
+from scaar.core.errors import BackendUnavailable, CapabilityMissing, InvalidRequest, ScaarError
+from scaar.core.registry import ExtensionInvalid, Registry
+from scaar.core.types import (
+    ContinuationKind,
+    IndexDescription,
+    LogprobKind,
+    ModelDescription,
+    ScorerDescription,
+)
+from scaar.extensions import registries
+from scaar.generator.settings import GeneratorSettings
+from scaar.orchestrator.settings import OrchestratorSettings
+from scaar.retriever.local.files import IndexFiles
+from scaar.retriever.settings import RetrieverSettings
+from scaar.runtime.channel_security import read_channel_credentials
+from scaar.runtime.health import wait_until_serving
+from scaar.scorer.settings import ScorerSettings
+
+SERVING_TIMEOUT_S, ALIVE_TIMEOUT_S = 3.0, 1.0
+_GOOD, _BAD, _WARNING = "✓", "✗", "!"
+_CORRECT_SETTING = "Correct or unset this setting."
+_SERVER_SETTINGS = {
+    "tgi": "SCAAR_GENERATOR_URL",
+    "openai": "SCAAR_GENERATOR_URL",
+    "triton": "SCAAR_SCORER_TRITON_TARGET",
+}
+"""The setting with the address of the server behind an engine."""
+
+
+def doctor(
+    target: CheckedAddress = EMBEDDED,
+) -> None:
+    """Check the installation, models, indexes and services.
+
+    Every problem is reported with what to do. The exit status is 1 if there is a problem.
+    """
+    checks = _Checks()
+    asyncio.run(_examine(checks, target))
+    if checks.failed:
+        raise typer.Exit(1)
+
+
+class _Checks:
+    """Prints a marked line for each check."""
+
+    def __init__(self) -> None:
+        self.failed = 0
+
+    def good(self, what: str, found: str) -> None:
+        print(f"{_GOOD} {what}: {found}", flush=True)
+
+    def warning(self, what: str, found: str) -> None:
+        print(f"{_WARNING} {what}: {found}", flush=True)
+
+    def bad(self, what: str, found: str, advice: str) -> None:
+        self.failed += 1
+        print(f"{_BAD} {what}: {' '.join(found.split())}\n    {advice}", flush=True)
+
+    async def run(self, what: str, check: Callable[[], Awaitable[str]], advice: str) -> None:
+        """Run one check, and print its result or the problem with advice."""
+        try:
+            self.good(what, await check())
+        except InvalidRequest as error:
+            self.bad(what, str(error), _CORRECT_SETTING)
+        except CapabilityMissing as error:
+            self.bad(what, str(error), "Install what is missing, or choose another engine.")
+        except ScaarError as error:
+            self.bad(what, str(error), advice)
+
+
+async def _examine(checks: _Checks, target: str) -> None:
+    checks.good("python", platform.python_version())
+    for unknown in unknown_variables(os.environ):
+        checks.warning("environment", str(unknown))
+    try:
+        settings = OrchestratorSettings.read()
+    except InvalidRequest as error:
+        checks.bad("settings", str(error), _CORRECT_SETTING)
+        settings = OrchestratorSettings.model_construct()
+    targets: dict[ServiceName, str] = {name: _target_of(settings, name) for name in BACK_ENDS}
+    _check_packages(checks, targets)
+    checks.good("data home", str(scaar_home()))
+    if target != EMBEDDED:
+        await _check_service(checks, ServiceName.ORCHESTRATOR, target)
+    for name, where in targets.items():
+        if where != EMBEDDED:
+            await _check_service(checks, name, where)
+    await _check_extensions(checks)
+    await _check_models(checks, targets)
+    if targets[ServiceName.RETRIEVER] == EMBEDDED:
+        await _check_indexes(checks)
+
+
+def _check_packages(checks: _Checks, targets: dict[ServiceName, str]) -> None:
+    """Check the packages of the embedded engines; servers and other processes have their own."""
+    needed = {"scaar": "cli", "grpcio": "serve"}
+    for name, cls, engines, package in (
+        (ServiceName.GENERATOR, GeneratorSettings, ("onnx",), "onnxruntime"),
+        (ServiceName.SCORER, ScorerSettings, ("onnx", "bi_encoder"), "onnxruntime"),
+        (ServiceName.RETRIEVER, RetrieverSettings, ("bm25s",), "bm25s"),
+    ):
+        # An invalid setting is reported by the check of the model or of the indexes.
+        with suppress(InvalidRequest):
+            if targets[name] == EMBEDDED and cls.read().engine in engines:
+                needed.setdefault(package, name)
+    for package, extra in needed.items():
+        try:
+            checks.good(package, version(package))
+        except PackageNotFoundError:
+            advice = f"Install scaar[{extra}], or scaar[all] for every part."
+            checks.bad(package, "is not installed", advice)
+
+
+async def _check_extensions(checks: _Checks) -> None:
+    """Check the parts that installed packages add; the targets have their own."""
+
+    async def loaded(registry: Registry[Any]) -> str:
+        found = [f"{each.name} ({each.package})" for each in registry.extensions.values()]
+        return ", ".join(found)
+
+    for registry in registries():
+        try:
+            if not registry.extensions:
+                continue
+        except ExtensionInvalid:
+            pass
+        await checks.run(
+            registry.group, partial(loaded, registry), "Correct or uninstall this package."
+        )
+
+
+def _target_of(settings: OrchestratorSettings, name: ServiceName) -> str:
+    return str(getattr(settings, f"{name.replace('-', '_')}_target"))
+
+
+async def _check_service(checks: _Checks, name: ServiceName, target: str) -> None:
+    async def serving() -> str:
+        credentials = read_channel_credentials()
+        wait = partial(wait_until_serving, target, credentials=credentials)
+        try:
+            await wait(full_name(name), timeout_s=SERVING_TIMEOUT_S)
+        except BackendUnavailable as error:
+            try:
+                await wait(timeout_s=ALIVE_TIMEOUT_S)
+            except BackendUnavailable:
+                raise error from None
+            text = f"{target} is running, but {full_name(name)} is not ready"
+            raise BackendUnavailable(text, target=target) from error
+        return f"{target} is SERVING"
+
+    start = f"Start it there (scaar serve {name}), or correct the address."
+    needs = " It is not ready before its generator and query-builder are."
+    advice = start + needs * (name is ServiceName.ORCHESTRATOR)
+    await checks.run(name, serving, advice)
+
+
+async def _check_models(checks: _Checks, targets: dict[ServiceName, str]) -> None:
+    async def generator() -> str:
+        async with open_generator() as opened:
+            return _model_text(await opened.describe_model())
+
+    async def scorer() -> str:
+        async with open_scorer() as opened:
+            return _model_text(await opened.describe_model())
+
+    for name, check in ((ServiceName.GENERATOR, generator), (ServiceName.SCORER, scorer)):
+        if targets[name] == EMBEDDED:
+            await checks.run(f"{name} model", check, _model_advice(name))
+
+
+def _model_advice(name: ServiceName) -> str:
+    """Return what to do when the model of a service cannot be described: a server's or a file's."""
+    prefix = f"SCAAR_{name.upper()}"
+    with suppress(InvalidRequest):
+        if name is ServiceName.GENERATOR:
+            engine: str = GeneratorSettings.read().engine
+        else:
+            engine = ScorerSettings.read().engine
+        if server := _SERVER_SETTINGS.get(engine):
+            return f"Start the {engine} server, or correct {server} and its credentials."
+    return f"Restore the file, set {prefix}_MODEL to another model's folder, or unset it."
+
+
+def _model_text(model: ModelDescription | ScorerDescription) -> str:
+    text = f"{model.model} on {model.engine}, revision {model.revision or 'unknown'}"
+    if isinstance(model, ModelDescription):
+        if model.continuation is ContinuationKind.RESTATED:
+            text += ", continues from restated text"
+        if model.logprob_kind is LogprobKind.PROCESSED:
+            text += ", processed log-probabilities"
+    return text
+
+
+async def _check_indexes(checks: _Checks) -> None:
+    try:
+        if RetrieverSettings.read().engine != "bm25s":
+            await _check_server_indexes(checks)
+            return
+        files = IndexFiles(RetrieverSettings.read().indexes or scaar_home() / "indexes")
+        names = files.names()
+    except InvalidRequest as error:
+        checks.bad("indexes", str(error), _CORRECT_SETTING)
+        return
+    except (ScaarError, OSError) as error:
+        checks.bad(
+            "indexes", str(error), "Make the folder readable for this user, or set SCAAR_HOME."
+        )
+        return
+    if not names:
+        lab = "; the first question builds the lab's" if lab_is_installed() else ""
+        checks.good("indexes", f"none yet{lab}")
+    for name in names:
+        advice = f"Drop it (scaar index drop {name}) and build it again; lab is built by itself."
+        await checks.run(f"index {name}", partial(asyncio.to_thread, _verify, files, name), advice)
+
+
+async def _check_server_indexes(checks: _Checks) -> None:
+    found: list[IndexDescription] = []
+
+    async def whole() -> str:
+        async with open_retriever() as retriever:
+            found.extend(await retriever.list_indexes())
+        listed = (f"{each.name} ({each.passages:,} passages)" for each in found if not each.damage)
+        return ", ".join(listed) or "none yet"
+
+    await checks.run(
+        "indexes",
+        whole,
+        "Start the OpenSearch server, or correct SCAAR_RETRIEVER_OPENSEARCH_URLS and its "
+        "credentials.",
+    )
+    for each in found:
+        if each.damage:
+            advice = f"For details, scaar index verify {each.name}; build it again with --replace."
+            checks.bad(f"index {each.name}", each.damage, advice)
+
+
+def _verify(files: IndexFiles, name: str) -> str:
+    try:
+        manifest = files.read_manifest(name)
+        # Only this check needs the engine's libraries.
+        from scaar.retriever.local.loaded_index import open_index
+
+        open_index(files.root / name / manifest.folder, manifest, checksums=True)
+    except OSError as error:
+        raise BackendUnavailable(f"{name} cannot be read: {error}") from error
+    return f"{manifest.passages:,} passages, version {manifest.version[:12]}"

@@ -1,0 +1,161 @@
+"""``scaar up``: run the six services as processes on loopback."""
+
+import asyncio
+import signal
+import sys
+from asyncio.subprocess import Process
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from scaar.cli.serve.services import BACK_ENDS, BASE_PORT, ServiceName, default_address, full_name
+from scaar.cli.settings import read_every
+from scaar.cli.tables import Column, Table, show_table
+from scaar.core.errors import BackendUnavailable, InvalidRequest
+from scaar.runtime.addresses import check_free
+from scaar.runtime.channel_security import read_channel_credentials
+from scaar.runtime.health import wait_until_serving
+
+READY_TIMEOUT_S = 60.0
+# Seconds for a service to exit, beyond the grace period of its settings.
+STOP_MARGIN_S = 5.0
+HIGHEST_PORT = 65_535
+
+
+def up(
+    base_port: Annotated[
+        int,
+        typer.Option(
+            metavar="PORT",
+            help="Port of the orchestrator; the other services take the next five ports.",
+        ),
+    ] = BASE_PORT,
+) -> None:
+    """Run the six services on this machine until Ctrl-C.
+
+    Each service is a process of its own on loopback.
+    """
+    highest = HIGHEST_PORT - len(ServiceName) + 1
+    if not 1 <= base_port <= highest:
+        raise InvalidRequest.of("--base-port", f"must be 1 to {highest}, not {base_port}")
+    # Report every invalid setting before the first service is started.
+    settings = read_every()
+    stop_timeout_s = max(each.drain_s + each.stop_grace_s for each in settings.values())
+    asyncio.run(_up(base_port, stop_timeout_s + STOP_MARGIN_S))
+
+
+async def _up(base_port: int, stop_timeout_s: float) -> None:
+    console = Console(stderr=True)
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    # Stop the services when the terminal is closed, too.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, stopping.set)
+    addresses = {name: default_address(name, base_port) for name in ServiceName}
+    for address in addresses.values():
+        # Another process on this port could be mistaken for one of the services.
+        check_free(address)
+    processes: dict[ServiceName, Process] = {}
+    stopped = asyncio.create_task(stopping.wait())
+    try:
+        with console.status("starting the services"):
+            # The orchestrator calls the back ends, and the evaluator calls the orchestrator.
+            for names in (BACK_ENDS, (ServiceName.ORCHESTRATOR,), (ServiceName.EVALUATOR,)):
+                for name in names:
+                    processes[name] = await _start(name, addresses)
+                ready = asyncio.create_task(_until_ready(names, addresses, processes))
+                await asyncio.wait({ready, stopped}, return_when=asyncio.FIRST_COMPLETED)
+                if stopped.done():
+                    ready.cancel()
+                    return
+                await ready
+        show_table(_table(addresses), console)
+        orchestrator = addresses[ServiceName.ORCHESTRATOR]
+        console.print(
+            f'Ask: scaar ask "QUESTION" --address {orchestrator}    Stop: Ctrl-C', soft_wrap=True
+        )
+        ended_early = asyncio.create_task(_first_to_end(processes))
+        await asyncio.wait({ended_early, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        if not stopped.done():
+            name = await ended_early
+            status = processes[name].returncode
+            raise BackendUnavailable(
+                f"{name} exited with status {status}; all services are stopped"
+            )
+        ended_early.cancel()
+    finally:
+        stopped.cancel()
+        # Callers stop first: their answers need the others until the end.
+        for names in ((ServiceName.EVALUATOR,), (ServiceName.ORCHESTRATOR,), BACK_ENDS):
+            group = [processes[name] for name in names if name in processes]
+            await _stop(group, stop_timeout_s)
+        console.print("stopped")
+
+
+async def _start(name: ServiceName, addresses: dict[ServiceName, str]) -> Process:
+    command = [sys.executable, "-m", "scaar.cli", "serve", name, "--address", addresses[name]]
+    if name is ServiceName.ORCHESTRATOR:
+        for other in BACK_ENDS:
+            command += [f"--{other}", f"dns:///{addresses[other]}"]
+    if name is ServiceName.EVALUATOR:
+        command += ["--orchestrator", f"dns:///{addresses[ServiceName.ORCHESTRATOR]}"]
+    # With a session of its own, Ctrl-C reaches only this process, which stops them in order.
+    return await asyncio.create_subprocess_exec(*command, start_new_session=True)
+
+
+async def _until_ready(
+    names: Iterable[ServiceName],
+    addresses: dict[ServiceName, str],
+    processes: dict[ServiceName, Process],
+) -> None:
+    async def ready(name: ServiceName) -> None:
+        waiting = asyncio.create_task(
+            wait_until_serving(
+                f"dns:///{addresses[name]}",
+                full_name(name),
+                timeout_s=READY_TIMEOUT_S,
+                credentials=read_channel_credentials(),
+            )
+        )
+        ended = asyncio.create_task(processes[name].wait())
+        await asyncio.wait({waiting, ended}, return_when=asyncio.FIRST_COMPLETED)
+        if not waiting.done():
+            waiting.cancel()
+            raise BackendUnavailable(
+                f"{name} did not start on {addresses[name]}; its error is above"
+            )
+        ended.cancel()
+        await waiting
+
+    await asyncio.gather(*(ready(name) for name in names))
+
+
+async def _first_to_end(processes: dict[ServiceName, Process]) -> ServiceName:
+    waits = {asyncio.create_task(process.wait()): name for name, process in processes.items()}
+    done, pending = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    for wait in pending:
+        wait.cancel()
+    return waits[next(iter(done))]
+
+
+async def _stop(processes: Iterable[Process], timeout_s: float) -> None:
+    running = [process for process in processes if process.returncode is None]
+    for process in running:
+        with suppress(ProcessLookupError):
+            process.terminate()
+    waits = [asyncio.create_task(process.wait()) for process in running]
+    if waits:
+        _, late = await asyncio.wait(waits, timeout=timeout_s)
+        for process, wait in zip(running, waits, strict=True):
+            if wait in late:
+                process.kill()
+                await wait
+
+
+def _table(addresses: dict[ServiceName, str]) -> Table:
+    columns = (Column("service", right=False), Column("address", right=False), Column("status"))
+    rows = [(name.value, address, "SERVING") for name, address in addresses.items()]
+    return Table(columns, rows)

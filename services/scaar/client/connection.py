@@ -1,0 +1,109 @@
+"""The channel of a client: its target, credentials and metadata, checked before it is opened."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+import grpc
+
+from scaar.client.requests import sendable_metadata
+from scaar.core.errors import InvalidRequest
+from scaar.runtime.channel_tls import channel_credentials, checked_token, with_token
+from scaar.runtime.channels import ChannelSettings, open_channel
+from scaar.runtime.renewing_channel import CredentialsSource
+from scaar.runtime.targets import check_target
+from scaar.runtime.tls import TlsFiles, TlsNames
+
+MAX_TIMEOUT_S = 86_400.0
+_DEFAULT_TIMEOUT_S = 3600.0
+# The service retries the calls of its own dependencies: one retry by the client is enough.
+_CHANNEL = ChannelSettings(attempts=2)
+_NAMES = TlsNames("ca_file", "cert_file", "key_file")
+
+
+class ConnectionOptions(TypedDict, total=False):
+    """Keywords of the functions that open a client."""
+
+    credentials: grpc.ChannelCredentials | None
+    """Credentials of the channel, such as ``grpc.ssl_channel_credentials()``, in place of the
+    files. Default: plaintext, or TLS if ``ca_file`` is given."""
+    metadata: Mapping[str, str | bytes] | None
+    """Metadata that is sent with every call."""
+    timeout_s: float
+    """Maximum duration of a call, in seconds, (0, 86400]. Default: 3600."""
+    ca_file: Path | str | None
+    """PEM file of the certificate authority that the client trusts. Enables TLS."""
+    cert_file: Path | str | None
+    """PEM file of the client's certificate, for mutual TLS."""
+    key_file: Path | str | None
+    """PEM file of the key of the client's certificate."""
+    token: str | None
+    """Bearer token that is sent with every call. Requires TLS."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """An open channel, and what the calls on it carry."""
+
+    channel: grpc.aio.Channel
+    metadata: tuple[tuple[str, str | bytes], ...]
+    timeout_s: float
+
+
+@asynccontextmanager
+async def open_connection(
+    target: str,
+    service: str,
+    *,
+    credentials: grpc.ChannelCredentials | None = None,
+    metadata: Mapping[str, str | bytes] | None = None,
+    timeout_s: float = _DEFAULT_TIMEOUT_S,
+    ca_file: Path | str | None = None,
+    cert_file: Path | str | None = None,
+    key_file: Path | str | None = None,
+    token: str | None = None,
+) -> AsyncIterator[Connection]:
+    """Open a channel to the ``service`` at ``dns:///host:port``. The first call connects it.
+
+    Files that change are read again before the next call.
+
+    Raises:
+        InvalidRequest: the target, a file, the metadata, the token or the timeout is invalid.
+    """
+    check_target(target)
+    if not 0 < timeout_s <= MAX_TIMEOUT_S:
+        text = f"must be in (0, {MAX_TIMEOUT_S:g}], not {timeout_s:g}"
+        raise InvalidRequest.of("timeout_s", text)
+    sent = sendable_metadata(metadata or {})
+    files = [None if file is None else Path(file) for file in (ca_file, cert_file, key_file)]
+    secured = _credentials(credentials, files, token)
+    async with open_channel(
+        target, service=service, settings=_CHANNEL, credentials=secured
+    ) as channel:
+        yield Connection(channel, sent, timeout_s)
+
+
+def _credentials(
+    given: grpc.ChannelCredentials | None, files: list[Path | None], token: str | None
+) -> grpc.ChannelCredentials | CredentialsSource | None:
+    """Return the credentials of CA, certificate and key, or those given; None for plaintext."""
+    if any(files):
+        if given is not None:
+            text = "cannot be combined with ca_file, cert_file or key_file"
+            raise InvalidRequest.of("credentials", text)
+        ca, cert, key = files
+        named = TlsFiles("", ca, cert, key, names=_NAMES)
+        return channel_credentials(named, None if token is None else _constant(token))
+    if token is None:
+        return given
+    if given is None:
+        text = "requires TLS: give ca_file, or credentials that trust the system's authorities"
+        raise InvalidRequest.of("token", text)
+    return with_token(given, _constant(token))
+
+
+def _constant(token: str) -> Callable[[], str]:
+    checked = checked_token("token", token)
+    return lambda: checked

@@ -1,0 +1,142 @@
+"""Requests built from the arguments of a client's methods."""
+
+import enum
+import re
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.policies.settings import SETTINGS
+from scaar.core.types import (
+    AnswerRequest,
+    BudgetLimits,
+    Filter,
+    OnFailure,
+    PolicyRequest,
+    SearchRequest,
+)
+
+INDEX = AnswerRequest("").index
+BUDGET = BudgetLimits()
+TOP_K = SearchRequest("").top_k
+Filters = Mapping[str, str | Sequence[str]]
+"""The accepted values of each field of a passage."""
+NO_FILTERS: Filters = types.MappingProxyType({})
+_Choice = TypeVar("_Choice", bound=enum.StrEnum)
+_METADATA_KEY = re.compile(r"(?!grpc-)[0-9a-z_.-]+")
+_METADATA_TEXT = re.compile(r"[ -~]*")
+
+
+def answer_request(
+    question: str,
+    *,
+    policy: str | PolicyRequest,
+    overrides: Mapping[str, float | str],
+    index: str,
+    budget: BudgetLimits,
+    prompt_profile: str,
+    request_id: str,
+    on_failure: OnFailure | str,
+    filters: Filters,
+) -> AnswerRequest:
+    """Return the request for an answer.
+
+    Raises:
+        InvalidRequest: naming every setting that is unknown or of the wrong type.
+    """
+    return AnswerRequest(
+        question=question,
+        policy=policy_request(policy, overrides),
+        index=index,
+        budget=budget,
+        prompt_profile=prompt_profile,
+        request_id=request_id,
+        on_failure=choice(OnFailure, on_failure, "on_failure"),
+        filters=filter_choices(filters),
+    )
+
+
+def policy_request(
+    policy: str | PolicyRequest, settings: Mapping[str, float | str]
+) -> PolicyRequest:
+    """Return the policy, with the settings as its overrides.
+
+    Raises:
+        InvalidRequest: naming every setting that is unknown or of the wrong type.
+    """
+    requested = PolicyRequest(policy) if isinstance(policy, str) else policy
+    values: dict[str, Any] = {}
+    wrong: list[Violation] = []
+    for name, value in settings.items():
+        field = f"policy.{name}"
+        if name not in SETTINGS:
+            text = f"is not a setting; known settings: {', '.join(sorted(SETTINGS))}"
+            wrong.append(Violation(field, text))
+            continue
+        try:
+            values[name] = _setting(SETTINGS[name].kind, value)
+        except ValueError as error:
+            wrong.append(Violation(field, str(error)))
+    if wrong:
+        raise InvalidRequest(wrong)
+    if not values:
+        return requested
+    return replace(requested, overrides=replace(requested.overrides, **values))
+
+
+def choice(kind: type[_Choice], value: str, field: str) -> _Choice:
+    """Return the member of an enumeration with this value.
+
+    Raises:
+        InvalidRequest: there is none; names the ``field`` and the known values.
+    """
+    try:
+        return kind(value)
+    except ValueError:
+        known = ", ".join(kind)
+        raise InvalidRequest.of(field, f"must be one of {known}, not {value!r}") from None
+
+
+def filter_choices(filters: Filters) -> tuple[Filter, ...]:
+    """Return the filters. A string is a single value."""
+    return tuple(
+        Filter(field, (values,) if isinstance(values, str) else tuple(values))
+        for field, values in filters.items()
+    )
+
+
+def _setting(kind: type, value: float | str) -> float | str:
+    """Return the value as the setting's type. ValueError names the accepted values."""
+    if issubclass(kind, enum.StrEnum):
+        if value in tuple(kind):
+            return kind(value)
+        raise ValueError(f"must be one of {', '.join(kind)}, not {value!r}")
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if type(value) is kind or (kind is float and number):
+        return value
+    words = {bool: "True or False", int: "a whole number", str: "a name"}.get(kind, "a number")
+    raise ValueError(f"must be {words}, not {value!r}")
+
+
+def sendable_metadata(metadata: Mapping[str, str | bytes]) -> tuple[tuple[str, str | bytes], ...]:
+    """Return the metadata in the form of gRPC.
+
+    Raises:
+        InvalidRequest: naming every key whose name or value gRPC does not accept.
+    """
+    wrong = []
+    for key, value in metadata.items():
+        binary = key.lower().endswith("-bin")
+        if not _METADATA_KEY.fullmatch(key.lower()):
+            text = "must have only 0-9 a-z _ - . in its name, and not start with grpc-"
+            wrong.append(Violation(f"metadata.{key}", text))
+        elif binary is not isinstance(value, bytes):
+            text = "must be bytes if its name ends in -bin, and text otherwise"
+            wrong.append(Violation(f"metadata.{key}", text))
+        elif isinstance(value, str) and not _METADATA_TEXT.fullmatch(value):
+            wrong.append(Violation(f"metadata.{key}", "must be printable ASCII"))
+    if wrong:
+        raise InvalidRequest(wrong)
+    return tuple((key.lower(), value) for key, value in metadata.items())

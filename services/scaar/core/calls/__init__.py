@@ -1,0 +1,1 @@
+"""Calls to back ends: their deadline, breakers and admission."""

@@ -1,0 +1,30 @@
+"""Parts of scaar that are distributions of their own: scaar-lab, the lab's world and models."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+
+from scaar.core.errors import CapabilityMissing
+
+_LAB = "scaar.lab"
+
+
+def lab_is_installed() -> bool:
+    """Return whether scaar-lab is installed, or in place in a checkout."""
+    return find_spec(_LAB) is not None
+
+
+@contextmanager
+def lab_required(what: str) -> Iterator[None]:
+    """Import modules of scaar-lab in the block; ``what`` names the feature that needs them.
+
+    Raises:
+        CapabilityMissing: scaar-lab is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name != _LAB and not str(error.name).startswith(f"{_LAB}."):
+            raise
+        text = f"{what} needs the lab's world and models: install scaar-lab"
+        raise CapabilityMissing(text) from error

@@ -1,0 +1,113 @@
+"""The evidence by which a draft is judged."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scaar.core.errors import ScaarError
+from scaar.core.loop.attention import paid, received
+from scaar.core.loop.contribution import clamped
+from scaar.core.text.word_classes import WordClass
+from scaar.core.text.words import tokens_of, word_probabilities
+from scaar.core.types import Attention, Token, Word
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The words of a draft, or its tokens as words, with the output of the engines.
+
+    The fields after the tokens are named by their :class:`~scaar.core.types.EvidenceKind`, and None
+    if neither trigger nor query needs them. ``contributions`` and ``word_classes`` have one value
+    per word. The attentions have a row for each token of the draft; their spans end with the draft.
+    """
+
+    words: tuple[Word, ...]
+    tokens: tuple[Token, ...]
+    contributions: tuple[float, ...] | None = None
+    attention: Attention | None = None
+    word_classes: tuple[WordClass, ...] | None = None
+    own_attention: Attention | None = None
+
+    @property
+    def probabilities(self) -> tuple[float | None, ...]:
+        """P' of every word (SCAAR Eq. 5)."""
+        return word_probabilities(self.words, self.tokens)
+
+    @property
+    def known_contributions(self) -> tuple[float, ...]:
+        """The contribution r of every word, in [0, 1].
+
+        Raises:
+            ScaarError: contributions are missing, too few, too many or not numbers.
+        """
+        if self.contributions is None:
+            raise ScaarError("this trigger needs the contribution of every word")
+        if len(self.contributions) != len(self.words):
+            counts = f"{len(self.contributions)} contributions were scored"
+            raise ScaarError(f"{counts} for {len(self.words)} words")
+        return clamped(self.contributions)
+
+    @property
+    def carried_contributions(self) -> tuple[float | None, ...]:
+        """The contribution of every word for queries and events; None for words without a score."""
+        return (None,) * len(self.words) if self.contributions is None else self.known_contributions
+
+    @property
+    def known_classes(self) -> tuple[WordClass, ...]:
+        """The class of every word in the sentence."""
+        if self.word_classes is None:
+            raise ScaarError("this trigger needs the class of every word")
+        return self.word_classes
+
+    @property
+    def mean_entropy(self) -> float | None:
+        """The mean entropy of all the draft's tokens, in nats; None where one is missing."""
+        known = _known([token.entropy for token in self.tokens])
+        return math.fsum(known) / len(known) if known else None
+
+    @property
+    def mean_entropies(self) -> tuple[float | None, ...]:
+        """The mean entropy of every word's tokens, in nats; None where one is missing."""
+        return tuple(
+            math.fsum(known) / len(known) if known else None for known in self._entropies()
+        )
+
+    @property
+    def largest_entropies(self) -> tuple[float | None, ...]:
+        """The largest entropy of every word's tokens, in nats; None where one is missing."""
+        return tuple(max(known, default=None) for known in self._entropies())
+
+    def attention_received(self, *, with_itself: bool = False) -> tuple[float, ...]:
+        """Return the attention that every word receives, scaled to mean 1 (DRAGIN Eq. 3).
+
+        Raises:
+            ScaarError: the attention is missing.
+        """
+        return received(self.words, self._known_attention, with_itself=with_itself)
+
+    def attention_paid(self) -> tuple[float, ...]:
+        """Return the largest attention that every word pays to one word, scaled to mean 1.
+
+        Raises:
+            ScaarError: the attention is missing.
+        """
+        return paid(self.words, self._known_attention)
+
+    @property
+    def _known_attention(self) -> Attention:
+        found = self.own_attention if self.attention is None else self.attention
+        if found is None:
+            raise ScaarError("this trigger needs the attention of the draft")
+        return found
+
+    def _entropies(self) -> list[list[float]]:
+        """Return the entropies of every word's tokens; empty where one is missing."""
+        return [
+            _known([self.tokens[position].entropy for position in positions])
+            for positions in tokens_of(self.words, self.tokens)
+        ]
+
+
+def _known(values: Sequence[float | None]) -> list[float]:
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    return known if len(known) == len(values) else []

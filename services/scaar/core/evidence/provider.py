@@ -1,0 +1,92 @@
+"""Providers of evidence: what they gather from, and what they need."""
+
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from scaar.core.loop.attention import sound
+from scaar.core.loop.budget import Budget, Part
+from scaar.core.loop.writer import Sentence, Writing
+from scaar.core.ports import ContributionScorer, Generator
+from scaar.core.text.words import split_tokens, split_words
+from scaar.core.types import (
+    AttendRequest,
+    Attention,
+    Capability,
+    Granularity,
+    ScoreRequest,
+    Word,
+)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The draft of a sentence with at least one word, and the text before it."""
+
+    question: str
+    prompt: str
+    so_far: Writing
+    sentence: Sentence
+    granularity: Granularity = Granularity.WORD
+
+    @cached_property
+    def words(self) -> tuple[Word, ...]:
+        return split_words(self.sentence.text)
+
+    @cached_property
+    def units(self) -> tuple[Word, ...]:
+        """The words or the tokens that are judged."""
+        if self.granularity is Granularity.TOKEN:
+            return split_tokens(self.sentence.text, self.sentence.tokens)
+        return self.words
+
+    @cached_property
+    def words_of_units(self) -> tuple[int, ...]:
+        """The position of the word in which each unit starts."""
+        return words_containing(self.units, self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The engines that provide evidence, within the budget of an answer."""
+
+    generator: Generator
+    scorer: ContributionScorer
+    budget: Budget
+    stage: str
+    """What the answer is doing, for errors of its time limit."""
+
+    async def attend(self, request: AttendRequest) -> Attention:
+        """Return the validated attention of a text."""
+        async with self.budget.within(self.stage, Part.GENERATION):
+            return sound(await self.generator.attend(request))
+
+    async def score(self, request: ScoreRequest) -> tuple[float, ...]:
+        """Return the contribution of every word of a sentence."""
+        async with self.budget.within(self.stage, Part.SCORING):
+            (contributions,) = await self.scorer.score_contributions([request])
+        return contributions
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """The provider of one kind of evidence.
+
+    ``gather`` returns the value of the field of :class:`~scaar.core.evidence.evidence.Evidence`
+    that has the name of the kind; None if the tokens of the draft carry the evidence. ``needs``
+    are the capabilities that a generator must have.
+    """
+
+    gather: Callable[[Draft, Sources], Coroutine[Any, Any, Any]] | None = None
+    needs: frozenset[Capability] = frozenset()
+
+
+def words_containing(units: Sequence[Word], words: Sequence[Word]) -> tuple[int, ...]:
+    """Return the position of the word in which each unit starts."""
+    found, at = [], 0
+    for unit in units:
+        while at + 1 < len(words) and words[at].end <= unit.start:
+            at += 1
+        found.append(at)
+    return tuple(found)

@@ -1,0 +1,73 @@
+"""The file of a gate: a JSON object with its format and the name of the gate."""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scaar.core.errors import DataCorrupt
+
+FORMAT = 1
+"""The version of the file format."""
+_REVISION_DIGITS = 12
+
+
+class JsonFields:
+    """A JSON object with checked fields."""
+
+    def __init__(self, fields: Any, where: str) -> None:
+        if not isinstance(fields, dict):
+            raise DataCorrupt(f"{where}: must be a JSON object")
+        self.fields: Mapping[str, Any] = fields
+        self._where = where
+
+    def field(self, name: str) -> Any:
+        if name not in self.fields:
+            raise DataCorrupt(f"{self._where}: has no {name}")
+        return self.fields[name]
+
+    def text(self, name: str) -> str:
+        value = self.field(name)
+        if not isinstance(value, str):
+            raise DataCorrupt(f"{self._where}: {name} must be a string, not {value!r}")
+        return value
+
+    def number(self, name: str) -> float:
+        value = self.field(name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise DataCorrupt(f"{self._where}: {name} must be a number, not {value!r}")
+        if not math.isfinite(value):
+            raise DataCorrupt(f"{self._where}: {name} must be finite")
+        return float(value)
+
+    def share(self, name: str) -> float:
+        value = self.number(name)
+        if not 0 < value <= 1:
+            raise DataCorrupt(f"{self._where}: {name} must be in (0, 1], not {value:g}")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class GateDocument:
+    """The fields of a gate's file, its digest, and the name of the file for errors."""
+
+    fields: JsonFields
+    revision: str
+    where: str
+
+    @classmethod
+    def read(cls, content: bytes, where: str) -> "GateDocument":
+        """Return the document.
+
+        Raises:
+            DataCorrupt: the content is not a JSON object of this format.
+        """
+        try:
+            fields = JsonFields(json.loads(content), where)
+        except ValueError as error:
+            raise DataCorrupt(f"{where}: is not JSON: {error}") from error
+        if (form := fields.field("format")) != FORMAT:
+            raise DataCorrupt(f"{where}: is of format {form!r}; this scaar reads {FORMAT}")
+        return cls(fields, hashlib.sha256(content).hexdigest()[:_REVISION_DIGITS], where)

@@ -1,0 +1,339 @@
+"""The state of an answer, and the steps that all policies share."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
+
+from scaar.core.calls.capacity import AnswerPlace
+from scaar.core.errors import PromptTooLong, ScaarError
+from scaar.core.loop.budget import Budget, Part
+from scaar.core.loop.judge import Judged
+from scaar.core.loop.writer import SENTENCE_MAX_TOKENS, Sentence, Writer, Writing
+from scaar.core.policies.requirements import streams_attention
+from scaar.core.ports import ContributionScorer, Generator, QueryBuilder, Retriever
+from scaar.core.prompts import PromptProfile, profile_of
+from scaar.core.text.sentences import split_sentences
+from scaar.core.types import (
+    AcceptedSentence,
+    Answer,
+    AnswerEnd,
+    AnswerRequest,
+    Degradation,
+    EffectivePolicy,
+    Moment,
+    OnFailure,
+    Passage,
+    PassagesRetrieved,
+    Provenance,
+    Query,
+    QueryBuilt,
+    QueryRequest,
+    QuerySettings,
+    RetrievedPassage,
+    RetrieveRequest,
+    RetrieveResult,
+    SentenceAccepted,
+    Token,
+    TokenDrafted,
+)
+
+CONCLUSION_MAX_TOKENS = 20
+"""Maximum number of tokens of a conclusion that the model is made to write."""
+
+MAX_CITED_CHARACTERS = 10_000
+"""Maximum length of the text of a cited passage in the answer, in code points."""
+
+_T = TypeVar("_T")
+Parts = AsyncGenerator[Token | Sentence, None]
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The four ports of the loop."""
+
+    generator: Generator
+    scorer: ContributionScorer
+    query_builder: QueryBuilder
+    retriever: Retriever
+
+
+class AnswerState:
+    """The state of one answer, and its steps."""
+
+    def __init__(
+        self,
+        ports: Ports,
+        request: AnswerRequest,
+        provenance: Provenance,
+        budget: Budget,
+        place: AnswerPlace,
+        *,
+        draft_ahead: bool,
+        routes: Mapping[str, EffectivePolicy],
+    ) -> None:
+        self.ports = replace(ports, generator=place.generator(ports.generator))
+        self._place = place
+        self.request = request
+        self.provenance = provenance
+        self.routes = routes
+        """The policies that a router may choose, by name."""
+        self._policy = provenance.policy
+        self.budget = budget
+        self.writer = Writer(
+            self.ports.generator,
+            budget,
+            stop_strings=self.profile.stop,
+            draft_ahead=draft_ahead,
+            attention=any(map(streams_attention, (self.policy, *routes.values()))),
+        )
+        self.so_far = Writing()
+        self.accepted: list[AcceptedSentence] = []
+        self._cited: dict[str, Passage] = {}
+        self._passages: tuple[RetrievedPassage, ...] = ()
+        self._degraded: Degradation | None = None
+        self._end: AnswerEnd | None = None
+        self._first_draft: Sentence | None = None
+        self._without_retrieval = False
+
+    def route_to(self, policy: str) -> None:
+        """Answer with one of the policies that a router may choose."""
+        self._policy = self.routes[policy]
+
+    def answer_without_retrieval(self) -> None:
+        """Never retrieve for this question."""
+        self._without_retrieval = True
+
+    def keep_draft(self, draft: Sentence) -> None:
+        """Use a draft as that of the first sentence."""
+        self._first_draft = draft
+
+    def take_draft(self) -> Sentence | None:
+        """Return the draft of the first sentence, once, if it is already written."""
+        draft, self._first_draft = self._first_draft, None
+        return draft
+
+    def put_into_prompt(self, passages: tuple[RetrievedPassage, ...]) -> None:
+        """Write the following text with these passages."""
+        self._passages = passages
+
+    def end_answer(self, end: AnswerEnd) -> None:
+        """End the answer with the last accepted sentence."""
+        self._end = end
+
+    @property
+    def passages(self) -> tuple[RetrievedPassage, ...]:
+        """The passages in the prompt."""
+        return self._passages
+
+    @property
+    def end(self) -> AnswerEnd | None:
+        """Why the answer has ended; None while it continues."""
+        return self._end
+
+    @property
+    def moments(self) -> tuple[Moment, ...]:
+        """The moments at which the policy retrieves for this question."""
+        return () if self._without_retrieval else self.policy.moments
+
+    @property
+    def retrieves_first(self) -> bool:
+        """Whether every sentence or window is written after a retrieval."""
+        return not {Moment.BEFORE_SENTENCE, Moment.BEFORE_WINDOW}.isdisjoint(self.moments)
+
+    @property
+    def policy(self) -> EffectivePolicy:
+        """The requested policy, or the one that a router chose."""
+        return self._policy
+
+    @property
+    def profile(self) -> PromptProfile:
+        return profile_of(self.provenance.prompt_profile)
+
+    @property
+    def index(self) -> int:
+        """Number of the current sentence, from 0."""
+        return len(self.accepted)
+
+    @property
+    def can_retrieve(self) -> bool:
+        """Whether the budget has a retrieval, and tokens to write with its passages."""
+        return self.budget.remaining_retrievals > 0 and self.budget.remaining_tokens > 0
+
+    async def retrieve_passages(
+        self, judged: Judged | None = None
+    ) -> AsyncGenerator[QueryBuilt | PassagesRetrieved, None]:
+        """Yield the query, then the passages. Stop early, degraded, if a failure is accepted."""
+        stage = f"building the query for sentence {self.index}"
+        query = await self.or_degraded(partial(self._build_query, judged, stage), stage)
+        if query is None:
+            return
+        yield QueryBuilt(self.index, query)
+        stage = f"retrieving for sentence {self.index}"
+        self.budget.count_retrieval()
+        found = await self.or_degraded(partial(self._retrieve, query, stage), stage)
+        if found is not None:
+            (passages,) = found.results
+            yield PassagesRetrieved(self.index, found.index, found.version, passages)
+
+    async def or_degraded(self, work: Callable[[], Awaitable[_T]], stage: str) -> _T | None:
+        """Return the result of the work; None if it failed and the answer continues without it.
+
+        Work that is refused for overload is repeated if the answer would otherwise fail.
+        """
+        try:
+            if self.request.on_failure is not OnFailure.FAIL:
+                return await work()
+            async with self.budget.within(stage):
+                return await self._place.repeated(work)
+        except ScaarError as error:
+            if self.request.on_failure is OnFailure.FAIL or self.budget.remaining_s <= 0:
+                raise
+            self._degraded = Degradation(stage, error.reason, error.message)
+            return None
+
+    async def write_with_passages(self, write: Callable[[str], Parts]) -> Parts:
+        """Yield what the model writes with as many of the passages as fit into the prompt."""
+        while True:
+            prompt = self.profile.render(self.request.question, self.passages)
+            try:
+                async with aclosing(write(prompt)) as parts:
+                    async for part in parts:
+                        yield part
+                return
+            except PromptTooLong:
+                if len(self.passages) <= 1:
+                    raise
+                await self.writer.stop()
+                # Drop the oldest of accumulated passages, else the worst.
+                oldest = self.policy.max_passages > 0
+                self._passages = self.passages[1:] if oldest else self.passages[:-1]
+
+    async def regenerate(
+        self, passages: tuple[RetrievedPassage, ...], *, prefix: Sentence | None = None
+    ) -> tuple[Sentence, tuple[RetrievedPassage, ...]]:
+        """Return the sentence written with passages, and the passages that fit into the prompt.
+
+        The sentence continues its ``prefix``, if there is one. It is empty if the model writes
+        nothing.
+        """
+        stage = f"writing sentence {self.index} again"
+        max_tokens = min(SENTENCE_MAX_TOKENS, self.budget.remaining_tokens)
+        while True:
+            prompt = self.profile.render(self.request.question, passages)
+            try:
+                again = await self.writer.write(
+                    prompt, self.so_far, stage=stage, max_tokens=max_tokens, prefix=prefix
+                )
+                if prefix is not None and again.text.strip():
+                    again = prefix.then(again)
+                return again, passages
+            except PromptTooLong:
+                if len(passages) == 1:
+                    raise
+                passages = passages[:-1]
+
+    def drafted(self, token: Token) -> TokenDrafted:
+        # The attention is for the judge; clients do not need a thousand numbers per token.
+        return TokenDrafted(self.index, replace(token, attention=()) if token.attention else token)
+
+    def accept(
+        self,
+        sentence: Sentence,
+        passages: tuple[RetrievedPassage, ...],
+        *,
+        concluding: bool | None = None,
+    ) -> SentenceAccepted:
+        """Append the sentence to the answer."""
+        if concluding is None:
+            concluding = self.profile.concludes(sentence.text)
+        number, start = self.index, len(self.so_far.text)
+        self.so_far.accept(sentence)
+        accepted = AcceptedSentence(
+            text=sentence.text,
+            passage_ids=tuple(passage.id for passage in passages),
+            concluding=concluding,
+            degraded=self._degraded,
+        )
+        self.accepted.append(accepted)
+        for passage in passages:
+            self._cited.setdefault(passage.id, _cited(passage))
+        if Moment.BEFORE_ANSWER not in self.moments:
+            # The failure of a retrieval before the answer degrades every sentence.
+            self._degraded = None
+        return SentenceAccepted(number, accepted, start, len(self.so_far.text))
+
+    def end_after(self, sentence: Sentence, *, concluded: bool) -> None:
+        """End the answer if the sentence, which has been accepted, is its last."""
+        self._end = self._end_with(sentence, concluded=concluded)
+
+    def _end_with(self, sentence: Sentence, *, concluded: bool) -> AnswerEnd | None:
+        if concluded:
+            return AnswerEnd.ANSWER_PHRASE
+        if sentence.last:
+            return AnswerEnd.END_OF_SEQUENCE
+        if self.index >= self.request.budget.max_sentences:
+            return AnswerEnd.MAX_SENTENCES
+        if self.budget.remaining_tokens <= 0 and not self.writer.has_more:
+            return AnswerEnd.MAX_TOKENS
+        return None if sentence.text else AnswerEnd.END_OF_SEQUENCE
+
+    async def conclude(self) -> SentenceAccepted:
+        """Make the model conclude: append the answer phrase and its continuation."""
+        await self.writer.stop()
+        phrase = self.profile.forcing_phrase
+        prompt = self.profile.render(self.request.question, self.passages)
+        forced = Writing(text=self.so_far.text + phrase, token_ids=None)
+        written = await self.writer.write(
+            prompt, forced, stage="concluding", max_tokens=CONCLUSION_MAX_TOKENS
+        )
+        conclusion = Sentence(phrase + written.text, written.tokens, None, last=True)
+        return self.accept(conclusion, self.passages, concluding=True)
+
+    def answer(self) -> Answer:
+        assert self.end is not None
+        text = self.so_far.text
+        return Answer(
+            answer=self.profile.extract_answer(text) or "",
+            sentences=tuple(self.accepted),
+            end=self.end,
+            usage=self.budget.usage(),
+            provenance=self.provenance,
+            passages=tuple(self._cited.values()),
+        )
+
+    async def _build_query(self, judged: Judged | None, stage: str) -> Query:
+        settings = self.policy.query
+        request = QueryRequest(
+            question=self.request.question,
+            settings=settings if judged or self.accepted else _question_only(settings),
+            words=judged.judgement.words if judged else (),
+            accepted=self._sentences(),
+            recent_tokens=tuple(self.so_far.token_texts[-settings.last_n_tokens :]),
+            attended=judged.attended if judged else (),
+        )
+        async with self.budget.within(stage):
+            return await self.ports.query_builder.build_query(request)
+
+    async def _retrieve(self, query: Query, stage: str) -> RetrieveResult:
+        index, filters = self.request.index, self.request.filters
+        request = RetrieveRequest((query.text,), self.policy.top_k, index, filters)
+        async with self.budget.within(stage, Part.RETRIEVAL):
+            return await self.ports.retriever.retrieve(request)
+
+    def _sentences(self) -> tuple[str, ...]:
+        if Moment.BEFORE_WINDOW in self.policy.moments:
+            return split_sentences(self.so_far.text)
+        return tuple(sentence.text for sentence in self.accepted)
+
+
+def _question_only(settings: QuerySettings) -> QuerySettings:
+    """Return the settings of a query before the first sentence: the question."""
+    return replace(settings, formulation="question", include_question=False)
+
+
+def _cited(passage: RetrievedPassage) -> Passage:
+    """Return the passage as the answer carries it: without score and rank, its text cut."""
+    text = passage.text[:MAX_CITED_CHARACTERS]
+    return Passage(passage.id, passage.title, text, passage.metadata)

@@ -1,0 +1,100 @@
+"""A sentence of a policy that judges: draft, judge, retrieve if a word is uncertain, accept.
+
+SCAAR section 3.4. The model drafts from its own memory. With passages, it writes the sentence once
+more; that sentence is accepted without a judgement, and the passages are dropped. A policy that
+never retrieves, or only before the first sentence, takes the same steps without judging.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from functools import partial
+
+from scaar.core.evidence import Draft, Sources
+from scaar.core.loop.answer_state import AnswerState, Parts
+from scaar.core.loop.judge import Judged, judge
+from scaar.core.loop.writer import Sentence
+from scaar.core.triggers import Judgement
+from scaar.core.types import (
+    AnswerEvent,
+    Moment,
+    PassagesRetrieved,
+    SentenceJudged,
+    SentenceRegenerated,
+    Truncation,
+)
+
+
+async def draft_then_judge(state: AnswerState) -> AsyncGenerator[AnswerEvent, None]:
+    """Yield the events of the next sentence, up to its acceptance."""
+    draft = state.take_draft()
+    if draft is None:
+        async with aclosing(drafting(state)) as parts:
+            async for part in parts:
+                if isinstance(part, Sentence):
+                    draft = part
+                else:
+                    yield state.drafted(part)
+    assert draft is not None
+    sentence, passages = draft, state.passages
+    concluded = state.profile.concludes(draft.text)
+    if Moment.UNCERTAIN_DRAFT in state.moments and draft.text.strip() and not concluded:
+        judged = await _judged(state, draft)
+        if judged is not None:
+            yield (event := _judgement_event(state, draft, judged.judgement))
+            found = None
+            if event.retrieving:
+                await state.writer.stop()
+                async with aclosing(state.retrieve_passages(judged)) as steps:
+                    async for step in steps:
+                        yield step
+                        found = step if isinstance(step, PassagesRetrieved) else None
+            if found is not None and found.passages:
+                prefix = _kept_prefix(state, draft, judged.judgement)
+                again, used = await state.regenerate(found.passages, prefix=prefix)
+                yield SentenceRegenerated(state.index, draft.text, again.text)
+                # If the model writes nothing with the passages, the draft is accepted.
+                if again.text.strip():
+                    sentence, passages = again, used
+                    concluded = state.profile.concludes(again.text)
+    if sentence.text:
+        yield state.accept(sentence, passages)
+    state.end_after(sentence, concluded=concluded)
+
+
+def drafting(state: AnswerState) -> Parts:
+    """Yield the tokens of the next sentence from the model's memory, then the sentence."""
+    stage = f"drafting sentence {state.index}"
+    return state.write_with_passages(
+        lambda prompt: state.writer.sentence(prompt, state.so_far, stage=stage)
+    )
+
+
+async def _judged(state: AnswerState, sentence: Sentence) -> Judged | None:
+    """Return the judged draft. The model keeps writing meanwhile."""
+    question, policy = state.request.question, state.policy
+    prompt = state.profile.render(question, state.passages)
+    draft = Draft(question, prompt, state.so_far, sentence, policy.granularity)
+    stage = f"judging sentence {state.index}"
+    sources = Sources(state.ports.generator, state.ports.scorer, state.budget, stage)
+    async with state.writer.writing_ahead():
+        return await state.or_degraded(partial(judge, draft, policy, sources), stage)
+
+
+def _kept_prefix(state: AnswerState, draft: Sentence, judgement: Judgement) -> Sentence | None:
+    """Return the part of the draft that is not regenerated: the text before the trigger, if any."""
+    if state.policy.truncate is Truncation.SENTENCE or judgement.trigger is None:
+        return None
+    # The space before a word belongs to the word, so that no prompt ends with a space.
+    before = draft.text[: judgement.words[judgement.trigger].start].rstrip()
+    return draft.up_to(len(before)) if before else None
+
+
+def _judgement_event(state: AnswerState, draft: Sentence, judgement: Judgement) -> SentenceJudged:
+    return SentenceJudged(
+        sentence=state.index,
+        text=draft.text,
+        words=judgement.words,
+        trigger=judgement.trigger,
+        retrieving=judgement.trigger is not None and state.can_retrieve,
+        score=judgement.score,
+    )

@@ -1,0 +1,54 @@
+"""The gate of an answer: judges the question once, before its first sentence is accepted."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from scaar.core.gates import QuestionGate
+from scaar.core.loop.answer_state import AnswerState
+from scaar.core.loop.draft_then_judge import drafting
+from scaar.core.loop.writer import Sentence
+from scaar.core.policies.no_retrieval import NO_RETRIEVAL
+from scaar.core.types import AnswerEvent, GateJudged, Moment, Token
+
+
+async def pass_gate(state: AnswerState, gate: QuestionGate) -> AsyncGenerator[AnswerEvent, None]:
+    """Yield the events of the gate; afterwards the state has the policy that answers.
+
+    A policy that retrieves before it drafts discards the draft for the gate, without events for its
+    tokens.
+    """
+    streams = state.moments == (Moment.UNCERTAIN_DRAFT,) and not state.routes
+    draft, held = None, list[Token]()
+    if gate.needs_draft:
+        async with aclosing(drafting(state)) as parts:
+            async for part in parts:
+                if isinstance(part, Sentence):
+                    draft = part
+                elif streams:
+                    yield state.drafted(part)
+                else:
+                    held.append(part)
+    judged = await gate.judge(state.request.question, draft.tokens if draft else ())
+    threshold = state.policy.gate_threshold or 0.0
+    if judged.policy is not None:
+        state.route_to(chosen := judged.policy)
+    elif judged.probability < threshold:
+        state.answer_without_retrieval()
+        chosen = NO_RETRIEVAL.name
+    else:
+        chosen = state.policy.name
+    yield GateJudged(
+        gate=gate.name,
+        policy=chosen,
+        probability=judged.probability,
+        threshold=threshold,
+        features=dict(judged.features),
+    )
+    if draft is None:
+        return
+    if state.retrieves_first or Moment.BEFORE_ANSWER in state.moments:
+        await state.writer.stop()
+        return
+    state.keep_draft(draft)
+    for token in held:
+        yield state.drafted(token)

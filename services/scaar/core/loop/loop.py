@@ -1,0 +1,263 @@
+"""The adaptive loop: answers over four ports, by the steps of a policy.
+
+A policy that judges drafts a sentence, and retrieves if a word of the draft is uncertain (SCAAR
+section 3.4, :mod:`scaar.core.loop.draft_then_judge`). A policy that always retrieves does so before
+it writes (:mod:`scaar.core.loop.retrieve_then_write`). Under every policy, the concluding sentence,
+which has the answer phrase, is never judged and never triggers a retrieval.
+"""
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Generic, TypeVar
+
+from scaar.core.calls.capacity import AnswerCapacity
+from scaar.core.calls.context import name_request
+from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, ScaarError
+from scaar.core.filters import check_declared
+from scaar.core.gates import QuestionGate
+from scaar.core.loop.answer_state import AnswerState, Ports
+from scaar.core.loop.budget import Budget
+from scaar.core.loop.draft_then_judge import draft_then_judge
+from scaar.core.loop.gate import pass_gate
+from scaar.core.loop.retrieve_then_write import retrieve_then_write
+from scaar.core.policies.effective_settings import effective_policy
+from scaar.core.policies.requirements import capabilities, needs_retriever, needs_scorer, served_by
+from scaar.core.prompts import profile_of
+from scaar.core.types import (
+    AnswerEnd,
+    AnswerEvent,
+    AnswerFinished,
+    AnswerRequest,
+    AnswerStarted,
+    EffectivePolicy,
+    ModelDescription,
+    Moment,
+    OnFailure,
+    PassagesRetrieved,
+    PolicyRequest,
+    Provenance,
+)
+from scaar.core.validation import validate
+
+__all__ = ["AdaptiveLoop", "Ports"]
+
+DESCRIPTION_TTL_S = 1.0
+"""Time, in seconds, for which the description of a part is cached. An answer can name a model as
+the model was described this long ago."""
+
+_Description = TypeVar("_Description")
+
+
+class CachedDescription(Generic[_Description]):
+    """The description of a part, cached for :data:`DESCRIPTION_TTL_S`. Failures are not cached."""
+
+    def __init__(
+        self, describe: Callable[[], Awaitable[_Description]], clock: Callable[[], float]
+    ) -> None:
+        self._describe = describe
+        self._clock = clock
+        self._cached: tuple[float, _Description] | None = None
+
+    async def get(self) -> _Description:
+        """Return the description, at most :data:`DESCRIPTION_TTL_S` old."""
+        now = self._clock()
+        if self._cached is not None and now - self._cached[0] < DESCRIPTION_TTL_S:
+            return self._cached[1]
+        description = await self._describe()
+        self._cached = (now, description)
+        return description
+
+
+class AdaptiveLoop:
+    """An :class:`~scaar.core.ports.Answerer` over four ports.
+
+    With ``draft_ahead``, the model keeps writing while a sentence is judged, in one generation for
+    as long as its text is accepted. Otherwise every sentence is a call; the events are the same.
+    ``gate`` judges the questions of requests with a gate. ``capacity`` limits the concurrent
+    answers; the default has the default :class:`~scaar.core.calls.capacity.CapacityLimits`.
+    """
+
+    def __init__(
+        self,
+        ports: Ports,
+        *,
+        draft_ahead: bool = True,
+        gate: QuestionGate | None = None,
+        capacity: AnswerCapacity | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        new_request_id: Callable[[], str] = lambda: uuid.uuid4().hex,
+    ) -> None:
+        self._ports = ports
+        self._draft_ahead = draft_ahead
+        self._gate = gate
+        self._capacity = capacity or AnswerCapacity()
+        self._clock = clock
+        self._new_request_id = new_request_id
+        self._model = CachedDescription(lambda: ports.generator.describe_model(), clock)
+        self._scorer = CachedDescription(lambda: ports.scorer.describe_model(), clock)
+
+    @property
+    def gate_revision(self) -> str:
+        """The digest of the gate's file; empty without a gate."""
+        return self._gate.revision if self._gate else ""
+
+    async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
+        """Yield every decision as it is made; the last event has the answer and its usage."""
+        validate(request)
+        request = replace(request, request_id=request.request_id or self._new_request_id())
+        name_request(request.request_id)
+        gate = self._required_gate(request)
+        budget = Budget(request.budget, self._clock)
+        async with budget.within("opening the answer"):
+            model = await self._model.get()
+        placing = self._capacity.place(
+            declared=model.max_concurrent_generations, remaining_s=budget.remaining_s
+        )
+        async with placing as place:
+            async with budget.within("opening the answer"):
+                provenance = await self._provenance(request, model, gate)
+            routes = {each.name: effective_policy(each, model) for each in _routes_of(gate)}
+            for policy in (provenance.policy, *routes.values()):
+                _require_capabilities(policy, model)
+            state = AnswerState(
+                self._ports,
+                request,
+                provenance,
+                budget,
+                place,
+                draft_ahead=self._draft_ahead,
+                routes=routes,
+            )
+            yield AnswerStarted(provenance)
+            async with aclosing(_sentences(state, gate)) as events:
+                async for event in events:
+                    yield event
+        yield AnswerFinished(state.answer())
+
+    async def _provenance(
+        self, request: AnswerRequest, model: ModelDescription, gate: QuestionGate | None
+    ) -> Provenance:
+        """Return the provenance. Reject, before any work, a request that the parts cannot serve."""
+        on_failure, policies = request.on_failure, (request.policy, *_routes_of(gate))
+        describing_index = describing_scorer = None
+        try:
+            async with asyncio.TaskGroup() as parts:
+                # The required parts depend on the request only, so they are described concurrently.
+                if any(map(needs_retriever, policies)):
+                    index = self._ports.retriever.describe_index(request.index)
+                    describing_index = parts.create_task(_tolerate(index, on_failure))
+                if any(map(needs_scorer, policies)):
+                    describing_scorer = parts.create_task(_tolerate(self._scorer.get(), on_failure))
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from None
+        found = describing_index.result() if describing_index else None
+        if found is not None:
+            check_declared(request.filters, found.metadata_fields, index=request.index)
+        scorer = describing_scorer.result() if describing_scorer else None
+        policy = effective_policy(
+            request.policy, model, gate_threshold=gate.threshold if gate else None
+        )
+        profile = profile_of(request.prompt_profile or model.prompt_profile)
+        return Provenance(
+            request_id=request.request_id,
+            model=model.model,
+            model_revision=model.revision,
+            engine=model.engine,
+            scorer=scorer.model if scorer else "",
+            scorer_revision=scorer.revision if scorer else "",
+            index=found.name if found else "",
+            index_version=found.version if found else "",
+            prompt_profile=profile.label,
+            policy=policy,
+            continuation=model.continuation,
+            logprob_kind=model.logprob_kind,
+            index_content=found.content if found else "",
+            encoder=found.dense.encoder if found and found.dense else "",
+            encoder_revision=found.dense.encoder_revision if found and found.dense else "",
+            gate_revision=gate.revision if gate else "",
+        )
+
+    def _required_gate(self, request: AnswerRequest) -> QuestionGate | None:
+        """Return the gate of the request, if it has one."""
+        gate = request.policy.overrides.gate
+        if gate is None:
+            return None
+        if self._gate is None:
+            raise CapabilityMissing(
+                f"policy.gate {gate} needs the file of a gate, and the orchestrator has none: "
+                "set SCAAR_ORCHESTRATOR_GATE_FILE",
+                policy=request.policy.name,
+                missing="gate_file",
+            )
+        if self._gate.name != gate:
+            raise CapabilityMissing(
+                f"policy.gate {gate} needs its file, and the orchestrator has that of "
+                f"{self._gate.name}: set SCAAR_ORCHESTRATOR_GATE_FILE",
+                policy=request.policy.name,
+                missing="gate_file",
+            )
+        if self._gate.policies and request.policy.overrides.gate_threshold is not None:
+            text = f"has no effect on {gate}, which chooses among policies"
+            raise InvalidRequest.of("policy.gate_threshold", text)
+        return self._gate
+
+
+def _routes_of(gate: QuestionGate | None) -> tuple[PolicyRequest, ...]:
+    """Return the policies that a router may choose; none for a gate."""
+    return tuple(PolicyRequest(name) for name in (gate.policies if gate else ()))
+
+
+async def _sentences(
+    state: AnswerState, gate: QuestionGate | None
+) -> AsyncGenerator[AnswerEvent, None]:
+    """Yield the events from the first sentence to the last."""
+    try:
+        if gate is not None:
+            async with aclosing(pass_gate(state, gate)) as judged:
+                async for event in judged:
+                    yield event
+        if Moment.BEFORE_ANSWER in state.moments and state.can_retrieve:
+            async with aclosing(state.retrieve_passages()) as steps:
+                async for step in steps:
+                    yield step
+                    if isinstance(step, PassagesRetrieved):
+                        state.put_into_prompt(step.passages)
+        while state.end is None:
+            write_next = retrieve_then_write if state.retrieves_first else draft_then_judge
+            async with aclosing(write_next(state)) as events:
+                async for event in events:
+                    yield event
+        if state.end is not AnswerEnd.ANSWER_PHRASE:
+            yield await state.conclude()
+    finally:
+        await state.writer.stop()
+
+
+def _require_capabilities(policy: EffectivePolicy, model: ModelDescription) -> None:
+    missing = capabilities(policy) - model.capabilities
+    if missing:
+        names, served = ", ".join(sorted(missing)), ", ".join(served_by(model))
+        raise CapabilityMissing(
+            f"policy {policy.name} needs {names}, which model {model.model} on engine "
+            f"{model.engine} does not provide; policies that this model can serve: {served}",
+            policy=policy.name,
+            missing=names,
+        )
+
+
+async def _tolerate(
+    describing: Awaitable[_Description], on_failure: OnFailure
+) -> _Description | None:
+    """Return the description; None if the part fails and drafts may be accepted without it."""
+    try:
+        return await describing
+    except (InvalidRequest, NotFound):
+        raise
+    except ScaarError:
+        if on_failure is OnFailure.FAIL:
+            raise
+        return None

@@ -1,0 +1,144 @@
+"""A sentence, or a window of tokens, of a policy that always retrieves: retrieve, then write.
+
+The query of the first unit is the question. Before every later unit, the model looks ahead: with
+the current passages, it writes to the end of the sentence, without events. If that text concludes,
+it is accepted without a retrieval. Otherwise the text is dropped, the policy retrieves, and the
+model writes with the new passages.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from scaar.core.loop.answer_state import AnswerState, Parts
+from scaar.core.loop.writer import Sentence
+from scaar.core.text.sentences import SentenceSplitter
+from scaar.core.types import AnswerEnd, AnswerEvent, Moment, PassagesRetrieved, RetrievedPassage
+
+
+async def retrieve_then_write(state: AnswerState) -> AsyncGenerator[AnswerEvent, None]:
+    """Yield the events of the next sentence or window, up to its acceptance."""
+    ahead = await _look_ahead(state) if state.accepted else None
+    if ahead is not None and ahead.concluded and not ahead.rest.text:
+        state.end_answer(AnswerEnd.ANSWER_PHRASE)
+        return
+    found = None
+    if state.can_retrieve and not (ahead and (ahead.concluded or ahead.nothing_follows)):
+        await state.writer.stop()
+        async with aclosing(state.retrieve_passages()) as steps:
+            async for step in steps:
+                yield step
+                found = step if isinstance(step, PassagesRetrieved) else None
+    if found is not None and found.passages:
+        state.put_into_prompt(_merge_passages(state, found.passages))
+    elif ahead is not None:
+        # No new passages: the text of the look-ahead is accepted.
+        async for event in _accept_rest(state, ahead.rest, concluded=ahead.concluded):
+            yield event
+        return
+    written = None
+    async with aclosing(state.write_with_passages(lambda prompt: _unit(state, prompt))) as parts:
+        async for part in parts:
+            if isinstance(part, Sentence):
+                written = part
+            else:
+                yield state.drafted(part)
+    assert written is not None
+    if ahead is not None and not written.text.strip():
+        # If the model writes nothing with the passages, the text of the look-ahead is accepted.
+        written = ahead.rest
+    unit, concluded = _cut_after_conclusion(state, written)
+    if unit.text:
+        yield state.accept(unit, state.passages)
+    state.end_after(unit, concluded=concluded)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ahead:
+    """The rest of the next sentence, as the model continues it without new passages."""
+
+    rest: Sentence
+    concluded: bool
+
+    @property
+    def nothing_follows(self) -> bool:
+        return not self.rest.text.strip()
+
+
+async def _look_ahead(state: AnswerState) -> _Ahead:
+    partial = _partial_sentence(state)
+    while True:
+        rest = await _rest(state, partial)
+        concluded = state.profile.concludes(partial + rest.text)
+        if concluded or not partial or rest.text or rest.last:
+            return _Ahead(rest, concluded)
+        # The previous window ended with its sentence: the next sentence follows.
+        partial = ""
+
+
+async def _rest(state: AnswerState, partial: str) -> Sentence:
+    stage = f"looking ahead to sentence {state.index}"
+    rest = None
+    writing = state.write_with_passages(
+        lambda prompt: state.writer.sentence(prompt, state.so_far, stage=stage, partial=partial)
+    )
+    async with aclosing(writing) as parts:
+        async for part in parts:
+            if isinstance(part, Sentence):
+                rest = part
+    assert rest is not None
+    return rest
+
+
+def _partial_sentence(state: AnswerState) -> str:
+    """Return the incomplete sentence at the end of the last window; empty if there is none."""
+    if Moment.BEFORE_WINDOW not in state.policy.moments:
+        return ""
+    splitter = SentenceSplitter()
+    splitter.feed(state.so_far.text)
+    return splitter.pending
+
+
+def _unit(state: AnswerState, prompt: str) -> Parts:
+    writer, so_far, index = state.writer, state.so_far, state.index
+    if Moment.BEFORE_WINDOW in state.policy.moments:
+        length = state.policy.window_tokens
+        return writer.window(prompt, so_far, stage=f"writing window {index}", length=length)
+    return writer.sentence(prompt, so_far, stage=f"writing sentence {index}")
+
+
+def _cut_after_conclusion(state: AnswerState, unit: Sentence) -> tuple[Sentence, bool]:
+    """Return the unit up to its concluding sentence, and whether that sentence is complete."""
+    if Moment.BEFORE_SENTENCE in state.policy.moments:
+        return unit, state.profile.concludes(unit.text)
+    partial, end = _partial_sentence(state), 0
+    splitter = SentenceSplitter()
+    for sentence in splitter.feed(partial + unit.text):
+        end += len(sentence)
+        if state.profile.concludes(sentence):
+            return unit.up_to(end - len(partial)), True
+    return unit, unit.last and state.profile.concludes(splitter.pending)
+
+
+def _merge_passages(
+    state: AnswerState, found: tuple[RetrievedPassage, ...]
+) -> tuple[RetrievedPassage, ...]:
+    """Return the passages of the prompt: the new ones, after those accumulated before."""
+    max_passages = state.policy.max_passages
+    if not max_passages:
+        return found
+    newest = found[:max_passages]
+    again = {passage.id for passage in newest}
+    older = [passage for passage in state.passages if passage.id not in again]
+    room = max_passages - len(newest)
+    return (*older[len(older) - min(room, len(older)) :], *newest)
+
+
+async def _accept_rest(
+    state: AnswerState, sentence: Sentence, *, concluded: bool
+) -> AsyncGenerator[AnswerEvent, None]:
+    for token in sentence.tokens:
+        yield state.drafted(token)
+    if sentence.text:
+        yield state.accept(sentence, state.passages, concluding=concluded)
+    state.end_after(sentence, concluded=concluded)

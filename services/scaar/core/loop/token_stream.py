@@ -1,0 +1,197 @@
+"""The tokens of one generation, read one at a time and written ahead while the reader waits."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from scaar.core.errors import PromptTooLong, StreamIncomplete
+from scaar.core.loop.budget import Budget, Part
+from scaar.core.ports import Generator
+from scaar.core.types import (
+    Attention,
+    FinishReason,
+    GenerateRequest,
+    GenerationEnd,
+    GenerationEvent,
+    GenerationStart,
+    Token,
+)
+
+MAX_TOKENS_AHEAD = 64
+"""Maximum number of tokens written ahead of their reader, which bounds the memory."""
+
+
+class TokenStream:
+    """A running generation. Its call counts as usage however it ends, except for a refused prompt.
+
+    A token counts against the answer's limit when it is read first; what was written ahead and
+    never read counts as usage only, so that an answer never depends on the speed of its judge.
+    """
+
+    def __init__(
+        self, generator: Generator, request: GenerateRequest, budget: Budget, *, offset: int = 0
+    ) -> None:
+        """``offset`` characters of the current unit were written by an earlier generation."""
+        self._request = request
+        self._events: AsyncGenerator[GenerationEvent, None] = generator.generate(request)
+        self._budget = budget
+        self._returned = deque[Token]()
+        self._ahead = deque[GenerationEvent | None]()
+        self._writing: asyncio.Task[None] | None = None
+        self._write_on = False
+        self._base = -offset
+        self._context = list[Token]()
+        self._since = list[Token]()
+        self._end_attention: tuple[float, ...] = ()
+        self._prompt_tokens = 0
+        self._generated_tokens = 0
+        self._counted = False
+        self.finish_reason: FinishReason | None = None
+        """Reason for the end of the generation; None until the end has been read."""
+
+    @property
+    def has_returned(self) -> bool:
+        """Whether returned tokens are still to be read."""
+        return bool(self._returned)
+
+    @property
+    def was_cut(self) -> bool:
+        """Whether the generation ended at its token limit and not at the end of the text."""
+        whole = self._generated_tokens >= self._request.max_tokens
+        return self.finish_reason is FinishReason.LENGTH and whole
+
+    async def read(self, stage: str) -> Token | None:
+        """Return the next token; None at the end. Spans count from the last :meth:`continue_from`.
+
+        Raises:
+            DeadlineExceeded: the answer's time is used up; it names the stage.
+            StreamIncomplete: the generator's stream ended before its end.
+        """
+        if self._returned:
+            self._since.append(self._returned[0])
+            return self._returned.popleft()
+        while self.finish_reason is None:
+            if self._ahead:
+                event = self._ahead.popleft()
+            else:
+                async with self._budget.within(stage, Part.GENERATION):
+                    event = await self._next()
+            match event:
+                case None:
+                    raise StreamIncomplete("the generator's stream ended before its end")
+                case GenerationEnd():
+                    self.finish_reason = event.finish_reason
+                    self._end_attention = event.attention
+                case Token():
+                    self._budget.count_token()
+                    self._since.append(_moved(event, -self._base))
+                    return self._since[-1]
+        return None
+
+    def continue_from(self, length: int, unread: Sequence[Token]) -> None:
+        """Return unread tokens: the text continues with them after ``length`` characters."""
+        read = len(self._since) - len(unread)
+        end = self._end_of_context
+        # Their attention, a thousand numbers per token, is no longer needed.
+        self._context += (
+            replace(token, start=token.start + end, end=token.end + end, attention=())
+            for token in self._since[:read]
+        )
+        self._since.clear()
+        self._base += length
+        self._returned.extendleft(_moved(token, -length) for token in reversed(unread))
+
+    def attention_of(self, tokens: Sequence[Token]) -> Attention | None:
+        """Return the attention of the first tokens read since the last :meth:`continue_from`.
+
+        None if it is not complete: it was not requested, nothing follows the last token yet, or
+        some tokens belong to another generation.
+        """
+        count = len(tokens)
+        if self._since[:count] != list(tokens):
+            return None
+        following = [token.attention for token in self._since[1 : count + 1]]
+        if len(self._since) == count and self.finish_reason is not None:
+            following.append(self._end_attention)
+        seen = len(self._context) + 1
+        if not 0 < count == len(following) or any(
+            len(row) != seen + at for at, row in enumerate(following)
+        ):
+            return None
+        end = self._end_of_context
+        text = (*self._context, *(_moved(token, end) for token in tokens))
+        return Attention(text, len(self._context), tuple(following))
+
+    @property
+    def _end_of_context(self) -> int:
+        return self._context[-1].end if self._context else 0
+
+    @asynccontextmanager
+    async def writing_ahead(self) -> AsyncIterator[None]:
+        """Let the model write ahead while the block does other work."""
+        self._write_on = True
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write_ahead())
+        try:
+            yield
+        finally:
+            self._write_on = False
+
+    async def aclose(self) -> None:
+        """End the generation, if it has not ended, and count its usage."""
+        try:
+            if self._writing is not None:
+                self._writing.cancel()
+                await asyncio.wait([self._writing])
+                if not self._writing.cancelled():
+                    # A failure ahead of the reader affects nobody.
+                    self._writing.exception()
+            await self._events.aclose()
+        finally:
+            self._count_usage()
+
+    async def _next(self) -> GenerationEvent | None:
+        """Return the next event."""
+        if self._writing is not None:
+            await self._writing
+            self._writing = None
+        return self._ahead.popleft() if self._ahead else await self._receive()
+
+    async def _write_ahead(self) -> None:
+        while self._write_on and len(self._ahead) < MAX_TOKENS_AHEAD:
+            event = await self._receive()
+            self._ahead.append(event)
+            if event is None or isinstance(event, GenerationEnd):
+                break
+
+    async def _receive(self) -> GenerationEvent | None:
+        try:
+            event = await anext(self._events, None)
+        except PromptTooLong:
+            self._counted = True  # a refusal costs nothing
+            raise
+        match event:
+            case GenerationStart():
+                self._prompt_tokens = event.prompt_tokens
+                self._context = list(event.tokens)
+            case GenerationEnd():
+                self._prompt_tokens = event.prompt_tokens
+                self._generated_tokens = event.generated_tokens
+            case Token():
+                self._generated_tokens += 1
+        return event
+
+    def _count_usage(self) -> None:
+        if not self._counted:
+            self._counted = True
+            self._budget.count_call(
+                prompt_tokens=self._prompt_tokens, generated_tokens=self._generated_tokens
+            )
+
+
+def _moved(token: Token, by: int) -> Token:
+    if by == 0:
+        return token
+    return replace(token, start=token.start + by, end=token.end + by)

@@ -1,0 +1,149 @@
+"""Registries: the parts of one kind by name, the built-in ones and those of installed packages.
+
+A package adds a part by an entry point in the group of its registry (docs/extending.md).
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Generic, TypeVar
+
+from scaar.core.errors import ScaarError
+
+MAX_NAME_CHARACTERS = 64
+"""Maximum length of a name, in code points."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_Part = TypeVar("_Part")
+
+
+class ExtensionInvalid(ScaarError):
+    """A part of an installed package cannot be used. Retrying does not help."""
+
+    reason = "EXTENSION_INVALID"
+
+
+@dataclass(frozen=True, slots=True)
+class Extension(Generic[_Part]):
+    """A part that an installed package adds."""
+
+    name: str
+    package: str
+    """Name and version of the package."""
+    part: _Part
+
+
+class Registry(Mapping[str, _Part]):
+    """The parts of one kind by name.
+
+    The packages are searched when a name that is not built in is looked up, or all names are
+    listed; :class:`ExtensionInvalid` is raised then. ``noun`` names a part in errors, ``part_type``
+    is its type. ``problem`` returns what is wrong with a part of this name, empty if nothing is.
+    """
+
+    def __init__(
+        self,
+        noun: str,
+        group: str,
+        part_type: Any,
+        built_in: Mapping[str, _Part],
+        *,
+        problem: Callable[[str, _Part], str] = lambda name, part: "",
+    ) -> None:
+        self.noun = noun
+        self.group = group
+        self.built_in = built_in
+        self._part_type = part_type
+        self._problem = problem
+        self._extensions: Mapping[str, Extension[_Part]] | None = None
+
+    @property
+    def extensions(self) -> Mapping[str, Extension[_Part]]:
+        """The parts of installed packages.
+
+        Raises:
+            ExtensionInvalid: one cannot be loaded, has an invalid name or type, or has the name of
+                another one; names the package.
+        """
+        if self._extensions is None:
+            found: dict[str, Extension[_Part]] = {}
+            for point in sorted(entry_points(group=self.group), key=lambda each: each.value):
+                extension = self._load(point)
+                if other := found.get(point.name):
+                    raise _invalid(point, f"{other.package} has a {self.noun} of this name")
+                found[point.name] = extension
+            self._extensions = found
+        return self._extensions
+
+    def load(self) -> None:
+        """Load the parts of installed packages.
+
+        Raises:
+            ExtensionInvalid: as of :attr:`extensions`.
+        """
+        _ = self.extensions
+
+    def unknown(self, name: str) -> str:
+        """Return what is wrong with a name that is not in the registry."""
+        return f"there is no {self.noun} {name!r}; known: {', '.join(self)}"
+
+    def _load(self, point: EntryPoint) -> Extension[_Part]:
+        if not _NAME.fullmatch(point.name) or len(point.name) > MAX_NAME_CHARACTERS:
+            text = "lower-case letters, digits and underscores, first a letter, at most"
+            raise _invalid(point, f"the name must be {text} {MAX_NAME_CHARACTERS} characters")
+        if point.name in self.built_in:
+            raise _invalid(point, f"scaar has a {self.noun} of this name")
+        try:
+            part = point.load()
+        except Exception as error:
+            raise _invalid(point, f"{type(error).__name__}: {error}") from error
+        if not isinstance(part, self._part_type):
+            expected = getattr(self._part_type, "__name__", str(self._part_type))
+            text = f"{point.value} must be a {expected}, not a {type(part).__name__}"
+            raise _invalid(point, text)
+        if problem := self._problem(point.name, part):
+            raise _invalid(point, f"{point.value}: {problem}")
+        return Extension(point.name, _package(point), part)
+
+    def __getitem__(self, name: str) -> _Part:
+        if name in self.built_in:
+            return self.built_in[name]
+        return self.extensions[name].part
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.built_in
+        yield from self.extensions
+
+    def __len__(self) -> int:
+        return len(self.built_in) + len(self.extensions)
+
+
+class Names(Collection[str], Generic[_Part]):
+    """The names in a registry of which a condition on the part holds."""
+
+    def __init__(self, registry: Registry[_Part], condition: Callable[[_Part], bool]) -> None:
+        self._registry = registry
+        self._condition = condition
+
+    def __contains__(self, name: object) -> bool:
+        part = self._registry.get(name) if isinstance(name, str) else None
+        return part is not None and self._condition(part)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, part in self._registry.items() if self._condition(part))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __bool__(self) -> bool:
+        return True
+
+
+def _package(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else "an unknown package"
+
+
+def _invalid(point: EntryPoint, problem: str) -> ExtensionInvalid:
+    where = f"{_package(point)}, entry point {point.name} of {point.group}"
+    return ExtensionInvalid(f"{where}: {problem}")

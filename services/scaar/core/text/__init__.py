@@ -1,0 +1,1 @@
+"""Words, sentences and word classes of a text."""

@@ -1,0 +1,89 @@
+"""Words of a text, their tokens, and their probabilities (SCAAR Eq. 4, 5)."""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import TypeGuard
+
+from scaar.core.types import Token, Word
+
+NO_LOGPROB = -9999.0
+"""Servers report a log-probability at or below this value if they have none."""
+
+_WORD = re.compile(r"\S+")
+
+
+def split_words(text: str) -> tuple[Word, ...]:
+    """Return the maximal runs of non-space characters (``str.isspace``) with their spans."""
+    return tuple(Word(match[0], match.start(), match.end()) for match in _WORD.finditer(text))
+
+
+def split_tokens(text: str, tokens: Sequence[Token]) -> tuple[Word, ...]:
+    """Return the text of each token as a word, without surrounding white space."""
+    return tuple(
+        Word(match[0], token.start + match.start(), token.start + match.end())
+        for token in tokens
+        if (match := re.search(r"\S(?:.*\S)?", text[token.start : token.end], re.DOTALL))
+    )
+
+
+def tokens_of(words: Sequence[Word], tokens: Sequence[Token]) -> tuple[tuple[int, ...], ...]:
+    """Return the positions of the tokens of every word.
+
+    The tokens of a word are those whose spans overlap the word, so that a token over two words
+    counts for both, and a token of white space for none. A token of zero width belongs to the next
+    token with a width, at the end to the last one. Words and tokens are in text order, with spans
+    of the same text.
+    """
+    spans = list(_spans(tokens))
+    found: list[tuple[int, ...]] = []
+    first = 0
+    for word in words:
+        while first < len(spans) and spans[first][1] <= word.start:
+            first += 1
+        last = first
+        while last < len(spans) and spans[last][0] < word.end:
+            last += 1
+        found.append(tuple(position for _, _, position in spans[first:last]))
+    return tuple(found)
+
+
+def word_probabilities(words: Sequence[Word], tokens: Sequence[Token]) -> tuple[float | None, ...]:
+    """Return P' of every word: the geometric mean of the probabilities of its tokens (SCAAR Eq. 5).
+
+    None if the log-probability of a token is missing, or if no token covers the word.
+    """
+    return tuple(
+        geometric_mean([tokens[position].logprob for position in positions])
+        for positions in tokens_of(words, tokens)
+    )
+
+
+def geometric_mean(logprobs: Sequence[float | None]) -> float | None:
+    """Return the geometric mean of the probabilities; None if one is missing or there are none."""
+    known = [logprob for logprob in logprobs if _is_known(logprob)]
+    if not known or len(known) < len(logprobs):
+        return None
+    # Rounding can leave a log-probability slightly above 0.
+    return math.exp(min(0.0, math.fsum(known) / len(known)))
+
+
+def _spans(tokens: Sequence[Token]) -> Iterator[tuple[int, int, int]]:
+    """Yield start, end and position of every token; zero-width ones have their owner's span."""
+    partial: list[int] = []
+    start, end = 0, 0
+    for position, token in enumerate(tokens):
+        if token.end <= token.start:
+            partial.append(position)
+            continue
+        start, end = token.start, token.end
+        for each in (*partial, position):
+            yield start, end, each
+        partial.clear()
+    if end > start:
+        for each in partial:
+            yield start, end, each
+
+
+def _is_known(logprob: float | None) -> TypeGuard[float]:
+    return logprob is not None and not math.isnan(logprob) and logprob > NO_LOGPROB

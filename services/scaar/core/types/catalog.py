@@ -1,0 +1,61 @@
+"""Values of the orchestrator's catalog: its policies, models and searches."""
+
+from dataclasses import dataclass
+
+from scaar.core.types.generation import Capability, ModelDescription
+from scaar.core.types.policies import EffectivePolicy
+from scaar.core.types.retrieval import Filter, RetrievedPassage
+from scaar.core.types.scoring import ScorerDescription
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyDescription:
+    """A policy, its settings for the current model, and its requirements.
+
+    ``policy`` is the policy as it runs when a request names it without overrides, and ``settings``
+    are the names of the settings that a request can override. A model without one of the
+    ``missing_capabilities`` cannot serve the policy.
+    """
+
+    policy: EffectivePolicy
+    settings: tuple[str, ...]
+    uses_scorer: bool
+    uses_retriever: bool
+    missing_capabilities: tuple[Capability, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the policy."""
+        return self.policy.name
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A query for at most ``top_k`` passages of one index that match all ``filters``."""
+
+    query: str
+    index: str = "lab"
+    top_k: int = 3
+    filters: tuple[Filter, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The passages for a query, best first, and the version of the index."""
+
+    index: str
+    index_version: str
+    passages: tuple[RetrievedPassage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OrchestratorDescription:
+    """The version of an orchestrator and the models that answer.
+
+    ``gate_revision`` is the digest of the gate's file, empty without a gate.
+    """
+
+    version: str
+    model: ModelDescription
+    scorer: ScorerDescription
+    gate_revision: str = ""

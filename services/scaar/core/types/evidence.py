@@ -1,0 +1,20 @@
+"""Kinds of evidence by which drafts are judged."""
+
+import enum
+
+
+class EvidenceKind(enum.StrEnum):
+    """A kind of evidence about a draft; each has a provider (:mod:`scaar.core.evidence`)."""
+
+    PROBABILITIES = "probabilities"
+    """The probability of every token, which the tokens carry."""
+    ENTROPY = "entropy"
+    """The entropy of every token over the full vocabulary, which the tokens carry."""
+    CONTRIBUTIONS = "contributions"
+    """The contribution of every word to the meaning of the sentence (SCAAR Eq. 1)."""
+    ATTENTION = "attention"
+    """The last-layer attention of the draft's tokens after the prompt."""
+    OWN_ATTENTION = "own_attention"
+    """The same of the draft alone, without the prompt, as the code of DRAGIN's authors."""
+    WORD_CLASSES = "word_classes"
+    """The class of every word: stop word, content word or other."""

@@ -1,0 +1,173 @@
+"""One evaluation from Python, in this process or by a running evaluator."""
+
+import uuid
+from collections.abc import Coroutine, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from scaar.client import open_sync_evaluation_client
+from scaar.client.loop_thread import LoopThread
+from scaar.compose import EMBEDDED
+from scaar.core.errors import InvalidRequest, ScaarError
+from scaar.core.evaluations import EvaluationQuestion
+from scaar.core.types import BudgetLimits, PolicyRequest
+from scaar.evaluation.addresses import Addresses
+from scaar.evaluation.local import EvaluationOptions, check_options, evaluate_locally
+from scaar.evaluation.progress import BarProgress
+from scaar.evaluation.questions import draw
+from scaar.evaluation.results import Results, of_service, of_stored
+from scaar.evaluator.planning.axes import (
+    check_index_names,
+    scorers_named,
+    with_indexes,
+    with_scorers,
+)
+from scaar.evaluator.planning.gates import gates_named, with_gates
+from scaar.evaluator.planning.policies import plan_policies
+from scaar.evaluator.planning.settings import Value
+from scaar.evaluator.prediction_view import describe_question
+from scaar.evaluator.studies.grid.candidates import check_grid
+
+_Value = TypeVar("_Value")
+_TIMEOUT_S = BudgetLimits().timeout_s
+_NO_VALUES: Mapping[str, Sequence[Value]] = MappingProxyType({})
+
+
+def evaluate(
+    dataset: str,
+    policies: Sequence[str | PolicyRequest],
+    *,
+    out: Path | str | None = None,
+    target: str | None = None,
+    values: Mapping[str, Sequence[Value]] = _NO_VALUES,
+    scorers: Sequence[str] = (),
+    gates: Sequence[str] = (),
+    indexes: Sequence[str] = (),
+    grid: int | None = None,
+    limit: int | None = None,
+    seed: int | None = None,
+    concurrency: int = 4,
+    timeout_s: float = _TIMEOUT_S,
+    orchestrator: str = EMBEDDED,
+    skip_unserved: bool = False,
+    cache_generations: bool = False,
+    retry_failed: bool = False,
+    progress: bool = True,
+) -> Results:
+    """Evaluate policies on a data set, and return the results.
+
+    With ``out``, the evaluation runs in this process, into that folder, and resumes there when it
+    is called again. With ``target``, such as ``dns:///host:50056``, a running evaluator runs it.
+    Exactly one of the two is given.
+
+    ``dataset`` is ``lab`` or ``NAME:PATH``; for a target also the name of one of its data sets,
+    and the questions of a file are sent to it. ``policies`` are names, or requests with overrides.
+    Every policy is evaluated at each combination of the ``values`` that it takes, by the name of
+    the setting. ``scorers``, ``gates``, ``indexes``, ``grid``, ``limit``, ``seed`` and
+    ``skip_unserved`` and ``cache_generations`` are those of ``scaar eval run``. ``retry_failed``
+    needs ``out``; ``concurrency`` and ``orchestrator`` have no effect on a target, which has its
+    own. ``timeout_s`` is the time limit of one answer, in seconds.
+
+    Raises:
+        InvalidRequest: naming every invalid argument; no model was called.
+        ScaarError: the evaluation failed. With ``out``, stored predictions are kept.
+    """
+    if (out is None) == (target is None):
+        raise InvalidRequest.of("out", "or target must be given, but not both")
+    if grid is not None:
+        check_grid(grid, values)
+    requests = [PolicyRequest(each) if isinstance(each, str) else each for each in policies]
+    settings = plan_policies(requests, {name: tuple(given) for name, given in values.items()})
+    settings = with_gates(settings, gates_named(gates))
+    check_index_names(indexes)
+    shown = BarProgress(enabled=progress)
+    if target is not None:
+        for name, given in (("retry_failed", retry_failed),):
+            if given:
+                raise InvalidRequest.of(name, "needs out: an evaluator has no such option")
+        evaluation_id = _evaluate_at(
+            target,
+            dataset,
+            [each.policy for each in settings],
+            shown,
+            limit=limit,
+            seed=seed,
+            indexes=indexes,
+            scorers=scorers,
+            timeout_s=timeout_s,
+            theta_candidates=grid,
+            skip_unserved=skip_unserved,
+            cache_generations=cache_generations,
+        )
+        return of_service(target, evaluation_id)
+    assert out is not None
+    if scorers:
+        settings = with_scorers(settings, scorers_named(scorers))
+    options = EvaluationOptions(
+        drawn=draw(dataset, limit=limit, seed=seed),
+        settings=with_indexes(settings, indexes),
+        out=Path(out),
+        index=indexes[0] if indexes else None,
+        concurrency=concurrency,
+        addresses=Addresses(orchestrator),
+        timeout_s=timeout_s,
+        retry_failed=retry_failed,
+        grid=grid,
+        skip_unserved=skip_unserved,
+        cache_generations=cache_generations,
+    )
+    check_options(options)
+    return of_stored(_run(evaluate_locally(options, shown)))
+
+
+def _evaluate_at(
+    target: str, dataset: str, policies: Sequence[PolicyRequest], shown: BarProgress, **more: Any
+) -> str:
+    """Return the id of an evaluation that the evaluator has run to its end.
+
+    Raises:
+        ScaarError: the evaluation failed or was cancelled.
+    """
+    name, _, path = dataset.partition(":")
+    questions: list[EvaluationQuestion] = []
+    if path:
+        drawn = draw(dataset, limit=None, seed=None)
+        questions = [describe_question(each) for each in drawn.questions]
+    with open_sync_evaluation_client(target) as client:
+        created = client.create_evaluation(
+            policies,
+            dataset="" if path else name,
+            questions=questions,
+            # A retried call does not create a second evaluation.
+            request_id=uuid.uuid4().hex,
+            **more,
+        )
+        done, ended = 0, created
+        with (
+            client.watch_evaluation(created.id) as changes,
+            shown.watch(created.total, 0) as count,
+        ):
+            for each in changes:
+                ended = each.evaluation
+                for _ in range(ended.done - done):
+                    count(None)
+                done = ended.done
+    if ended.state != "succeeded":
+        reason = f": {ended.error.message}" if ended.error else ""
+        raise ScaarError(f"evaluation {ended.id} is {ended.state}{reason}")
+    return ended.id
+
+
+def _run(coroutine: Coroutine[Any, Any, _Value]) -> _Value:
+    """Run a coroutine to its end in a thread of its own: a notebook has a running loop."""
+
+    async def end() -> None:
+        pass
+
+    with LoopThread() as thread:
+        try:
+            return thread.run(coroutine)
+        finally:
+            # An interrupted evaluation is cancelled, and closes its files.
+            thread.close(end())

@@ -1,0 +1,172 @@
+"""Results in the formats of other tools."""
+
+import csv
+import enum
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from scaar.core.errors import CapabilityMissing, InvalidRequest
+from scaar.core.types import PassagesRetrieved
+from scaar.evaluation.results import Results
+from scaar.evaluator.store.files import unwritable, write_whole
+
+
+class ExportFormat(enum.StrEnum):
+    """Format of an export."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+    PARQUET = "parquet"
+    LATEX = "latex"
+    TREC = "trec"
+
+
+QRELS = "qrels"
+"""The file of the relevant passages in an export for TREC's tools."""
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
+    each: f"\\{each}" for each in "&%$#_{}"
+}
+_HEADINGS = {"f1": "F1", "exact_match": "EM", "accuracy": "Accuracy"}
+
+
+def export(results: Results, export_format: ExportFormat, out: Path) -> None:
+    """Write results to the file ``out``, for ``trec`` into the folder.
+
+    ``jsonl``, ``csv`` and ``parquet`` have the rows of :meth:`Results.rows`; ``latex`` is a table
+    of the settings; ``trec`` has a run of each setting, and the relevant passages.
+
+    Raises:
+        CapabilityMissing: a library of the format is not installed.
+        InvalidRequest: for ``trec``: no question names its supports; or ``out`` is a file, or for
+            the other formats a folder.
+        ScaarError: a file cannot be written.
+    """
+    if export_format is ExportFormat.TREC:
+        if out.exists() and not out.is_dir():
+            raise InvalidRequest.of("out", f"{out} is not a folder")
+        files = {out / name: text for name, text in _trec_files(results)}
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(out, error) from error
+        for path, text in files.items():
+            write_whole(path, text.encode())
+        return
+    if out.is_dir():
+        raise InvalidRequest.of("out", f"{out} is a folder")
+    write_whole(out, _FORMATS[export_format](results))
+
+
+def _jsonl(results: Results) -> bytes:
+    rows = (json.dumps(each, ensure_ascii=False) for each in results.rows())
+    return "".join(f"{each}\n" for each in rows).encode()
+
+
+def _csv(results: Results) -> bytes:
+    rows = results.rows()
+    text = io.StringIO()
+    # Labels may be of some questions only.
+    names = dict.fromkeys(name for row in rows for name in row)
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({**row, "accepted_answers": json.dumps(row["accepted_answers"])})
+    return text.getvalue().encode()
+
+
+def _parquet(results: Results) -> bytes:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ModuleNotFoundError as error:
+        raise CapabilityMissing("Parquet needs pyarrow: install scaar[parquet]") from error
+    rows = results.rows()
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    columns["failure"] = pyarrow.array(columns["failure"], pyarrow.string())
+    buffer = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(pyarrow.table(columns), buffer)
+    written: bytes = buffer.getvalue().to_pybytes()
+    return written
+
+
+def _latex(results: Results) -> bytes:
+    found = results.summaries()
+    others = [name for name in results.measures if name != found[0].measure]
+    headings = [_HEADINGS.get(name, _escaped(name)) for name in (found[0].measure, *others)]
+    columns = ["Setting", headings[0], r"95\,\% interval", *headings[1:]]
+    columns += ["Retrievals", "Model calls", "Tokens"]
+    lines = [
+        f"% {len(results.questions)} questions; means per question",
+        rf"\begin{{tabular}}{{l{'r' * (len(columns) - 1)}}}",
+        r"\toprule",
+        " & ".join(columns) + r" \\",
+        r"\midrule",
+    ]
+    for each in found:
+        cells = [_escaped(each.setting), f"{each.means[each.measure]:.3f}"]
+        cells.append("--" if each.low is None else f"[{each.low:.3f}, {each.high:.3f}]")
+        cells += [f"{each.means[name]:.3f}" for name in others]
+        cells += [f"{each.means['retrievals']:.2f}", f"{each.means['llm_calls']:.2f}"]
+        cells.append(f"{each.means['generated_tokens']:.0f}")
+        lines.append(" & ".join(cells) + r" \\")
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _trec_files(results: Results) -> Iterator[tuple[str, str]]:
+    """The runs and the relevant passages, in the formats of trec_eval.
+
+    Passages have the rank of their first retrieval in the answer. Scores fall with the rank.
+    """
+    relevant = [
+        f"{_token(question.id)} 0 {_token(each)} 1\n"
+        for question in results.questions
+        for each in dict.fromkeys(question.supports)
+    ]
+    if not relevant:
+        text = "needs questions that name the passages with their answers (supports)"
+        raise InvalidRequest.of("format", text)
+    yield QRELS, "".join(relevant)
+    lines: dict[str, list[str]] = {label: [] for label in results.settings}
+    for prediction in results.detailed():
+        retrieved = dict.fromkeys(
+            each.id
+            for event in prediction.events
+            if isinstance(event, PassagesRetrieved)
+            for each in event.passages
+        )
+        question, tag = _token(prediction.question_id), _token(prediction.setting)
+        lines[prediction.setting] += [
+            f"{question} Q0 {_token(name)} {rank} {1 / rank:.6g} {tag}\n"
+            for rank, name in enumerate(retrieved, 1)
+        ]
+    for label, written in lines.items():
+        yield f"{_file_name(label)}.run", "".join(written)
+
+
+def _token(text: str) -> str:
+    """The text without white space, which separates the columns of TREC's files."""
+    return re.sub(r"[\s%]", lambda found: f"%{ord(found[0]):02X}", text)
+
+
+def _file_name(label: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.,=-]", "_", label)
+
+
+def _escaped(text: str) -> str:
+    return "".join(_LATEX.get(each, each) for each in text)
+
+
+_FORMATS: Mapping[ExportFormat, Callable[[Results], bytes]] = MappingProxyType(
+    {
+        ExportFormat.JSONL: _jsonl,
+        ExportFormat.CSV: _csv,
+        ExportFormat.PARQUET: _parquet,
+        ExportFormat.LATEX: _latex,
+    }
+)

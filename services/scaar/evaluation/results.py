@@ -1,0 +1,325 @@
+"""The results of an evaluation, of a folder or of an evaluator."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scaar.client import open_sync_evaluation_client
+from scaar.core.errors import CapabilityMissing, InvalidRequest, ScaarError
+from scaar.core.evaluations import EvaluationPrediction, EvaluationQuestion
+from scaar.core.types import AnswerEvent, PolicyRequest, Usage
+from scaar.evaluator.datasets import kind_of
+from scaar.evaluator.prediction_view import describe_prediction, describe_question, with_details
+from scaar.evaluator.records import Question, Score, Setting
+from scaar.evaluator.replay import events_of
+from scaar.evaluator.results import Results as StoredResults
+from scaar.evaluator.scoring.scores import scores_of
+from scaar.evaluator.store.folder import read_results
+
+if TYPE_CHECKING:
+    import pandas
+
+    from scaar.evaluator.statistics.table import ScoreTable
+
+REPORT_HEIGHT_PX = 900
+"""Height of a report in a notebook, in CSS pixels."""
+
+Events = Callable[[str, str], Sequence[AnswerEvent]]
+"""Returns the events of the answer of a setting to a question."""
+
+_USAGE = tuple(each.name for each in fields(Usage))
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The paired difference of a measure between two settings: the second minus the first.
+
+    ``low`` and ``high`` are its 95% interval, by a bootstrap over the entities of the questions,
+    and ``p`` is two-sided. The three are None if the interval is undefined.
+    """
+
+    measure: str
+    first: str
+    second: str
+    value: float
+    low: float | None
+    high: float | None
+    p: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SettingSummary:
+    """The means of a setting per question: every measure, and the usage, by name.
+
+    ``low`` and ``high`` are the 95% interval of the main ``measure``; None if it is undefined.
+    """
+
+    setting: str
+    measure: str
+    means: Mapping[str, float]
+    low: float | None
+    high: float | None
+
+
+class Results:
+    """The predictions of an evaluation and their scores.
+
+    ``settings`` are the labels of the settings, such as ``scaar:theta=0.3``; ``predictions`` are in
+    the order of the plan, by question and then by setting. Use :func:`~scaar.evaluation.evaluate`
+    or :meth:`load` to get results.
+    """
+
+    def __init__(
+        self,
+        *,
+        settings: Sequence[str],
+        questions: Sequence[EvaluationQuestion],
+        predictions: Sequence[EvaluationPrediction],
+        seed: int,
+        report: Callable[[], str],
+        events: Events,
+        detailed: Callable[[], Iterable[EvaluationPrediction]],
+    ) -> None:
+        self.settings = tuple(settings)
+        self.questions = tuple(questions)
+        self.predictions = tuple(predictions)
+        self._seed = seed
+        self._report = report
+        self._events = events
+        self._detailed = detailed
+
+    @classmethod
+    def load(cls, folder: Path | str) -> "Results":
+        """Return the results in a folder of ``scaar eval run`` or of :func:`evaluate`.
+
+        Raises:
+            NotFound: the folder contains no evaluation.
+            DataCorrupt: names the damaged file and line.
+        """
+        return of_stored(read_results(Path(folder)))
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures of the data set."""
+        found = (tuple(name for name, _ in each.scores) for each in self.predictions)
+        return next((names for names in found if names), ())
+
+    @cached_property
+    def report_html(self) -> str:
+        """The report with its tables and figures, as a whole HTML document."""
+        return self._report()
+
+    def frame(self) -> "pandas.DataFrame":
+        """Return a row for each prediction: question, answers, scores, usage and labels.
+
+        Raises:
+            CapabilityMissing: pandas is not installed.
+        """
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            text = "a data frame needs pandas: install scaar[notebook]"
+            raise CapabilityMissing(text) from error
+        return pandas.DataFrame(self.rows())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of :meth:`frame` as dictionaries."""
+        questions = {each.id: each for each in self.questions}
+        rows = []
+        for each in self.predictions:
+            question = questions[each.question_id]
+            rows.append(
+                {
+                    "setting": each.setting,
+                    "question_id": each.question_id,
+                    "question": question.question,
+                    "accepted_answers": question.answers,
+                    "answer": each.answer,
+                    **dict(each.scores),
+                    **{name: getattr(each.usage, name) for name in _USAGE},
+                    "failure": each.failure.reason if each.failure else None,
+                    **dict(question.labels),
+                }
+            )
+        return rows
+
+    def summaries(self) -> list[SettingSummary]:
+        """Return the means of every setting, with the 95% interval of the main measure."""
+        # Only summaries load numpy.
+        from scaar.evaluator.scoring.summary import main_measure, summaries
+
+        table = self._table(self.settings)
+        measure = main_measure(table)
+        return [
+            SettingSummary(each.setting, measure, each.means, each.main.low, each.main.high)
+            for each in summaries(table, seed=self._seed)
+        ]
+
+    def detailed(self) -> Iterator[EvaluationPrediction]:
+        """Yield every prediction with its question and the events of its answer."""
+        yield from self._detailed()
+
+    def compare(self, first: str, second: str, *, measure: str | None = None) -> Difference:
+        """Return the paired difference of a measure between two settings, second minus first.
+
+        The default measure is F1, or the first one of a data set without F1.
+
+        Raises:
+            InvalidRequest: a setting or the measure is unknown; lists the known ones.
+        """
+        # Only comparisons load numpy.
+        from scaar.evaluator.statistics.estimate import difference
+        from scaar.evaluator.statistics.means import means_of, resampled_means
+
+        if measure is None:
+            measure = "f1" if "f1" in self.measures else self.measures[0]
+        for field, name, known in (
+            ("first", first, self.settings),
+            ("second", second, self.settings),
+            ("measure", measure, self.measures),
+        ):
+            if name not in known:
+                raise InvalidRequest.of(field, f"must be one of {', '.join(known)}, not {name!r}")
+        if first == second:
+            raise InvalidRequest.of("second", "must be another setting than the first")
+        table = self._table((first, second))
+        means = means_of(table).of(measure)
+        samples = resampled_means(table, seed=self._seed).of(measure)
+        found = difference(means[:, 1] - means[:, 0], samples[:, 1] - samples[:, 0])
+        assert found.value is not None
+        return Difference(measure, first, second, found.value, found.low, found.high, found.p)
+
+    def decisions(self, question_id: str, setting: str | None = None) -> tuple[AnswerEvent, ...]:
+        """Return every decision of an answer, as the events of an answerer.
+
+        ``setting`` can be left out if there is only one.
+
+        Raises:
+            InvalidRequest: there is no prediction of the setting for the question.
+            ScaarError: the answer failed.
+        """
+        if setting is None:
+            if len(self.settings) > 1:
+                raise InvalidRequest.of("setting", f"is required: {', '.join(self.settings)}")
+            (setting,) = self.settings
+        for each in self.predictions:
+            if (each.setting, each.question_id) == (setting, question_id):
+                if each.failure is not None:
+                    raise ScaarError(f"the answer failed: {each.failure.message}")
+                return tuple(self._events(setting, question_id))
+        text = f"there is no prediction of {setting!r} for {question_id!r}"
+        raise InvalidRequest.of("question_id", text)
+
+    def _table(self, settings: Sequence[str]) -> "ScoreTable":
+        """The scores of settings."""
+        from scaar.evaluator.statistics.table import TableBuilder
+
+        questions = [
+            Question(each.id, each.question, each.answers, each.entity or each.id)
+            for each in self.questions
+        ]
+        policies = [PolicyRequest(each.partition(":")[0]) for each in settings]
+        builder = TableBuilder(questions, list(map(Setting, settings, policies)))
+        for prediction in self.predictions:
+            if prediction.setting in settings:
+                builder.add_score(_score(prediction))
+        return builder.build()
+
+    def _repr_html_(self) -> str:
+        """Show the report in a notebook, apart from the notebook's own styles."""
+        style = f"width:100%;height:{REPORT_HEIGHT_PX}px;border:0"
+        return f'<iframe srcdoc="{escape(self.report_html)}" style="{style}"></iframe>'
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.questions)} questions, {len(self.predictions)} predictions"
+        return f"<Results of {', '.join(self.settings)}: {counts}>"
+
+
+def _score(prediction: EvaluationPrediction) -> Score:
+    failed = prediction.failure is not None
+    values = dict(prediction.scores)
+    return Score(
+        prediction.setting, prediction.question_id, values, prediction.usage, failed=failed
+    )
+
+
+def of_stored(stored: StoredResults) -> Results:
+    """Return the results of an evaluation in a folder."""
+    kind = kind_of(stored.evaluation.dataset.name)
+    questions = {each.id: each for each in stored.questions}
+    predictions = {(each.setting, each.question_id): each for each in stored.predictions}
+
+    def report() -> str:
+        from scaar.evaluator.report.builder import ReportBuilder
+        from scaar.evaluator.report.html import to_html
+
+        builder = ReportBuilder(stored.evaluation, stored.questions)
+        for score in scores_of(stored):
+            builder.add_score(score)
+        for prediction in stored.predictions:
+            builder.add_prediction(prediction)
+        return to_html(builder.build()[0])
+
+    def events(setting: str, question_id: str) -> Sequence[AnswerEvent]:
+        provenance = stored.evaluation.provenance[setting]
+        return tuple(events_of(predictions[setting, question_id], provenance))
+
+    described = [
+        describe_prediction(each, questions[each.question_id], kind) for each in stored.predictions
+    ]
+
+    def detailed() -> Iterator[EvaluationPrediction]:
+        for each, prediction in zip(described, stored.predictions, strict=True):
+            provenance = stored.evaluation.provenance[each.setting]
+            yield with_details(each, prediction, questions[each.question_id], provenance)
+
+    return Results(
+        settings=[each.label for each in stored.evaluation.settings],
+        questions=[describe_question(each) for each in stored.questions],
+        predictions=described,
+        seed=stored.evaluation.dataset.seed,
+        report=report,
+        events=events,
+        detailed=detailed,
+    )
+
+
+def of_service(target: str, evaluation_id: str) -> Results:
+    """Return the results of an evaluation of the evaluator at a target.
+
+    Its report needs an evaluation that has succeeded.
+    """
+    with open_sync_evaluation_client(target) as client:
+        described = client.get_evaluation(evaluation_id)
+        first = described.settings[0]
+        of_first = client.predictions(evaluation_id, setting=first, detailed=True)
+        questions = [each.question for each in of_first if each.question is not None]
+        predictions = list(client.predictions(evaluation_id))
+
+    def report() -> str:
+        with open_sync_evaluation_client(target) as client:
+            return client.report(evaluation_id, "html")
+
+    def detailed() -> Iterator[EvaluationPrediction]:
+        with open_sync_evaluation_client(target) as client:
+            yield from client.predictions(evaluation_id, detailed=True)
+
+    def events(setting: str, question_id: str) -> Sequence[AnswerEvent]:
+        with open_sync_evaluation_client(target) as client:
+            (found,) = client.predictions(
+                evaluation_id, setting=setting, question_id=question_id, detailed=True
+            )
+        return found.events
+
+    return Results(
+        settings=described.settings,
+        questions=questions,
+        predictions=predictions,
+        seed=described.seed,
+        report=report,
+        events=events,
+        detailed=detailed,
+    )

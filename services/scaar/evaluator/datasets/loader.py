@@ -1,0 +1,146 @@
+"""The loader of data sets: checked questions, and the checksum of their file."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.validation import MAX_QUESTION_CHARACTERS, MAX_QUESTION_WORDS
+from scaar.evaluator.datasets import KINDS, kind_of
+from scaar.evaluator.datasets.kind import DatasetKind, Row, Source
+from scaar.evaluator.datasets.published_files import PUBLISHED
+from scaar.evaluator.datasets.reader import digest_of, records_of
+from scaar.evaluator.records import Question
+
+TOO_LONG = "longer than the maximum of a question"
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """The questions of a data set, in the order of their file, with unique ids.
+
+    ``left_out`` counts the records without a valid question, by reason. ``sha256`` is the checksum
+    of the file, empty for a folder and without a file; ``published_as`` is the name of the official
+    file with that checksum, empty if there is none.
+    """
+
+    kind: DatasetKind
+    questions: tuple[Question, ...]
+    left_out: Mapping[str, int]
+    sha256: str = ""
+    published_as: str = ""
+
+
+def open_dataset(
+    name: str,
+    path: Path | None = None,
+    *,
+    aliases: Path | None = None,
+    sha256: str = "",
+    seed: int | None = None,
+    count: int | None = None,
+    style: float | None = None,
+    tail_share: float | None = None,
+) -> DataSet:
+    """Load a data set from its file; ``lab`` has no file and takes the last four options instead.
+
+    ``aliases`` is the file with aliases of the answers, for data sets that have one. If ``sha256``
+    is given, the file must have that checksum.
+
+    Raises:
+        InvalidRequest: the data set is unknown or does not take an option, or the file cannot be
+            read or has another checksum or layout; names file, record and field.
+    """
+    kind, source = kind_of(name), Source(path, aliases, seed, count, style, tail_share)
+    check_source(kind, source)
+    digest = _digest(source, sha256)
+    try:
+        rows = list(kind.read(source))
+    except InvalidRequest as error:
+        raise _with_layout(error, kind, source) from error
+    return DataSet(
+        kind=kind,
+        questions=_questions(rows, kind, source),
+        left_out=Counter(row.left_out or TOO_LONG for row in rows if not _is_valid(row)),
+        sha256=digest,
+        published_as=PUBLISHED.get(digest, ""),
+    )
+
+
+def check_source(kind: DatasetKind, source: Source) -> None:
+    """Check that a source suits a data set.
+
+    Raises:
+        InvalidRequest: the file is missing or not taken, or the data set does not take an option.
+    """
+    wrong = []
+    if kind.of_a_file and source.path is None:
+        wrong.append(Violation("path", f"must name the file of {kind.name}: {kind.layout}"))
+    for field, value, taken in (
+        ("path", source.path, kind.of_a_file),
+        ("aliases", source.aliases, kind.takes_aliases),
+        ("seed", source.seed, not kind.of_a_file),
+        ("count", source.count, not kind.of_a_file),
+        ("style", source.style, not kind.of_a_file),
+        ("tail_share", source.tail_share, not kind.of_a_file),
+    ):
+        if value is not None and not taken:
+            wrong.append(Violation(field, f"is not taken by the data set {kind.name}"))
+    if wrong:
+        raise InvalidRequest(wrong)
+
+
+def _digest(source: Source, expected: str) -> str:
+    if source.path is None or source.path.is_dir():
+        if expected:
+            raise InvalidRequest.of("sha256", "is of a file, and these questions have no file")
+        return ""
+    found = digest_of(source.path)
+    if expected and expected.lower() != found:
+        text = f"{source.path} has {found}, not {expected.lower()}"
+        raise InvalidRequest.of("sha256", text)
+    return found
+
+
+def _questions(rows: Iterable[Row], kind: DatasetKind, source: Source) -> tuple[Question, ...]:
+    known: dict[str, tuple[str, Question]] = {}
+    for row in rows:
+        if row.question is None or not _is_valid(row):
+            continue
+        if first := known.get(row.question.id):
+            text = f"{row.question.id!r} is already the id of {first[0]}"
+            raise InvalidRequest.of(f"{row.place}, id", text)
+        known[row.question.id] = (row.place, row.question)
+    if not known:
+        raise InvalidRequest.of("path", f"{source.path} contains no question of {kind.title}")
+    return tuple(question for _, question in known.values())
+
+
+def _is_valid(row: Row) -> bool:
+    """Whether the row has a question within the limits."""
+    return row.question is not None and (
+        len(row.question.question) <= MAX_QUESTION_CHARACTERS
+        and len(row.question.question.split()) <= MAX_QUESTION_WORDS
+    )
+
+
+def _with_layout(error: InvalidRequest, kind: DatasetKind, source: Source) -> InvalidRequest:
+    """The error, extended by the layout of the file and the expected layout."""
+    if source.path is None or source.path.is_dir():
+        return error
+    try:
+        fields = set(next(records_of(source.path, within="Data")).fields)
+    except (InvalidRequest, StopIteration):
+        return error
+    if kind.marks <= fields:
+        return error
+    likely = max(
+        (other for other in KINDS.values() if other.marks and other.marks <= fields),
+        key=lambda other: len(other.marks),
+        default=None,
+    )
+    seems = f" The file has the layout of {likely.name}." if likely else ""
+    first, *others = error.violations
+    text = f"{first.description}.{seems} The layout of {kind.name} is {kind.layout}"
+    return InvalidRequest([Violation(first.field, text), *others])

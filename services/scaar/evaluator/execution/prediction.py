@@ -1,0 +1,101 @@
+"""The prediction for one question at one setting, collected from the events of its answer."""
+
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from scaar.core.errors import ScaarError, StreamIncomplete
+from scaar.core.ports import Answerer
+from scaar.core.types import (
+    AnswerEvent,
+    AnswerFinished,
+    AnswerRequest,
+    AnswerStarted,
+    GateJudged,
+    PassagesRetrieved,
+    Provenance,
+    QueryBuilt,
+    SentenceAccepted,
+    SentenceJudged,
+    Usage,
+)
+from scaar.evaluator.execution.provenance import request_for
+from scaar.evaluator.planning.work import Work
+from scaar.evaluator.records import Decision, Failure, Prediction
+
+NO_USAGE = Usage(retrievals=0, llm_calls=0, generated_tokens=0, prompt_tokens=0, latency_ms=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionOutcome:
+    """A prediction and its provenance, which is None if the answer never started."""
+
+    prediction: Prediction
+    provenance: Provenance | None
+
+
+async def predict(answerer: Answerer, work: Work, template: AnswerRequest) -> PredictionOutcome:
+    """Return the prediction; a failed one if the answerer raises a ScaarError."""
+    request = replace(request_for(work.setting, template), question=work.question.question)
+    label, question_id = work.key
+    provenance = gate = None
+    try:
+        async with aclosing(answerer.stream_answer(request)) as events:
+            decisions = _Decisions()
+            async for event in events:
+                decisions.take(event)
+                if isinstance(event, AnswerStarted):
+                    # A retried answer starts again: discard the events of earlier attempts.
+                    provenance, gate, decisions = event.provenance, None, _Decisions()
+                if isinstance(event, GateJudged):
+                    gate = event
+                if isinstance(event, AnswerFinished):
+                    answer = event.answer
+                    found = Prediction(
+                        setting=label,
+                        question_id=question_id,
+                        answer=answer.answer,
+                        text=answer.text,
+                        usage=answer.usage,
+                        end=answer.end,
+                        decisions=decisions.made(),
+                        gate=gate,
+                    )
+                    return PredictionOutcome(found, answer.provenance)
+        raise StreamIncomplete("the answer ended without its final event")
+    except ScaarError as error:
+        failure = Failure(error.reason, error.message)
+        failed = Prediction(label, question_id, "", "", NO_USAGE, failure=failure)
+        return PredictionOutcome(failed, provenance)
+
+
+class _Decisions:
+    """The decisions of one answer, collected from its events."""
+
+    def __init__(self) -> None:
+        self._by_sentence: dict[int, Decision] = {}
+
+    def take(self, event: AnswerEvent) -> None:
+        match event:
+            case SentenceJudged():
+                self._add(
+                    event.sentence,
+                    draft=event.text,
+                    words=event.words,
+                    score=event.score,
+                    trigger=event.trigger,
+                )
+            case QueryBuilt():
+                self._add(event.sentence, query=event.query)
+            case PassagesRetrieved():
+                ids = tuple(passage.id for passage in event.passages)
+                self._add(event.sentence, passage_ids=ids)
+            case SentenceAccepted():
+                accepted = event.accepted
+                self._add(event.sentence, text=accepted.text, degraded=accepted.degraded)
+
+    def made(self) -> tuple[Decision, ...]:
+        return tuple(self._by_sentence[number] for number in sorted(self._by_sentence))
+
+    def _add(self, sentence: int, **found: object) -> None:
+        before = self._by_sentence.get(sentence, Decision(text=""))
+        self._by_sentence[sentence] = replace(before, **found)  # type: ignore[arg-type]

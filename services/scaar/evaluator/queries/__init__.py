@@ -1,1 +1,0 @@
-"""Query formulations measured on drafts that stand written, without a language model."""

@@ -1,0 +1,73 @@
+"""The events of an answer, reconstructed from its stored prediction."""
+
+from collections.abc import Iterator
+
+from scaar.core.types import (
+    AcceptedSentence,
+    Answer,
+    AnswerEvent,
+    AnswerFinished,
+    AnswerStarted,
+    PassagesRetrieved,
+    Provenance,
+    QueryBuilt,
+    RetrievedPassage,
+    SentenceAccepted,
+    SentenceJudged,
+    SentenceRegenerated,
+    Token,
+    TokenDrafted,
+)
+from scaar.evaluator.records import Decision, Prediction
+
+
+def events_of(prediction: Prediction, provenance: Provenance) -> Iterator[AnswerEvent]:
+    """Yield the events of an answer, as far as the prediction stores them.
+
+    A draft is a single token, and a passage has only its id. A failed prediction has no final
+    event.
+    """
+    yield AnswerStarted(provenance)
+    if prediction.gate is not None:
+        yield prediction.gate
+    start, sentences = 0, []
+    for number, decision in enumerate(prediction.decisions):
+        yield from _decided(number, decision, provenance)
+        accepted = AcceptedSentence(decision.text, decision.passage_ids, degraded=decision.degraded)
+        sentences.append(accepted)
+        yield SentenceAccepted(number, accepted, start, start + len(decision.text))
+        start += len(decision.text)
+    if prediction.end is not None:
+        yield AnswerFinished(
+            Answer(
+                prediction.answer, tuple(sentences), prediction.end, prediction.usage, provenance
+            )
+        )
+
+
+def _decided(number: int, decision: Decision, made: Provenance) -> Iterator[AnswerEvent]:
+    if decision.words:
+        yield _drafted(number, decision.draft)
+        yield SentenceJudged(
+            number,
+            decision.draft,
+            decision.words,
+            decision.trigger,
+            retrieving=decision.query is not None,
+            score=decision.score,
+        )
+    if decision.query is not None:
+        yield QueryBuilt(number, decision.query)
+        passages = tuple(
+            RetrievedPassage(passage_id, "", "", 0.0, rank)
+            for rank, passage_id in enumerate(decision.passage_ids, 1)
+        )
+        yield PassagesRetrieved(number, made.index, made.index_version, passages)
+    if decision.words and decision.passage_ids:
+        yield SentenceRegenerated(number, decision.draft, decision.text)
+    elif not decision.words:
+        yield _drafted(number, decision.text)
+
+
+def _drafted(number: int, text: str) -> TokenDrafted:
+    return TokenDrafted(number, Token(0, text, 0, len(text)))

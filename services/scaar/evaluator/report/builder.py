@@ -1,0 +1,80 @@
+"""A report built from scores and predictions in any order."""
+
+from collections.abc import Sequence
+
+from scaar.evaluator.records import Prediction, Question, Score
+from scaar.evaluator.report.analysis import Analysis, analyse
+from scaar.evaluator.report.by_label import break_down
+from scaar.evaluator.report.capped_thresholds import count_capped
+from scaar.evaluator.report.combinations import combine
+from scaar.evaluator.report.curves import draw_curves
+from scaar.evaluator.report.failures import FailureCount, list_failures
+from scaar.evaluator.report.frontier_figure import draw_frontiers
+from scaar.evaluator.report.listings import list_questions
+from scaar.evaluator.report.matched_budgets import match_retrievals
+from scaar.evaluator.report.model import Report
+from scaar.evaluator.report.options import ReportOptions
+from scaar.evaluator.report.provenance import counted, describe_comparison, describe_provenance
+from scaar.evaluator.report.retrieval_outcomes import report_support_recall
+from scaar.evaluator.report.summary import summarise
+from scaar.evaluator.report.verdict import state_verdict
+from scaar.evaluator.results import Evaluation
+from scaar.evaluator.statistics.table import ScoreTable, TableBuilder
+
+
+class ReportBuilder:
+    """Collects scores and predictions in any order, without holding them in memory."""
+
+    def __init__(self, evaluation: Evaluation, questions: Sequence[Question]) -> None:
+        self._evaluation = evaluation
+        self._table = TableBuilder(questions, evaluation.settings)
+        self._failures = FailureCount()
+
+    def add_score(self, score: Score) -> None:
+        """Add a score; raise InvalidRequest if the evaluation lacks its question or setting."""
+        self._table.add_score(score)
+
+    def add_prediction(self, prediction: Prediction) -> None:
+        """Count the judged words of a prediction, and its failure if it failed."""
+        self._table.add_prediction(prediction)
+        self._failures.add(prediction)
+
+    def build(self, options: ReportOptions | None = None) -> tuple[Report, ScoreTable]:
+        """Return the report of everything added, and the table that it is computed from.
+
+        Raises:
+            InvalidRequest: an option is out of range or names no policy or measure.
+        """
+        table = self._table.build()
+        return compose(analyse(self._evaluation, table, options), self._failures), table
+
+
+def compose(analysis: Analysis, failures: FailureCount) -> Report:
+    """Return the report of an analysis; sections without content are left out."""
+    evaluation = analysis.evaluation
+    sections = (
+        summarise(analysis),
+        describe_comparison(analysis),
+        match_retrievals(analysis),
+        draw_frontiers(analysis),
+        break_down(analysis),
+        report_support_recall(analysis),
+        draw_curves(analysis),
+        combine(analysis),
+        count_capped(analysis),
+        list_failures(analysis, failures),
+        describe_provenance(analysis),
+    )
+    policies = len(analysis.variants)
+    return Report(
+        title=f"Evaluation on {evaluation.dataset.name}",
+        subtitle=(
+            f"{counted(len(analysis.table.questions), 'question')}, "
+            f"{counted(len(analysis.table.settings), 'setting')} of "
+            f"{policies} polic{'y' if policies == 1 else 'ies'}, "
+            f"started {evaluation.created}, scaar {evaluation.scaar}"
+        ),
+        sections=tuple(each for each in sections if each is not None),
+        verdict=state_verdict(analysis),
+        listings=list_questions(analysis),
+    )

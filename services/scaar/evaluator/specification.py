@@ -1,0 +1,34 @@
+"""The specification of an evaluation that the service has checked, drawn and planned."""
+
+from dataclasses import dataclass
+
+from scaar.evaluator.records import Setting
+from scaar.evaluator.results import DatasetOrigin, LeftOut
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSpec:
+    """What an evaluation runs; two requests with equal specifications are the same request.
+
+    ``dataset`` identifies the questions by their checksum. ``index`` is empty if no setting
+    retrieves and no index is known. With ``theta_candidates``, that many thresholds of every
+    setting are placed by a first pass. With ``cache_generations``, settings share generations.
+    ``max_retrievals`` is the limit of one answer.
+    """
+
+    dataset: DatasetOrigin
+    settings: tuple[Setting, ...]
+    index: str
+    timeout_s: float
+    theta_candidates: int | None = None
+    skip_unserved: bool = False
+    cache_generations: bool = False
+    max_retrievals: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSettings:
+    """The settings that a started evaluation runs, and those that the model cannot serve."""
+
+    settings: tuple[Setting, ...]
+    left_out: tuple[LeftOut, ...] = ()

@@ -1,0 +1,1 @@
+"""Studies on the evaluator's parts: grids, joined reports, long tail, query formulations."""

@@ -1,0 +1,130 @@
+"""Candidates of theta: the same number for every policy, at quantiles of its trigger score.
+
+A first pass without retrieval drafts and judges every sentence. The score of a sentence is the
+theta at which it would just trigger a retrieval.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from scaar.core.errors import InvalidRequest, ScaarError
+from scaar.core.policies import PRESETS
+from scaar.core.policies.settings import adjustable
+from scaar.core.triggers import TRIGGERS
+from scaar.core.types import EvidenceKind, PolicyOverrides, PolicyRequest
+from scaar.evaluator.planning.settings import Values, setting_of
+from scaar.evaluator.records import Prediction, Setting
+
+MAX_GRID = 50
+
+
+def check_grid(size: int, values: Values, *, field: str = "grid") -> None:
+    """Check that a grid of this size can be combined with these values.
+
+    Raises:
+        InvalidRequest: the size is out of range, or theta already has values; names the field.
+    """
+    if not 2 <= size <= MAX_GRID:
+        raise InvalidRequest.of(field, f"must be 2 to {MAX_GRID}, not {size}")
+    if "theta" in values:
+        raise InvalidRequest.of(
+            field, "cannot be combined with values of theta, which it places itself"
+        )
+
+
+def first_pass_settings(settings: Iterable[Setting]) -> tuple[Setting, ...]:
+    """Return the settings of the first pass: one for each trigger with a theta."""
+    return tuple({_trigger(each): None for each in settings if _has_theta(each.policy)})
+
+
+def candidates_of(predictions: Sequence[Prediction], label: str, *, size: int) -> tuple[float, ...]:
+    """Return ``size`` quantiles of the scores of a trigger, in rising order.
+
+    Raises:
+        ScaarError: there are fewer judged sentences or fewer distinct scores.
+    """
+    scores = trigger_scores(each for each in predictions if each.setting == label)
+    if not scores:
+        raise ScaarError(f"{label}: no sentence was judged, so theta cannot be placed")
+    found = quantiles(scores, size, inside=True)
+    if len(found) < size:
+        # Many scores are equal: use the quantiles of the distinct ones.
+        found = quantiles(set(scores), size, inside=True)
+    if len(found) < size:
+        text = f"{label}: {len(scores)} sentences have {len(set(scores))} different trigger scores"
+        raise ScaarError(f"{text}, too few for {size} candidates; take more questions")
+    return found
+
+
+def quantiles(scores: Iterable[float], size: int, *, inside: bool = False) -> tuple[float, ...]:
+    """Return at most ``size`` distinct thetas at even quantiles of the scores, in rising order.
+
+    They range from the lowest score to the highest, or exclude both with ``inside``. Scores that
+    are not above 0 are ignored.
+    """
+    rising = sorted(score for score in scores if score > 0)
+    parts = size + 1 if inside else size - 1
+    if not rising:
+        return ()
+    shares = range(1, parts) if inside else range(parts + 1)
+    return tuple(sorted({_theta(_quantile(rising, at / parts)) for at in shares}))
+
+
+def trigger_scores(predictions: Iterable[Prediction]) -> list[float]:
+    """Return the trigger scores of all judged sentences."""
+    return [
+        decision.score
+        for prediction in predictions
+        for decision in prediction.decisions
+        if decision.score is not None
+    ]
+
+
+def with_candidates(
+    settings: Iterable[Setting], candidates: Mapping[str, Sequence[float]]
+) -> tuple[Setting, ...]:
+    """Return each setting at every candidate of its trigger; settings without theta unchanged."""
+    found = []
+    for each in settings:
+        if not _has_theta(each.policy):
+            found.append(each)
+            continue
+        for theta in candidates[_trigger(each).label]:
+            policy = replace(each.policy, overrides=replace(each.policy.overrides, theta=theta))
+            found.append(setting_of(policy, each.scorer, each.index))
+    return tuple(found)
+
+
+def count_settings(settings: Iterable[Setting], size: int) -> int:
+    """Return the number of the settings at ``size`` candidates of theta."""
+    return sum(size if _has_theta(each.policy) else 1 for each in settings)
+
+
+def _has_theta(policy: PolicyRequest) -> bool:
+    return "theta" in adjustable(PRESETS[policy.name])
+
+
+def _trigger(setting: Setting) -> Setting:
+    """The setting reduced to the values that determine its trigger score."""
+    policy, overrides = setting.policy, setting.policy.overrides
+    kept = PolicyOverrides(
+        trigger=overrides.trigger,
+        granularity=overrides.granularity,
+        spare_stop_words=overrides.spare_stop_words,
+    )
+    trigger = overrides.trigger or PRESETS[policy.name].trigger
+    weighs = trigger is not None and EvidenceKind.CONTRIBUTIONS in TRIGGERS[trigger].needs
+    return setting_of(replace(policy, overrides=kept), setting.scorer if weighs else None)
+
+
+def _quantile(scores: Sequence[float], share: float) -> float:
+    """The quantile of rising scores, interpolated between its neighbours."""
+    at = share * (len(scores) - 1)
+    below = int(at)
+    above = min(below + 1, len(scores) - 1)
+    return scores[below] + (at - below) * (scores[above] - scores[below])
+
+
+def _theta(score: float) -> float:
+    """The score as a theta: above 0, with four significant digits."""
+    return max(1e-6, float(f"{score:.4g}"))

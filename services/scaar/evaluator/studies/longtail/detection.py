@@ -1,0 +1,152 @@
+"""How well a label finds a known tail: its precision at a share, and its AUROC."""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scaar.core.errors import InvalidRequest
+from scaar.evaluator.records import Question
+from scaar.evaluator.studies.longtail.gece import count_of
+from scaar.evaluator.studies.longtail.records import Label
+
+RESAMPLES = 1_000
+
+_Floats = NDArray[np.float64]
+
+BY: Mapping[str, Callable[[Label], float]] = {
+    "gece": lambda each: -each.rank,
+    "without_statistics": lambda each: -each.without_statistics,
+    "without_semantics": lambda each: -each.without_semantics,
+    "gap of METEOR and probability": lambda each: abs(each.parts.meteor - each.parts.probability),
+    "METEOR, low first": lambda each: -each.parts.meteor,
+    "token probability, low first": lambda each: -each.parts.probability,
+    "word frequency, low first": lambda each: -each.parts.frequency,
+    "gradients' product, low first": lambda each: -each.parts.product,
+}
+"""The scores to order questions by: GECE, its ablations and its parts; the highest is the tail."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """A value with its 95% bootstrap interval over entities."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How well an order finds the tail: precision at the share that it ranks first, and AUROC."""
+
+    by: str
+    precision: Bounded
+    auroc: Bounded
+
+
+def tail_of(questions: Sequence[Question], tail: str) -> tuple[bool, ...]:
+    """Return whether each question is in the tail, ``LABEL=VALUE,...``.
+
+    Raises:
+        InvalidRequest: the text is invalid, a question lacks the label, or all or none match.
+    """
+    name, equals, values = tail.partition("=")
+    members = {value.strip() for value in values.split(",")}
+    if not equals or not name or members == {""}:
+        raise InvalidRequest.of("--tail", f"must be LABEL=VALUE,..., not {tail!r}")
+    for question in questions:
+        labels = dict(question.labels)
+        if name not in labels:
+            known = ", ".join(labels) or "none"
+            text = f"question {question.id} has no label {name!r}; it has {known}"
+            raise InvalidRequest.of("--tail", text)
+    found = tuple(dict(question.labels)[name] in members for question in questions)
+    if all(found) or not any(found):
+        how_many = "every question is" if all(found) else "no question is"
+        raise InvalidRequest.of(
+            "--tail", f"{how_many} in the tail {tail!r}, so nothing can be detected"
+        )
+    return found
+
+
+def detection(
+    labels: Sequence[Label],
+    questions: Sequence[Question],
+    tail: Sequence[bool],
+    *,
+    share: float,
+    seed: int = 0,
+) -> tuple[Found, ...]:
+    """Return how well each order of :data:`BY` finds the tail."""
+    truths = np.array(tail)
+    draws = entity_draws(questions, truths, seed=seed)
+    return tuple(
+        Found(
+            by=name,
+            precision=bounded(precision_at, np.array([*map(score, labels)]), truths, draws, share),
+            auroc=bounded(auroc, np.array([*map(score, labels)]), truths, draws, share),
+        )
+        for name, score in BY.items()
+    )
+
+
+def precision_at(scores: _Floats, truths: NDArray[np.bool_], share: float) -> float:
+    """Return the share of the tail among the questions with the highest scores.
+
+    Questions that tie at the edge have equal weight.
+    """
+    most = count_of(share, len(scores))
+    edge = np.sort(scores)[-most]
+    above, at_edge = scores > edge, scores == edge
+    left = most - above.sum()
+    return float((truths[above].sum() + truths[at_edge].mean() * left) / most)
+
+
+def auroc(scores: _Floats, truths: NDArray[np.bool_], share: float = 0.0) -> float:
+    """Return how often a question of the tail scores above one of the head; ties count one half.
+
+    Not a number if one of the two is empty.
+    """
+    ordered = np.sort(scores)
+    below = np.searchsorted(ordered, scores, side="left")
+    ranks = (below + np.searchsorted(ordered, scores, side="right") + 1) / 2
+    positive = int(truths.sum())
+    pairs = positive * (len(truths) - positive)
+    if not pairs:
+        return math.nan
+    return float((ranks[truths].sum() - positive * (positive + 1) / 2) / pairs)
+
+
+def bounded(
+    measure: Callable[[_Floats, NDArray[np.bool_], float], float],
+    scores: _Floats,
+    truths: NDArray[np.bool_],
+    draws: Sequence[NDArray[np.intp]],
+    share: float = 0.0,
+) -> Bounded:
+    """Return a measure with its interval over the bootstrap samples in which it is defined."""
+    value = measure(scores, truths, share)
+    drawn = [measure(scores[each], truths[each], share) for each in draws]
+    defined = [each for each in drawn if not math.isnan(each)] or [value]
+    low, high = np.quantile(defined, (0.025, 0.975))
+    return Bounded(value, float(low), float(high))
+
+
+def entity_draws(
+    questions: Sequence[Question], truths: NDArray[np.bool_], *, seed: int = 0
+) -> tuple[NDArray[np.intp], ...]:
+    """Return bootstrap samples of whole entities, as positions, that have both kinds."""
+    entities: defaultdict[str, list[int]] = defaultdict(list)
+    for number, question in enumerate(questions):
+        entities[question.entity].append(number)
+    groups = [np.array(each) for each in entities.values()]
+    chance = np.random.default_rng(seed)
+    drawn = (
+        np.concatenate([groups[each] for each in chance.integers(len(groups), size=len(groups))])
+        for _ in range(RESAMPLES)
+    )
+    return tuple(each for each in drawn if 0 < truths[each].sum() < len(each))

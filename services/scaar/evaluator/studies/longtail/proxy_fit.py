@@ -1,0 +1,134 @@
+"""The fit of a gate's proxy to labels: a logistic regression with three weights.
+
+It is fitted on the development split and measured on the test split, which has other entities.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scaar.core.errors import InvalidRequest
+from scaar.core.gates.proxy import Evidence, GateProxy
+from scaar.core.gates.word_statistics import WordStatistics
+from scaar.evaluator.records import Question
+from scaar.evaluator.splits import Split, split_of
+from scaar.evaluator.studies.longtail.detection import auroc, precision_at
+from scaar.evaluator.studies.longtail.gece import Variant, called_long_tail, count_of
+from scaar.evaluator.studies.longtail.records import Label, Labelling
+
+MAX_WORDS = 50_000
+"""Maximum number of words of a proxy, the most frequent ones; others count as unseen."""
+RIDGE = 1.0
+"""Ridge penalty, so that perfectly separable labels have finite weights."""
+_STEPS = 100
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A proxy, and its scores on the test split; None if that split has labels of one kind."""
+
+    proxy: GateProxy
+    development: int
+    test: int
+    precision: float | None
+    auroc: float | None
+
+
+def fit_proxy(
+    labelling: Labelling,
+    questions: Sequence[Question],
+    labels: Sequence[Label],
+    statistics: WordStatistics,
+    *,
+    seed: int,
+    by: Variant = Variant.GECE,
+) -> Fitted:
+    """Fit a proxy whose threshold passes as many questions as the labels call long-tail.
+
+    The labels are those of GECE or of its variant ``by``.
+
+    Raises:
+        InvalidRequest: the development split has questions of one kind only.
+    """
+    splits = [split_of(question.entity, seed=seed) for question in questions]
+    words = most_frequent(statistics)
+    evidence = [_evidence(each, words) for each in labels]
+    features = np.array([each.inputs for each in evidence])
+    truths = np.array(called_long_tail(labels, by, share=labelling.share))
+    learning = np.array([split is Split.DEVELOPMENT for split in splits])
+    if len({*truths[learning].tolist()}) < 2:
+        text = f"all or none of its {int(learning.sum())} development questions are long-tail"
+        raise InvalidRequest.of("labels", f"{text}: label more questions")
+    bias, weights = regression(features[learning], truths[learning].astype(np.float64))
+    fitted = GateProxy(labelling.model, "", words, bias, weights, 1.0)
+    scores = np.array([fitted.probability(each) for each in evidence])
+    # Midway between the last question that passes and the first that does not.
+    most = count_of(labelling.share, int(learning.sum()))
+    ordered = np.sort(scores[learning])[::-1]
+    threshold = float(ordered[most - 1] + ordered[min(most, len(ordered) - 1)]) / 2
+    tested, both = ~learning, len({*truths[~learning].tolist()}) == 2
+    return Fitted(
+        proxy=replace(fitted, threshold=threshold),
+        development=int(learning.sum()),
+        test=int(tested.sum()),
+        precision=precision_at(scores[tested], truths[tested], labelling.share) if both else None,
+        auroc=auroc(scores[tested], truths[tested]) if both else None,
+    )
+
+
+def regression(features: _Floats, truths: _Floats) -> tuple[float, tuple[float, float, float]]:
+    """Return bias and weights of the logistic model with the highest penalized likelihood.
+
+    Fitted by Newton's method on standardised features, and converted to the raw features.
+    """
+    mean, spread = features.mean(axis=0), features.std(axis=0)
+    spread = np.where(spread > 0, spread, 1.0)
+    design = np.column_stack([np.ones(len(features)), (features - mean) / spread])
+    ridge = np.diag([0.0, *[RIDGE] * features.shape[1]])
+    found = np.zeros(design.shape[1])
+    for _ in range(_STEPS):
+        likely = 1 / (1 + np.exp(-design @ found))
+        slope = design.T @ (likely - truths) + ridge @ found
+        curve = (design * (likely * (1 - likely))[:, None]).T @ design + ridge
+        step = np.linalg.solve(curve + 1e-9 * np.eye(len(found)), slope)
+        found -= step
+        if np.abs(step).max() < 1e-10:
+            break
+    first, second, third = (float(each) for each in found[1:] / spread)
+    return float(found[0] - (found[1:] / spread) @ mean), (first, second, third)
+
+
+def most_frequent(statistics: WordStatistics, *, max_words: int = MAX_WORDS) -> WordStatistics:
+    """Return the statistics of the most frequent words; others count as unseen."""
+    if len(statistics.frequencies) <= max_words:
+        return statistics
+    kept = sorted(statistics.frequencies.items(), key=lambda each: (-each[1], each[0]))[:max_words]
+    return replace(statistics, frequencies=dict(kept))
+
+
+def describe_fit(
+    labelling: Labelling, fitted: Fitted, by: Variant = Variant.GECE
+) -> Mapping[str, object]:
+    """Return the provenance of a proxy for its file."""
+    return {
+        "data set": labelling.dataset.name,
+        "questions": labelling.dataset.questions,
+        "checksum": labelling.dataset.checksum,
+        "model revision": labelling.revision,
+        "labels by": by.value,
+        "share": labelling.share,
+        "development": fitted.development,
+        "test": fitted.test,
+        "precision on test": fitted.precision,
+        "AUROC on test": fitted.auroc,
+    }
+
+
+def _evidence(label: Label, statistics: WordStatistics) -> Evidence:
+    return Evidence(
+        statistics.average(label.question), statistics.rarest(label.question), label.confidence
+    )

@@ -1,0 +1,1 @@
+"""Query formulations measured on existing drafts, without a language model."""

@@ -1,0 +1,98 @@
+"""Comparison of formulations: estimates, and paired differences corrected by Holm."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from scaar.evaluator.statistics import RESAMPLES
+from scaar.evaluator.statistics.estimate import Estimate, difference, estimate
+from scaar.evaluator.statistics.holm import holm
+from scaar.evaluator.statistics.means import Means, means_of, resampled_means
+from scaar.evaluator.statistics.table import Floats, ScoreTable
+from scaar.evaluator.studies.queries.formulations import FormulationVariant
+from scaar.evaluator.studies.queries.records import QueryEvaluation
+from scaar.evaluator.studies.queries.scores import TERMS
+
+PER_TERMS = 10
+"""Recall per term is small; it is reported for this number of terms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One label minus another; ``holm`` is the corrected p-value."""
+
+    label: str
+    other: str
+    found: Estimate
+    holm: float | None = None
+
+
+class FormulationComparison:
+    """The means of a run over its questions, with bootstrap samples."""
+
+    def __init__(
+        self, evaluation: QueryEvaluation, table: ScoreTable, *, resamples: int = RESAMPLES
+    ) -> None:
+        self.evaluation = evaluation
+        self.table = table
+        self.resamples = resamples
+        self.labels = tuple(each.label for each in evaluation.variants)
+
+    def estimates(self, column: str) -> tuple[Estimate, ...]:
+        """Return the mean of a column for each label, with its interval."""
+        return self._each(self._means.of(column), self._draws.of(column))
+
+    def per_terms(self, column: str) -> tuple[Estimate, ...]:
+        """Return the mean of a column per :data:`PER_TERMS` words of query for each label."""
+        return self._each(_per_terms(self._means, column), _per_terms(self._draws, column))
+
+    def differences(
+        self, pairs: Sequence[tuple[str, str]], column: str, *, per_terms: bool = False
+    ) -> tuple[Difference, ...]:
+        """Return the difference of each pair of labels, corrected over all pairs."""
+        statistic = _per_terms if per_terms else Means.of
+        value, draws = statistic(self._means, column), statistic(self._draws, column)
+        found = []
+        for pair in pairs:
+            one, other = (self.labels.index(label) for label in pair)
+            more = difference(value[:, one] - value[:, other], draws[:, one] - draws[:, other])
+            found.append(Difference(*pair, more))
+        corrected = iter(holm([each.found.p for each in found if each.found.p is not None]))
+        return tuple(
+            each if each.found.p is None else replace(each, holm=next(corrected)) for each in found
+        )
+
+    def to_reference(self, reference: str) -> tuple[tuple[str, str], ...]:
+        """Return pairs of every other label with the reference."""
+        return tuple((label, reference) for label in self.labels if label != reference)
+
+    def to_controls(self) -> tuple[tuple[str, str], ...]:
+        """Return pairs of a formulation by the scorer itself with the same by a control."""
+        own = {each.label for each in self.evaluation.variants if each.scorer is None}
+        pairs = [
+            (itself(each), each.label)
+            for each in self.evaluation.variants
+            if each.scorer is not None
+        ]
+        return tuple(pair for pair in pairs if pair[0] in own)
+
+    @cached_property
+    def _means(self) -> Means:
+        return means_of(self.table)
+
+    @cached_property
+    def _draws(self) -> Means:
+        seed = self.evaluation.dataset.seed
+        return resampled_means(self.table, seed=seed, resamples=self.resamples)
+
+    def _each(self, values: Floats, draws: Floats) -> tuple[Estimate, ...]:
+        return tuple(estimate(values[:, at], draws[:, at]) for at in range(len(self.labels)))
+
+
+def itself(asking: FormulationVariant) -> str:
+    """Return the label of the same formulation by the scorer itself."""
+    return asking.by(None).label
+
+
+def _per_terms(means: Means, column: str) -> Floats:
+    return PER_TERMS * means.of(column) / means.of(TERMS)

@@ -1,0 +1,65 @@
+"""Chunked reading of a growing text into a key-value cache."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from scaar.generator.engines.decoding.decoder import Array, Decoder, KeyValues
+from scaar.generator.engines.decoding.prefix_store import PrefixStore
+
+CHUNK_TOKENS = 256
+"""Maximum number of tokens of one run, so that generations alternate with a long prompt."""
+
+
+class Prefill:
+    """A growing text and the key-value cache of its tokens.
+
+    No run reads a single token: the token before it is read again. A runtime sums a single row in
+    another order than several rows, and the results differ in the sixth digit. So a text has the
+    same log-probabilities whether it was read, written or found in the cache.
+    """
+
+    def __init__(self, decoder: Decoder[Any], store: PrefixStore, ids: Sequence[int]) -> None:
+        """Look up the tokens, at least one, in the store."""
+        self._decoder = decoder
+        self._store = store
+        self._ids = list(ids)
+        # The logits of the last token are needed, and it is not run alone.
+        self._cache = store.find(self._ids[:-2]) or decoder.begin()
+        self._before = self._cache
+        self.paid: Array | None = None
+        """Attention of the last token to all tokens, if the last run requested it."""
+
+    @property
+    def unread(self) -> int:
+        """Number of tokens that have not been read."""
+        return len(self._ids) - self._cache.length
+
+    def append(self, token: int) -> None:
+        """Append a token."""
+        self._ids.append(token)
+
+    def run(self, *, attention: bool = False) -> Array:
+        """Read the next chunk and return the logits [vocabulary] after its last token.
+
+        With ``attention``, the attention of that token is in :attr:`paid`.
+        """
+        past = self._cache if self.unread > 1 else self._shorter()
+        chunk = self._ids[past.length :][:CHUNK_TOKENS]
+        if attention and past.length + len(chunk) == len(self._ids):
+            logits, weights, cache = self._decoder.step_attending(chunk, past)
+            self.paid = weights[-1]
+        else:
+            logits, cache = self._decoder.step(chunk, past)
+        self._before, self._cache = self._cache, cache
+        return logits
+
+    def store(self) -> None:
+        """Store what has been read, without the run in progress."""
+        cache = self._cache
+        self._store.put(self._ids[: cache.length], cache)
+
+    def _shorter(self) -> KeyValues:
+        """Return the cache without its last token."""
+        length = max(0, self._cache.length - 1)
+        # While tokens are written one by one, this is the cache of the previous run.
+        return self._before if self._before.length == length else self._cache.cut(length)

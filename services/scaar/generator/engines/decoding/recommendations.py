@@ -1,0 +1,49 @@
+"""Recommendations for a model, from ``scaar.json`` in its folder."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+from scaar.core.errors import DataCorrupt
+from scaar.core.types import RecommendedSettings
+from scaar.encoders.checkpoint import JsonFile
+
+DEFAULT_PROFILE = "scaar"
+
+
+def profile_in(advice: JsonFile) -> str:
+    """Return the prompt profile of the model.
+
+    Raises:
+        DataCorrupt: ``prompt_profile`` is not a name.
+    """
+    profile = advice.content.get("prompt_profile", DEFAULT_PROFILE)
+    if not isinstance(profile, str):
+        raise DataCorrupt(f"{advice.path}: prompt_profile must be a name, not {profile!r}")
+    return profile
+
+
+def recommended_in(advice: JsonFile) -> tuple[RecommendedSettings, ...]:
+    """Return the recommended settings of the model, by policy.
+
+    Raises:
+        DataCorrupt: a setting is unknown or not a valid number.
+    """
+    policies = advice.content.get("recommended", {})
+    if not isinstance(policies, dict) or not all(
+        isinstance(values, dict) for values in policies.values()
+    ):
+        raise DataCorrupt(f"{advice.path}: recommended must map policies to their settings")
+    return tuple(_settings(advice.path, name, values) for name, values in policies.items())
+
+
+def _settings(path: Path, policy: str, values: dict[str, Any]) -> RecommendedSettings:
+    kinds = {"theta": (int, float), "alpha": (int, float), "top_k": (int,)}
+    settings: dict[str, Any] = {}
+    for name, value in values.items():
+        fits = isinstance(value, kinds.get(name, ())) and not isinstance(value, bool)
+        if not fits or not math.isfinite(value):
+            raise DataCorrupt(f"{path}: recommended.{policy}.{name} cannot be {value!r}")
+        # JSON has one kind of number; settings that may be fractions are floats.
+        settings[name] = value if kinds[name] == (int,) else float(value)
+    return RecommendedSettings(policy, **settings)

@@ -1,0 +1,163 @@
+"""Requests to an OpenAI-compatible server."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
+from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeVar
+
+from openai import AsyncOpenAI, AsyncStream, OpenAIError
+from openai.types import Completion, Model
+from openai.types.chat import ChatCompletionChunk
+
+from scaar.core.errors import BackendUnavailable, DeadlineExceeded, StreamIncomplete
+from scaar.core.loop.budget import remaining_time_s
+from scaar.core.types import ContinuationKind, GenerateRequest
+from scaar.generator.engines.openai_server.chat import turns_of
+from scaar.generator.engines.openai_server.chunks import Chunk, Delta, read_chunk
+from scaar.generator.engines.openai_server.client import headers_of
+from scaar.generator.engines.openai_server.failures import failure_of
+from scaar.generator.engines.openai_server.served_model import ServedModel
+from scaar.generator.engines.served.api_key import ApiKey
+from scaar.generator.engines.served.prompt_text import PromptText
+from scaar.generator.settings import GeneratorSettings
+
+_Result = TypeVar("_Result")
+
+
+class OpenAiCalls:
+    """Calls to one server; failures are errors of scaar.
+
+    The client's exceptions hold the request, including the key, so they are neither the cause nor
+    the context of the errors raised here.
+    """
+
+    def __init__(
+        self,
+        client: AsyncOpenAI,
+        settings: GeneratorSettings,
+        prompt_text: PromptText,
+        key: ApiKey,
+    ) -> None:
+        self._client = client
+        self._settings = settings
+        self._prompt_text = prompt_text
+        self._key = key
+        self.server = f"the model server at {client.base_url}".rstrip("/")
+
+    async def models(self) -> list[Model]:
+        """Return the server's list of models."""
+        remaining, limit = remaining_time_s(), self._settings.read_timeout_s
+        if remaining is not None and remaining <= 0:
+            raise DeadlineExceeded("the deadline passed before the request to the model server")
+        listing = self._client.models.list(
+            extra_headers=headers_of(self._key),
+            timeout=limit if remaining is None else min(limit, remaining),
+        )
+        page = await self._answered(listing, started=False)
+        if not isinstance(page.data, list) or not all(map(_is_named, page.data)):
+            description = f"{self.server} did not return a list of models"
+            raise BackendUnavailable(description, server=self.server)
+        return page.data
+
+    async def stream(
+        self, served: ServedModel, request: GenerateRequest
+    ) -> AsyncGenerator[Delta, None]:
+        """Yield the deltas of a generation, without empty ones.
+
+        Raises:
+            BackendUnavailable: the response is not a stream.
+            StreamIncomplete: the stream ended without a finish reason.
+        """
+        seen = ended = False
+        stream = await self._answered(self._opened(served, request), started=False)
+        async with _to_its_end(stream):
+            while (chunk := await self._answered(_next(stream), started=True)) is not None:
+                delta, seen = self._read(chunk, request), True
+                ended = ended or delta.finish_reason is not None
+                if delta != Delta():
+                    yield delta
+        if not seen:
+            description = f"{self.server} did not return a stream"
+            raise BackendUnavailable(description, server=self.server)
+        if not ended:
+            description = f"{self.server} closed the stream before its end"
+            raise StreamIncomplete(description, server=self.server)
+
+    async def _opened(
+        self, served: ServedModel, request: GenerateRequest
+    ) -> AsyncStream[Completion] | AsyncStream[ChatCompletionChunk]:
+        dialect, top = served.dialect, max(1, request.top_tokens)
+        options: Any = {"include_usage": True, **dialect.continuous_usage}
+        if self._settings.openai_api == "completions":
+            return await self._client.completions.create(
+                model=served.model,
+                prompt=self._prompt_text.of(request),
+                max_tokens=request.max_tokens,
+                temperature=0,
+                logprobs=top if served.logprobs else None,
+                stream=True,
+                stream_options=options,
+                extra_headers=headers_of(self._key),
+                extra_body=dict(dialect.extras),
+            )
+        extras = {dialect.max_tokens_of_chat: request.max_tokens, **dialect.extras}
+        if request.prefix and dialect.chat is ContinuationKind.NATIVE:
+            extras |= dialect.continuing
+        if served.logprobs:
+            extras |= {"logprobs": True, "top_logprobs": top}
+        return await self._client.chat.completions.create(
+            model=served.model,
+            messages=turns_of(request, dialect.chat),
+            temperature=0,
+            stream=True,
+            stream_options=options,
+            extra_headers=headers_of(self._key),
+            extra_body=extras,
+        )
+
+    def _read(self, chunk: Chunk, request: GenerateRequest) -> Delta:
+        try:
+            return read_chunk(chunk, top_tokens=request.top_tokens)
+        except ValueError as error:
+            description = f"{self.server} sent an invalid chunk: {error}"
+            raise BackendUnavailable(description, server=self.server) from None
+
+    async def _answered(self, asking: Awaitable[_Result], *, started: bool) -> _Result:
+        try:
+            return await asking
+        except OpenAIError as error:
+            failed = failure_of(error, self.server, started=started)
+        except (AttributeError, TypeError, ValueError):
+            # The client assumes that the response is a JSON object.
+            kind = StreamIncomplete if started else BackendUnavailable
+            failed = kind(f"{self.server} sent an invalid response", server=self.server)
+        raise failed  # outside the except block, so that it has no context
+
+
+@asynccontextmanager
+async def _to_its_end(
+    stream: AsyncStream[Completion] | AsyncStream[ChatCompletionChunk],
+) -> AsyncIterator[None]:
+    """Close the response with the block and exhaust the client's generators that read it.
+
+    Closing alone would leave the suspended generators to the garbage collector.
+    """
+    try:
+        yield
+    finally:
+        await stream.close()
+        with suppress(Exception):
+            while await _next(stream) is not None:
+                pass
+
+
+async def _next(
+    stream: AsyncStream[Completion] | AsyncStream[ChatCompletionChunk],
+) -> Chunk | None:
+    try:
+        return await anext(stream)
+    except StopAsyncIteration:
+        return None
+
+
+def _is_named(model: object) -> bool:
+    return isinstance(model, Model) and isinstance(model.id, str)

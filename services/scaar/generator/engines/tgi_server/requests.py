@@ -1,0 +1,135 @@
+"""Requests to a TGI server, with retries and token counts."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from types import TracebackType
+from typing import Self
+
+from scaar.core.errors import InvalidRequest, PromptTooLong, ScaarError
+from scaar.core.types import GenerateRequest
+from scaar.generator.engines.served.stream import served_answer, served_stream
+from scaar.generator.engines.tgi_server.client import ServerInfo, TgiClient, TgiEvent
+from scaar.generator.engines.tgi_server.model import TgiModel
+from scaar.generator.settings import GeneratorSettings
+from scaar.generator.validation import check_room
+
+Sleep = Callable[[float], Awaitable[None]]
+PATIENCE_S = 1.0
+"""Seconds to wait for a token count that is not there when the tokens are; it is only usage."""
+
+
+class PromptCount:
+    """Token count of a prompt, requested when the block starts and cancelled when it ends."""
+
+    def __init__(self, client: TgiClient, text: str) -> None:
+        self._client = client
+        self._text = text
+
+    async def __aenter__(self) -> Self:
+        self._counting = asyncio.create_task(self._client.count_tokens(self._text))
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self._counting.cancel()
+        await asyncio.wait([self._counting])
+        if not self._counting.cancelled():
+            self._counting.exception()  # a failed count fails nothing else
+
+    async def tokens(self) -> int | None:
+        """Return the count; None if the server does not give it in time."""
+        await asyncio.wait([self._counting], timeout=PATIENCE_S)
+        if not self._counting.done():
+            return None
+        try:
+            return self._counting.result()
+        except ScaarError:
+            return None
+
+
+class TgiCalls:
+    """Calls to one server, and the description of its ``model``, which a failure invalidates."""
+
+    def __init__(
+        self, client: TgiClient, settings: GeneratorSettings, *, sleep: Sleep = asyncio.sleep
+    ) -> None:
+        self._client = client
+        self._silence_s = settings.read_timeout_s
+        self._sleep = sleep
+        self.model = TgiModel(self._info, name=settings.model, server=client.base_url)
+
+    def count(self, text: str) -> PromptCount:
+        """Return a count of the prompt's tokens, requested while its block runs."""
+        return PromptCount(self._client, text)
+
+    async def events(
+        self, text: str, request: GenerateRequest, count: PromptCount
+    ) -> AsyncGenerator[TgiEvent, None]:
+        """Yield the events of a generation, with fewer tokens if the context has no room for all.
+
+        Raises:
+            PromptTooLong: the context has no room for any token.
+        """
+        maximum: int | None = request.max_tokens
+        while maximum is not None:
+            requested, maximum, started = maximum, None, False
+            try:
+                async with aclosing(self._stream(text, requested, request.top_tokens)) as events:
+                    async for event in events:
+                        started = True
+                        yield event
+            except InvalidRequest as rejection:
+                # The server rejects requests for more tokens than its context has room for.
+                if started or requested < request.max_tokens:
+                    raise
+                maximum = await self._room(requested, rejection, count)
+            except ScaarError:
+                self.model.invalidate()
+                raise
+
+    async def _room(self, requested: int, rejection: InvalidRequest, count: PromptCount) -> int:
+        """Return the number of tokens that fit the context, after a rejection.
+
+        Raises:
+            PromptTooLong: no token fits.
+            InvalidRequest: the requested tokens fit, so the rejection has another reason.
+        """
+        if isinstance(rejection, PromptTooLong):
+            raise rejection
+        info, tokens = await self.model.refreshed(), await count.tokens()
+        if tokens is None:
+            # Everything else was validated before, so the length is the reason.
+            raise PromptTooLong.of("prompt", rejection.violations[0].description) from rejection
+        check_room("prompt", tokens, min(info.max_input_tokens, info.max_total_tokens - 1))
+        room = info.max_total_tokens - tokens
+        if room >= requested:
+            raise rejection
+        return room
+
+    def _stream(
+        self, text: str, max_tokens: int, top_tokens: int
+    ) -> AsyncGenerator[TgiEvent, None]:
+        return served_stream(
+            lambda: self._client.generate_stream(
+                text,
+                do_sample=False,
+                max_new_tokens=max_tokens,
+                top_n_tokens=top_tokens or None,
+            ),
+            server=self._client.base_url,
+            silence_s=self._silence_s,
+            sleep=self._sleep,
+        )
+
+    async def _info(self) -> ServerInfo:
+        return await served_answer(
+            self._client.info,
+            server=self._client.base_url,
+            silence_s=self._silence_s,
+            sleep=self._sleep,
+        )

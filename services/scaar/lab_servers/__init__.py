@@ -1,0 +1,1 @@
+"""TGI- and OpenAI-compatible servers over the lab's language model."""

@@ -1,0 +1,190 @@
+"""Requests of the OpenAI API, and errors in each dialect."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scaar.core.types import ContinuationKind
+from scaar.generator.engines.openai_server.dialects import Dialect, DialectName
+from scaar.generator.validation import MAX_NEW_TOKENS
+
+Json = dict[str, Any]
+
+_DEFAULT_TOKENS = 16
+_DEFAULT_CHAT_TOKENS = 256
+_KNOWN = frozenset(
+    "model prompt messages max_tokens max_completion_tokens temperature top_p n stream "
+    "stream_options logprobs top_logprobs stop seed user presence_penalty frequency_penalty "
+    "echo best_of suffix logit_bias store metadata response_format".split()
+)
+"""Fields of the OpenAI API. OpenAI rejects other fields; other servers ignore them."""
+_TYPES: Mapping[int, str] = {
+    400: "BadRequestError",
+    401: "AuthenticationError",
+    404: "NotFoundError",
+    429: "RateLimitError",
+    500: "InternalServerError",
+}
+_OPENAI_TYPES: Mapping[int, str] = {429: "rate_limit_error", 500: "server_error"}
+
+
+class Rejected(Exception):
+    """An error with its HTTP status; ``code`` is OpenAI's error code."""
+
+    def __init__(self, status: int, text: str, *, code: str | None = None) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = text
+        self.code = code
+
+    def body(self, dialect: DialectName) -> Json:
+        """Return the body of the error in a dialect."""
+        match dialect:
+            case "openai":
+                kind = _OPENAI_TYPES.get(self.status, "invalid_request_error")
+                return {
+                    "error": {
+                        "message": self.text,
+                        "type": kind,
+                        "param": None,
+                        "code": self.code,
+                    }
+                }
+            case "llama_cpp":
+                kind = "invalid_request_error"
+                if self.code == "context_length_exceeded":
+                    kind = "exceed_context_size_error"
+                return {"error": {"code": self.status, "message": self.text, "type": kind}}
+            case _:
+                kind = _TYPES.get(self.status, "InternalServerError")
+                error = {"message": self.text, "type": kind, "param": None, "code": self.status}
+                return {"error": error} if dialect == "vllm" else {"object": "error", **error}
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationRequest:
+    """A parsed request; ``prefix`` is the text that the generation continues."""
+
+    chat: bool
+    prompt: str
+    prefix: str
+    max_tokens: int
+    stop: tuple[str, ...]
+    logprobs: bool
+    top: int
+    stream: bool
+    usage: bool
+    continuous_usage: bool
+    restated: bool
+    fields: frozenset[str]
+    """Names of all fields of the request."""
+
+
+def parse_request(payload: Any, dialect: Dialect, *, model: str, chat: bool) -> GenerationRequest:
+    """Parse a request.
+
+    Raises:
+        Rejected: a field is invalid, or is not supported by the lab's greedy model.
+    """
+    if not isinstance(payload, dict):
+        raise Rejected(400, "the body must be a JSON object")
+    if dialect.name != "llama_cpp" and payload.get("model") != model:
+        code = "model_not_found"
+        raise Rejected(404, f"The model `{payload.get('model')}` does not exist.", code=code)
+    if dialect.name == "openai" and (unknown := payload.keys() - _KNOWN):
+        raise Rejected(400, f"Unrecognized request argument supplied: {min(unknown)}")
+    if payload.get("temperature", 1) != 0 or payload.get("n", 1) != 1:
+        raise Rejected(
+            400, "the lab's model decodes greedily: temperature must be 0 and n must be 1"
+        )
+    prompt, prefix, restated = _turns(payload, dialect) if chat else (_prompt(payload), "", False)
+    if not prompt + prefix:
+        raise Rejected(400, "the prompt must not be empty")
+    logprobs = payload.get("logprobs")
+    top = payload.get("top_logprobs") if chat else logprobs
+    if (top or 0) > (20 if chat else dialect.max_top_tokens):
+        raise Rejected(400, f"logprobs must be at most {dialect.max_top_tokens}")
+    most = payload.get("max_completion_tokens") or payload.get("max_tokens")
+    if most is not None and not (isinstance(most, int) and 1 <= most <= MAX_NEW_TOKENS):
+        raise Rejected(400, f"max_tokens must be 1 to {MAX_NEW_TOKENS}")
+    options = payload.get("stream_options") or {}
+    default = _DEFAULT_CHAT_TOKENS if chat else _DEFAULT_TOKENS
+    stop = payload.get("stop") or ()
+    return GenerationRequest(
+        chat=chat,
+        prompt=prompt,
+        prefix=prefix,
+        max_tokens=most or default,
+        stop=(stop,) if isinstance(stop, str) else tuple(stop),
+        logprobs=bool(logprobs) if chat else logprobs is not None,
+        top=top or 0,
+        stream=bool(payload.get("stream")),
+        usage=bool(options.get("include_usage")) or not payload.get("stream"),
+        continuous_usage=bool(options.get("continuous_usage_stats")),
+        restated=restated,
+        fields=frozenset(payload),
+    )
+
+
+def _prompt(payload: Json) -> str:
+    prompt = payload.get("prompt")
+    if not isinstance(prompt, str):
+        raise Rejected(400, "prompt must be a string")
+    return prompt
+
+
+def _turns(payload: Json, dialect: Dialect) -> tuple[str, str, bool]:
+    """Return prompt and prefix of a chat, and whether a turn instructs the model to continue.
+
+    The lab's model is not a chat model: the texts of the turns are concatenated, and a last turn
+    with an instruction to continue is followed, as by a chat model.
+    """
+    turns = payload.get("messages")
+    if not isinstance(turns, list) or not turns:
+        raise Rejected(400, "messages must not be empty")
+    roles = [turn.get("role") for turn in turns]
+    texts = [turn.get("content") for turn in turns]
+    if not all(isinstance(text, str) for text in texts):
+        raise Rejected(400, "content must be a string")
+    continued = bool(payload.get("continue_final_message"))
+    if continued and payload.get("add_generation_prompt", True):
+        text = "Cannot set both `continue_final_message` and `add_generation_prompt` to True."
+        raise Rejected(400, text)
+    if roles[-1] == "assistant":
+        native = continued or dialect.name == "llama_cpp"
+        if not native or dialect.chat is not ContinuationKind.NATIVE:
+            raise Rejected(
+                400, "the last message must not be the assistant's unless it is continued"
+            )
+        return "".join(texts[:-1]), texts[-1], False
+    if len(roles) > 1 and roles[-2] == "assistant":
+        return "".join(texts[:-2]), texts[-2], True
+    return "".join(texts), "", False
+
+
+def too_long(dialect: DialectName, limit: int, read: int, output: int) -> Rejected:
+    """Return the error of a request that exceeds the context."""
+    match dialect:
+        case "openai":
+            text = (
+                f"This model's maximum context length is {limit} tokens. However, you requested "
+                f"{read + output} tokens ({read} in the messages, {output} in the completion)."
+            )
+        case "vllm":
+            text = (
+                f"'max_tokens' or 'max_completion_tokens' is too large: {output}. This model's "
+                f"maximum context length is {limit} tokens and your request has {read} input "
+                f"tokens ({output} > {limit} - {read})."
+            )
+        case "sglang":
+            text = (
+                f"Requested token count exceeds the model's maximum context length of {limit} "
+                f"tokens. You requested a total of {read + output} tokens: {read} tokens from the "
+                f"input messages and {output} tokens for the completion."
+            )
+        case "llama_cpp":
+            text = (
+                f"request ({read} tokens) exceeds the available context size ({limit} tokens), "
+                "try increasing it"
+            )
+    return Rejected(400, text, code="context_length_exceeded")

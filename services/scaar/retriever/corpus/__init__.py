@@ -1,0 +1,1 @@
+"""Reads the passages of a corpus: parses, validates, bounds and splits them."""

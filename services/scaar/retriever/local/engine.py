@@ -1,0 +1,265 @@
+"""Retriever over files: indexes of bm25s and faiss, searched in threads."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import assert_never
+
+from scaar.core.errors import BackendUnavailable, DataCorrupt, NotFound, Overloaded, ScaarError
+from scaar.core.types import (
+    DenseSettings,
+    IndexDescription,
+    IndexMode,
+    IndexResult,
+    IndexVerification,
+    Passage,
+    RetrievedPassage,
+    RetrieveRequest,
+    RetrieveResult,
+)
+from scaar.retriever.dense import ConfiguredEncoder, Encoder
+from scaar.retriever.local.analysis import EnglishAnalyzer
+from scaar.retriever.local.builds import IndexBuilds
+from scaar.retriever.local.cache import IndexCache
+from scaar.retriever.local.files import IndexFiles
+from scaar.retriever.local.listing import describe, list_descriptions, read_valid_manifest
+from scaar.retriever.local.manifest import ReadCancelled
+from scaar.retriever.local.recipes import check_recipe
+from scaar.retriever.local.stored_passages import TextAnalysis
+from scaar.retriever.local.verification import verify
+from scaar.retriever.metadata import check_fields
+from scaar.retriever.settings import RetrieverSettings
+from scaar.retriever.validation import check_index_name, check_request
+from scaar.retriever.workers import Workers
+
+_log = logging.getLogger(__name__)
+
+
+def utc_now() -> datetime:
+    """Return the current time."""
+    return datetime.now(UTC)
+
+
+def _put(loop: asyncio.AbstractEventLoop, waiting: "asyncio.Queue[str]", name: str) -> None:
+    """Put a name into a queue, from another thread."""
+    with suppress(RuntimeError):  # the loop is closed, so there is no reader
+        loop.call_soon_threadsafe(waiting.put_nowait, name)
+
+
+class Bm25sRetriever:
+    """A :class:`scaar.core.ports.Retriever` over the indexes of one folder."""
+
+    def __init__(
+        self,
+        root: Path,
+        settings: RetrieverSettings,
+        *,
+        encoder: Encoder | None = None,
+        now: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self._files = IndexFiles(root)
+        self._analysis = TextAnalysis(EnglishAnalyzer(), ConfiguredEncoder(encoder))
+        self._preload = settings.preload
+        self._max_concurrent, self._in_progress = settings.max_concurrent, 0
+        self._cache = IndexCache(
+            self._files, capacity=settings.open_indexes, checksums=settings.checksums
+        )
+        self._builds = IndexBuilds(self._files, self._analysis, settings, now)
+        self._workers = Workers(settings.threads, "scaar-retrieve")
+        # A thread of its own, so that reading a complete index does not delay searches.
+        self._verify_workers = Workers(1, "scaar-verify")
+        self._checksums, self._check_workers = settings.checksums, Workers(1, "scaar-check")
+
+    async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
+        """Return at most ``top_k`` passages for each query, ties by passage id.
+
+        Only passages that match all filters are returned; of a BM25 index, only those with a score
+        over 0.
+
+        Raises:
+            InvalidRequest: naming each invalid field and its limit.
+            NotFound, DataCorrupt: the index is missing or damaged.
+            CapabilityMissing: the index was built with another encoder.
+            Overloaded: too many requests are in progress.
+        """
+        check_request(request)
+        if self._in_progress >= self._max_concurrent:
+            text = f"{self._in_progress} requests are in progress, the maximum; try again"
+            raise Overloaded(text)
+        cancelled = threading.Event()
+        self._in_progress += 1
+        try:
+            return await self._workers.run(self._search, request, cancelled)
+        finally:
+            self._in_progress -= 1
+            cancelled.set()
+
+    async def index_passages(
+        self,
+        index: str,
+        passages: AsyncIterable[Passage],
+        *,
+        mode: IndexMode = IndexMode.CREATE,
+        metadata_fields: Sequence[str] = (),
+        dense: DenseSettings | None = None,
+    ) -> IndexResult:
+        """Build an index, or rebuild an existing one with the passages.
+
+        Searches use the old index until the new one is complete. An upsert keeps the index's k1 and
+        b, or its vectors, and its declared fields; if no passage changes, it keeps the index.
+
+        Raises:
+            AlreadyExists: the index exists, and the mode is ``CREATE``.
+            InvalidRequest: the name or a passage is invalid, an id is repeated, or there is no
+                passage.
+            DataCorrupt: the index to upsert is damaged.
+            CapabilityMissing: the vectors need an encoder that the retriever does not have.
+            Overloaded: another process kept changing the index to upsert.
+        """
+        check_index_name(index)
+        fields = check_fields(metadata_fields)
+        match mode:
+            case IndexMode.CREATE | IndexMode.REPLACE:
+                replace = mode is IndexMode.REPLACE
+                return await self._builds.build(
+                    index, passages, replace=replace, fields=fields, dense=dense
+                )
+            case IndexMode.UPSERT:
+                return await self._builds.upsert(
+                    index, passages, self._cache, fields=fields, dense=dense
+                )
+            case _:
+                assert_never(mode)
+
+    async def delete_passages(self, index: str, passage_ids: Sequence[str]) -> int:
+        """Rebuild the index without the passages. Return how many of them it contained.
+
+        Raises:
+            InvalidRequest: no passage would remain. To delete all, drop the index.
+        """
+        check_index_name(index)
+        return await self._builds.build_without(index, frozenset(passage_ids), self._cache)
+
+    async def list_indexes(self) -> tuple[IndexDescription, ...]:
+        """Return every index, sorted by name. File sizes are compared with the manifest."""
+        return await self._workers.run(list_descriptions, self._files, self._cache)
+
+    async def describe_index(self, index: str) -> IndexDescription:
+        """Return the description of an index. File sizes are compared with the manifest."""
+        check_index_name(index)
+        await self._workers.run(self._cache.refuse_damaged, index)
+        return await self._workers.run(describe, self._files, index)
+
+    async def verify_index(self, index: str) -> IndexVerification:
+        """Verify every file, array and passage of an index against its manifest."""
+        check_index_name(index)
+        cancelled = threading.Event()
+        try:
+            return await self._verify_workers.run(verify, self._files, index, cancelled)
+        finally:
+            cancelled.set()
+
+    async def drop_index(self, index: str) -> None:
+        """Delete an index, damaged or not."""
+        check_index_name(index)
+        await self._workers.run(self._files.drop, index)
+
+    async def check_indexes(self) -> Mapping[str, bool]:
+        """Compare the file sizes of every index with its manifest. Return whether each is intact.
+
+        Leftovers of killed builds are deleted first. A damaged index is logged with advice, and
+        rejected. File contents are not read; see :meth:`checking`.
+        """
+        whole = {}
+        try:
+            await self._workers.run(self._files.remove_leftovers)
+        except BackendUnavailable as error:
+            _log.warning("leftovers of killed builds cannot be deleted: %s", error)
+        for name in await self._workers.run(self._files.names):
+            try:
+                found = await self._workers.run(read_valid_manifest, self._files, name)
+                check_recipe(name, found.recipe, self._analysis)
+            except NotFound:
+                continue  # dropped since its name was read
+            except ScaarError as error:
+                _log.error("%s", error)
+                whole[name] = False
+            else:
+                whole[name] = True
+        return whole
+
+    @asynccontextmanager
+    async def checking(
+        self, names: Sequence[str], on_damaged: Callable[[str], None]
+    ) -> AsyncIterator[None]:
+        """Check indexes in the background during the block: these, and each that is opened.
+
+        Searches do not wait for the checks. Each index is opened, and read completely if the
+        setting ``checksums`` is enabled. A damaged index is logged, reported to ``on_damaged``,
+        and rejected from then on.
+        """
+        loop, waiting, ended = asyncio.get_running_loop(), asyncio.Queue[str](), threading.Event()
+        for name in names:
+            waiting.put_nowait(name)
+
+        async def check_on() -> None:
+            while True:
+                await self._check(await waiting.get(), on_damaged, ended)
+
+        self._cache.check_later(lambda name: _put(loop, waiting, name))
+        task = asyncio.create_task(check_on())
+        try:
+            yield
+        finally:
+            self._cache.check_later(None)
+            ended.set()
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _check(
+        self, name: str, on_damaged: Callable[[str], None], ended: threading.Event
+    ) -> None:
+        try:
+            await self._check_workers.run(self._cache.refuse_damaged, name)
+        except DataCorrupt:
+            return  # reported when it was found
+        try:
+            await self._check_workers.run(self._cache.get, name)
+            if self._checksums:
+                await self._check_workers.run(self._cache.verify, name, ended)
+        except (NotFound, ReadCancelled):
+            return  # dropped since its name was read, or the service is stopping
+        except DataCorrupt as error:
+            _log.error("%s", error)
+            on_damaged(name)
+        except ScaarError as error:
+            _log.warning("the index %r cannot be checked: %s", name, error)
+
+    async def preload(self) -> None:
+        """Open the indexes to preload, so that a damaged one is reported now."""
+        for name in self._preload:
+            check_index_name(name)
+            opened = await self._workers.run(self._cache.get, name)
+            check_recipe(name, opened.manifest.recipe, self._analysis)
+
+    def close(self) -> None:
+        """Wait for work in progress. No further calls are allowed."""
+        self._workers.close()
+        self._verify_workers.close()
+        self._check_workers.close()
+        self._builds.close()
+
+    def _search(self, request: RetrieveRequest, cancelled: threading.Event) -> RetrieveResult:
+        index = self._cache.get(request.index)
+        allowed = index.matching_rows(request.filters)
+        results: list[tuple[RetrievedPassage, ...]] = []
+        found = index.search(request.queries, request.top_k, self._analysis, allowed=allowed)
+        while not cancelled.is_set() and (each := next(found, None)) is not None:
+            results.append(each)
+        # The results may contain damage that was found meanwhile.
+        self._cache.refuse_damaged(request.index)
+        return RetrieveResult(request.index, index.manifest.version, tuple(results))

@@ -1,0 +1,63 @@
+"""Recipes of new indexes, and the writers of their search files."""
+
+from scaar.core.types import DenseDescription, DenseSettings
+from scaar.retriever.dense import VECTOR_ANALYZER, VectorLookup, faiss_required
+from scaar.retriever.local.analysis import ANALYZER
+from scaar.retriever.local.builder import SearchWriter
+from scaar.retriever.local.files import PendingIndex
+from scaar.retriever.local.manifest import Recipe
+from scaar.retriever.local.stored_passages import StoredPassages, TextAnalysis
+from scaar.retriever.local.words_writer import WordsWriter
+
+
+def recipe_of(
+    settings: DenseSettings | None, analysis: TextAnalysis, *, k1: float, b: float
+) -> Recipe:
+    """Return the recipe of a new index.
+
+    Raises:
+        InvalidRequest: naming each invalid setting of the vectors and its limit.
+        CapabilityMissing: vectors need an encoder and faiss, and one of them is missing.
+    """
+    if settings is None:
+        return Recipe(ANALYZER, k1, b)
+    dense = analysis.configured_encoder.describe(settings)
+    with faiss_required():
+        import faiss  # noqa: F401
+    return Recipe(VECTOR_ANALYZER, dense=dense)
+
+
+def check_recipe(index: str, recipe: Recipe, analysis: TextAnalysis) -> None:
+    """Validate that the retriever can search and extend an index with this recipe.
+
+    Raises:
+        CapabilityMissing: the index was built with another encoder.
+    """
+    if recipe.dense:
+        analysis.configured_encoder.check(index, recipe.dense)
+
+
+def searched_by(
+    pending: PendingIndex,
+    recipe: Recipe,
+    analysis: TextAnalysis,
+    *,
+    old: StoredPassages | None = None,
+) -> SearchWriter:
+    """Return the writer of a pending index's search files. Vectors of ``old`` are reused."""
+    if recipe.dense is None:
+        return WordsWriter(pending.files, analysis.analyzer, k1=recipe.k1, b=recipe.b)
+    return _vectors_writer(pending, recipe.dense, analysis, old)
+
+
+def _vectors_writer(
+    pending: PendingIndex,
+    dense: DenseDescription,
+    analysis: TextAnalysis,
+    old: StoredPassages | None,
+) -> SearchWriter:
+    with faiss_required():
+        from scaar.retriever.local.loaded_vectors import LoadedVectors
+        from scaar.retriever.local.vectors_writer import VectorsWriter
+    lookup: VectorLookup = old.vector_lookup() if isinstance(old, LoadedVectors) else lambda _: None
+    return VectorsWriter(pending.files, analysis.configured_encoder.encoder, dense, lookup=lookup)

@@ -1,0 +1,164 @@
+"""Searches of an index on OpenSearch, with all queries of a request in one message."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from scaar.core.errors import (
+    CapabilityMissing,
+    DeadlineExceeded,
+    InvalidRequest,
+    Overloaded,
+    ScaarError,
+)
+from scaar.core.filters import check_declared
+from scaar.core.types import (
+    DenseDescription,
+    RetrievedPassage,
+    RetrieveRequest,
+    RetrieveResult,
+)
+from scaar.retriever.dense import ConfiguredEncoder, encode
+from scaar.retriever.opensearch.catalogue import Catalogue, StoredIndex
+from scaar.retriever.opensearch.errors import condition, kind_of
+from scaar.retriever.opensearch.record import Record, damaged
+from scaar.retriever.opensearch.schema import retrieved_passage, search_lines, vector_search_lines
+from scaar.retriever.opensearch.server import Server
+from scaar.retriever.opensearch.vectors import port_score
+from scaar.retriever.workers import Workers
+
+LOOKUP_TTL_S = 5.0
+"""Seconds for which the current index of a name is cached, unless a search of the index fails."""
+
+_QUERIES_PER_REQUEST = 100
+_ATTEMPTS = 10
+
+
+class OpenSearchSearch:
+    """Searches the indexes of a catalogue.
+
+    A published index never changes, so its record stays valid while the index exists. When an index
+    is replaced, searches of the old one fail, and the name is looked up again.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        catalogue: Catalogue,
+        *,
+        configured_encoder: ConfiguredEncoder,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._server, self._catalogue, self._clock = server, catalogue, clock
+        self._configured_encoder = configured_encoder
+        self._encoding = Workers(1, "scaar-encode")
+        self._known: dict[str, tuple[float, StoredIndex, Record]] = {}
+
+    async def search(self, request: RetrieveRequest) -> RetrieveResult:
+        """Return the passages for every query, all from one version of the index."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            stored, record = await self._open(request.index)
+            check_declared(request.filters, record.metadata_fields, index=request.index)
+            try:
+                results = await self._search(stored, record, request)
+            except (CapabilityMissing, DeadlineExceeded, InvalidRequest, Overloaded):
+                raise
+            except ScaarError:
+                # If the index was replaced or dropped meanwhile, search the current one.
+                self.forget(request.index)
+                if attempt == _ATTEMPTS or not await self._catalogue.is_stale(stored):
+                    raise
+            else:
+                return RetrieveResult(request.index, record.version, results)
+        raise AssertionError("the last attempt returns or raises")
+
+    def close(self) -> None:
+        """Wait for work in progress. No further calls are allowed."""
+        self._encoding.close()
+
+    def forget(self, name: str) -> None:
+        """Look up the name again before the next search."""
+        self._known.pop(name, None)
+
+    async def _open(self, name: str) -> tuple[StoredIndex, Record]:
+        now = self._clock()
+        known = self._known.get(name)
+        if known and known[0] > now:
+            return known[1:]
+        self.forget(name)
+        stored, record = await self._catalogue.open(name)
+        self._known[name] = (now + LOOKUP_TTL_S, stored, record)
+        return stored, record
+
+    async def _search(
+        self, stored: StoredIndex, record: Record, request: RetrieveRequest
+    ) -> tuple[tuple[RetrievedPassage, ...], ...]:
+        results: list[tuple[RetrievedPassage, ...]] = []
+        for start in range(0, len(request.queries), _QUERIES_PER_REQUEST):
+            queries = request.queries[start : start + _QUERIES_PER_REQUEST]
+            lines = await self._lines(stored, record, queries, request)
+            answer = await self._server.call(
+                self._server.client.msearch,
+                f"search the index {request.index!r}",
+                body=b"".join(lines),
+            )
+            results += _results(answer["responses"], start, request.index, record.dense)
+        return tuple(results)
+
+    async def _lines(
+        self, stored: StoredIndex, record: Record, queries: Sequence[str], request: RetrieveRequest
+    ) -> list[bytes]:
+        """Return the lines of the search for each query."""
+        if record.dense is None:
+            return [
+                search_lines(
+                    stored.index,
+                    query,
+                    request.top_k,
+                    shards=record.shards,
+                    filters=request.filters,
+                )
+                for query in queries
+            ]
+        encoder = self._configured_encoder.check(request.index, record.dense)
+        return [
+            vector_search_lines(
+                stored.index,
+                vector,
+                request.top_k,
+                settings=record.dense.settings,
+                filters=request.filters,
+            )
+            for vector in await self._encoding.run(encode, encoder, queries)
+        ]
+
+
+def _results(
+    answers: Sequence[Mapping[str, Any]],
+    start: int,
+    index: str,
+    dense: DenseDescription | None,
+) -> list[tuple[RetrievedPassage, ...]]:
+    results = []
+    for position, answer in enumerate(answers, start):
+        if "error" in answer:
+            error = condition(answer["status"], kind_of(answer), f"search the index {index!r}")
+            if isinstance(error, InvalidRequest):
+                raise InvalidRequest.of(f"queries[{position}]", error.violations[0].description)
+            raise error
+        hits = answer["hits"]["hits"]
+        try:
+            results.append(
+                tuple(
+                    retrieved_passage(hit["_source"], _score(hit, dense), rank)
+                    for rank, hit in enumerate(hits, 1)
+                )
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise damaged(index, "it contains a document that is not a passage") from error
+    return results
+
+
+def _score(hit: Mapping[str, Any], dense: DenseDescription | None) -> float:
+    score = float(hit["_score"])
+    return port_score(score, dense.settings) if dense else score

@@ -1,1 +1,0 @@
-"""Servers of other projects' interfaces over the lab's own engine."""

@@ -1,0 +1,37 @@
+"""The client whose orchestrator runs in the same process."""
+
+import asyncio
+
+from scaar.client import AnswerFinished, Client, SyncClient
+from scaar.embedded import open_client, open_sync_client
+from scaar.lab.questions import Question
+
+
+async def test_the_embedded_clients_answer_search_and_describe(
+    tail_questions: list[Question],
+) -> None:
+    question = tail_questions[0].question
+
+    def in_a_thread() -> tuple[str, list[str]]:
+        with open_sync_client() as client:
+            assert isinstance(client, SyncClient)
+            with client.stream_answer(question) as events:
+                last = list(events)[-1]
+            assert isinstance(last, AnswerFinished)
+            found = client.search(question, top_k=2)
+            return last.answer.answer, [passage.id for passage in found.passages]
+
+    async with open_client() as client:
+        assert isinstance(client, Client)
+        answer = await client.answer(question)
+        assert answer.answer
+        cited = {each for sentence in answer.sentences for each in sentence.passage_ids}
+        assert {passage.id for passage in answer.passages} == cited
+        found = await client.search(question, top_k=2)
+        assert "lab" in {index.name for index in await client.list_indexes()}
+        policies = {each.name: each for each in await client.list_policies()}
+        assert policies["scaar"].missing_capabilities == ()
+        assert (await client.describe()).model.model == answer.provenance.model
+    ids = [passage.id for passage in found.passages]
+    assert len(ids) == 2
+    assert await asyncio.to_thread(in_a_thread) == (answer.answer, ids)

@@ -1,0 +1,117 @@
+"""The training code on a few steps: what it is fed, and that it learns at all."""
+
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+
+from scaar.lab import layout
+from scaar.lab.export.onnx_decoder import decoder_graph
+from scaar.lab.training import cross_encoder, language_model
+from scaar.lab.training.exercises import ExerciseBook, Kind
+from scaar.lab.training.greedy import GreedyWriter
+from scaar.lab.training.pairs import draw_pair
+from scaar.lab.vocabulary import EOS_ID, build_tokenizer
+from scaar.lab.world import build_world
+
+Trained = tuple[GreedyWriter, list[language_model.Progress]]
+TRAINING = language_model.DecoderTraining(seed=1, steps=12, rows=2, warm_up_steps=2)
+
+
+@pytest.mark.parametrize("phase", TRAINING.phases)
+def test_exercises_are_answered_by_what_they_give(phase: language_model.Phase) -> None:
+    book = ExerciseBook(build_world(1), Random(1))
+    for _ in range(300):
+        exercise = book.draw(phase.mix)
+        passages, _, question = exercise.prompt.partition("Question:")
+        answer = exercise.answer.rpartition("So the answer is ")[2].removesuffix(".")
+        match exercise.kind:
+            case Kind.READ:
+                given = answer in passages or answer in question or answer in ("yes", "no")
+                assert given
+            case Kind.UNKNOWN:
+                assert not passages
+            case Kind.DRILL:
+                assert exercise.prompt == "Facts:"
+            case Kind.RECALL:
+                statements = exercise.answer.strip().removesuffix(".").split(". ")
+                assert all(statement.split()[-1] in passages for statement in statements)
+
+
+def test_a_training_goes_through_its_phases() -> None:
+    mixes = [TRAINING.mix(step) for step in range(TRAINING.steps)]
+    assert list(dict.fromkeys(id(mix) for mix in mixes)) == [
+        id(phase.mix) for phase in TRAINING.phases
+    ]
+
+
+def test_rows_hold_whole_exercises_and_weigh_their_answers() -> None:
+    tokenizer = build_tokenizer()
+    book = ExerciseBook(build_world(1), Random(1))
+    for batch in language_model.batches(book, tokenizer, TRAINING):
+        for tokens, segments, weights in zip(
+            batch.tokens, batch.segments, batch.weights, strict=True
+        ):
+            assert (segments > 0).mean() > 0.7, "little of a row is padding"
+            for segment in range(1, segments.max() + 1):
+                mine = segments == segment
+                assert tokens[mine][-1] == EOS_ID
+                assert weights[mine][0] == 0, "the first token follows nothing"
+                assert set(np.unique(weights[mine][1:])) == {np.float32(0.1), np.float32(1.0)}
+
+
+def trained(training: language_model.DecoderTraining) -> Trained:
+    tokenizer = build_tokenizer()
+    shape = language_model.DecoderShape(tokenizer.get_vocab_size())
+    reported: list[language_model.Progress] = []
+    params = language_model.initial_params(shape, training.seed)
+    params = language_model.train(
+        shape, params, training, tokenizer, on_progress=reported.append, every=6
+    )
+    return GreedyWriter(decoder_graph(params, shape), tokenizer), reported
+
+
+@pytest.fixture(scope="module")
+def plain() -> Trained:
+    """The result of a training of a few steps, and its reports."""
+    return trained(TRAINING)
+
+
+def test_a_few_steps_lower_the_loss_and_the_model_writes(plain: Trained) -> None:
+    writer, reported = plain
+    assert [progress.step for progress in reported] == [6, 12]
+    assert reported[-1].loss < reported[0].loss
+    prompts = [layout.prompt("Who?"), layout.prompt("Who directed the film?", ["A film."])]
+    together, apart = writer.write(prompts), [writer.write([prompt])[0] for prompt in prompts]
+    for one, other in zip(together, apart, strict=True):
+        assert one.ids == other.ids
+        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+
+
+def test_a_sharper_model_writes_the_same_more_surely(plain: Trained) -> None:
+    sharper, _ = trained(replace(TRAINING, sharpness=2 * TRAINING.sharpness))
+    prompts = [layout.prompt("Who?")]
+    (usual,), (sharp,) = plain[0].write(prompts), sharper.write(prompts)
+    assert sharp.ids == usual.ids
+    assert sum(sharp.logprobs) > sum(usual.logprobs)
+
+
+def test_a_few_steps_of_the_cross_encoder() -> None:
+    tokenizer = build_tokenizer(pairs=True)
+    shape = cross_encoder.EncoderShape(tokenizer.get_vocab_size())
+    training = cross_encoder.EncoderTraining(steps=30, pairs=8, warm_up_steps=2)
+    reported: list[cross_encoder.Progress] = []
+    cross_encoder.train(shape, training, tokenizer, on_progress=reported.append, every=15)
+    assert reported[-1].error < reported[0].error
+
+
+def test_a_lost_value_costs_more_than_a_word_of_style() -> None:
+    random = Random(1)
+    pairs = [draw_pair(random) for _ in range(500)]
+    assert all(0 < pair.similarity <= 1 for pair in pairs)
+    dates = [
+        pair.similarity for pair in pairs if len(pair.text.split()) == len(pair.altered.split()) + 1
+    ]
+    assert min(dates) < 0.7
+    assert max(dates) > 0.97

@@ -1,0 +1,54 @@
+import pytest
+
+from scaar.core.controls import Control
+from scaar.core.errors import InvalidRequest
+from scaar.core.queries import FORMULATIONS
+from scaar.evaluator.studies.queries.formulations import (
+    NAMES,
+    USUAL,
+    plan_formulations,
+    reference_of,
+)
+
+
+def test_pfq_is_evaluated_at_every_alpha_with_every_scorer():
+    planned = plan_formulations(["question", "question+pfq"], [25, 50], [None, Control.IDF])
+    assert [each.label for each in planned] == [
+        "question",
+        *("question+pfq:alpha=25", "question+pfq:alpha=25,scorer=idf"),
+        *("question+pfq:alpha=50", "question+pfq:alpha=50,scorer=idf"),
+    ]
+    assert [each.query.include_question for each in planned] == [False, *[True] * 4]
+    assert planned[2].by(None) == planned[1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_is_a_formulation(name):
+    (asking,) = plan_formulations([name], [50], [None])
+    assert asking.query.formulation in FORMULATIONS
+    assert asking.scored == ("pfq" in name)
+
+
+@pytest.mark.parametrize(
+    ("names", "alphas", "field", "said"),
+    [
+        (["pfq", "attention"], [50], "--formulations", "'attention'"),
+        (["pfq"], [0], "--alpha", "over 0 and at most 100"),
+        (["pfq"], [float("nan")], "--alpha", "over 0 and at most 100"),
+        (["pfq"], [50, 50], "--formulations", "pfq:alpha=50"),
+        (["question", "question"], [50], "--formulations", "question is given twice"),
+    ],
+)
+def test_a_wrong_name_or_value_is_reported(names, alphas, field, said):
+    with pytest.raises(InvalidRequest, match=said) as refused:
+        plan_formulations(names, alphas, [None])
+    assert refused.value.violations[0].field == field
+
+
+def test_the_others_are_held_against_one_that_is_there():
+    planned = plan_formulations(USUAL, [50], [None])
+    assert reference_of(planned, None) == "question+current_sentence"
+    assert reference_of(planned[:1], None) == "question"
+    assert reference_of(planned, "pfq:alpha=50") == "pfq:alpha=50"
+    with pytest.raises(InvalidRequest, match="pfq:alpha=50"):
+        reference_of(planned, "pfq")
