@@ -3,8 +3,11 @@
 import argparse
 import secrets
 import shutil
+import subprocess
 import sys
 import tempfile
+import traceback
+from collections.abc import Iterator
 from pathlib import Path
 
 from .injections import INJECTIONS
@@ -29,10 +32,25 @@ def main() -> int:
     # PostgreSQL does not run as root.
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o755)
-    passed = run(Options(given.seconds, seed, chosen, folder))
+    try:
+        passed = run(Options(given.seconds, seed, chosen, folder))
+    except* (RuntimeError, OSError, subprocess.SubprocessError) as errors:
+        traceback.print_exc()
+        # The cause comes last, where it is read first.
+        for each in _leaves(errors):
+            print(f"chaos could not run: {type(each).__name__}: {each}; logs in {folder}")
+        passed = False
     if passed and not given.keep:
         shutil.rmtree(folder)
     return 0 if passed else 1
+
+
+def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    for each in group.exceptions:
+        if isinstance(each, BaseExceptionGroup):
+            yield from _leaves(each)
+        else:
+            yield each
 
 
 if __name__ == "__main__":

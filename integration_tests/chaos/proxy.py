@@ -1,9 +1,8 @@
 """TCP proxy in front of one server, whose link can be slowed, blocked and reset."""
 
 import asyncio
+import socket
 from contextlib import suppress
-
-from ..servers.server_process import free_port
 
 HOST = "127.0.0.1"
 _CHUNK = 65_536
@@ -17,8 +16,11 @@ class Proxy:
     ends, as with TCP retransmission.
     """
 
-    def __init__(self, upstream: int, port: int = 0) -> None:
-        self.upstream, self.port = upstream, port or free_port()
+    def __init__(self, upstream: int) -> None:
+        self.upstream = upstream
+        # Bound from the beginning, so that nothing else takes the port.
+        self._socket = socket.create_server((HOST, 0))
+        self.port: int = self._socket.getsockname()[1]
         self.delay_s = 0.0
         self._passing = asyncio.Event()
         self._passing.set()
@@ -27,10 +29,11 @@ class Proxy:
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
-        self._server = await asyncio.start_server(self._accept, HOST, self.port)
+        self._server = await asyncio.start_server(self._accept, sock=self._socket)
 
     async def stop(self) -> None:
         if self._server is None:
+            self._socket.close()
             return
         self._server.close()
         tasks = list(self._connections)

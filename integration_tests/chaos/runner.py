@@ -48,7 +48,7 @@ def run(options: Options) -> bool:
     """Run and print the results; return whether there was no violation."""
 
     async def until_signalled() -> bool:
-        # ErrorDetails to end it still ends what it started.
+        # A signal still ends the processes that were started.
         task = asyncio.current_task()
         assert task
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)

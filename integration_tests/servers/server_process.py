@@ -1,6 +1,7 @@
 """Server process on loopback that is started, paused and ended by its process id."""
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -173,8 +174,21 @@ def _state_and_parent(pid: int) -> tuple[str, int]:
 
 
 def free_port() -> int:
-    """Return a free port on loopback."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Return a free port on loopback, never the same twice.
+
+    It is below the range of ephemeral ports, so that no client's connection takes it before the
+    server listens, and below that of ``free_places``.
+    """
+    while True:
+        port = random.randrange(10_000, 20_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        if port not in _given:
+            _given.add(port)
+            return port
+
+
+_given: set[int] = set()

@@ -18,6 +18,8 @@ from ..server_process import ServerProcess, free_port, other_than_root, server_f
 
 HERE = Path(__file__).resolve().parent
 USER = "postgres"
+_STATEMENT_S = 300
+"""As long as a start, since a disk that has much to write delays a commit."""
 
 
 class PostgresqlServer:
@@ -70,11 +72,11 @@ class PostgresqlServer:
         """Execute a statement and return its rows, one line each, with columns separated by ``|``.
 
         Raises:
-            RuntimeError: the server does not take it.
+            RuntimeError: the server refused the statement.
         """
         where = ["-h", "127.0.0.1", "-p", str(self.port), "-U", USER, "-d", database]
         asking = [self._program("psql"), *where, "-X", "-q", "-A", "-t", "-c", statement]
-        said = subprocess.run(asking, capture_output=True, text=True, timeout=60)
+        said = subprocess.run(asking, capture_output=True, text=True, timeout=_STATEMENT_S)
         if said.returncode:
             raise RuntimeError(said.stderr.strip())
         return said.stdout.strip()
