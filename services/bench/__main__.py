@@ -20,7 +20,7 @@ def main() -> None:
         ("equal", 24, "questions at a matched retrieval budget"),
         ("rounds", 3, "rounds at a matched retrieval budget"),
         ("answers", 2000, "answers for the memory measurement"),
-        ("window", 6, "seconds at each load of the overload measurement"),
+        ("window", 15, "seconds at each load of the overload measurement"),
     ):
         parser.add_argument(f"--{name}", type=_count, default=default, help=f"{text} ({default})")
     arguments = parser.parse_args()
