@@ -51,11 +51,11 @@ help: ## show this list
 demo: $(VENV)/.app ## set up and answer a question with adaptive retrieval
 	@$(BIN)/scaar demo
 
-test: $(VENV)/.dev ## set up and run the unit and contract tests (WORKERS=2 processes; 0: in this one)
-	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal services/tests/unit services/tests/contract
+test: $(VENV)/.dev ## set up and run the unit tests (WORKERS=2 processes; 0: in this one)
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not slow" services/tests/unit
 
-test-lab: $(VENV)/.dev ## run the tests on the lab's models and on processes of the services (5 minutes)
-	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile services/tests/lab_models services/tests/processes
+test-lab: $(VENV)/.dev ## run the tests over sockets, on the lab's models and on processes of the services (10 minutes)
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile -m slow services/tests
 
 test-embedded: $(EMBEDDED)/.test ## run the client and the embedded engines with their own extras only (macOS too)
 	@$(EMBEDDED)/bin/scaar demo
@@ -106,7 +106,7 @@ chaos: $(VENV)/.dev ## inject faults into an installation of processes under loa
 	@$(BIN)/python -m pytest -q integration_tests/chaos
 	@GRPC_VERBOSITY=ERROR $(BIN)/python -m integration_tests.chaos --seconds $(SECONDS) $(SEED:%=--seed %) $(ONLY:%=--only %)
 
-bench: $(VENV)/.dev ## measure the cost of answers over plain generation, policies at equal retrievals, goodput under overload (about 8 minutes)
+bench: $(VENV)/.dev ## measure the cost of answers over plain generation, policies at equal retrievals, goodput under overload (about 13 minutes)
 	@PYTHONPATH=services $(BIN)/python -m bench $(BENCH)
 
 bench-evals: $(VENV)/.dev ## measure evaluations as a service, with 1, 2 and 4 workers (real Redis and PostgreSQL)

@@ -18,6 +18,10 @@ settings.register_profile(
 )
 settings.load_profile("scaar")
 
+_HERE = Path(__file__).parent
+_SLOW = ("contract", "lab_models", "processes")
+"""Folders of tests that are slow by their nature: sockets, the lab's models, processes."""
+
 _LEFT_OUT = pytest.StashKey[int]()
 _COUNTED = "tests of real data left out"
 
@@ -29,8 +33,12 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"SCAAR_TEST_DATA is not a folder: {folder}")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect, and count, the tests that need SCAAR_TEST_DATA when it is unset."""
+    """Mark slow tests by folder; deselect, and count, those that lack SCAAR_TEST_DATA."""
+    for item in items:
+        if item.path.is_relative_to(_HERE) and item.path.relative_to(_HERE).parts[0] in _SLOW:
+            item.add_marker(pytest.mark.slow)
     if os.environ.get("SCAAR_TEST_DATA"):
         return
     left_out = [item for item in items if item.get_closest_marker("real_data")]

@@ -16,6 +16,8 @@ from scaar.core.policies import PRESETS
 from scaar.core.policies.settings import SETTINGS
 from scaar.testing.commands import run_scaar
 
+pytestmark = pytest.mark.slow
+
 
 def test_policies_are_completed() -> None:
     assert complete_policy("dra") == ["dragin", "dragin_reference"]

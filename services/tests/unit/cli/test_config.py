@@ -13,6 +13,8 @@ from scaar.runtime.config_file import CONFIG_VARIABLE, SECTIONS
 from scaar.runtime.settings import section_name
 from scaar.testing.commands import run_scaar
 
+pytestmark = pytest.mark.slow
+
 USAGE, FAILURE = 2, 1
 NOWHERE = "dns:///127.0.0.1:1"
 

@@ -7,6 +7,8 @@ import pytest
 
 from scaar.testing.commands import run_scaar
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

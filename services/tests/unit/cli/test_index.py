@@ -144,6 +144,7 @@ def test_an_index_is_built_if_needed_and_otherwise_kept(home: Path, corpus: Path
     assert build() == "geo: is intact and stays as it is\n"
 
 
+@pytest.mark.slow
 def test_a_build_waits_for_its_retriever(home: Path, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         address = f"127.0.0.1:{listening.getsockname()[1]}"
@@ -274,6 +275,7 @@ def test_an_index_is_verified_and_a_damaged_one_listed(home: Path, corpus: Path)
         run("verify", "nowhere")
 
 
+@pytest.mark.slow
 def test_a_running_retriever_keeps_its_indexes_by_the_same_commands(
     home: Path, corpus: Path, served: str
 ) -> None:

@@ -47,6 +47,7 @@ def test_questions_have_the_fields_of_the_data_set() -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_supports_of_a_question_are_passages_of_its_world() -> None:
     passages = {passage["id"]: passage for passage in lines("passages", "--seed", "5")}
     assert len(passages) == 8_000
@@ -70,6 +71,7 @@ def test_the_other_questions_ask_for_plain_words() -> None:
     assert "--style" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_seed_always_gives_the_same_world() -> None:
     assert lines("passages", "--seed", "5") == lines("passages", "--seed", "5")
     assert lines("passages", "--seed", "5") != lines("passages", "--seed", "6")

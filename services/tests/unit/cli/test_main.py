@@ -263,6 +263,7 @@ def scaar(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_process_ends_with_one_line_and_the_status(home: Path) -> None:
     ran = scaar("ask", "Wörter 🙂", "--policy", "vielleicht 🙂", home=home)
     assert (ran.returncode, ran.stdout) == (USAGE, "")
@@ -270,6 +271,7 @@ def test_a_process_ends_with_one_line_and_the_status(home: Path) -> None:
     assert ran.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_process_without_its_service_reports_it_in_one_line(home: Path) -> None:
     ran = scaar("ask", "x", "--address", "dns:///127.0.0.1:1", home=home)
     assert (ran.returncode, ran.stdout) == (FAILURE, "")

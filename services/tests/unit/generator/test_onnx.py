@@ -22,6 +22,8 @@ from scaar.generator.settings import GeneratorSettings
 from scaar.lab.training.language_model import logits
 from scaar.lab.vocabulary import BOS_ID, EOS_ID, build_tokenizer
 
+pytestmark = pytest.mark.slow
+
 PROMPT = "Question:"
 """What the scripted models continue."""
 

@@ -39,6 +39,8 @@ from .openai_servers import (
     write,
 )
 
+pytestmark = pytest.mark.slow
+
 BEFORE_THE_FIRST_TOKEN = (
     (Failure.OVERLOAD, Overloaded),
     (Failure.UNAVAILABLE, BackendUnavailable),

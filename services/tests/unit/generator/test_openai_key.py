@@ -15,6 +15,8 @@ from scaar.lab_servers.openai_failures import Failure
 
 from .openai_servers import PROMPT, settings_of, text_of, write
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-abcdefgh"
 MIDDLE_OF_THE_PROMPT = PROMPT[20:40]
 

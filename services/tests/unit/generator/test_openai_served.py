@@ -25,6 +25,8 @@ from scaar.lab_servers.openai_failures import Failure
 
 from .openai_servers import PROMPT, REQUEST, end_of, opened, settings_of, text_of, tokens_of, write
 
+pytestmark = pytest.mark.slow
+
 APIS = ("completions", "chat")
 ODD_AND_ALIKE = (
     Failure.MANY_TOKENS,

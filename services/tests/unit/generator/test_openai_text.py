@@ -72,6 +72,7 @@ def test_text_without_tokens_is_one_token_without_a_log_probability() -> None:
     assert text.feed([], " Ada was") == [ServedToken(0, " Ada was")]
 
 
+@pytest.mark.slow
 @given(
     text=st.text(max_size=40),
     cuts=st.lists(st.integers(1, 4), min_size=1, max_size=30),

@@ -20,6 +20,8 @@ from scaar.testing.sockets import TRANSPORTS
 
 from .tgi_servers import PROMPT, Opened, end_of, opened, text_of, tokens_of, write
 
+pytestmark = pytest.mark.slow
+
 IMPATIENT: dict[str, Any] = {"read_timeout_s": 0.3}
 BEFORE_THE_FIRST_TOKEN = (
     (Failure.OVERLOAD, Overloaded),

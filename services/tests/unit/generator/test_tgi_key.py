@@ -25,6 +25,8 @@ from scaar.lab_servers.tgi_failures import Failure
 
 from .tgi_servers import text_of, write
 
+pytestmark = pytest.mark.slow
+
 KEY = "hf_abcdefgh"
 
 

@@ -16,6 +16,8 @@ from scaar.scorer.engines.pairs import encode_pairs
 from scaar.scorer.factory import open_scorer
 from scaar.scorer.settings import ScorerSettings
 
+pytestmark = pytest.mark.slow
+
 TOKENIZER = build_tokenizer(pairs=True)
 FILM = ScoreRequest("Who made it?", tuple(" The film was directed by Ann 🙂.".split()))
 SHORT = ScoreRequest("When?", ("Ann", "died", "died"))

@@ -23,6 +23,8 @@ from scaar.evaluator.store.database.evaluations import get_evaluation
 from scaar.evaluator.store.database.shards import ShardKey
 from scaar.testing.steady_answerer import SteadyAnswerer
 
+pytestmark = pytest.mark.slow
+
 COUNT, OF_A_SHARD = 20, 4
 POLICIES = (PolicyRequest("no_retrieval"), PolicyRequest("flare"))
 SETTINGS = EvaluatorSettings(shard_predictions=OF_A_SHARD * len(POLICIES))

@@ -86,6 +86,7 @@ def test_with_an_entity_a_question_the_interval_is_scipys() -> None:
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.002)
 
 
+@pytest.mark.slow
 def test_the_interval_covers_the_true_mean_as_often_as_it_says() -> None:
     # 300 sets of 120 entities with 1 to 4 questions that share an entity's level; the true mean
     # is 0.5. Of 300 intervals of 95% at least 277 cover it with probability 0.99 were it exact;

@@ -25,6 +25,7 @@ def test_a_passage_is_indexed_by_title_and_text() -> None:
     assert indexed_text("Etna", "A volcano.") == "Etna A volcano."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["_", "a", "a.", "1,", "a_", "_\u0301", "\u0301", "'", "👍\u200d", "\u200b", 'א"', "ไ"]
 )

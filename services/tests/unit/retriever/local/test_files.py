@@ -21,6 +21,8 @@ from scaar.retriever.settings import RetrieverSettings
 
 from ..conftest import PASSAGES, stream
 
+pytestmark = pytest.mark.slow
+
 BUILDER = textwrap.dedent(
     """
     import asyncio, sys

@@ -58,6 +58,7 @@ filters = st.lists(
 ).map(tuple)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(passages, passages, st.lists(filters, min_size=1, max_size=4), st.integers(1, 6))
 def test_a_tenant_sees_the_best_of_its_passages_and_nothing_else(

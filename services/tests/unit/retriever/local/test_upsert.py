@@ -22,6 +22,8 @@ from scaar.retriever.settings import RetrieverSettings
 
 from ..conftest import PASSAGES, stream
 
+pytestmark = pytest.mark.slow
+
 OpenEngine = Callable[..., AbstractAsyncContextManager[Bm25sRetriever]]
 
 WORDS = ("volcano", "river", "Japan", "Italy", "flows")
