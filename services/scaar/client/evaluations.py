@@ -9,7 +9,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager, contextmanager
-from typing import Unpack
+from typing import Any, TypedDict, Unpack
 
 from scaar.client.connection import ConnectionOptions, open_connection
 from scaar.client.loop_thread import LoopThread, opened_in_thread
@@ -26,13 +26,34 @@ from scaar.core.evaluations import (
     ReportFormat,
 )
 from scaar.core.ports import Evaluator
-from scaar.core.types import BudgetLimits, PolicyRequest
+from scaar.core.types import PolicyRequest
 from scaar.wire.evaluator import SERVICE_NAME, RemoteEvaluator
 
-_GRID = EvaluationGrid()
-_TIMEOUT_S = BudgetLimits().timeout_s
 Questions = Iterable[EvaluationQuestion] | AsyncIterable[EvaluationQuestion]
 Policies = Sequence[str | PolicyRequest]
+
+
+class EvaluationFields(TypedDict, total=False):
+    """What an evaluation is of and how it runs, besides its policies; all of it is optional.
+
+    ``dataset`` names a data set of the evaluator, else ``questions`` are sent. ``request_id`` is an
+    idempotency key. The others are the fields of :class:`EvaluationRequest` and have its defaults.
+    """
+
+    dataset: str
+    questions: Questions
+    grid: EvaluationGrid
+    limit: int | None
+    seed: int | None
+    indexes: Sequence[str]
+    scorers: Sequence[str]
+    timeout_s: float
+    theta_candidates: int | None
+    skip_unserved: bool
+    cache_generations: bool
+    style: float | None
+    tail_share: float | None
+    request_id: str
 
 
 class EvaluationClient:
@@ -47,27 +68,11 @@ class EvaluationClient:
     async def create_evaluation(
         self,
         policies: Policies,
-        *,
-        dataset: str = "",
-        questions: Questions = (),
-        grid: EvaluationGrid = _GRID,
-        limit: int | None = None,
-        seed: int | None = None,
-        indexes: Sequence[str] = (),
-        scorers: Sequence[str] = (),
-        timeout_s: float = _TIMEOUT_S,
-        theta_candidates: int | None = None,
-        skip_unserved: bool = False,
-        cache_generations: bool = False,
-        request_id: str = "",
+        **fields: Unpack[EvaluationFields],
     ) -> EvaluationDescription:
         """Create an evaluation of the policies on a data set of the evaluator, or on questions.
 
-        Returns the queued evaluation, or the existing one with the same ``request_id`` (an
-        idempotency key). ``timeout_s`` is the time limit of one answer. Several ``indexes`` and
-        ``scorers`` are compared, ``theta_candidates`` thresholds are placed for each policy,
-        ``skip_unserved`` leaves out settings that the model cannot serve, and with
-        ``cache_generations`` settings share generations (:class:`EvaluationRequest`). The
+        Returns the queued evaluation, or the existing one with the same ``request_id``. The
         evaluation continues if its client disconnects.
 
         Raises:
@@ -75,19 +80,12 @@ class EvaluationClient:
             AlreadyExists: the ``request_id`` belongs to a different request.
             Overloaded: the tenant has too many unfinished evaluations.
         """
+        sent: dict[str, Any] = dict(fields)
+        questions = sent.pop("questions", ())
+        for name in ("indexes", "scorers"):
+            sent[name] = tuple(sent.get(name, ()))
         request = EvaluationRequest(
-            policies=tuple(policy_request(policy, {}) for policy in policies),
-            dataset=dataset,
-            grid=grid,
-            limit=limit,
-            seed=seed,
-            indexes=tuple(indexes),
-            scorers=tuple(scorers),
-            timeout_s=timeout_s,
-            theta_candidates=theta_candidates,
-            skip_unserved=skip_unserved,
-            cache_generations=cache_generations,
-            request_id=request_id,
+            policies=tuple(policy_request(policy, {}) for policy in policies), **sent
         )
         return await self._evaluator.create_evaluation(request, _streamed(questions))
 
@@ -169,38 +167,10 @@ class SyncEvaluationClient:
     def create_evaluation(
         self,
         policies: Policies,
-        *,
-        dataset: str = "",
-        questions: Iterable[EvaluationQuestion] = (),
-        grid: EvaluationGrid = _GRID,
-        limit: int | None = None,
-        seed: int | None = None,
-        indexes: Sequence[str] = (),
-        scorers: Sequence[str] = (),
-        timeout_s: float = _TIMEOUT_S,
-        theta_candidates: int | None = None,
-        skip_unserved: bool = False,
-        cache_generations: bool = False,
-        request_id: str = "",
+        **fields: Unpack[EvaluationFields],
     ) -> EvaluationDescription:
         """Create an evaluation, as :meth:`EvaluationClient.create_evaluation`."""
-        return self._thread.run(
-            self._client.create_evaluation(
-                policies,
-                dataset=dataset,
-                questions=questions,
-                grid=grid,
-                limit=limit,
-                seed=seed,
-                indexes=indexes,
-                scorers=scorers,
-                timeout_s=timeout_s,
-                theta_candidates=theta_candidates,
-                skip_unserved=skip_unserved,
-                cache_generations=cache_generations,
-                request_id=request_id,
-            )
-        )
+        return self._thread.run(self._client.create_evaluation(policies, **fields))
 
     def get_evaluation(self, evaluation_id: str) -> EvaluationDescription:
         """Return the evaluation and its progress."""

@@ -73,6 +73,7 @@ class EvaluationRequest:
     ``theta_candidates``, each policy with a theta is evaluated at that many thresholds, placed at
     quantiles of its trigger score. With ``skip_unserved``, settings that the model cannot serve are
     left out. With ``cache_generations``, settings share generations, and times are not measured.
+    ``style`` and ``tail_share`` are shares of the questions of the data set ``lab``, 0 to 1.
     """
 
     policies: tuple[PolicyRequest, ...]
@@ -87,6 +88,8 @@ class EvaluationRequest:
     theta_candidates: int | None = None
     skip_unserved: bool = False
     cache_generations: bool = False
+    style: float | None = None
+    tail_share: float | None = None
     tenant: str = DEFAULT_TENANT
 
 

@@ -104,6 +104,8 @@ class CreateEvaluationRequest(_message.Message):
     SKIP_UNSERVED_FIELD_NUMBER: _builtins.int
     THETA_CANDIDATES_FIELD_NUMBER: _builtins.int
     CACHE_GENERATIONS_FIELD_NUMBER: _builtins.int
+    STYLE_FIELD_NUMBER: _builtins.int
+    TAIL_SHARE_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The idempotency key: at most 128 characters of printable ASCII, unique per tenant, otherwise
     INVALID_ARGUMENT. Default: a generated id.
@@ -140,6 +142,15 @@ class CreateEvaluationRequest(_message.Message):
     """Whether settings share the generations that they have in common, which saves calls of the model.
     Times are then not measured. INVALID_ARGUMENT unless the orchestrator is embedded and the
     service executes the evaluation itself.
+    """
+    style: _builtins.float
+    """For the data set lab: the share of questions that are answered with words of style, 0 to 1.
+    Default: 1. INVALID_ARGUMENT outside this range and for any other questions.
+    """
+    tail_share: _builtins.float
+    """For the data set lab: the share of questions about films that the lab's models have never seen,
+    0 to 1. Default: a half, in alternation. INVALID_ARGUMENT outside this range and for any other
+    questions.
     """
     @_builtins.property
     def questions(self) -> _containers.RepeatedCompositeFieldContainer[Global___EvaluationQuestion]:
@@ -190,15 +201,21 @@ class CreateEvaluationRequest(_message.Message):
         skip_unserved: _builtins.bool = ...,
         theta_candidates: _builtins.int | None = ...,
         cache_generations: _builtins.bool = ...,
+        style: _builtins.float | None = ...,
+        tail_share: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_seed", b"_seed", "_theta_candidates", b"_theta_candidates", "_timeout_s", b"_timeout_s", "grid", b"grid", "limit", b"limit", "seed", b"seed", "theta_candidates", b"theta_candidates", "timeout_s", b"timeout_s"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_seed", b"_seed", "_style", b"_style", "_tail_share", b"_tail_share", "_theta_candidates", b"_theta_candidates", "_timeout_s", b"_timeout_s", "grid", b"grid", "limit", b"limit", "seed", b"seed", "style", b"style", "tail_share", b"tail_share", "theta_candidates", b"theta_candidates", "timeout_s", b"timeout_s"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_seed", b"_seed", "_theta_candidates", b"_theta_candidates", "_timeout_s", b"_timeout_s", "cache_generations", b"cache_generations", "dataset", b"dataset", "grid", b"grid", "indexes", b"indexes", "limit", b"limit", "policies", b"policies", "questions", b"questions", "request_id", b"request_id", "scorers", b"scorers", "seed", b"seed", "skip_unserved", b"skip_unserved", "theta_candidates", b"theta_candidates", "timeout_s", b"timeout_s"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_seed", b"_seed", "_style", b"_style", "_tail_share", b"_tail_share", "_theta_candidates", b"_theta_candidates", "_timeout_s", b"_timeout_s", "cache_generations", b"cache_generations", "dataset", b"dataset", "grid", b"grid", "indexes", b"indexes", "limit", b"limit", "policies", b"policies", "questions", b"questions", "request_id", b"request_id", "scorers", b"scorers", "seed", b"seed", "skip_unserved", b"skip_unserved", "style", b"style", "tail_share", b"tail_share", "theta_candidates", b"theta_candidates", "timeout_s", b"timeout_s"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
     _WhichOneofReturnType__seed: _TypeAlias = _typing.Literal["seed"]  # noqa: Y015
     _WhichOneofArgType__seed: _TypeAlias = _typing.Literal["_seed", b"_seed"]  # noqa: Y015
+    _WhichOneofReturnType__style: _TypeAlias = _typing.Literal["style"]  # noqa: Y015
+    _WhichOneofArgType__style: _TypeAlias = _typing.Literal["_style", b"_style"]  # noqa: Y015
+    _WhichOneofReturnType__tail_share: _TypeAlias = _typing.Literal["tail_share"]  # noqa: Y015
+    _WhichOneofArgType__tail_share: _TypeAlias = _typing.Literal["_tail_share", b"_tail_share"]  # noqa: Y015
     _WhichOneofReturnType__theta_candidates: _TypeAlias = _typing.Literal["theta_candidates"]  # noqa: Y015
     _WhichOneofArgType__theta_candidates: _TypeAlias = _typing.Literal["_theta_candidates", b"_theta_candidates"]  # noqa: Y015
     _WhichOneofReturnType__timeout_s: _TypeAlias = _typing.Literal["timeout_s"]  # noqa: Y015
@@ -207,6 +224,10 @@ class CreateEvaluationRequest(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__limit) -> _WhichOneofReturnType__limit | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__seed) -> _WhichOneofReturnType__seed | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__style) -> _WhichOneofReturnType__style | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__tail_share) -> _WhichOneofReturnType__tail_share | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__theta_candidates) -> _WhichOneofReturnType__theta_candidates | None: ...
     @_typing.overload

@@ -232,7 +232,13 @@ def _evaluator() -> Mapping[str, Sequence[Message]]:
                 skip_unserved=True,
             ),
             pb.CreateEvaluationRequest(
-                dataset="lab", policies=[flare], limit=20, seed=2000, theta_candidates=2
+                dataset="lab",
+                policies=[flare],
+                limit=20,
+                seed=2000,
+                theta_candidates=2,
+                style=0.5,
+                tail_share=0.2,
             ),
         ),
         "GetEvaluation": (pb.GetEvaluationRequest(evaluation_id=KEPT_EVALUATION),),

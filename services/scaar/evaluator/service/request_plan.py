@@ -148,6 +148,10 @@ def _wrong(request: EvaluationRequest, sources: QuestionSources) -> Iterator[Vio
         yield Violation("limit", text)
     if request.seed is not None and not 0 <= request.seed <= MAX_SEED:
         yield Violation("seed", f"must be 0 to {MAX_SEED:,}, not {request.seed:,}")
+    if not request.dataset:
+        for field, share in (("style", request.style), ("tail_share", request.tail_share)):
+            if share is not None:
+                yield Violation(field, f"needs the data set {LAB.name}")
     if not 0 < request.timeout_s <= MAX_TIMEOUT_S:
         text = f"must be in (0, {MAX_TIMEOUT_S:g}], not {request.timeout_s:g}"
         yield Violation("timeout_s", text)
@@ -205,6 +209,8 @@ async def _drawn(
             "" if path is None else str(path),
             limit=request.limit,
             seed=request.seed,
+            style=request.style,
+            tail_share=request.tail_share,
         )
     except InvalidRequest as error:
         if path is None or str(path) not in error.message:
