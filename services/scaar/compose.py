@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from scaar.retriever.settings import RetrieverSettings
 
 EMBEDDED = "embedded"
+FOLDER = "embedded:"
+"""Prefix of the target of an evaluator over a folder in this process, ``embedded:DIR``."""
 LAB_SEED = 2000
 """Seed of the world of the index ``lab``."""
 LAB_INDEX_VERSION = "1edbffaa06e42555372e9147f166c086f6c63d85cfd403c66793786fbbfe6469"
@@ -457,10 +459,34 @@ async def _open_lab_ports(
 
 
 @asynccontextmanager
-async def open_evaluator(target: str) -> AsyncIterator[Evaluator]:
-    """Open the remote evaluator at a target."""
-    async with _open_channel(target, evaluator.SERVICE_NAME) as channel:
-        yield evaluator.RemoteEvaluator(channel, target)
+async def open_evaluator(target: str, *, run: bool = False) -> AsyncIterator[Evaluator]:
+    """Open the remote evaluator at a target, or for ``embedded:DIR`` one in this process.
+
+    The evaluator of a folder has the database ``DIR/evaluations.sqlite``. With ``run``, it runs
+    the unfinished evaluations while it is open, in one process at a time, and creates the folder;
+    without it, evaluations can be read and cancelled from any number of processes.
+
+    Raises:
+        InvalidRequest: another process runs the evaluations of the folder.
+        NotFound: the folder has no evaluations to read.
+    """
+    if not target.startswith(FOLDER):
+        async with _open_channel(target, evaluator.SERVICE_NAME) as channel:
+            yield evaluator.RemoteEvaluator(channel, target)
+        return
+    from scaar.evaluator.service.folder import open_folder
+    from scaar.evaluator.settings import EvaluatorSettings
+
+    with open_folder(Path(target.removeprefix(FOLDER)), EvaluatorSettings.read(), run) as settings:
+        if run:
+            async with open_hosted_evaluator(settings, exclusive=True) as hosted:
+                yield hosted
+        else:
+            from scaar.evaluator.service.setup import open_stored_evaluations
+
+            url = evaluator_database(settings)
+            async with open_stored_evaluations(settings, url, lab_index_name) as stored:
+                yield stored
 
 
 @asynccontextmanager
@@ -469,8 +495,12 @@ async def open_hosted_evaluator(
     *,
     breakers: Breakers = NO_BREAKERS,
     hooks: "EvaluationHooks | None" = None,
+    exclusive: bool = False,
 ) -> AsyncIterator["HostedEvaluator"]:
-    """Open an evaluator in this process, with its database and its answerer."""
+    """Open an evaluator in this process, with its database and its answerer.
+
+    ``exclusive`` says that no other process runs evaluations of the database.
+    """
     from scaar.evaluator.service.observers import NO_HOOKS
     from scaar.evaluator.service.setup import open_evaluator as open_service
 
@@ -487,6 +517,7 @@ async def open_hosted_evaluator(
             hooks=hooks or NO_HOOKS,
             controls=answerers.controls,
             cached=cached,
+            exclusive=exclusive,
         ) as hosted,
     ):
         yield hosted

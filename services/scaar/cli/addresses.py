@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from scaar.cli.serve.services import ServiceName, default_address
-from scaar.compose import EMBEDDED
+from scaar.compose import EMBEDDED, FOLDER
 from scaar.runtime.targets import check_target
 
 LOCAL_EVALUATOR = f"dns:///{default_address(ServiceName.EVALUATOR)}"
@@ -28,8 +28,8 @@ def _check_retriever_address(address: str) -> str:
 
 
 def check_evaluator(target: str | None) -> str | None:
-    """Return the value of ``--target`` if it is unset or a gRPC target."""
-    if target is not None:
+    """Return the value of ``--target`` if it is unset, a gRPC target or ``embedded:DIR``."""
+    if target is not None and not (target.startswith(FOLDER) and target != FOLDER):
         check_target(target, field="--target")
     return target
 
@@ -71,7 +71,8 @@ EvaluatorTarget = Annotated[
         "--target",
         callback=check_evaluator,
         metavar="HOST:PORT",
-        help="Running evaluator, or a gRPC target such as dns:///HOST:PORT.",
+        help="Running evaluator, or a gRPC target such as dns:///HOST:PORT; embedded:DIR is an "
+        "evaluator in this process with the folder's evaluations.",
     ),
 ]
 OptionalEvaluator = Annotated[
@@ -80,8 +81,8 @@ OptionalEvaluator = Annotated[
         "--target",
         callback=check_evaluator,
         metavar="HOST:PORT",
-        help="Running evaluator that has the evaluation, or a gRPC target such as "
-        "dns:///HOST:PORT. Default: a folder of this machine.",
+        help="Running evaluator that has the evaluation, a gRPC target such as "
+        "dns:///HOST:PORT, or embedded:DIR. Default: a folder of this machine.",
         show_default=False,
     ),
 ]

@@ -6,13 +6,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from scaar.client import open_sync_evaluation_client
 from scaar.client.loop_thread import LoopThread
 from scaar.compose import EMBEDDED
 from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.core.evaluations import EvaluationQuestion
 from scaar.core.types import BudgetLimits, PolicyRequest
 from scaar.evaluation.addresses import Addresses
+from scaar.evaluation.evaluator import open_evaluations
 from scaar.evaluation.local import EvaluationOptions, check_options, evaluate_locally
 from scaar.evaluation.progress import BarProgress
 from scaar.evaluation.questions import draw
@@ -47,6 +47,8 @@ def evaluate(
     grid: int | None = None,
     limit: int | None = None,
     seed: int | None = None,
+    style: float | None = None,
+    tail_share: float | None = None,
     concurrency: int = 4,
     timeout_s: float = _TIMEOUT_S,
     orchestrator: str = EMBEDDED,
@@ -58,16 +60,17 @@ def evaluate(
     """Evaluate policies on a data set, and return the results.
 
     With ``out``, the evaluation runs in this process, into that folder, and resumes there when it
-    is called again. With ``target``, such as ``dns:///host:50056``, a running evaluator runs it.
-    Exactly one of the two is given.
+    is called again. With ``target``, such as ``dns:///host:50056``, a running evaluator runs it;
+    with ``embedded:DIR``, one in this process with the database of that folder. Exactly one of
+    ``out`` and ``target`` is given.
 
     ``dataset`` is ``lab`` or ``NAME:PATH``; for a target also the name of one of its data sets,
     and the questions of a file are sent to it. ``policies`` are names, or requests with overrides.
     Every policy is evaluated at each combination of the ``values`` that it takes, by the name of
-    the setting. ``scorers``, ``gates``, ``indexes``, ``grid``, ``limit``, ``seed`` and
-    ``skip_unserved`` and ``cache_generations`` are those of ``scaar eval run``. ``retry_failed``
-    needs ``out``; ``concurrency`` and ``orchestrator`` have no effect on a target, which has its
-    own. ``timeout_s`` is the time limit of one answer, in seconds.
+    the setting. ``scorers``, ``gates``, ``indexes``, ``grid``, ``limit``, ``seed``, ``style``,
+    ``tail_share``, ``skip_unserved`` and ``cache_generations`` are those of ``scaar eval run``.
+    ``retry_failed`` needs ``out``; ``concurrency`` and ``orchestrator`` have no effect on a target,
+    which has its own. ``timeout_s`` is the time limit of one answer, in seconds.
 
     Raises:
         InvalidRequest: naming every invalid argument; no model was called.
@@ -83,9 +86,8 @@ def evaluate(
     check_index_names(indexes)
     shown = BarProgress(enabled=progress)
     if target is not None:
-        for name, given in (("retry_failed", retry_failed),):
-            if given:
-                raise InvalidRequest.of(name, "needs out: an evaluator has no such option")
+        if retry_failed:
+            raise InvalidRequest.of("retry_failed", "needs out: an evaluator has no such option")
         evaluation_id = _evaluate_at(
             target,
             dataset,
@@ -93,6 +95,8 @@ def evaluate(
             shown,
             limit=limit,
             seed=seed,
+            style=style,
+            tail_share=tail_share,
             indexes=indexes,
             scorers=scorers,
             timeout_s=timeout_s,
@@ -105,7 +109,7 @@ def evaluate(
     if scorers:
         settings = with_scorers(settings, scorers_named(scorers))
     options = EvaluationOptions(
-        drawn=draw(dataset, limit=limit, seed=seed),
+        drawn=draw(dataset, limit=limit, seed=seed, style=style, tail_share=tail_share),
         settings=with_indexes(settings, indexes),
         out=Path(out),
         index=indexes[0] if indexes else None,
@@ -134,7 +138,7 @@ def _evaluate_at(
     if path:
         drawn = draw(dataset, limit=None, seed=None)
         questions = [describe_question(each) for each in drawn.questions]
-    with open_sync_evaluation_client(target) as client:
+    with open_evaluations(target, run=True) as client:
         created = client.create_evaluation(
             policies,
             dataset="" if path else name,

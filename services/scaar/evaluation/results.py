@@ -7,10 +7,10 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scaar.client import open_sync_evaluation_client
 from scaar.core.errors import CapabilityMissing, InvalidRequest, ScaarError
 from scaar.core.evaluations import EvaluationPrediction, EvaluationQuestion
 from scaar.core.types import AnswerEvent, PolicyRequest, Usage
+from scaar.evaluation.evaluator import open_evaluations
 from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.prediction_view import describe_prediction, describe_question, with_details
 from scaar.evaluator.records import Question, Score, Setting
@@ -292,7 +292,7 @@ def of_service(target: str, evaluation_id: str) -> Results:
 
     Its report needs an evaluation that has succeeded.
     """
-    with open_sync_evaluation_client(target) as client:
+    with open_evaluations(target) as client:
         described = client.get_evaluation(evaluation_id)
         first = described.settings[0]
         of_first = client.predictions(evaluation_id, setting=first, detailed=True)
@@ -300,15 +300,15 @@ def of_service(target: str, evaluation_id: str) -> Results:
         predictions = list(client.predictions(evaluation_id))
 
     def report() -> str:
-        with open_sync_evaluation_client(target) as client:
+        with open_evaluations(target) as client:
             return client.report(evaluation_id, "html")
 
     def detailed() -> Iterator[EvaluationPrediction]:
-        with open_sync_evaluation_client(target) as client:
+        with open_evaluations(target) as client:
             yield from client.predictions(evaluation_id, detailed=True)
 
     def events(setting: str, question_id: str) -> Sequence[AnswerEvent]:
-        with open_sync_evaluation_client(target) as client:
+        with open_evaluations(target) as client:
             (found,) = client.predictions(
                 evaluation_id, setting=setting, question_id=question_id, detailed=True
             )

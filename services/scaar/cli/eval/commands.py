@@ -84,8 +84,6 @@ class _Run:
         elif target is not None:
             _refuse(
                 {
-                    "--style": self.style,
-                    "--tail-share": self.tail_share,
                     "--concurrency": self.concurrency,
                     "--address": self.addresses,
                     "--retry-failed": self.retry_failed,
@@ -128,6 +126,8 @@ class _Run:
             aliases=self.aliases,
             limit=self.limit,
             seed=self.seed,
+            style=self.style,
+            tail_share=self.tail_share,
             theta_candidates=self.grid,
             skip_unserved=self.skip_unserved,
             cache_generations=self.cache_generations,

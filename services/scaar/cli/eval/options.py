@@ -132,7 +132,8 @@ Target = Annotated[
         callback=check_evaluator,
         metavar="HOST:PORT",
         help="Running evaluator that runs the evaluation instead, or a gRPC target such as "
-        "dns:///HOST:PORT.",
+        "dns:///HOST:PORT; embedded:DIR is an evaluator in this process with the folder's "
+        "evaluations.",
         show_default=False,
     ),
 ]

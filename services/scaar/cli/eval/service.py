@@ -14,7 +14,7 @@ from scaar.cli.addresses import LOCAL_EVALUATOR, EvaluatorTarget
 from scaar.cli.eval.fields import draw
 from scaar.cli.eval.watch import watch_to_end
 from scaar.cli.tables import Column, Format, Table, TableFormat, Value, print_table
-from scaar.compose import open_evaluator
+from scaar.compose import FOLDER, open_evaluator
 from scaar.core.errors import InvalidRequest
 from scaar.core.evaluations import (
     EvaluationDescription,
@@ -40,6 +40,8 @@ class HostedRun:
     aliases: Path | None
     limit: int | None
     seed: int | None
+    style: float | None
+    tail_share: float | None
     theta_candidates: int | None
     skip_unserved: bool
     cache_generations: bool
@@ -64,6 +66,8 @@ class HostedRun:
             theta_candidates=self.theta_candidates,
             skip_unserved=self.skip_unserved,
             cache_generations=self.cache_generations,
+            style=self.style,
+            tail_share=self.tail_share,
             tenant=self.tenant,
         )
 
@@ -88,21 +92,28 @@ def evaluate_at(target: str, run: HostedRun, *, detach: bool, output: TableForma
         ScaarError: the evaluation cannot be created.
         Exit: the evaluation did not succeed; the status is 1.
     """
+    if detach and target.startswith(FOLDER):
+        text = f"cannot be combined with --target {target}, whose evaluations run in this process"
+        raise InvalidRequest.of("--detach", text)
     request, questions = run.request(), run.questions()
-    created = call_evaluator(
-        target, lambda evaluator: evaluator.create_evaluation(request, _sent(questions))
-    )
-    if detach:
-        print(created.id)
-        return
-    err = Console(stderr=True, highlight=False)
-    err.print(f"evaluation {created.id}", soft_wrap=True, markup=False)
-    try:
-        asyncio.run(watch_to_end(created.id, target, output))
-    except KeyboardInterrupt:
-        text = f"the evaluation continues: scaar eval watch {created.id} --target {target}"
-        err.print(text, soft_wrap=True, markup=False)
-        raise
+
+    async def evaluate() -> None:
+        async with open_evaluator(target, run=True) as evaluator:
+            created = await evaluator.create_evaluation(request, _sent(questions))
+            if detach:
+                print(created.id)
+                return
+            err = Console(stderr=True, highlight=False)
+            err.print(f"evaluation {created.id}", soft_wrap=True, markup=False)
+            try:
+                await watch_to_end(evaluator, created.id, output)
+            except asyncio.CancelledError:
+                continues = "continue it" if target.startswith(FOLDER) else "it continues"
+                text = f"{continues}: scaar eval watch {created.id} --target {target}"
+                err.print(text, soft_wrap=True, markup=False)
+                raise
+
+    asyncio.run(evaluate())
 
 
 def watch(
@@ -110,9 +121,15 @@ def watch(
 ) -> None:
     """Show the progress of a hosted evaluation until it ends.
 
-    The exit status is 1 unless the evaluation succeeds.
+    An evaluation of embedded:DIR runs, or continues, meanwhile. The exit status is 1 unless the
+    evaluation succeeds.
     """
-    asyncio.run(watch_to_end(evaluation_id, target, output))
+
+    async def run() -> None:
+        async with open_evaluator(target, run=True) as evaluator:
+            await watch_to_end(evaluator, evaluation_id, output)
+
+    asyncio.run(run())
 
 
 def list_evaluations(

@@ -12,7 +12,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from scaar.cli.eval.progress import LINE_EVERY_S
 from scaar.cli.eval.table import NAMES
 from scaar.cli.tables import Column, Table, TableFormat, number, print_table
-from scaar.compose import open_evaluator
 from scaar.core.errors import BackendUnavailable, DeadlineExceeded, StreamIncomplete
 from scaar.core.evaluations import EvaluationProgress, EvaluationState
 from scaar.core.ports import Evaluator
@@ -23,7 +22,9 @@ PATIENCE_S = 300.0
 """Maximum time in seconds without an answer of an evaluator that answered before."""
 
 
-async def watch_to_end(evaluation_id: str, target: str, output: TableFormat | None) -> None:
+async def watch_to_end(
+    evaluator: Evaluator, evaluation_id: str, output: TableFormat | None
+) -> None:
     """Show the progress of an evaluation until it ends, then its results.
 
     Raises:
@@ -31,10 +32,9 @@ async def watch_to_end(evaluation_id: str, target: str, output: TableFormat | No
     """
     console = Console(stderr=True, highlight=False)
     last: EvaluationProgress | None = None
-    async with open_evaluator(target) as evaluator:
-        with _shown(console) as show:
-            async for last in _progress(evaluator, evaluation_id, on_interruption=show.interrupted):
-                show(last)
+    with _shown(console) as show:
+        async for last in _progress(evaluator, evaluation_id, on_interruption=show.interrupted):
+            show(last)
     assert last is not None
     _print_end(console, last, output)
     if last.evaluation.state is not EvaluationState.SUCCEEDED:

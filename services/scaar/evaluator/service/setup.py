@@ -31,6 +31,7 @@ from scaar.evaluator.service.supervisor import Supervisor
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.evaluator.store.database.database import Database, file_of, open_database
 from scaar.evaluator.store.database.migration import check, upgrade
+from scaar.evaluator.store.database.shards import release_all
 from scaar.runtime.settings import variable_of
 
 _MIB = 1024 * 1024
@@ -47,11 +48,13 @@ async def open_evaluator(
     hooks: EvaluationHooks = NO_HOOKS,
     controls: Controls = NO_CONTROLS,
     cached: Answerers | None = None,
+    exclusive: bool = False,
 ) -> AsyncIterator[HostedEvaluator]:
     """Open the evaluator over a database; shards are executed in this process or by workers.
 
     ``controls`` are the answerers of scorer controls that evaluations can use, and ``cached`` the
-    answerers with cached generations, which only shards in this process can use.
+    answerers with cached generations, which only shards in this process can use. ``exclusive`` says
+    that no other process has a shard, so that shards of a lost process are free immediately.
 
     Raises:
         InvalidRequest: a data set of the settings is unknown or its file does not exist; or there
@@ -67,6 +70,8 @@ async def open_evaluator(
         caches_generations=cached is not None,
     )
     async with open_checked_database(database_url) as database:
+        if exclusive:
+            await release_all(database)
         wake = asyncio.Event()
         starter = EvaluationStarter(
             *(database, answerer, __version__, time.time, settings.shard_predictions),
@@ -89,15 +94,39 @@ async def open_evaluator(
                 _running(supervisor),
                 publish_counts(database, hooks.observer, now=time.time),
             ):
-                yield HostedEvaluator(
-                    database=database,
-                    sources=sources,
-                    max_unfinished=settings.max_unfinished,
-                    now=time.time,
-                    new_id=lambda: uuid.uuid4().hex,
-                    on_change=wake.set,
-                    operator_tenants=settings.operator_tenants,
-                )
+                yield _hosted(settings, database, sources, on_change=wake.set)
+
+
+@asynccontextmanager
+async def open_stored_evaluations(
+    settings: EvaluatorSettings, database_url: str, lab_index: Callable[[int], str]
+) -> AsyncIterator[HostedEvaluator]:
+    """Open an evaluator that runs nothing, to read and cancel the evaluations of a database.
+
+    Raises:
+        NotFound: the database has no tables.
+        WrongState: the tables belong to another version.
+    """
+    async with open_checked_database(database_url) as database:
+        yield _hosted(settings, database, sources_of(settings, lab_index), on_change=lambda: None)
+
+
+def _hosted(
+    settings: EvaluatorSettings,
+    database: Database,
+    sources: QuestionSources,
+    *,
+    on_change: Callable[[], None],
+) -> HostedEvaluator:
+    return HostedEvaluator(
+        database=database,
+        sources=sources,
+        max_unfinished=settings.max_unfinished,
+        now=time.time,
+        new_id=lambda: uuid.uuid4().hex,
+        on_change=on_change,
+        operator_tenants=settings.operator_tenants,
+    )
 
 
 def execution_of(

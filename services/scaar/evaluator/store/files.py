@@ -50,20 +50,20 @@ def unwritable(path: Path, error: OSError, *, needed_bytes: int | None = None) -
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path, *, field: str = "--out") -> Iterator[None]:
     """Hold an exclusive lock on a folder; it is released however the process ends.
 
     Raises:
-        InvalidRequest: another run holds the lock.
+        InvalidRequest: another run holds the lock; names the ``field``.
     """
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
-        raise InvalidRequest.of("--out", f"{folder} cannot be read: {error.strerror}") from error
+        raise InvalidRequest.of(field, f"{folder} cannot be read: {error.strerror}") from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError:
-        raise InvalidRequest.of("--out", f"{folder} is being written by another run") from None
+        raise InvalidRequest.of(field, f"{folder} is being written by another run") from None
     finally:
         os.close(descriptor)

@@ -17,8 +17,10 @@ NOBODY = "dns:///127.0.0.1:1"
         (("--theta", "high"), "must be a number, not 'high'"),
         (("--tenant", "é"), "tenant: must be printable ASCII"),
         (("--aliases", "a.jsonl"), "--aliases: needs the file of the data set"),
-        (("--style", "0"), "--style: cannot be combined with --target: it needs --out"),
-        (("--concurrency", "2"), "--concurrency: cannot be combined with --target"),
+        (
+            ("--concurrency", "2"),
+            "--concurrency: cannot be combined with --target: it needs --out",
+        ),
         (("--address", "localhost:1"), "--address: cannot be combined with --target"),
         (("--retry-failed",), "--retry-failed: cannot be combined with --target"),
     ],

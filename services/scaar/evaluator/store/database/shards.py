@@ -102,6 +102,15 @@ async def release(database: Database, lease: ShardLease, *, faulty: bool = False
 
 
 @run_to_end
+async def release_all(database: Database) -> None:
+    """Release every unfinished shard, when no other process can hold one."""
+    lost = SHARDS.c.lease_until.is_not(None)
+    given = sa.update(SHARDS).where(~SHARDS.c.done, lost).values(holder=None, lease_until=None)
+    async with database.writing() as connection:
+        await connection.execute(given)
+
+
+@run_to_end
 async def finish(database: Database, lease: ShardLease) -> None:
     """Mark a shard as finished; no-op without the lease."""
     done = _leased(lease).values(done=True, holder=None, lease_until=None)
