@@ -109,6 +109,18 @@ class EvaluationClient:
         """Cancel the evaluation. Its predictions are kept."""
         return await self._evaluator.cancel_evaluation(evaluation_id)
 
+    async def resume_evaluation(
+        self, evaluation_id: str, *, retry_failed: bool = False
+    ) -> EvaluationDescription:
+        """Continue an evaluation that failed or was cancelled.
+
+        With ``retry_failed``, failed predictions are made again.
+
+        Raises:
+            Overloaded: the tenant has too many unfinished evaluations.
+        """
+        return await self._evaluator.resume_evaluation(evaluation_id, retry_failed=retry_failed)
+
     @asynccontextmanager
     async def watch_evaluation(
         self, evaluation_id: str
@@ -191,6 +203,13 @@ class SyncEvaluationClient:
     def cancel_evaluation(self, evaluation_id: str) -> EvaluationDescription:
         """Cancel the evaluation. Its predictions are kept."""
         return self._thread.run(self._client.cancel_evaluation(evaluation_id))
+
+    def resume_evaluation(
+        self, evaluation_id: str, *, retry_failed: bool = False
+    ) -> EvaluationDescription:
+        """Continue an evaluation that failed or was cancelled, as :class:`EvaluationClient`."""
+        resumed = self._client.resume_evaluation(evaluation_id, retry_failed=retry_failed)
+        return self._thread.run(resumed)
 
     def watch_evaluation(
         self, evaluation_id: str

@@ -246,6 +246,19 @@ class Evaluator(Protocol):
         """
         ...
 
+    async def resume_evaluation(
+        self, evaluation_id: str, *, retry_failed: bool = False
+    ) -> EvaluationDescription:
+        """Continue an evaluation that failed or was cancelled, and return it.
+
+        With ``retry_failed``, failed predictions are made again. No effect on an evaluation that
+        has not ended or has nothing left to do.
+
+        Raises:
+            Overloaded: the tenant has the maximum number of unfinished evaluations.
+        """
+        ...
+
     def watch_evaluation(self, evaluation_id: str) -> AsyncGenerator[EvaluationProgress, None]:
         """Yield the progress: the current state first, then every change, up to the end."""
         ...

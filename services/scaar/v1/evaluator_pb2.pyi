@@ -542,6 +542,56 @@ class CancelEvaluationResponse(_message.Message):
 Global___CancelEvaluationResponse: _TypeAlias = CancelEvaluationResponse  # noqa: Y015
 
 @_typing.final
+class ResumeEvaluationRequest(_message.Message):
+    """Request to continue an evaluation."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EVALUATION_ID_FIELD_NUMBER: _builtins.int
+    RETRY_FAILED_FIELD_NUMBER: _builtins.int
+    evaluation_id: _builtins.str
+    """The id of the evaluation. INVALID_ARGUMENT if empty, NOT_FOUND if it does not exist."""
+    retry_failed: _builtins.bool
+    """Whether failed predictions are made again. If false, they keep their failure and score 0."""
+    def __init__(
+        self,
+        *,
+        evaluation_id: _builtins.str = ...,
+        retry_failed: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["evaluation_id", b"evaluation_id", "retry_failed", b"retry_failed"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ResumeEvaluationRequest: _TypeAlias = ResumeEvaluationRequest  # noqa: Y015
+
+@_typing.final
+class ResumeEvaluationResponse(_message.Message):
+    """The evaluation, queued or running if there is anything left to do."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EVALUATION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def evaluation(self) -> Global___Evaluation:
+        """The evaluation."""
+
+    def __init__(
+        self,
+        *,
+        evaluation: Global___Evaluation | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["evaluation", b"evaluation"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["evaluation", b"evaluation"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ResumeEvaluationResponse: _TypeAlias = ResumeEvaluationResponse  # noqa: Y015
+
+@_typing.final
 class WatchEvaluationRequest(_message.Message):
     """Request to watch an evaluation."""
 

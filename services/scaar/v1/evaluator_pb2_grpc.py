@@ -64,6 +64,11 @@ class EvaluatorServiceStub:
                 request_serializer=scaar_dot_v1_dot_evaluator__pb2.CancelEvaluationRequest.SerializeToString,
                 response_deserializer=scaar_dot_v1_dot_evaluator__pb2.CancelEvaluationResponse.FromString,
                 _registered_method=True)
+        self.ResumeEvaluation = channel.unary_unary(
+                '/scaar.v1.EvaluatorService/ResumeEvaluation',
+                request_serializer=scaar_dot_v1_dot_evaluator__pb2.ResumeEvaluationRequest.SerializeToString,
+                response_deserializer=scaar_dot_v1_dot_evaluator__pb2.ResumeEvaluationResponse.FromString,
+                _registered_method=True)
         self.WatchEvaluation = channel.unary_stream(
                 '/scaar.v1.EvaluatorService/WatchEvaluation',
                 request_serializer=scaar_dot_v1_dot_evaluator__pb2.WatchEvaluationRequest.SerializeToString,
@@ -128,6 +133,16 @@ class EvaluatorServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ResumeEvaluation(self, request, context):
+        """ResumeEvaluation continues an evaluation that failed or was cancelled, and with retry_failed one
+        that has failed predictions. Stored predictions are kept. No effect on an evaluation that has
+        not ended or has nothing left to do. RESOURCE_EXHAUSTED if the tenant has reached its maximum
+        number of unfinished evaluations.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def WatchEvaluation(self, request, context):
         """WatchEvaluation streams the progress of an evaluation: the current state first, then every
         change. The last message has the final state.
@@ -174,6 +189,11 @@ def add_EvaluatorServiceServicer_to_server(servicer, server):
                     servicer.CancelEvaluation,
                     request_deserializer=scaar_dot_v1_dot_evaluator__pb2.CancelEvaluationRequest.FromString,
                     response_serializer=scaar_dot_v1_dot_evaluator__pb2.CancelEvaluationResponse.SerializeToString,
+            ),
+            'ResumeEvaluation': grpc.unary_unary_rpc_method_handler(
+                    servicer.ResumeEvaluation,
+                    request_deserializer=scaar_dot_v1_dot_evaluator__pb2.ResumeEvaluationRequest.FromString,
+                    response_serializer=scaar_dot_v1_dot_evaluator__pb2.ResumeEvaluationResponse.SerializeToString,
             ),
             'WatchEvaluation': grpc.unary_stream_rpc_method_handler(
                     servicer.WatchEvaluation,
@@ -309,6 +329,33 @@ class EvaluatorService:
             '/scaar.v1.EvaluatorService/CancelEvaluation',
             scaar_dot_v1_dot_evaluator__pb2.CancelEvaluationRequest.SerializeToString,
             scaar_dot_v1_dot_evaluator__pb2.CancelEvaluationResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ResumeEvaluation(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/scaar.v1.EvaluatorService/ResumeEvaluation',
+            scaar_dot_v1_dot_evaluator__pb2.ResumeEvaluationRequest.SerializeToString,
+            scaar_dot_v1_dot_evaluator__pb2.ResumeEvaluationResponse.FromString,
             options,
             channel_credentials,
             insecure,

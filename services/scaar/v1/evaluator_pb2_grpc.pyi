@@ -42,6 +42,12 @@ class EvaluatorServiceStub:
     cancelled evaluation has no effect. FAILED_PRECONDITION for an evaluation that succeeded or
     failed.
     """
+    ResumeEvaluation: _aio.UnaryUnaryMultiCallable[_evaluator_pb2.ResumeEvaluationRequest, _evaluator_pb2.ResumeEvaluationResponse]
+    """ResumeEvaluation continues an evaluation that failed or was cancelled, and with retry_failed one
+    that has failed predictions. Stored predictions are kept. No effect on an evaluation that has
+    not ended or has nothing left to do. RESOURCE_EXHAUSTED if the tenant has reached its maximum
+    number of unfinished evaluations.
+    """
     WatchEvaluation: _aio.UnaryStreamMultiCallable[_evaluator_pb2.WatchEvaluationRequest, _evaluator_pb2.WatchEvaluationResponse]
     """WatchEvaluation streams the progress of an evaluation: the current state first, then every
     change. The last message has the final state.
@@ -106,6 +112,18 @@ class EvaluatorServiceServicer(metaclass=_abc_1.ABCMeta):
         """CancelEvaluation ends an evaluation within seconds. Stored predictions are kept. Cancelling a
         cancelled evaluation has no effect. FAILED_PRECONDITION for an evaluation that succeeded or
         failed.
+        """
+
+    @_abc_1.abstractmethod
+    def ResumeEvaluation(
+        self,
+        request: _evaluator_pb2.ResumeEvaluationRequest,
+        context: _aio.ServicerContext[_evaluator_pb2.ResumeEvaluationRequest, _abc.Awaitable[_evaluator_pb2.ResumeEvaluationResponse]],
+    ) -> _abc.Awaitable[_evaluator_pb2.ResumeEvaluationResponse]:
+        """ResumeEvaluation continues an evaluation that failed or was cancelled, and with retry_failed one
+        that has failed predictions. Stored predictions are kept. No effect on an evaluation that has
+        not ended or has nothing left to do. RESOURCE_EXHAUSTED if the tenant has reached its maximum
+        number of unfinished evaluations.
         """
 
     @_abc_1.abstractmethod

@@ -126,6 +126,14 @@ class EvaluatorServicer(pb_grpc.EvaluatorServiceServicer):
         cancelled = await self._evaluator.cancel_evaluation(request.evaluation_id)
         return pb.CancelEvaluationResponse(evaluation=to_pb(cancelled, pb.Evaluation))
 
+    async def ResumeEvaluation(
+        self, request: pb.ResumeEvaluationRequest, context: Context
+    ) -> pb.ResumeEvaluationResponse:
+        resumed = await self._evaluator.resume_evaluation(
+            request.evaluation_id, retry_failed=request.retry_failed
+        )
+        return pb.ResumeEvaluationResponse(evaluation=to_pb(resumed, pb.Evaluation))
+
     async def WatchEvaluation(
         self, request: pb.WatchEvaluationRequest, context: Context
     ) -> AsyncGenerator[pb.WatchEvaluationResponse, None]:
@@ -262,6 +270,21 @@ class RemoteEvaluator:
         message = pb.CancelEvaluationRequest(evaluation_id=_carried_id(evaluation_id))
         call = self._stub.CancelEvaluation(
             _LIMITS.checked("CancelEvaluation", message),
+            timeout=self._timeout(),
+            metadata=self._metadata,
+        )
+        return await receive(
+            call, lambda found: from_pb(found.evaluation, EvaluationDescription), self._endpoint
+        )
+
+    async def resume_evaluation(
+        self, evaluation_id: str, *, retry_failed: bool = False
+    ) -> EvaluationDescription:
+        message = pb.ResumeEvaluationRequest(
+            evaluation_id=_carried_id(evaluation_id), retry_failed=retry_failed
+        )
+        call = self._stub.ResumeEvaluation(
+            _LIMITS.checked("ResumeEvaluation", message),
             timeout=self._timeout(),
             metadata=self._metadata,
         )

@@ -28,6 +28,7 @@ TENANTS = {"one": "acme", "two": "globex", "all": "operations"}
 CALLS: dict[str, Callable[[Evaluator, str], Awaitable[object]]] = {
     "GetEvaluation": lambda evaluator, name: evaluator.get_evaluation(name),
     "CancelEvaluation": lambda evaluator, name: evaluator.cancel_evaluation(name),
+    "ResumeEvaluation": lambda evaluator, name: evaluator.resume_evaluation(name),
     "WatchEvaluation": lambda evaluator, name: anext(evaluator.watch_evaluation(name)),
     "GetReport": lambda evaluator, name: evaluator.report(name, ReportFormat.JSON),
     "ListPredictions": lambda evaluator, name: evaluator.list_predictions(name),

@@ -105,7 +105,7 @@ def test_a_killed_run_continues_and_loses_no_prediction(lab_home: Path, tmp_path
     assert all(row in after for row in stored)
 
 
-def test_one_process_runs_a_folder_and_ctrl_c_says_how_to_continue(
+def test_one_process_runs_a_folder_and_an_interrupted_run_is_resumed(
     lab_home: Path, tmp_path: Path
 ) -> None:
     with started(tmp_path, lab_home, 100) as process:
@@ -120,6 +120,9 @@ def test_one_process_runs_a_folder_and_ctrl_c_says_how_to_continue(
     assert "Traceback" not in err
     cancelled = run_scaar("eval", "cancel", evaluation, *of(tmp_path))
     assert re.search(rf"{evaluation} is cancelled, with \d+ of 200", cancelled.out)
+    resumed = run_scaar("eval", "resume", evaluation, *of(tmp_path))
+    assert resumed.status == 0, resumed.err
+    assert f"{evaluation} succeeded: 200 of 200" in resumed.err
 
 
 def test_an_evaluation_is_run_from_python(tmp_path: Path) -> None:

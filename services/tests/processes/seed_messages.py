@@ -248,6 +248,9 @@ def _evaluator() -> Mapping[str, Sequence[Message]]:
                 states=[pb.EVALUATION_STATE_SUCCEEDED, pb.EVALUATION_STATE_RUNNING], page_size=1
             ),
         ),
+        "ResumeEvaluation": (
+            pb.ResumeEvaluationRequest(evaluation_id=KEPT_EVALUATION, retry_failed=True),
+        ),
         "CancelEvaluation": (pb.CancelEvaluationRequest(evaluation_id=CANCELLED_EVALUATION),),
         "WatchEvaluation": (pb.WatchEvaluationRequest(evaluation_id=KEPT_EVALUATION),),
         "GetReport": tuple(

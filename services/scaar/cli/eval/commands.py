@@ -16,7 +16,7 @@ from scaar.cli.eval.longtail import app as longtail_app
 from scaar.cli.eval.queries import queries
 from scaar.cli.eval.report import join, report
 from scaar.cli.eval.run import evaluate
-from scaar.cli.eval.service import HostedRun, cancel, evaluate_at, list_evaluations, watch
+from scaar.cli.eval.service import HostedRun, cancel, evaluate_at, list_evaluations, resume, watch
 from scaar.cli.eval.show import show
 from scaar.cli.eval.table import score_and_report
 from scaar.cli.eval.worker import worker
@@ -296,5 +296,6 @@ app.command()(queries)
 app.add_typer(longtail_app, name="longtail")
 app.command("list")(list_evaluations)
 app.command()(watch)
+app.command()(resume)
 app.command()(cancel)
 app.command()(worker)

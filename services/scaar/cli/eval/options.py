@@ -216,9 +216,7 @@ Grid = Annotated[
 Timeout = Annotated[
     float, typer.Option(metavar="SECONDS", help="Time limit for an answer, in seconds.")
 ]
-RetryFailed = Annotated[
-    bool, typer.Option("--retry-failed", help="Run failed predictions of the folder again.")
-]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Make failed predictions again.")]
 SkipUnserved = Annotated[
     bool,
     typer.Option(

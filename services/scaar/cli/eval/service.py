@@ -12,6 +12,7 @@ from rich.console import Console
 
 from scaar.cli.addresses import LOCAL_EVALUATOR, EvaluatorTarget
 from scaar.cli.eval.fields import draw
+from scaar.cli.eval.options import Detach, RetryFailed
 from scaar.cli.eval.watch import watch_to_end
 from scaar.cli.tables import Column, Format, Table, TableFormat, Value, print_table
 from scaar.compose import FOLDER, open_evaluator
@@ -92,9 +93,7 @@ def evaluate_at(target: str, run: HostedRun, *, detach: bool, output: TableForma
         ScaarError: the evaluation cannot be created.
         Exit: the evaluation did not succeed; the status is 1.
     """
-    if detach and target.startswith(FOLDER):
-        text = f"cannot be combined with --target {target}, whose evaluations run in this process"
-        raise InvalidRequest.of("--detach", text)
+    _require_service(target, detach)
     request, questions = run.request(), run.questions()
 
     async def evaluate() -> None:
@@ -116,6 +115,12 @@ def evaluate_at(target: str, run: HostedRun, *, detach: bool, output: TableForma
     asyncio.run(evaluate())
 
 
+def _require_service(target: str, detach: bool) -> None:
+    if detach and target.startswith(FOLDER):
+        text = f"cannot be combined with --target {target}, whose evaluations run in this process"
+        raise InvalidRequest.of("--detach", text)
+
+
 def watch(
     evaluation_id: Id, output: Format = None, target: EvaluatorTarget = LOCAL_EVALUATOR
 ) -> None:
@@ -128,6 +133,28 @@ def watch(
     async def run() -> None:
         async with open_evaluator(target, run=True) as evaluator:
             await watch_to_end(evaluator, evaluation_id, output)
+
+    asyncio.run(run())
+
+
+def resume(
+    evaluation_id: Id,
+    retry_failed: RetryFailed = False,
+    detach: Detach = False,
+    output: Format = None,
+    target: EvaluatorTarget = LOCAL_EVALUATOR,
+) -> None:
+    """Continue an evaluation that failed or was cancelled, and watch it to its end.
+
+    Stored predictions are kept. The exit status is 1 unless the evaluation succeeds.
+    """
+    _require_service(target, detach)
+
+    async def run() -> None:
+        async with open_evaluator(target, run=True) as evaluator:
+            await evaluator.resume_evaluation(evaluation_id, retry_failed=retry_failed)
+            if not detach:
+                await watch_to_end(evaluator, evaluation_id, output)
 
     asyncio.run(run())
 

@@ -126,6 +126,17 @@ class HostedEvaluator:
         self.on_change()
         return description_of(stored)
 
+    async def resume_evaluation(
+        self, evaluation_id: str, *, retry_failed: bool = False
+    ) -> EvaluationDescription:
+        stored = await self._stored(evaluation_id)
+        resumed = await transitions.resume(
+            self.database, stored, retry_failed=retry_failed, max_unfinished=self.max_unfinished
+        )
+        if resumed:
+            self.on_change()
+        return description_of(await self._stored(evaluation_id))
+
     async def watch_evaluation(
         self, evaluation_id: str
     ) -> AsyncGenerator[EvaluationProgress, None]:

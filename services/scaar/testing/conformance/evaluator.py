@@ -6,6 +6,7 @@ fails twice, and names no data set but ``lab``.
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
@@ -239,6 +240,62 @@ class EvaluatorConformance:
         assert first.failure.reason == "BACKEND_UNAVAILABLE"
         assert dict(first.scores)["f1"] == 0.0
         assert (second.failure, second.answer) == (None, "Ada")
+
+    async def test_a_cancelled_evaluation_is_resumed_and_answers_no_question_again(
+        self, evaluator: Evaluator, answerer: SteadyAnswerer
+    ) -> None:
+        request = replace(REQUEST, policies=(PolicyRequest("no_retrieval"),), grid=EvaluationGrid())
+        answerer.answering.clear()
+        answerer.paused = "number 9"
+        created = await evaluator.create_evaluation(request, sent(QUESTIONS))
+        async with aclosing(evaluator.watch_evaluation(created.id)) as watching:
+            async for progress in watching:
+                if progress.evaluation.done == 9:
+                    break
+        await evaluator.cancel_evaluation(created.id)
+        stored = (await evaluator.list_predictions(created.id)).predictions
+        answerer.answers.clear()
+        answerer.answering.set()
+        resumed = await evaluator.resume_evaluation(created.id)
+        assert resumed.state in (EvaluationState.RUNNING, EvaluationState.SUCCEEDED)
+        last = (await ended(evaluator, resumed)).evaluation
+        assert (last.state, last.done) == (EvaluationState.SUCCEEDED, 10)
+        predictions = (await evaluator.list_predictions(created.id)).predictions
+        assert predictions[:9] == stored
+        # The answer that was in progress may still be the first one.
+        assert set(answerer.answers) <= {"Who is number 9?"}
+
+    async def test_failed_predictions_are_made_again_on_request(
+        self, evaluator: Evaluator, answerer: SteadyAnswerer
+    ) -> None:
+        poison = replace(QUESTIONS[1], id="bad", question="Who is poison?")
+        request = replace(REQUEST, policies=(PolicyRequest("no_retrieval"),), grid=EvaluationGrid())
+        created = await evaluator.create_evaluation(request, sent((poison, *QUESTIONS)))
+        first = (await ended(evaluator, created)).evaluation
+        assert (first.state, first.failed) == (EvaluationState.SUCCEEDED, 1)
+        assert await evaluator.resume_evaluation(created.id) == first
+        answerer.failing = ()
+        answerer.answers.clear()
+        resumed = await evaluator.resume_evaluation(created.id, retry_failed=True)
+        last = (await ended(evaluator, resumed)).evaluation
+        assert (last.state, last.done, last.failed) == (EvaluationState.SUCCEEDED, 11, 0)
+        assert [name for name, count in answerer.answers.items() if count] == ["Who is poison?"]
+        assert await evaluator.resume_evaluation(created.id, retry_failed=True) == last
+
+    async def test_a_resumed_evaluation_counts_as_unfinished(
+        self, evaluator: Evaluator, answerer: SteadyAnswerer
+    ) -> None:
+        answerer.answering.clear()
+        created = await evaluator.create_evaluation(REQUEST, sent(QUESTIONS))
+        await evaluator.cancel_evaluation(created.id)
+        for name in "abc":
+            await evaluator.create_evaluation(replace(REQUEST, request_id=name), sent(QUESTIONS))
+        with pytest.raises(Overloaded, match="3 unfinished evaluations"):
+            await evaluator.resume_evaluation(created.id)
+        running = await evaluator.list_evaluations(states=(EvaluationState.CANCELLED,))
+        assert [each.id for each in running.evaluations] == [created.id]
+        with pytest.raises(NotFound):
+            await evaluator.resume_evaluation("nothing")
 
     async def test_the_unfinished_evaluations_of_a_tenant_are_limited(
         self, evaluator: Evaluator, answerer: SteadyAnswerer

@@ -74,15 +74,14 @@ async def add_evaluation(
     async with database.writing() as connection:
         tenant = database.insert(TENANTS).values(name=new.tenant).on_conflict_do_nothing()
         await connection.execute(tenant)
-        locked = sa.select(TENANTS).where(TENANTS.c.name == new.tenant).with_for_update()
-        await connection.execute(locked)
+        await lock_tenant(connection, new.tenant)
         existing = sa.and_(
             EVALUATIONS.c.tenant == new.tenant, EVALUATIONS.c.request_id == new.request_id
         )
         if found := await _selected(connection, existing):
             _require_the_same(found[0], new)
             return found[0]
-        await _require_room(connection, new.tenant, max_unfinished)
+        await require_room(connection, new.tenant, max_unfinished)
         await _insert(connection, new, now)
         return (await _selected(connection, EVALUATIONS.c.id == new.id))[0]
 
@@ -317,7 +316,18 @@ def _require_the_same(stored: StoredEvaluation, new: NewEvaluation) -> None:
         raise AlreadyExists(text, evaluation_id=stored.id)
 
 
-async def _require_room(connection: AsyncConnection, tenant: str, limit: int) -> None:
+async def lock_tenant(connection: AsyncConnection, tenant: str) -> None:
+    """Lock the row of a tenant until the transaction ends."""
+    locked = sa.select(TENANTS).where(TENANTS.c.name == tenant).with_for_update()
+    await connection.execute(locked)
+
+
+async def require_room(connection: AsyncConnection, tenant: str, limit: int) -> None:
+    """Check that a tenant, whose row is locked, can have another unfinished evaluation.
+
+    Raises:
+        Overloaded: the tenant has ``limit`` unfinished evaluations.
+    """
     counted = (
         sa.select(sa.func.count())
         .select_from(EVALUATIONS)

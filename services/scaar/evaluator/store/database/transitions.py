@@ -4,13 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scaar.core.errors import DataCorrupt
 from scaar.core.evaluations import EvaluationError, EvaluationState
 from scaar.evaluator.results import Evaluation
 from scaar.evaluator.specification import PlannedSettings
 from scaar.evaluator.store.database.database import Database, run_to_end
-from scaar.evaluator.store.database.evaluations import UNFINISHED
+from scaar.evaluator.store.database.evaluations import (
+    UNFINISHED,
+    StoredEvaluation,
+    lock_tenant,
+    require_room,
+)
 from scaar.evaluator.store.database.tables import EVALUATIONS, PREDICTIONS, SHARDS
 from scaar.evaluator.store.record_json import RecordJson
 
@@ -123,6 +129,66 @@ async def cancel(database: Database, number: int, *, now: float) -> bool:
         ended = await connection.execute(_of(number, *UNFINISHED).values(cancelled))
         await connection.execute(first_pass.values(cancelled))
         return ended.rowcount == 1
+
+
+@run_to_end
+async def resume(
+    database: Database, stored: StoredEvaluation, *, retry_failed: bool, max_unfinished: int
+) -> bool:
+    """Continue an ended evaluation; return whether there is anything left to do.
+
+    With ``retry_failed``, failed predictions count as not made. The first pass of an evaluation
+    that has not started is continued with it.
+
+    Raises:
+        Overloaded: the tenant has ``max_unfinished`` unfinished evaluations.
+    """
+    async with database.writing() as connection:
+        await lock_tenant(connection, stored.tenant)
+        if not await _has_work(connection, stored.number, retry_failed):
+            return False
+        await require_room(connection, stored.tenant, max_unfinished)
+        passes = sa.select(EVALUATIONS.c.number).where(EVALUATIONS.c.parent == stored.number)
+        numbers = [stored.number]
+        if stored.planned is None:
+            for number in (await connection.scalars(passes)).all():
+                if await _has_work(connection, number, retry_failed):
+                    numbers.append(number)
+        for number in numbers:
+            await _reopen(connection, number, retry_failed)
+    return True
+
+
+async def _has_work(connection: AsyncConnection, number: int, retry_failed: bool) -> bool:
+    """Whether an evaluation has ended and lacks predictions, or has failed ones to retry."""
+    state = await connection.scalar(
+        sa.select(EVALUATIONS.c.state).where(EVALUATIONS.c.number == number).with_for_update()
+    )
+    if state is None or state in UNFINISHED:
+        return False
+    failed = sa.exists().where(
+        PREDICTIONS.c.evaluation == number, PREDICTIONS.c.settled, PREDICTIONS.c.failed
+    )
+    has_failed = retry_failed and bool(await connection.scalar(sa.select(failed)))
+    return has_failed or state != EvaluationState.SUCCEEDED.value
+
+
+async def _reopen(connection: AsyncConnection, number: int, retry_failed: bool) -> None:
+    if retry_failed:
+        again = sa.update(PREDICTIONS).where(
+            PREDICTIONS.c.evaluation == number, PREDICTIONS.c.settled, PREDICTIONS.c.failed
+        )
+        await connection.execute(again.values(settled=False, attempts=0))
+    # A new attempt, so that no earlier holder still has the lease.
+    free = {"done": False, "faults": 0, "holder": None, "lease_until": None}
+    shards = sa.update(SHARDS).where(SHARDS.c.evaluation == number)
+    await connection.execute(shards.values(**free, attempt=SHARDS.c.attempt + 1))
+    started = EVALUATIONS.c.evaluation.is_not(None)
+    state = sa.case((started, EvaluationState.RUNNING.value), else_=EvaluationState.QUEUED.value)
+    evaluation = sa.update(EVALUATIONS).where(EVALUATIONS.c.number == number)
+    await connection.execute(
+        evaluation.values(state=state, ended_at=None, error_reason=None, error_message=None)
+    )
 
 
 @run_to_end

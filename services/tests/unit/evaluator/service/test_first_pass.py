@@ -1,6 +1,7 @@
 """Grids of a service: what is refused, and how a first pass ends without candidates."""
 
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +15,12 @@ from scaar.core.evaluations import (
     EvaluationRequest,
     EvaluationState,
 )
-from scaar.core.types import PolicyRequest
+from scaar.core.ports import Evaluator
+from scaar.core.types import GenerateRequest, PolicyRequest
+from scaar.evaluator.service.evaluator import HostedEvaluator
 from scaar.evaluator.service.setup import open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
+from scaar.testing.fakes import Piece
 from scaar.testing.steady_answerer import SteadyAnswerer
 
 REQUEST = EvaluationRequest(
@@ -26,25 +30,40 @@ REQUEST = EvaluationRequest(
 )
 
 
+def varied(request: GenerateRequest) -> list[Piece]:
+    """A text whose probability depends on the prompt, so that trigger scores differ."""
+    if request.prefix:
+        return [(" So the answer is Ada.", -0.1)]
+    return [(" Ada was born in Paris.", -0.1 - 0.07 * (sum(map(ord, request.prompt)) % 11))]
+
+
 async def questions(count: int = 20) -> AsyncIterator[EvaluationQuestion]:
     for at in range(count):
         yield EvaluationQuestion(f"q{at}", f"Who is number {at}?", ("Ada",))
 
 
-async def evaluated(
-    tmp_path: Path, answerer: SteadyAnswerer, request: EvaluationRequest, count: int = 20
-) -> EvaluationDescription:
-    settings = EvaluatorSettings(attempts=1, patience_s=0.0)
-    opened = open_evaluator(
-        settings,
+def opened(
+    tmp_path: Path, answerer: SteadyAnswerer
+) -> AbstractAsyncContextManager[HostedEvaluator]:
+    return open_evaluator(
+        EvaluatorSettings(attempts=1, patience_s=0.0),
         answerer,
         database_url=f"sqlite:///{tmp_path}/evaluations.sqlite",
         lab_index=str,
     )
-    async with opened as evaluator:
+
+
+async def evaluated(
+    tmp_path: Path, answerer: SteadyAnswerer, request: EvaluationRequest, count: int = 20
+) -> EvaluationDescription:
+    async with opened(tmp_path, answerer) as evaluator:
         created = await evaluator.create_evaluation(request, questions(count))
-        async for progress in evaluator.watch_evaluation(created.id):
-            ended = progress.evaluation
+        return await ended_of(evaluator, created)
+
+
+async def ended_of(evaluator: Evaluator, created: EvaluationDescription) -> EvaluationDescription:
+    async for progress in evaluator.watch_evaluation(created.id):
+        ended = progress.evaluation
     return ended
 
 
@@ -91,6 +110,23 @@ async def test_a_question_that_fails_in_the_first_pass_fails_the_evaluation(
     assert ended.state is EvaluationState.FAILED
     assert ended.error is not None
     assert "questions failed in the first pass" in ended.error.message
+
+
+async def test_a_failed_first_pass_is_continued_with_its_evaluation(tmp_path: Path) -> None:
+    answerer = SteadyAnswerer((("number 1", 0),), script=varied)
+    async with opened(tmp_path, answerer) as evaluator:
+        created = await evaluator.create_evaluation(REQUEST, questions())
+        failed = await ended_of(evaluator, created)
+        assert failed.error is not None
+        assert "questions failed in the first pass" in failed.error.message
+        answerer.failing = ()
+        again = await ended_of(evaluator, await evaluator.resume_evaluation(created.id))
+        assert again.error == failed.error
+        answerer.answers.clear()
+        resumed = await evaluator.resume_evaluation(created.id, retry_failed=True)
+        assert (resumed.error, resumed.ended) == (None, "")
+        last = await ended_of(evaluator, resumed)
+    assert (last.state, last.done, last.failed) == (EvaluationState.SUCCEEDED, 80, 0)
 
 
 async def test_policies_without_a_threshold_need_no_first_pass(tmp_path: Path) -> None:
