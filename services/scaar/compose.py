@@ -518,6 +518,8 @@ async def open_hosted_evaluator(
             controls=answerers.controls,
             cached=cached,
             exclusive=exclusive,
+            # Callers of a service must not fill its disk with indexes.
+            ensure_lab_index=ensure_lab_index if exclusive and _answers_alone(settings) else None,
         ) as hosted,
     ):
         yield hosted
@@ -554,6 +556,16 @@ def _secret_url(name: str, given: "SecretStr | None", file: Path | None) -> str:
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidRequest.of(f"{name}_file", f"{file} cannot be read: {error}") from error
     return "" if given is None else given.get_secret_value()
+
+
+def _answers_alone(settings: "EvaluatorSettings") -> bool:
+    """Return whether the evaluator answers with the indexes of this machine."""
+    embedded = settings.orchestrator_target == EMBEDDED
+    return (
+        embedded
+        and OrchestratorSettings.read().retriever_target == EMBEDDED
+        and indexes_are_local()
+    )
 
 
 def indexes_are_local() -> bool:

@@ -125,9 +125,9 @@ def test_one_process_runs_a_folder_and_an_interrupted_run_is_resumed(
     assert f"{evaluation} succeeded: 200 of 200" in resumed.err
 
 
-def test_an_evaluation_is_run_from_python(tmp_path: Path) -> None:
+def test_an_evaluation_of_another_world_is_run_from_python(tmp_path: Path) -> None:
     target = f"embedded:{tmp_path}"
-    results = evaluate("lab", ["no_retrieval"], target=target, limit=4, progress=False)
+    results = evaluate("lab", ["single_round"], target=target, seed=2003, limit=4, progress=False)
     assert len(results.predictions) == 4
     assert results.report_html.startswith("<!doctype html>")
     question = results.questions[0].id

@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import AsyncIterable, Callable, Collection, Iterator, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -42,7 +42,8 @@ _NO_CACHE = "needs an evaluator with an embedded orchestrator: others have no ge
 class QuestionSources:
     """The data sets and limits of questions, and the scorer controls of evaluations.
 
-    ``lab_index`` returns the index of a lab world. ``caches_generations`` says whether answerers
+    ``lab_index`` returns the name of the index of a lab world, and ``ensure_lab_index`` builds it
+    if it is missing; by default, it is not built. ``caches_generations`` says whether answerers
     with cached generations are available.
     """
 
@@ -52,6 +53,7 @@ class QuestionSources:
     max_upload_bytes: int
     controls: Collection[Control] = ()
     caches_generations: bool = False
+    ensure_lab_index: Callable[[int], Awaitable[object]] | None = None
 
 
 async def plan_request(
@@ -71,10 +73,13 @@ async def plan_request(
         drawn = await _drawn(request, questions, sources)
     else:
         drawn = await _sent(request, questions, sources)
+    retrieves = any(needs_retriever(each.policy) for each in settings)
     index = request.indexes[0] if request.indexes else None
     if index is None and request.dataset == LAB.name:
         index = sources.lab_index(drawn.origin.seed)
-    if not index and any(needs_retriever(each.policy) for each in settings):
+        if retrieves and sources.ensure_lab_index is not None:
+            await sources.ensure_lab_index(drawn.origin.seed)
+    if not index and retrieves:
         text = "is required: a policy retrieves, so name an index of its passages"
         raise InvalidRequest.of("indexes", text)
     if request.theta_candidates is not None:

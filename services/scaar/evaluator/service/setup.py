@@ -5,7 +5,7 @@ import os
 import socket
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import assert_never
@@ -49,12 +49,14 @@ async def open_evaluator(
     controls: Controls = NO_CONTROLS,
     cached: Answerers | None = None,
     exclusive: bool = False,
+    ensure_lab_index: Callable[[int], Awaitable[object]] | None = None,
 ) -> AsyncIterator[HostedEvaluator]:
     """Open the evaluator over a database; shards are executed in this process or by workers.
 
     ``controls`` are the answerers of scorer controls that evaluations can use, and ``cached`` the
     answerers with cached generations, which only shards in this process can use. ``exclusive`` says
-    that no other process has a shard, so that shards of a lost process are free immediately.
+    that no other process has a shard, so that shards of a lost process are free immediately. For
+    ``ensure_lab_index``, see :class:`~scaar.evaluator.service.request_plan.QuestionSources`.
 
     Raises:
         InvalidRequest: a data set of the settings is unknown or its file does not exist; or there
@@ -68,6 +70,7 @@ async def open_evaluator(
         sources_of(settings, lab_index),
         controls=tuple(controls),
         caches_generations=cached is not None,
+        ensure_lab_index=ensure_lab_index,
     )
     async with open_checked_database(database_url) as database:
         if exclusive:
