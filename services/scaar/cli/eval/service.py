@@ -144,7 +144,7 @@ def resume(
     output: Format = None,
     target: EvaluatorTarget = LOCAL_EVALUATOR,
 ) -> None:
-    """Continue an evaluation that failed or was cancelled, and watch it to its end.
+    """Continue a failed or cancelled evaluation to its end.
 
     Stored predictions are kept. The exit status is 1 unless the evaluation succeeds.
     """
