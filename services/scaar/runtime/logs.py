@@ -34,6 +34,7 @@ def logging_to(
     handler = logging.StreamHandler(stream or sys.stderr)
     kinds = {"text": TextFormatter, "json": JsonFormatter}
     handler.setFormatter(kinds[settings.log_format](service, content=settings.log_content))
+    handler.addFilter(_name_lost_clients)
     root = logging.getLogger()
     before = root.handlers[:], root.level
     root.handlers[:] = [handler]
@@ -48,6 +49,20 @@ def logging_to(
 def log_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Handle an event loop's exception; asyncio's handler quotes the exception in the message."""
     _LOGGER.error("%s", context["message"], exc_info=context.get("exception"))
+
+
+def _name_lost_clients(record: logging.LogRecord) -> bool:
+    """Turn gRPC's error about a call whose client has gone into information.
+
+    gRPC ignores a failed write to such a call, unless it fails before gRPC has noticed the end.
+    """
+    error = record.exc_info[1] if record.exc_info else None
+    if record.name != "grpc._cython.cygrpc" or type(error).__name__ != "ExecuteBatchError":
+        return True
+    record.levelno, record.levelname = logging.INFO, logging.getLevelName(logging.INFO)
+    record.msg, record.args = f"the client of a call has gone: {record.getMessage()}", ()
+    record.exc_info = None
+    return logging.getLogger().isEnabledFor(logging.INFO)
 
 
 class _Formatter(logging.Formatter):

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import logging
 import os
 import sys
 from asyncio.subprocess import PIPE
@@ -10,6 +11,7 @@ from contextlib import aclosing, nullcontext
 from typing import Any
 
 import pytest
+from grpc._cython import cygrpc
 
 from scaar.core.calls.context import CallContext, in_call
 from scaar.core.errors import ScaarError
@@ -236,3 +238,24 @@ async def test_text_has_the_same_in_a_line() -> None:
 async def test_at_the_default_level_successful_calls_are_not_logged() -> None:
     text, _ = await logged(ports(), ServiceSettings(log_format="json", stop_grace_s=0))
     assert text == ""
+
+
+@pytest.mark.parametrize("level", ["info", "warning"])
+def test_a_client_that_goes_while_grpc_writes_to_it_is_no_error(level: str) -> None:
+    written, logger = io.StringIO(), logging.getLogger("grpc._cython.cygrpc")
+    with logging_to(quiet(log_level=level), service="generator", stream=written):
+        for error in (cygrpc.ExecuteBatchError("Failed to write"), ValueError("another")):
+            try:
+                raise error
+            except Exception:
+                logger.exception("raised in core by servicer method [%s]", "/Health/Watch")
+    lost, other = (
+        [line for line in map(json.loads, written.getvalue().splitlines()) if shown(line)]
+        for shown in (lambda line: "gone" in line["message"], lambda line: "exception" in line)
+    )
+    text = "the client of a call has gone: raised in core by servicer method [/Health/Watch]"
+    assert [(line["level"], line["message"]) for line in lost] == (
+        [("info", text)] if level == "info" else []
+    )
+    assert [line["level"] for line in other] == ["error"]
+    assert "ValueError" in other[0]["exception"]
