@@ -9,6 +9,13 @@ from typing import Any
 
 from scaar.cli.main import main
 
+HEEDING_CTRL_C = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""Restores Ctrl-C, which processes started by a background shell ignore."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ran:

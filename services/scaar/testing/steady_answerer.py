@@ -77,6 +77,13 @@ class SteadyAnswerer:
                 raise BackendUnavailable("nobody answers")
 
 
+def varied(request: GenerateRequest) -> list[Piece]:
+    """Return a text whose probability depends on the prompt, so that trigger scores differ."""
+    if request.prefix:
+        return [(" So the answer is Ada.", -0.1)]
+    return [(" Ada was born in Paris.", -0.1 - 0.07 * (sum(map(ord, request.prompt)) % 11))]
+
+
 def _script(request: GenerateRequest) -> list[Piece]:
     return [(" So the answer is Ada.", -0.9)]
 

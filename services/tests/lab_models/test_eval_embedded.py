@@ -12,16 +12,10 @@ from typing import Any
 import pytest
 
 from scaar.evaluation import evaluate
-from scaar.testing.commands import Ran, run_scaar
+from scaar.testing.commands import HEEDING_CTRL_C, Ran, run_scaar
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
 POLICIES = ("--policies", "no_retrieval,scaar")
-HEEDING_CTRL_C = """
-import os, signal, sys
-signal.signal(signal.SIGINT, signal.SIG_DFL)
-os.execv(sys.argv[1], sys.argv[1:])
-"""
-"""Restores Ctrl-C, which processes started by a background shell ignore."""
 
 
 def of(folder: Path) -> tuple[str, str]:

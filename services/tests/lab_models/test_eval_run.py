@@ -13,18 +13,12 @@ from typing import Any
 
 import pytest
 
-from scaar.testing.commands import Ran, run_scaar
+from scaar.testing.commands import HEEDING_CTRL_C, Ran, run_scaar
 from scaar.testing.processes import running_service
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
 POLICIES = "no_retrieval,single_round,flare,scaar"
 SETTINGS = ("no_retrieval", "single_round", "flare", "scaar")
-HEEDING_CTRL_C = """
-import os, signal, sys
-signal.signal(signal.SIGINT, signal.SIG_DFL)
-os.execv(sys.argv[1], sys.argv[1:])
-"""
-"""Restores Ctrl-C, which processes started by a background shell ignore."""
 AHEAD = {"latency_ms", "generation_ms", "scoring_ms", "retrieval_ms", "generated_tokens"}
 """Fields that depend on time: latencies, and how far the model drafted ahead."""
 

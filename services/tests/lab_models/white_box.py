@@ -112,14 +112,14 @@ class Read:
         return [values[[place[at] for at in self.tokens_in(word)]] for word in self.words]
 
     def shares(self, *, with_itself: bool = False) -> Array:
-        """What later tokens pay to each word at most, scaled to mean 1 (DRAGIN Eq. 3)."""
+        """The maximum attention of later tokens to each word, scaled to mean 1 (DRAGIN Eq. 3)."""
         square = self.paid[np.ix_(self.tokens, self.tokens)]
         later = np.tril(square, 0 if with_itself else -1).max(axis=0)
         summed = np.array([values.sum() for values in self.of_words(later)])
         return summed / summed.mean() if summed.sum() else np.ones_like(summed)
 
     def paid_shares(self) -> Array:
-        """The most that each word pays to one word of the text, scaled to mean 1 (ETC's code)."""
+        """The maximum attention of each word to another, scaled to mean 1 (ETC's code)."""
         square = np.tril(self.paid[np.ix_(self.tokens, self.tokens)])
         place = {at: number for number, at in enumerate(self.tokens)}
         members = np.zeros((len(self.words), len(self.tokens)))

@@ -16,25 +16,17 @@ from scaar.core.evaluations import (
     EvaluationState,
 )
 from scaar.core.ports import Evaluator
-from scaar.core.types import GenerateRequest, PolicyRequest
+from scaar.core.types import PolicyRequest
 from scaar.evaluator.service.evaluator import HostedEvaluator
 from scaar.evaluator.service.setup import open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
-from scaar.testing.fakes import Piece
-from scaar.testing.steady_answerer import SteadyAnswerer
+from scaar.testing.steady_answerer import SteadyAnswerer, varied
 
 REQUEST = EvaluationRequest(
     policies=(PolicyRequest("no_retrieval"), PolicyRequest("flare")),
     indexes=("lab",),
     theta_candidates=3,
 )
-
-
-def varied(request: GenerateRequest) -> list[Piece]:
-    """A text whose probability depends on the prompt, so that trigger scores differ."""
-    if request.prefix:
-        return [(" So the answer is Ada.", -0.1)]
-    return [(" Ada was born in Paris.", -0.1 - 0.07 * (sum(map(ord, request.prompt)) % 11))]
 
 
 async def questions(count: int = 20) -> AsyncIterator[EvaluationQuestion]:

@@ -14,7 +14,7 @@ from scaar.core.evaluations import (
     no_questions,
 )
 from scaar.core.ports import Answerer
-from scaar.core.types import AnswerRequest, GenerateRequest, PolicyRequest
+from scaar.core.types import AnswerRequest, PolicyRequest
 from scaar.evaluator.datasets.sample import draw_questions
 from scaar.evaluator.execution.provenance import select_servable
 from scaar.evaluator.execution.scorers import Answerers
@@ -27,8 +27,7 @@ from scaar.evaluator.service.setup import open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.evaluator.store.folder import FIRST_PASS
 from scaar.evaluator.studies.grid.first_pass import place_grid
-from scaar.testing.fakes import Piece
-from scaar.testing.steady_answerer import SteadyAnswerer
+from scaar.testing.steady_answerer import SteadyAnswerer, varied
 
 POLICIES = ("no_retrieval", "single_round", "flare")
 FAILING = (("poison", 0),)
@@ -47,13 +46,6 @@ def write_questions(path: Path) -> Path:
     ]
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     return path
-
-
-def varied(request: GenerateRequest) -> list[Piece]:
-    """A text whose probability depends on the prompt, so that trigger scores differ."""
-    if request.prefix:
-        return [(" So the answer is Ada.", -0.1)]
-    return [(" Ada was born in Paris.", -0.1 - 0.07 * (sum(map(ord, request.prompt)) % 11))]
 
 
 def answerer(request: EvaluationRequest) -> Answerer:
