@@ -45,6 +45,15 @@ DIFFERENCES = (
         )
         for profile in ("lab", "production")
     ),
+    *(
+        Difference(
+            profile,
+            ("orchestrator",),
+            ("policy_folder",),
+            "compose mounts a folder that may be empty, the chart a ConfigMap if there is one",
+        )
+        for profile in ("lab", "production")
+    ),
     Difference("lab", SERVICES, ("log_format",), "who runs it on a laptop reads along"),
     Difference(
         "lab",

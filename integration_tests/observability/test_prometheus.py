@@ -18,6 +18,9 @@ import yaml
 
 from scaar.cli.serve.services import ServiceName
 from scaar.client import OnFailure, ScaarError, open_sync_client
+from scaar.core.policies.artefact_json import artefact_to_json
+from scaar.core.types import ExpectedCost, TuningConditions
+from scaar.testing.artefacts import artefact_of
 from scaar.testing.commands import run_scaar
 from scaar.testing.processes import RunningService, running_service
 
@@ -36,7 +39,19 @@ EXPRESSIONS = {
 OF_FAILURES = {each for each in EXPRESSIONS if re.search("fail|degraded", each, re.IGNORECASE)}
 OF_WAITING = {each for each in EXPRESSIONS if "wait for an orchestrator" in each}
 QUESTION = "Who is the spouse of the director of the film The Haunted Fountain?"
-POLICIES = ("scaar", "flare", "single_round", "no_retrieval")
+TUNED = artefact_of(
+    "tuned-1.4",
+    tuned_on=TuningConditions(
+        *("lab-lm", "", "", ""),
+        index="lab",
+        index_engine="bm25s",
+        index_version="0ld",
+        analysis="english-1",
+    ),
+    expected=ExpectedCost(searches_per_answer=9.0, trigger_rate=0.01),
+)
+"""A policy of another version of the index, whose expected cost is that of no question here."""
+POLICIES = ("scaar", "flare", "single_round", "no_retrieval", TUNED.name)
 PATIENCE_S = 300.0
 
 
@@ -90,6 +105,13 @@ def watched(tmp_path: Path) -> Iterator[Watched]:
             given = {f"{variable}_METRICS_ADDRESS": metrics[service]}
             if service is ServiceName.EVALUATOR:
                 given[f"{variable}_SHARD_PREDICTIONS"] = "6"
+            if service is ServiceName.ORCHESTRATOR:
+                folder = tmp_path / "policies"
+                folder.mkdir()
+                (folder / "tuned.json").write_bytes(artefact_to_json(TUNED))
+                given[f"{variable}_POLICY_FOLDER"] = str(folder)
+                given[f"{variable}_SHADOW_POLICY"] = TUNED.name
+                given[f"{variable}_SHADOW_SHARE"] = "1"
             for other, running in services.items():
                 target = f"{variable}_{other.upper().replace('-', '_')}_TARGET"
                 given[target] = running.target
@@ -153,3 +175,37 @@ def test_every_rule_is_evaluated_and_a_dead_service_is_detected(watched: Watched
     until(lambda: rules()["ScaarServiceDown"]["state"] == "inactive", meanwhile=watched.ask)
     watched.services["retriever"].process.kill()
     until(lambda: rules()["ScaarServiceDown"]["state"] == "pending", meanwhile=pause)
+
+
+def test_the_agreement_of_a_shadow_and_the_drift_of_a_policy_are_measured(
+    watched: Watched,
+) -> None:
+    (rule,) = [
+        rule
+        for group in yaml.safe_load((FOLDER / "alerts.yml").read_text())["groups"]
+        for rule in group["rules"]
+        if rule["alert"] == "ScaarPolicyDrift"
+    ]
+    # The alert without its minimum traffic, over the time of the test.
+    drift = re.sub(r"> (200|100)\b", "> 0", rule["expr"]).replace("[6h]", "[5m]")
+    shadowed = "sum by (policy, shadow, outcome) (scaar_shadow_drafts_total) > 0"
+    mismatches = "sum by (policy) (scaar_artefact_mismatches_total) > 0"
+
+    def labels(expression: str) -> list[dict[str, str]]:
+        return [each["metric"] for each in watched.found(expression)]
+
+    until(lambda: labels(drift) == [{"policy": TUNED.name}], watched.ask, lambda: labels(drift))
+    assert labels(mismatches) == [{"policy": TUNED.name}]
+    compared = labels(shadowed)
+    assert {(each["policy"], each["shadow"]) for each in compared} == {
+        ("scaar", TUNED.name),
+        ("flare", TUNED.name),
+    }
+    assert {each["outcome"] for each in compared} <= {
+        "both",
+        "neither",
+        "policy_only",
+        "shadow_only",
+    }
+    (rate,) = watched.found(f'max(scaar_policy_expected_trigger_rate{{policy="{TUNED.name}"}})')
+    assert float(rate["value"][1]) == TUNED.expected.trigger_rate

@@ -112,6 +112,24 @@ async def test_filters_find_the_same_on_several_shards(shared_node: Node) -> Non
             assert await wanted_of(one, expected, 5) == await wanted_of(three, expected, 5)
 
 
+@pytest.mark.parametrize("shards", [1, 3])
+async def test_exclusions_find_the_best_of_the_rest_with_the_same_scores(
+    shared_node: Node, shards: int
+) -> None:
+    async with open_retriever(settings_for(shared_node, opensearch_shards=shards)) as retriever:
+        await retriever.index_passages("geo", stream(carrying(90)), metadata_fields=FIELDS)
+        for chosen in ((), (Filter("tenant", ("a", "b")),)):
+            request = RetrieveRequest(QUERIES, 100, "geo", chosen)
+            everything = (await retriever.retrieve(request)).results
+            excluded = tuple({each.id for each in everything[0][:20]} | {"nobody"})
+            request = replace(request, top_k=5, excluded_ids=excluded)
+            for found, before in zip(
+                (await retriever.retrieve(request)).results, everything, strict=True
+            ):
+                left = [each for each in before if each.id not in excluded][:5]
+                assert found == tuple(replace(each, rank=rank) for rank, each in enumerate(left, 1))
+
+
 async def test_an_undeclared_field_is_in_no_document(
     retriever: OpenSearchRetriever, raw: AsyncOpenSearch
 ) -> None:

@@ -10,6 +10,7 @@ import torch
 
 from record.__main__ import main
 from scaar.core.errors import DataCorrupt, PromptTooLong
+from scaar.evaluator.store.folder import read_results
 from scaar.generator.engines.decoding.feed_forward import FeedForwardGradients
 from scaar.generator.engines.decoding.torch_decoder import TorchDecoder
 from scaar.generator.engines.transformers import open_checkpoint
@@ -114,9 +115,9 @@ def test_the_record_of_the_long_tail_is_run_and_made_into_its_page(
         return main()
 
     assert called("run", "--out", str(out), "--limit", "40") == 0
-    predictions = (out / "policies" / "predictions.jsonl").read_bytes()
+    results = read_results(out / "policies")
     assert called("run", "--out", str(out), "--limit", "40") == 0
-    assert (out / "policies" / "predictions.jsonl").read_bytes() == predictions
+    assert read_results(out / "policies") == results
     assert called("page", str(out), "--docs", str(docs)) == 0
     page = (docs / "longtail.md").read_text()
     assert page.count("\n## ") == 7

@@ -1,9 +1,11 @@
 """The plan of the record: one evaluation per row, each in its own folder."""
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from scaar.core.policies import PRESETS
+from scaar.evaluator.oracles import ORACLE, ORACLE_ERROR, ORACLES, PLANNED, oracle_parts, plan_of
 from scaar.evaluator.planning.ablations import plan_ablation
 from scaar.evaluator.planning.settings import Value, plan_settings
 from scaar.evaluator.records import Setting
@@ -16,6 +18,12 @@ SHARED = "--cache-generations"
 """The option that caches generations across settings; times of answers then mean nothing."""
 STYLES = (0.0, 0.25, 0.5, 0.75, 1.0)
 SEED = 2_000
+WORLDS = (2_101, 2_102, 2_103)
+"""Worlds that no setting was chosen on, for the comparisons with oracles."""
+WORLD_QUESTIONS = 300
+FACTORIAL_QUERIES = ("current_sentence", "pfq")
+PLANNED_SENTENCES = 4
+"""Number of sentences of which every set is planned; no answer states more facts."""
 ANSWERS_A_SECOND = 50
 """Estimated answers per second on two cores with everything embedded and cached generations."""
 TIMED_ANSWERS_A_SECOND = 12
@@ -40,12 +48,15 @@ class Entry:
     model: str = LAB_LM
     parameters: Mapping[str, float] = field(default_factory=dict)
     timed: bool = False
+    seed: int = SEED
 
     def settings(self) -> tuple[Setting, ...]:
         """Return the settings of every question, without the thetas of a grid."""
         if self.ablation:
             return plan_ablation(self.ablation, self.values)
-        return plan_settings(self.policies or tuple(PRESETS), self.values)
+        with oracle_parts():
+            policies = self.policies or tuple(name for name in PRESETS if name not in ORACLES)
+            return plan_settings(policies, self.values)
 
     @property
     def answers(self) -> int:
@@ -53,9 +64,10 @@ class Entry:
         settings = self.settings()
         if self.grid is None:
             return self.limit * len(settings)
-        judging = first_pass_settings(settings)
-        thetas = tuple(float(place) for place in range(1, self.grid + 1))
-        laid = with_candidates(settings, {each.label: thetas for each in judging})
+        with oracle_parts():
+            judging = first_pass_settings(settings)
+            thetas = tuple(float(place) for place in range(1, self.grid + 1))
+            laid = with_candidates(settings, {each.label: thetas for each in judging})
         return self.limit * len(laid) + self.limit * len(judging) // 2
 
     @property
@@ -74,7 +86,7 @@ class Entry:
     def arguments(self, results: str) -> tuple[str, ...]:
         """Return the arguments of ``scaar``; ``results`` is the folder of all results."""
         verb = ("ablate", self.ablation) if self.ablation else ("run",)
-        given: list[str] = ["eval", *verb, "--dataset", "lab", "--seed", str(SEED)]
+        given: list[str] = ["eval", *verb, "--dataset", "lab", "--seed", str(self.seed)]
         given += ["--limit", str(self.limit)]
         for name, number in self.parameters.items():
             given += [f"--{name}", f"{number:g}"]
@@ -115,7 +127,37 @@ def plan() -> tuple[Entry, ...]:
             )
             for style in STYLES
         ),
+        *(entry for seed in WORLDS for entry in _of_world(seed)),
     )
+
+
+def _of_world(seed: int) -> Iterator[Entry]:
+    """Yield the evaluations of a world: frontiers, policies as deployed, oracles, a factorial."""
+    plans = (set(each) for n in range(PLANNED_SENTENCES + 1) for each in _subsets(n))
+    yield Entry(name=f"frontiers-{seed}", limit=WORLD_QUESTIONS, grid=6, seed=seed)
+    yield Entry(name=f"deployed-{seed}", limit=WORLD_QUESTIONS, seed=seed)
+    yield Entry(
+        name=f"oracles-{seed}",
+        limit=WORLD_QUESTIONS,
+        policies=(ORACLE_ERROR, PLANNED),
+        values={
+            "query": ("current_sentence", ORACLE),
+            "theta": tuple(sorted(int(plan_of(each)) for each in plans)),
+        },
+        seed=seed,
+    )
+    yield Entry(
+        name=f"factorial-{seed}",
+        limit=WORLD_QUESTIONS,
+        policies=("flare", "scaar", "perplexity"),
+        values={"query": FACTORIAL_QUERIES, "exclude_seen": ("none", "seen")},
+        grid=4,
+        seed=seed,
+    )
+
+
+def _subsets(size: int) -> Iterator[tuple[int, ...]]:
+    return itertools.combinations(range(PLANNED_SENTENCES), size)
 
 
 _COMPARED = ("no_retrieval", "single_round", "ircot", "flare", "dragin", "scaar")

@@ -5,7 +5,24 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from record.ceiling import (
+    DEPLOYED,
+    FRONTIERS,
+    ORACLES,
+    costs_table,
+    detections_table,
+    differences_table,
+    distance_table,
+    frontier_figure,
+    matched_sentences,
+    matched_table,
+    points_table,
+    pooled,
+    reference_score,
+)
+from record.cost_model import coefficients_table, fit, latency_table, winners_table
 from record.evaluations import FinishedEvaluation
+from record.factorial import effects_table, factorial_table
 from record.sentences import (
     chosen_sentence,
     curve_sentences,
@@ -213,6 +230,39 @@ def _origin(folders: Sequence[Path]) -> PartContent:
     return PartContent((*describe_comparison(analysis).items, made), (settings,))
 
 
+def _worlds(folders: Sequence[Path]) -> PartContent:
+    pool = pooled(tuple(folders))
+    full = (matched_table(pool), frontier_figure(pool), distance_table(pool), points_table(pool))
+    folded = (differences_table(pool), costs_table(pool))
+    return PartContent(
+        tuple(each for each in full if each is not None),
+        tuple(each for each in folded if each is not None),
+        tuple(matched_sentences(pool)),
+    )
+
+
+def _detection(folders: Sequence[Path]) -> PartContent:
+    return PartContent((detections_table(pooled(tuple(folders))),))
+
+
+def _cost_model(folders: Sequence[Path]) -> PartContent:
+    (timed,) = (each for each in folders if each.name == "cost")
+    pool = pooled(tuple(each for each in folders if each != timed))
+    table = _analysed(timed).table
+    model = fit(table)
+    return PartContent(
+        (coefficients_table(model), winners_table(pool, model, reference_score(pool))),
+        (latency_table(table),),
+    )
+
+
+def _factorial(folders: Sequence[Path]) -> PartContent:
+    pool = pooled(tuple(folders))
+    return PartContent((factorial_table(pool),), (effects_table(pool),))
+
+
+_OF_WORLDS = tuple(f"{kind}-" for kind in (FRONTIERS, DEPLOYED, ORACLES))
+
 PARTS = (
     Part(
         "Policies",
@@ -234,10 +284,36 @@ PARTS = (
         _outcomes,
     ),
     Part(
+        "Policies and oracles",
+        _OF_WORLDS,
+        "Policies at matched budgets of searches on worlds that no setting was chosen on, beside "
+        "oracles, which know the facts of the world and cannot be served.",
+        _worlds,
+    ),
+    Part(
+        "Detection of wrong drafts",
+        _OF_WORLDS,
+        "How well each policy separates wrong drafts from right ones, on the same answers.",
+        _detection,
+    ),
+    Part(
         "Cost of answers",
         "cost",
         "Calls, tokens and time at the recommended settings, one question at a time.",
         _cost,
+    ),
+    Part(
+        "Cost model",
+        ("cost", *_OF_WORLDS),
+        "Which policy reaches a score in the least time, by the time of a search and of the model.",
+        _cost_model,
+    ),
+    Part(
+        "Triggers by queries at a matched budget",
+        "factorial-",
+        "Triggers with the same queries, with and without the exclusion of passages that the "
+        "answer has already read, on the worlds of the oracles.",
+        _factorial,
     ),
     Part(
         "Triggers by queries",

@@ -20,16 +20,20 @@ from scaar.core.distributions import lab_is_installed, lab_required
 from scaar.core.errors import AlreadyExists, CapabilityMissing, InvalidRequest, NotFound
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.loop.loop import AdaptiveLoop, Ports
+from scaar.core.loop.shadow import ShadowSampling
 from scaar.core.observers import (
     UNOBSERVED,
     UNOBSERVED_BREAKERS,
     UNOBSERVED_CAPACITY,
+    UNOBSERVED_POLICIES,
     BreakerObserver,
     CapacityObserver,
+    PolicyObserver,
     ScorerObserver,
 )
 from scaar.core.ports import (
     Answerer,
+    Catalog,
     ContributionScorer,
     Evaluator,
     Generator,
@@ -37,7 +41,7 @@ from scaar.core.ports import (
     QueryBuilder,
     Retriever,
 )
-from scaar.core.types import IndexDescription, IndexMode, Passage
+from scaar.core.types import IndexDescription, IndexMode, Passage, PolicyArtefact
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.breaker_settings import read_breaker_limits
 from scaar.runtime.channel_security import read_channel_credentials
@@ -334,26 +338,54 @@ def build_loop(
     settings: OrchestratorSettings,
     *,
     observer: CapacityObserver = UNOBSERVED_CAPACITY,
+    policy_observer: PolicyObserver = UNOBSERVED_POLICIES,
+    artefacts: Sequence[PolicyArtefact] = (),
 ) -> AdaptiveLoop:
-    """Return the loop over the ports, with the settings."""
-    gate = settings.read_gate()
+    """Return the loop over the ports, with the settings.
+
+    ``artefacts`` are tuned policies beside those of the settings.
+    """
+    gate, policies = settings.read_gate(), settings.read_policies(artefacts)
+    for each in policies.values():
+        policy_observer.on_tuned_policy(each.name, each.expected)
+    shadow = None
+    if settings.shadow_policy:
+        shadow = ShadowSampling(
+            policies, settings.shadow_policy, settings.shadow_share, observer=policy_observer
+        )
     limits = CapacityLimits(
         max_answers=settings.max_concurrent_calls,
         max_queued=settings.max_queued_answers,
         max_queue_s=settings.max_queue_s,
     )
     capacity = AnswerCapacity(limits, observer=observer)
-    return AdaptiveLoop(ports, draft_ahead=settings.draft_ahead, gate=gate, capacity=capacity)
+    return AdaptiveLoop(
+        ports,
+        draft_ahead=settings.draft_ahead,
+        gate=gate,
+        policies=policies,
+        shadow=shadow,
+        capacity=capacity,
+    )
 
 
 def build_catalog(ports: Ports, loop: AdaptiveLoop) -> PortsCatalog:
     """Return the catalog of the ports that the loop uses."""
-    return PortsCatalog(ports, version=__version__, gate_revision=loop.gate_revision)
+    return PortsCatalog(
+        ports,
+        version=__version__,
+        gate_revision=loop.gate_revision,
+        policies=loop.policies,
+    )
 
 
 @asynccontextmanager
 async def open_control_loops(
-    ports: Ports, settings: OrchestratorSettings, controls: Sequence[Control]
+    ports: Ports,
+    settings: OrchestratorSettings,
+    controls: Sequence[Control],
+    *,
+    artefacts: Sequence[PolicyArtefact] = (),
 ) -> AsyncIterator[Mapping[Control, AdaptiveLoop]]:
     """Open a loop for each control of the scorer, over the same model and index."""
     from scaar.scorer.controls.factory import open_control
@@ -362,7 +394,8 @@ async def open_control_loops(
         loops = {}
         for control in controls:
             scorer = await stack.enter_async_context(open_control(control, ports.scorer))
-            loops[control] = build_loop(replace(ports, scorer=scorer), settings)
+            controlled = replace(ports, scorer=scorer)
+            loops[control] = build_loop(controlled, settings, artefacts=artefacts)
         yield loops
 
 
@@ -384,9 +417,15 @@ def needs_of(settings: OrchestratorSettings) -> tuple[Need, ...]:
 
 @asynccontextmanager
 async def open_answerer(
-    target: str = EMBEDDED, *, breakers: Breakers = NO_BREAKERS
+    target: str = EMBEDDED,
+    *,
+    breakers: Breakers = NO_BREAKERS,
+    artefacts: Sequence[PolicyArtefact] = (),
 ) -> AsyncIterator[Answerer]:
-    """Open a remote orchestrator, or a loop with embedded ports and the lab's index."""
+    """Open a remote orchestrator, or a loop with embedded ports and the lab's index.
+
+    ``artefacts`` are tuned policies of the loop, beside those of its settings.
+    """
     if target != EMBEDDED:
         # The orchestrator retries the calls of its dependencies: retries have one layer. The
         # channel does not check readiness, because the error of an orchestrator that is not ready
@@ -395,8 +434,15 @@ async def open_answerer(
             remote = orchestrator.RemoteAnswerer(channel, target)
             yield breakers.answerer(remote, target, connected=connected(channel))
         return
-    async with open_orchestrator(breakers=breakers) as (loop, _):
+    async with open_orchestrator(breakers=breakers, artefacts=artefacts) as (loop, _):
         yield loop
+
+
+@asynccontextmanager
+async def open_catalog(target: str) -> AsyncIterator[Catalog]:
+    """Open the catalog of a running orchestrator."""
+    async with _open_channel(target, settings=ChannelSettings(attempts=1)) as channel:
+        yield orchestrator.RemoteCatalog(channel, target)
 
 
 @asynccontextmanager
@@ -438,12 +484,15 @@ async def open_answerers(
 
 @asynccontextmanager
 async def open_orchestrator(
-    *, breakers: Breakers = NO_BREAKERS
+    *, breakers: Breakers = NO_BREAKERS, artefacts: Sequence[PolicyArtefact] = ()
 ) -> AsyncIterator[tuple[AdaptiveLoop, PortsCatalog]]:
-    """Open an orchestrator in this process: its loop and its catalog, with the lab's index."""
+    """Open an orchestrator in this process: its loop and its catalog, with the lab's index.
+
+    ``artefacts`` are tuned policies beside those of the settings.
+    """
     settings = OrchestratorSettings.read()
     async with _open_lab_ports(settings, breakers) as ports:
-        loop = build_loop(ports, settings)
+        loop = build_loop(ports, settings, artefacts=artefacts)
         yield loop, build_catalog(ports, loop)
 
 

@@ -4,8 +4,9 @@
 use the settings ``SCAAR_*`` and the indexes of ``SCAAR_HOME``, and need the extra ``scaar[cli]``.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager
+from pathlib import Path
 
 from scaar.client import Client, SyncClient
 from scaar.client.sync_client import open_in_thread
@@ -13,18 +14,31 @@ from scaar.compose import open_orchestrator, read_breakers
 from scaar.core.errors import StreamIncomplete
 from scaar.core.ports import Answerer
 from scaar.core.types import Answer, AnswerEvent, AnswerFinished, AnswerRequest
+from scaar.orchestrator.settings import read_artefact
 
 
 @asynccontextmanager
-async def open_client() -> AsyncIterator[Client]:
-    """Open a client for asyncio whose orchestrator runs in this process."""
-    async with open_orchestrator(breakers=read_breakers()) as (loop, catalog):
+async def open_client(*, policy_files: Sequence[Path] = ()) -> AsyncIterator[Client]:
+    """Open a client for asyncio whose orchestrator runs in this process.
+
+    ``policy_files`` are artefacts of tuned policies, which requests can name.
+
+    Raises:
+        NotFound: a file does not exist or cannot be read.
+        DataCorrupt: a file contains no valid artefact; names the field.
+    """
+    artefacts = [read_artefact(path) for path in policy_files]
+    opening = open_orchestrator(breakers=read_breakers(), artefacts=artefacts)
+    async with opening as (loop, catalog):
         yield Client(_EmbeddedAnswerer(loop), catalog)
 
 
-def open_sync_client() -> AbstractContextManager[SyncClient]:
-    """Open a client for callers without an event loop whose orchestrator runs in this process."""
-    return open_in_thread(open_client())
+def open_sync_client(*, policy_files: Sequence[Path] = ()) -> AbstractContextManager[SyncClient]:
+    """Open a client for callers without an event loop whose orchestrator runs in this process.
+
+    The arguments and errors are those of :func:`open_client`.
+    """
+    return open_in_thread(open_client(policy_files=policy_files))
 
 
 class _EmbeddedAnswerer:

@@ -78,6 +78,9 @@ SCAAR_ORCHESTRATOR_QUERY_BUILDER_TARGET: {{ include "scaar.target" (dict "root" 
 SCAAR_ORCHESTRATOR_QUERY_BUILDER_TARGET: embedded
 {{- end }}
 SCAAR_ORCHESTRATOR_RETRIEVER_TARGET: {{ include "scaar.target" (dict "root" . "component" "retriever" "port" 50055) }}
+{{- if include "scaar.artefacts" . }}
+SCAAR_ORCHESTRATOR_POLICY_FOLDER: /etc/scaar/artefacts
+{{- end }}
 {{- end }}
 
 {{- define "scaar.environment.generator" -}}

@@ -15,6 +15,17 @@
 {{- end }}
 
 {{/* The name of a part's objects. Of: root, component. */}}
+{{/* The ConfigMap of the policy artefacts; empty without artefacts. Of: root. */}}
+{{- define "scaar.artefacts" -}}
+{{- with .Values.orchestrator.artefacts -}}
+{{- if .existingConfigMap -}}
+{{- .existingConfigMap -}}
+{{- else if .files -}}
+{{- include "scaar.partName" (dict "root" $ "component" "artefacts") -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
 {{- define "scaar.partName" -}}
 {{- printf "%s-%s" (include "scaar.fullname" .root) .component -}}
 {{- end }}

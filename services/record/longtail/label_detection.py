@@ -16,15 +16,14 @@ from record.sentences import Paired, highest_sentence
 from scaar.evaluator.records import Question
 from scaar.evaluator.report.cells import number, text
 from scaar.evaluator.report.model import Column, Table
+from scaar.evaluator.statistics.detection import auroc, entity_draws
 from scaar.evaluator.statistics.estimate import Estimate
 from scaar.evaluator.statistics.table import Floats
 from scaar.evaluator.studies.longtail.detection import (
     BY,
     Found,
-    auroc,
     bounded,
     detection,
-    entity_draws,
     precision_at,
     tail_of,
 )
@@ -106,7 +105,7 @@ def _paired(
 ) -> Paired:
     """Return the paired difference of the precision of two orders, by the names on the page."""
     truths = np.array(tail)
-    samples = entity_draws(questions, truths)
+    samples = entity_draws([each.entity for each in questions], truths)
     scores = {NAMES[by]: np.array([*map(score, labels)]) for by, score in BY.items()}
 
     def difference(two: Floats, truths: NDArray[np.bool_], share: float) -> float:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from scaar.cli.completion import complete_dataset
 from scaar.cli.output_file import write_passages
 from scaar.cli.tables import Column, Format, Table, TableFormat, facts_table, print_table
 from scaar.evaluator.datasets import KINDS
@@ -22,7 +23,10 @@ ANSWERS_SHOWN = 4
 Name = Annotated[
     str,
     typer.Argument(
-        metavar="NAME", help="Name of the data set, as in `scaar dataset list`.", show_default=False
+        metavar="NAME",
+        help="Name of the data set, as in `scaar dataset list`.",
+        show_default=False,
+        autocompletion=complete_dataset,
     ),
 ]
 File = Annotated[

@@ -1,6 +1,6 @@
 """The client of an orchestrator for asyncio."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Protocol, Unpack
 
@@ -42,7 +42,9 @@ class AnswerService(Answerer, Protocol):
 class Client:
     """A client of an orchestrator, for asyncio.
 
-    ``policy`` is the name of a policy or a :class:`PolicyRequest`. Additional keywords are settings
+    ``policy`` is the name of a published or a tuned policy, or a :class:`PolicyRequest`; by default
+    the orchestrator's default policy answers. With ``allow_mismatch``, a tuned policy is also used
+    with a model, scorer or kind of index that it was not tuned on. Additional keywords are settings
     of the policy, by the names of :class:`PolicyOverrides` (``theta=0.25``, ``query="pfq"``). The
     time limit of an answer is ``budget.timeout_s``. With ``on_failure="accept_draft"``, a sentence
     whose scorer or retriever fails is kept as drafted, and reports it in ``degraded``. ``filters``
@@ -61,13 +63,14 @@ class Client:
         self,
         question: str,
         *,
-        policy: str | PolicyRequest = "scaar",
+        policy: str | PolicyRequest = "",
         index: str = INDEX,
         budget: BudgetLimits = BUDGET,
         prompt_profile: str = "",
         request_id: str = "",
         on_failure: OnFailure | str = OnFailure.FAIL,
         filters: Filters = NO_FILTERS,
+        allow_mismatch: bool = False,
         **overrides: float | str,
     ) -> AsyncIterator[AsyncIterator[AnswerEvent]]:
         """Stream every decision of the answer. The last event is :class:`AnswerFinished`.
@@ -78,6 +81,7 @@ class Client:
             question,
             policy=policy,
             overrides=overrides,
+            allow_mismatch=allow_mismatch,
             index=index,
             budget=budget,
             prompt_profile=prompt_profile,
@@ -92,13 +96,14 @@ class Client:
         self,
         question: str,
         *,
-        policy: str | PolicyRequest = "scaar",
+        policy: str | PolicyRequest = "",
         index: str = INDEX,
         budget: BudgetLimits = BUDGET,
         prompt_profile: str = "",
         request_id: str = "",
         on_failure: OnFailure | str = OnFailure.FAIL,
         filters: Filters = NO_FILTERS,
+        allow_mismatch: bool = False,
         **overrides: float | str,
     ) -> Answer:
         """Return the answer, without its events."""
@@ -106,6 +111,7 @@ class Client:
             question,
             policy=policy,
             overrides=overrides,
+            allow_mismatch=allow_mismatch,
             index=index,
             budget=budget,
             prompt_profile=prompt_profile,
@@ -130,9 +136,14 @@ class Client:
         index: str = INDEX,
         top_k: int = TOP_K,
         filters: Filters = NO_FILTERS,
+        excluded_ids: Sequence[str] = (),
     ) -> SearchResult:
-        """Return at most ``top_k`` passages for a query, best first, without an answer."""
-        request = SearchRequest(query, index, top_k, filter_choices(filters))
+        """Return at most ``top_k`` passages for a query, best first, without an answer.
+
+        Passages of the ``excluded_ids`` are not returned.
+        """
+        excluded = (excluded_ids,) if isinstance(excluded_ids, str) else tuple(excluded_ids)
+        request = SearchRequest(query, index, top_k, filter_choices(filters), excluded)
         return await self._catalog.search(request)
 
     async def describe(self) -> OrchestratorDescription:

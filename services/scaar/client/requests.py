@@ -34,6 +34,7 @@ def answer_request(
     *,
     policy: str | PolicyRequest,
     overrides: Mapping[str, float | str],
+    allow_mismatch: bool,
     index: str,
     budget: BudgetLimits,
     prompt_profile: str,
@@ -48,7 +49,7 @@ def answer_request(
     """
     return AnswerRequest(
         question=question,
-        policy=policy_request(policy, overrides),
+        policy=policy_request(policy, overrides, allow_mismatch=allow_mismatch),
         index=index,
         budget=budget,
         prompt_profile=prompt_profile,
@@ -59,14 +60,21 @@ def answer_request(
 
 
 def policy_request(
-    policy: str | PolicyRequest, settings: Mapping[str, float | str]
+    policy: str | PolicyRequest,
+    settings: Mapping[str, float | str],
+    *,
+    allow_mismatch: bool = False,
 ) -> PolicyRequest:
     """Return the policy, with the settings as its overrides.
+
+    ``allow_mismatch`` also allows it for a :class:`PolicyRequest` that does not.
 
     Raises:
         InvalidRequest: naming every setting that is unknown or of the wrong type.
     """
     requested = PolicyRequest(policy) if isinstance(policy, str) else policy
+    if allow_mismatch:
+        requested = replace(requested, allow_mismatch=True)
     values: dict[str, Any] = {}
     wrong: list[Violation] = []
     for name, value in settings.items():

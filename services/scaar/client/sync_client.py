@@ -1,6 +1,6 @@
 """The client of an orchestrator for callers without an event loop."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
 from typing import Unpack
 
@@ -32,13 +32,14 @@ class SyncClient:
         self,
         question: str,
         *,
-        policy: str | PolicyRequest = "scaar",
+        policy: str | PolicyRequest = "",
         index: str = INDEX,
         budget: BudgetLimits = BUDGET,
         prompt_profile: str = "",
         request_id: str = "",
         on_failure: OnFailure | str = OnFailure.FAIL,
         filters: Filters = NO_FILTERS,
+        allow_mismatch: bool = False,
         **overrides: float | str,
     ) -> AbstractContextManager[Iterator[AnswerEvent]]:
         """Stream every decision of the answer. The last event is :class:`AnswerFinished`.
@@ -47,7 +48,7 @@ class SyncClient:
         """
         stream = self._client.stream_answer(
             question,
-            policy=policy_request(policy, overrides),
+            policy=policy_request(policy, overrides, allow_mismatch=allow_mismatch),
             index=index,
             budget=budget,
             prompt_profile=prompt_profile,
@@ -61,19 +62,20 @@ class SyncClient:
         self,
         question: str,
         *,
-        policy: str | PolicyRequest = "scaar",
+        policy: str | PolicyRequest = "",
         index: str = INDEX,
         budget: BudgetLimits = BUDGET,
         prompt_profile: str = "",
         request_id: str = "",
         on_failure: OnFailure | str = OnFailure.FAIL,
         filters: Filters = NO_FILTERS,
+        allow_mismatch: bool = False,
         **overrides: float | str,
     ) -> Answer:
         """Return the answer, without its events."""
         answer = self._client.answer(
             question,
-            policy=policy_request(policy, overrides),
+            policy=policy_request(policy, overrides, allow_mismatch=allow_mismatch),
             index=index,
             budget=budget,
             prompt_profile=prompt_profile,
@@ -98,10 +100,16 @@ class SyncClient:
         index: str = INDEX,
         top_k: int = TOP_K,
         filters: Filters = NO_FILTERS,
+        excluded_ids: Sequence[str] = (),
     ) -> SearchResult:
-        """Return at most ``top_k`` passages for a query, best first, without an answer."""
+        """Return at most ``top_k`` passages for a query, best first, without an answer.
+
+        Passages of the ``excluded_ids`` are not returned.
+        """
         return self._thread.run(
-            self._client.search(query, index=index, top_k=top_k, filters=filters)
+            self._client.search(
+                query, index=index, top_k=top_k, filters=filters, excluded_ids=excluded_ids
+            )
         )
 
     def describe(self) -> OrchestratorDescription:

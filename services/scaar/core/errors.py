@@ -9,6 +9,7 @@
     ├── AlreadyExists        the name is in use
     ├── WrongState           the operation requires another state
     ├── CapabilityMissing    the engine lacks a capability that the policy needs
+    │   └── PolicyMismatch   a policy was tuned on another model, scorer or kind of index
     ├── DataCorrupt          an index or a model file is damaged
     ├── Overloaded           no capacity now; the retry delay
     ├── DeadlineExceeded     the caller's deadline has expired; the stage
@@ -107,6 +108,12 @@ class CapabilityMissing(ScaarError):
     """The engine lacks a requested capability. Retrying does not help."""
 
     reason = "CAPABILITY_MISSING"
+
+
+class PolicyMismatch(CapabilityMissing):
+    """The policy was tuned on another model, scorer, or kind of index than those in use."""
+
+    reason = "POLICY_MISMATCH"
 
 
 class DataCorrupt(ScaarError):

@@ -1,4 +1,4 @@
-"""Metadata fields of passages and filters of requests: their validation, and their match."""
+"""Metadata fields of passages, filters and exclusions of requests: validation and matching."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,6 +11,8 @@ MAX_FILTERS = 16
 MAX_FILTER_VALUES = 256
 MAX_VALUES_TOGETHER = 1_024
 MAX_CHARACTERS_TOGETHER = 32_768
+MAX_EXCLUDED = 1_024
+MAX_ID_CHARACTERS = 512
 
 FIELD_RULE = "must be a letter a to z, then at most 63 of a-z, 0-9 and '_'"
 
@@ -28,11 +30,14 @@ def wrong_values(field: str, values: Sequence[str], *, most: int) -> Iterator[Vi
     if not 1 <= len(values) <= most:
         yield Violation(field, f"must have 1 to {most} values, not {len(values):,}")
         return
+    yield from _wrong_texts(field, values, longest=MAX_VALUE_CHARACTERS)
+
+
+def _wrong_texts(field: str, values: Sequence[str], *, longest: int) -> Iterator[Violation]:
     for position, value in enumerate(values):
         place = f"{field}[{position}]"
-        if not 1 <= len(value) <= MAX_VALUE_CHARACTERS:
-            limit = f"must have 1 to {MAX_VALUE_CHARACTERS} characters, not {len(value):,}"
-            yield Violation(place, limit)
+        if not 1 <= len(value) <= longest:
+            yield Violation(place, f"must have 1 to {longest} characters, not {len(value):,}")
         elif found := _NOT_IN_VALUES.search(value):
             code = f"U+{ord(found[0]):04X}"
             yield Violation(place, f"holds the control character {code} at {found.start()}")
@@ -56,6 +61,17 @@ def wrong_filters(filters: Sequence[Filter]) -> list[Violation]:
             wrong.append(Violation(f"{place}.field", f"{FIELD_RULE}, not {each.field[:80]!r}"))
         wrong += wrong_values(f"{place}.values", each.values, most=MAX_FILTER_VALUES)
     return wrong
+
+
+def wrong_excluded(ids: Sequence[str]) -> list[Violation]:
+    """Return the violations of the ids that a request excludes."""
+    field = "excluded_ids"
+    if len(ids) > MAX_EXCLUDED:
+        return [Violation(field, f"must be at most {MAX_EXCLUDED:,}, not {len(ids):,}")]
+    if (characters := sum(map(len, ids))) > MAX_CHARACTERS_TOGETHER:
+        limit = f"must have at most {MAX_CHARACTERS_TOGETHER:,} characters together"
+        return [Violation(field, f"{limit}, not {characters:,}")]
+    return list(_wrong_texts(field, ids, longest=MAX_ID_CHARACTERS))
 
 
 def check_declared(filters: Sequence[Filter], declared: Sequence[str], *, index: str) -> None:

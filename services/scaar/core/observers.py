@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from scaar.core.evaluations import EvaluationState
+from scaar.core.types import ExpectedCost
 
 
 class ScorerObserver:
@@ -94,6 +95,37 @@ class CapacityObserver:
 
 
 UNOBSERVED_CAPACITY = CapacityObserver()
+"""Does nothing."""
+
+
+class ShadowOutcome(enum.StrEnum):
+    """Whether a policy and its shadow found the same draft uncertain."""
+
+    BOTH = "both"
+    NEITHER = "neither"
+    POLICY_ONLY = "policy_only"
+    """The policy that answers would retrieve, and its shadow would not."""
+    SHADOW_ONLY = "shadow_only"
+    FAILED = "failed"
+    """The scorer failed for the shadow, or the answer had no time left."""
+    UNAVAILABLE = "unavailable"
+    """The model cannot serve the shadow, or is not that of its artefact; once per answer."""
+
+
+class PolicyObserver:
+    """Receives the tuned policies and the comparisons of a shadow; these methods do nothing.
+
+    All must neither block nor raise.
+    """
+
+    def on_tuned_policy(self, policy: str, expected: ExpectedCost) -> None:
+        """The orchestrator has a tuned policy with this expected cost."""
+
+    def on_shadow_judged(self, policy: str, shadow: str, outcome: ShadowOutcome) -> None:
+        """The trigger of the shadow policy judged a draft of an answer by ``policy``."""
+
+
+UNOBSERVED_POLICIES = PolicyObserver()
 """Does nothing."""
 
 

@@ -97,7 +97,8 @@ class Retriever(Protocol):
     async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
         """Return at most ``top_k`` passages for each query that match the filters, best first.
 
-        Ties are ordered by passage id. Scores and order are those of the whole index.
+        Excluded passages do not count towards ``top_k``. Ties are ordered by passage id. Scores and
+        order are those of the whole index.
 
         Raises:
             InvalidRequest: the index does not declare a field of the filters.

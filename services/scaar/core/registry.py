@@ -5,8 +5,11 @@ A package adds a part by an entry point in the group of its registry (docs/exten
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from scaar.core.errors import ScaarError
@@ -14,6 +17,7 @@ from scaar.core.errors import ScaarError
 MAX_NAME_CHARACTERS = 64
 """Maximum length of a name, in code points."""
 
+NO_PARTS: Mapping[str, Any] = MappingProxyType({})
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _Part = TypeVar("_Part")
 
@@ -57,6 +61,26 @@ class Registry(Mapping[str, _Part]):
         self._part_type = part_type
         self._problem = problem
         self._extensions: Mapping[str, Extension[_Part]] | None = None
+        self._local: ContextVar[Mapping[str, _Part]] = ContextVar(group, default=NO_PARTS)
+
+    @contextmanager
+    def with_parts(self, parts: Mapping[str, _Part]) -> Iterator[None]:
+        """Add parts for the code of the block and the tasks that it starts.
+
+        No other code of the process sees them: a server beside the block cannot serve them.
+
+        Raises:
+            ExtensionInvalid: a name or a type is invalid, or the registry has a part of this name.
+        """
+        for name, part in parts.items():
+            taken = {*self.built_in, *self._local.get(), *self.extensions}
+            if problem := self._refused(name, taken) or self._wrong(name, part, "it"):
+                raise ExtensionInvalid(f"{self.noun} {name!r}: {problem}")
+        token = self._local.set({**self._local.get(), **parts})
+        try:
+            yield
+        finally:
+            self._local.reset(token)
 
     @property
     def extensions(self) -> Mapping[str, Extension[_Part]]:
@@ -89,34 +113,44 @@ class Registry(Mapping[str, _Part]):
         return f"there is no {self.noun} {name!r}; known: {', '.join(self)}"
 
     def _load(self, point: EntryPoint) -> Extension[_Part]:
-        if not _NAME.fullmatch(point.name) or len(point.name) > MAX_NAME_CHARACTERS:
-            text = "lower-case letters, digits and underscores, first a letter, at most"
-            raise _invalid(point, f"the name must be {text} {MAX_NAME_CHARACTERS} characters")
-        if point.name in self.built_in:
-            raise _invalid(point, f"scaar has a {self.noun} of this name")
+        if problem := self._refused(point.name, self.built_in):
+            raise _invalid(point, problem)
         try:
             part = point.load()
         except Exception as error:
             raise _invalid(point, f"{type(error).__name__}: {error}") from error
-        if not isinstance(part, self._part_type):
-            expected = getattr(self._part_type, "__name__", str(self._part_type))
-            text = f"{point.value} must be a {expected}, not a {type(part).__name__}"
-            raise _invalid(point, text)
-        if problem := self._problem(point.name, part):
-            raise _invalid(point, f"{point.value}: {problem}")
+        if problem := self._wrong(point.name, part, point.value):
+            raise _invalid(point, problem)
         return Extension(point.name, _package(point), part)
 
+    def _refused(self, name: str, taken: Collection[str]) -> str:
+        """Return what is wrong with the name of a new part; empty if nothing is."""
+        if not _NAME.fullmatch(name) or len(name) > MAX_NAME_CHARACTERS:
+            text = "lower-case letters, digits and underscores, first a letter, at most"
+            return f"the name must be {text} {MAX_NAME_CHARACTERS} characters"
+        return f"scaar has a {self.noun} of this name" if name in taken else ""
+
+    def _wrong(self, name: str, part: object, what: str) -> str:
+        """Return what is wrong with a new part; empty if nothing is."""
+        if not isinstance(part, self._part_type):
+            expected = getattr(self._part_type, "__name__", str(self._part_type))
+            return f"{what} must be a {expected}, not a {type(part).__name__}"
+        problem = self._problem(name, part)
+        return f"{what}: {problem}" if problem else ""
+
     def __getitem__(self, name: str) -> _Part:
-        if name in self.built_in:
-            return self.built_in[name]
+        for parts in (self.built_in, self._local.get()):
+            if name in parts:
+                return parts[name]
         return self.extensions[name].part
 
     def __iter__(self) -> Iterator[str]:
         yield from self.built_in
+        yield from self._local.get()
         yield from self.extensions
 
     def __len__(self) -> int:
-        return len(self.built_in) + len(self.extensions)
+        return len(self.built_in) + len(self._local.get()) + len(self.extensions)
 
 
 class Names(Collection[str], Generic[_Part]):

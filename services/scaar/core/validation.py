@@ -1,12 +1,13 @@
 """Validation of requests before any work."""
 
 import re
+from collections.abc import Collection
 
 from scaar.core.errors import InvalidRequest, Violation
-from scaar.core.filters import wrong_filters
+from scaar.core.filters import wrong_excluded, wrong_filters
 from scaar.core.policies.checks import check_policy, is_known
 from scaar.core.policies.settings import MAX_TOP_K
-from scaar.core.types import AnswerRequest, BudgetLimits, SearchRequest
+from scaar.core.types import DEFAULT_POLICY, AnswerRequest, BudgetLimits, SearchRequest
 
 MAX_QUESTION_WORDS = 500
 MAX_QUESTION_CHARACTERS = 8_000
@@ -17,27 +18,32 @@ MAX_TOKENS = 8_192
 MAX_RETRIEVALS = 100
 MAX_TIMEOUT_S = 3_600.0
 
+_INDEX_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 # The Unicode categories Cc and Cs, except tabs and line breaks.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-def validate(request: AnswerRequest, *, remote: bool = False) -> None:
+def validate(request: AnswerRequest, *, remote: bool = False, tuned: Collection[str] = ()) -> None:
     """Pass a request whose fields are within their limits.
 
     A ``remote`` request can name policies, triggers, queries and gates that only the service has.
+    ``tuned`` are the names of tuned policies, for the error of an unknown name.
 
     Raises:
         InvalidRequest: naming every wrong field and its limit.
     """
+    policy = request.policy
+    # The default policy of an orchestrator is not known here.
+    checked = is_known(policy) or not (remote or policy == DEFAULT_POLICY)
     wrong = [
         *_check_question(request.question),
-        *(check_policy(request.policy) if not remote or is_known(request.policy) else ()),
+        *(check_policy(policy, tuned) if checked else ()),
         *_check_budget(request.budget),
         *_check_request_id(request.request_id),
         *wrong_filters(request.filters),
     ]
-    if not request.index:
-        wrong.append(Violation("index", "must name an index"))
+    if not is_index_name(request.index):
+        wrong.append(_index_name_violation("index", request.index))
     if wrong:
         raise InvalidRequest(wrong)
 
@@ -54,13 +60,29 @@ def validate_search(request: SearchRequest) -> None:
         wrong.append(Violation("query", text))
     else:
         wrong += check_text("query", request.query)
-    if not request.index:
-        wrong.append(Violation("index", "must name an index"))
+    if not is_index_name(request.index):
+        wrong.append(_index_name_violation("index", request.index))
     if not 1 <= request.top_k <= MAX_TOP_K:
         wrong.append(Violation("top_k", f"must be 1 to {MAX_TOP_K}, not {request.top_k}"))
     wrong += wrong_filters(request.filters)
+    wrong += wrong_excluded(request.excluded_ids)
     if wrong:
         raise InvalidRequest(wrong)
+
+
+def is_index_name(name: str) -> bool:
+    """Return whether the name is valid for an index, and so for its folder."""
+    return _INDEX_NAME.fullmatch(name) is not None
+
+
+def check_index_name(name: str, *, field: str = "index") -> None:
+    """Validate the name of an index.
+
+    Raises:
+        InvalidRequest: the name is invalid.
+    """
+    if not is_index_name(name):
+        raise InvalidRequest((_index_name_violation(field, name),))
 
 
 def check_text(field: str, text: str) -> list[Violation]:
@@ -71,6 +93,11 @@ def check_text(field: str, text: str) -> list[Violation]:
         code = f"U+{ord(found[0]):04X}"
         return [Violation(field, f"holds the control character {code} at {found.start()}")]
     return []
+
+
+def _index_name_violation(field: str, name: str) -> Violation:
+    rule = "must be 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit"
+    return Violation(field, f"{rule}, not {name[:80]!r}")
 
 
 def _check_question(question: str) -> list[Violation]:

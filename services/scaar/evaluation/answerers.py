@@ -15,6 +15,7 @@ from scaar.compose import (
     open_ports,
 )
 from scaar.core.controls import Control
+from scaar.core.types import PolicyArtefact
 from scaar.evaluation.addresses import Addresses
 from scaar.evaluator.execution.generation_cache import CachedGenerator
 from scaar.evaluator.execution.scorers import Answerers
@@ -28,8 +29,12 @@ async def open_answerers(
     lab_world: int | None,
     controls: Sequence[Control] = (),
     cache_generations: bool = False,
+    artefacts: Sequence[PolicyArtefact] = (),
 ) -> AsyncIterator[Answerers]:
-    """Open the answerers at the addresses; embedded ones build the lab's index if needed."""
+    """Open the answerers at the addresses; embedded ones build the lab's index if needed.
+
+    ``artefacts`` are tuned policies of embedded ones.
+    """
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
         if addresses.itself != EMBEDDED:
@@ -44,5 +49,5 @@ async def open_answerers(
             ports = replace(ports, generator=CachedGenerator(ports.generator))
         if settings.retriever_target == EMBEDDED and indexes_are_local():
             await ensure_lab_index(LAB_SEED if lab_world is None else lab_world)
-        loops = await enter(open_control_loops(ports, settings, controls))
-        yield Answerers(build_loop(ports, settings), loops)
+        loops = await enter(open_control_loops(ports, settings, controls, artefacts=artefacts))
+        yield Answerers(build_loop(ports, settings, artefacts=artefacts), loops)

@@ -17,6 +17,7 @@ from scaar.evaluation.local import EvaluationOptions, check_options, evaluate_lo
 from scaar.evaluation.progress import BarProgress
 from scaar.evaluation.questions import draw
 from scaar.evaluation.results import Results, of_service, of_stored
+from scaar.evaluator.oracles import oracle_parts
 from scaar.evaluator.planning.axes import (
     check_index_names,
     scorers_named,
@@ -34,6 +35,7 @@ _TIMEOUT_S = BudgetLimits().timeout_s
 _NO_VALUES: Mapping[str, Sequence[Value]] = MappingProxyType({})
 
 
+@oracle_parts()
 def evaluate(
     dataset: str,
     policies: Sequence[str | PolicyRequest],
@@ -70,7 +72,8 @@ def evaluate(
     the setting. ``scorers``, ``gates``, ``indexes``, ``grid``, ``limit``, ``seed``, ``style``,
     ``tail_share``, ``skip_unserved`` and ``cache_generations`` are those of ``scaar eval run``.
     ``retry_failed`` needs ``out``; ``concurrency`` and ``orchestrator`` have no effect on a target,
-    which has its own. ``timeout_s`` is the time limit of one answer, in seconds.
+    which has its own. ``timeout_s`` is the time limit of one answer, in seconds. On ``lab``,
+    policies and queries can be oracles (:mod:`scaar.evaluator.oracles`).
 
     Raises:
         InvalidRequest: naming every invalid argument; no model was called.

@@ -12,13 +12,16 @@ from types import MappingProxyType
 from scaar.core.errors import CapabilityMissing, InvalidRequest
 from scaar.core.types import PassagesRetrieved
 from scaar.evaluation.results import Results
+from scaar.evaluator.records import Prediction
 from scaar.evaluator.store.files import unwritable, write_whole
+from scaar.evaluator.store.record_json import RecordJson
 
 
 class ExportFormat(enum.StrEnum):
     """Format of an export."""
 
     JSONL = "jsonl"
+    PREDICTIONS = "predictions"
     CSV = "csv"
     PARQUET = "parquet"
     LATEX = "latex"
@@ -36,13 +39,15 @@ _HEADINGS = {"f1": "F1", "exact_match": "EM", "accuracy": "Accuracy"}
 def export(results: Results, export_format: ExportFormat, out: Path) -> None:
     """Write results to the file ``out``, for ``trec`` into the folder.
 
-    ``jsonl``, ``csv`` and ``parquet`` have the rows of :meth:`Results.rows`; ``latex`` is a table
-    of the settings; ``trec`` has a run of each setting, and the relevant passages.
+    ``jsonl``, ``csv`` and ``parquet`` have the rows of :meth:`Results.rows`; ``predictions`` has
+    the stored predictions of a folder as JSON lines; ``latex`` is a table of the settings; ``trec``
+    has a run of each setting, and the relevant passages.
 
     Raises:
         CapabilityMissing: a library of the format is not installed.
-        InvalidRequest: for ``trec``: no question names its supports; or ``out`` is a file, or for
-            the other formats a folder.
+        InvalidRequest: for ``trec``: no question names its supports; for ``predictions``: the
+            results are those of an evaluator; or ``out`` is a file, or for the other formats a
+            folder.
         ScaarError: a file cannot be written.
     """
     if export_format is ExportFormat.TREC:
@@ -64,6 +69,10 @@ def export(results: Results, export_format: ExportFormat, out: Path) -> None:
 def _jsonl(results: Results) -> bytes:
     rows = (json.dumps(each, ensure_ascii=False) for each in results.rows())
     return "".join(f"{each}\n" for each in rows).encode()
+
+
+def _predictions(results: Results) -> bytes:
+    return b"".join(map(RecordJson(Prediction).line, results.records()))
 
 
 def _csv(results: Results) -> bytes:
@@ -165,6 +174,7 @@ def _escaped(text: str) -> str:
 _FORMATS: Mapping[ExportFormat, Callable[[Results], bytes]] = MappingProxyType(
     {
         ExportFormat.JSONL: _jsonl,
+        ExportFormat.PREDICTIONS: _predictions,
         ExportFormat.CSV: _csv,
         ExportFormat.PARQUET: _parquet,
         ExportFormat.LATEX: _latex,

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 
 class BarProgress:
-    """Shows a bar if tqdm is installed; see :class:`~scaar.evaluation.local.Progress`."""
+    """Shows a bar if tqdm is installed; see :class:`~scaar.evaluator.run.RunProgress`."""
 
     def __init__(self, *, enabled: bool) -> None:
         self.name = "evaluating"

@@ -13,7 +13,7 @@ from scaar.core.types import AnswerEvent, PolicyRequest, Usage
 from scaar.evaluation.evaluator import open_evaluations
 from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.prediction_view import describe_prediction, describe_question, with_details
-from scaar.evaluator.records import Question, Score, Setting
+from scaar.evaluator.records import Prediction, Question, Score, Setting
 from scaar.evaluator.replay import events_of
 from scaar.evaluator.results import Results as StoredResults
 from scaar.evaluator.scoring.scores import scores_of
@@ -82,6 +82,7 @@ class Results:
         report: Callable[[], str],
         events: Events,
         detailed: Callable[[], Iterable[EvaluationPrediction]],
+        records: Callable[[], Iterable[Prediction]] | None = None,
     ) -> None:
         self.settings = tuple(settings)
         self.questions = tuple(questions)
@@ -90,6 +91,7 @@ class Results:
         self._report = report
         self._events = events
         self._detailed = detailed
+        self._records = records
 
     @classmethod
     def load(cls, folder: Path | str) -> "Results":
@@ -124,6 +126,17 @@ class Results:
             text = "a data frame needs pandas: install scaar[notebook]"
             raise CapabilityMissing(text) from error
         return pandas.DataFrame(self.rows())
+
+    def records(self) -> Iterable[Prediction]:
+        """Return the predictions of a folder with all that is stored of them.
+
+        Raises:
+            InvalidRequest: the results are those of an evaluator, which has no such records.
+        """
+        if self._records is None:
+            text = "needs the folder of an evaluation: an evaluator has no such records"
+            raise InvalidRequest.of("format", text)
+        return self._records()
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of :meth:`frame` as dictionaries."""
@@ -284,6 +297,7 @@ def of_stored(stored: StoredResults) -> Results:
         report=report,
         events=events,
         detailed=detailed,
+        records=lambda: stored.predictions,
     )
 
 

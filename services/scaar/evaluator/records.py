@@ -5,7 +5,7 @@ from predictions alone, without another call of a model.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from scaar.core.controls import Control
 from scaar.core.types import (
@@ -57,8 +57,8 @@ class Setting:
 class Decision:
     """The decisions about one sentence, in the order of the loop.
 
-    ``words`` and ``score`` belong to the draft, if it was judged; ``query`` and ``passage_ids`` to
-    the retrieval, if there was one. ``text`` is the accepted sentence.
+    ``words``, ``score`` and ``signals`` belong to the draft, if it was judged; ``query`` and
+    ``passage_ids`` to the retrieval, if there was one. ``text`` is the accepted sentence.
     """
 
     text: str
@@ -69,7 +69,15 @@ class Decision:
     trigger: int | None = None
     query: Query | None = None
     passage_ids: tuple[str, ...] = ()
+    excluded_ids: tuple[str, ...] = ()
+    """The passages that the retrieval excluded because the answer had read them."""
     degraded: Degradation | None = None
+    draft_right: bool | None = None
+    """Whether the fact of the draft is true; None if unknown, or if the draft states none."""
+    right: bool | None = None
+    """The same of the accepted sentence."""
+    signals: Mapping[str, float] = field(default_factory=dict)
+    """The signals of the draft by name (:mod:`scaar.core.signals`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,7 @@ def _decided(number: int, decision: Decision, made: Provenance) -> Iterator[Answ
             decision.trigger,
             retrieving=decision.query is not None,
             score=decision.score,
+            signals=decision.signals,
         )
     if decision.query is not None:
         yield QueryBuilt(number, decision.query)
@@ -62,7 +63,9 @@ def _decided(number: int, decision: Decision, made: Provenance) -> Iterator[Answ
             RetrievedPassage(passage_id, "", "", 0.0, rank)
             for rank, passage_id in enumerate(decision.passage_ids, 1)
         )
-        yield PassagesRetrieved(number, made.index, made.index_version, passages)
+        yield PassagesRetrieved(
+            number, made.index, made.index_version, passages, decision.excluded_ids
+        )
     if decision.words and decision.passage_ids:
         yield SentenceRegenerated(number, decision.draft, decision.text)
     elif not decision.words:

@@ -1,7 +1,8 @@
 """The specification of an evaluation that the service has checked, drawn and planned."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from scaar.core.types import AnswerRequest, BudgetLimits
 from scaar.evaluator.records import Setting
 from scaar.evaluator.results import DatasetOrigin, LeftOut
 
@@ -32,3 +33,20 @@ class PlannedSettings:
 
     settings: tuple[Setting, ...]
     left_out: tuple[LeftOut, ...] = ()
+
+
+def template_of(spec: EvaluationSpec, request_id: str = "") -> AnswerRequest:
+    """Return the request of every question, except for the question and the policy.
+
+    ``request_id`` is the id of the evaluation, which every service logs.
+    """
+    budget = BudgetLimits(timeout_s=spec.timeout_s)
+    if spec.max_retrievals is not None:
+        budget = replace(budget, max_retrievals=spec.max_retrievals)
+    return AnswerRequest(
+        "",
+        spec.settings[0].policy,
+        index=spec.index or "none",
+        budget=budget,
+        request_id=request_id,
+    )

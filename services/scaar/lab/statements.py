@@ -94,6 +94,24 @@ def state(fact: Fact, style: Random | None) -> Statement:
     return _sentence(fact, words)
 
 
+def patterns() -> dict[Relation, str]:
+    """Return a regular expression of each relation's statements, without the final full stop.
+
+    Its groups are ``subject`` and ``value``.
+    """
+    parts = {
+        "{subject}": "(?P<subject>.+?)",
+        "{value}.": "(?P<value>.+)",
+        "{film}": _any_of(_KINDS),
+        "{was}": f"was(?: {_any_of(_ADVERBS)})?",
+        "{directed}": _any_of(_MADE),
+    }
+    return {
+        relation: " ".join(parts.get(part, part.strip("*")) for part in pattern.split())
+        for relation, pattern in _PATTERNS.items()
+    }
+
+
 def state_years(first: tuple[str, str], second: tuple[str, str]) -> Statement:
     """State two years, each with its film or person."""
     return _sentence(
@@ -138,6 +156,10 @@ def _grammar(words: str) -> Iterator[RoleWord]:
 def _sentence(fact: Fact | None, words: list[RoleWord]) -> Statement:
     words[-1] = RoleWord(words[-1].text + ".", words[-1].role)
     return Statement(fact, tuple(words))
+
+
+def _any_of(choices: tuple[tuple[str, float], ...]) -> str:
+    return f"(?:{'|'.join(word for word, _ in choices if word)})"
 
 
 def _draw(choices: tuple[tuple[str, float], ...], style: Random | None) -> str:

@@ -1,11 +1,16 @@
 """The orchestrator's settings, from ``SCAAR_ORCHESTRATOR_*``."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import Field
 
-from scaar.core.errors import NotFound
+from scaar.core.errors import InvalidRequest, NotFound, ScaarError, Violation
 from scaar.core.gates import QuestionGate, read_gate
+from scaar.core.policies.artefact_json import artefact_from_json
+from scaar.core.policies.artefacts import PUBLISHED_DEFAULT, TunedPolicies
+from scaar.core.policies.checks import check_policy
+from scaar.core.types import PolicyArtefact, PolicyRequest
 from scaar.runtime.settings import ServiceSettings, settings_of
 
 
@@ -39,6 +44,25 @@ class OrchestratorSettings(ServiceSettings):
     """Path to the model of the gate ``gece_proxy``, written by ``scaar eval longtail fit``. Without
     it, requests that enable the gate are rejected."""
 
+    policy_folder: Path | None = None
+    """Path to a folder of policy artefacts, files ``*.json`` written by ``scaar tune``. Requests
+    name a tuned policy as they name a published one. The folder is read at start, and an invalid
+    artefact is an error."""
+
+    default_policy: str = PUBLISHED_DEFAULT
+    """Name of the policy of requests that name none: a published policy, that of an installed
+    package, or a tuned policy in ``policy_folder``."""
+
+    shadow_policy: str = ""
+    """Name of a second policy whose trigger judges the same drafts, without retrieving and without
+    calls of the language model. The metric ``scaar_shadow_drafts_total`` reports how often the two
+    policies would decide differently. A trigger that needs contributions costs calls of the
+    scorer; one that needs attention is rejected. By default no second policy runs."""
+
+    shadow_share: float = Field(default=0.1, gt=0, le=1)
+    """Share of the answers on whose drafts ``shadow_policy`` runs, (0, 1]. Raise it for more
+    comparisons, lower it if the scorer is the bottleneck."""
+
     max_queued_answers: int = Field(default=16, ge=0, le=100_000)
     """Maximum number of answers in the queue; 0 disables the queue. Further answers are rejected
     with RESOURCE_EXHAUSTED and a RetryInfo delay before any model call. An answer leaves the queue
@@ -63,6 +87,47 @@ class OrchestratorSettings(ServiceSettings):
     retriever_timeout_s: float = Field(default=10.0, gt=0)
     """Maximum duration of one retrieval, in seconds."""
 
+    def read_policies(self, others: Iterable[PolicyArtefact] = ()) -> TunedPolicies:
+        """Return the tuned policies in ``policy_folder`` and the ``others``.
+
+        Raises:
+            InvalidRequest: naming every file without a valid artefact, every name that two
+                artefacts have, and an unknown default policy.
+        """
+        found: dict[str, PolicyArtefact] = {}
+        wrong: list[Violation] = []
+        for where, artefact in (*self._read_folder(wrong), *(("", each) for each in others)):
+            if artefact.name in found:
+                text = f"{where}: another artefact has the name {artefact.name}"
+                wrong.append(Violation("policy_folder", text))
+            found[artefact.name] = artefact
+        policies = TunedPolicies(found.values(), default=self.default_policy)
+        if not wrong:
+            default = policies.resolve(PolicyRequest(""))
+            problems = check_policy(default, policies)
+            wrong += (Violation("default_policy", each.description) for each in problems)
+        if wrong:
+            raise InvalidRequest(wrong)
+        return policies
+
+    def _read_folder(self, wrong: list[Violation]) -> list[tuple[str, PolicyArtefact]]:
+        """Return the artefacts of the folder with their paths; problems are added to ``wrong``."""
+        if self.policy_folder is None:
+            return []
+        found = []
+        try:
+            paths = sorted(each for each in self.policy_folder.iterdir() if each.suffix == ".json")
+        except OSError as error:
+            text = f"{self.policy_folder} cannot be read: {error.strerror}"
+            wrong.append(Violation("policy_folder", text))
+            return []
+        for path in paths:
+            try:
+                found.append((str(path), read_artefact(path)))
+            except ScaarError as error:
+                wrong.append(Violation("policy_folder", error.message))
+        return found
+
     def read_gate(self) -> QuestionGate | None:
         """Return the gate in ``gate_file``; None without a file.
 
@@ -78,3 +143,17 @@ class OrchestratorSettings(ServiceSettings):
             text = f"gate_file {self.gate_file} cannot be read: {error.strerror}"
             raise NotFound(text) from error
         return read_gate(content, str(self.gate_file))
+
+
+def read_artefact(path: Path) -> PolicyArtefact:
+    """Return the policy artefact in a file.
+
+    Raises:
+        NotFound: the file does not exist or cannot be read.
+        DataCorrupt: the file contains no valid artefact; names the field.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise NotFound(f"{path} cannot be read: {error.strerror}") from error
+    return artefact_from_json(content, str(path))

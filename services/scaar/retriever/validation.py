@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from scaar.core.errors import InvalidRequest, Violation
-from scaar.core.filters import wrong_filters
+from scaar.core.filters import MAX_ID_CHARACTERS, wrong_excluded, wrong_filters
 from scaar.core.types import Passage, RetrieveRequest
+from scaar.core.validation import check_index_name
 from scaar.retriever.metadata import metadata_violations, undeclared_fields
 
-MAX_ID_CHARACTERS = 512
 MAX_TITLE_CHARACTERS = 4_096
 MAX_TEXT_CHARACTERS = 1_048_576
 MAX_QUERY_CHARACTERS = 32_768
@@ -16,26 +16,9 @@ MAX_TOP_K = 100
 MAX_QUERIES = 1_000
 MAX_CHARACTERS_OF_QUERIES = 1_048_576
 
-_INDEX_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _BREAKS = re.compile(r"[\t\n\r]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-
-
-def check_index_name(name: str) -> None:
-    """Validate the name of an index, which is used as a folder name.
-
-    Raises:
-        InvalidRequest: the name is invalid.
-    """
-    if not is_index_name(name):
-        rule = "must be 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit"
-        raise InvalidRequest.of("index", f"{rule}, not {name[:80]!r}")
-
-
-def is_index_name(name: str) -> bool:
-    """Return whether the name is valid for an index."""
-    return _INDEX_NAME.fullmatch(name) is not None
 
 
 def check_request(request: RetrieveRequest) -> None:
@@ -48,6 +31,7 @@ def check_request(request: RetrieveRequest) -> None:
     if not 1 <= request.top_k <= MAX_TOP_K:
         wrong.append(Violation("top_k", f"must be 1 to {MAX_TOP_K}, not {request.top_k}"))
     wrong += wrong_filters(request.filters)
+    wrong += wrong_excluded(request.excluded_ids)
     if wrong:
         raise InvalidRequest(wrong)
     check_index_name(request.index)

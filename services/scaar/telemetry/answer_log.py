@@ -56,6 +56,6 @@ class AnswerLog:
             passages=self._passages,
             answer=text,
         )
-        policy = self._request.policy.name
+        policy = self._request.policy.label
         extra = dict(words) if self._content else None
         _LOGGER.info("answer with policy %s: %s", policy, end, extra=extra)

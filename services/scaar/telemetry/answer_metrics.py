@@ -6,6 +6,8 @@ from scaar.core.types import (
     AnswerEvent,
     AnswerFinished,
     AnswerRequest,
+    AnswerStarted,
+    Provenance,
     SentenceAccepted,
     SentenceJudged,
 )
@@ -15,6 +17,7 @@ from scaar.telemetry.metric_table import (
     ANSWER_PARTS,
     ANSWER_RETRIEVALS,
     ANSWERS,
+    ARTEFACT_MISMATCHES,
     SENTENCES_DEGRADED,
     SENTENCES_JUDGED,
     TOKENS,
@@ -31,11 +34,14 @@ class AnswerMetrics:
 
     def __init__(self, metrics: Metrics, request: AnswerRequest) -> None:
         self._metrics = metrics
-        self._policy = request.policy.name if request.policy.name in PRESETS else NO_POLICY
+        policy = request.policy
+        self._policy = policy.label if policy.name in PRESETS else NO_POLICY
         self._finished = False
 
     def on_event(self, event: AnswerEvent) -> None:
         match event:
+            case AnswerStarted(provenance=Provenance(artefact_mismatch=(_, *_))):
+                self._metrics.add(ARTEFACT_MISMATCHES, self._policy)
             case SentenceJudged(trigger=trigger):
                 self._metrics.add(SENTENCES_JUDGED, self._policy)
                 if trigger is not None:

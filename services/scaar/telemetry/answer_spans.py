@@ -38,7 +38,7 @@ class AnswerSpans:
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         self._tracer = tracer
-        self._policy = request.policy.name
+        self._policy = request.policy.label
         self._clock_ns = clock_ns
         self._call = current_call() or CallContext(request_id=request.request_id)
         self._span = trace.get_current_span()

@@ -27,13 +27,24 @@ WatchFactory = Callable[[AnswerRequest], AnswerWatch]
 
 
 class WatchedAnswerer:
-    """An :class:`~scaar.core.ports.Answerer` that passes the events of another one to watches."""
+    """An :class:`~scaar.core.ports.Answerer` that passes the events of another one to watches.
 
-    def __init__(self, answerer: Answerer, watch_factories: Sequence[WatchFactory]) -> None:
+    ``resolve`` returns a request with the policy that answers it, for the watches.
+    """
+
+    def __init__(
+        self,
+        answerer: Answerer,
+        watch_factories: Sequence[WatchFactory],
+        *,
+        resolve: Callable[[AnswerRequest], AnswerRequest] = lambda request: request,
+    ) -> None:
         self._answerer = answerer
+        self._resolve = resolve
         self._watch_factories = tuple(watch_factories)
 
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
+        request = self._resolve(request)
         watches = [factory(request) for factory in self._watch_factories]
         failure: BaseException | None = None
         try:

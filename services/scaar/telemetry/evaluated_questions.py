@@ -25,7 +25,7 @@ class TracedQuestions:
         self._tracer = tracer
 
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
-        attributes = {REQUEST_ID: request.request_id, "scaar.policy": request.policy.name}
+        attributes = {REQUEST_ID: request.request_id, "scaar.policy": request.policy.label}
         span = self._tracer.start_span(
             "question", context=_NOWHERE, kind=SpanKind.CLIENT, attributes=attributes
         )

@@ -194,6 +194,39 @@ SENTENCES_DEGRADED = Metric(
     "Sentences that were accepted as drafted because a part of the platform failed.",
     labels=("policy",),
 )
+ARTEFACT_MISMATCHES = Metric(
+    "scaar_artefact_mismatches_total",
+    Kind.COUNTER,
+    _ORCHESTRATOR,
+    "Answers by a tuned policy with another model, scorer or index, or another version of the "
+    "index, than those that it was tuned on.",
+    labels=("policy",),
+)
+POLICY_EXPECTED_TRIGGER_RATE = Metric(
+    "scaar_policy_expected_trigger_rate",
+    Kind.GAUGE,
+    _ORCHESTRATOR,
+    "Share of the judged sentences that a tuned policy is expected to retrieve for, from its "
+    "artefact. Compare it with `scaar_triggers_total` over `scaar_sentences_judged_total`.",
+    labels=("policy",),
+)
+POLICY_EXPECTED_SEARCHES = Metric(
+    "scaar_policy_expected_searches",
+    Kind.GAUGE,
+    _ORCHESTRATOR,
+    "Searches per answer that a tuned policy is expected to make, from its artefact. Compare it "
+    "with `scaar_answer_retrievals`.",
+    labels=("policy",),
+)
+SHADOW_DRAFTS = Metric(
+    "scaar_shadow_drafts_total",
+    Kind.COUNTER,
+    _ORCHESTRATOR,
+    "Drafts that the shadow policy judged too, by outcome: both or neither would retrieve; "
+    "policy_only or shadow_only; failed, the scorer failed for the shadow. unavailable counts "
+    "answers whose model cannot serve the shadow, or is not the one that it was tuned on.",
+    labels=("policy", "shadow", "outcome"),
+)
 TOKENS = Metric(
     "scaar_tokens_total",
     Kind.COUNTER,
@@ -314,6 +347,10 @@ METRICS = (
     SENTENCES_JUDGED,
     TRIGGERS,
     SENTENCES_DEGRADED,
+    ARTEFACT_MISMATCHES,
+    POLICY_EXPECTED_TRIGGER_RATE,
+    POLICY_EXPECTED_SEARCHES,
+    SHADOW_DRAFTS,
     TOKENS,
     SCORER_BATCH_PAIRS,
     SCORER_QUEUE,

@@ -13,9 +13,18 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from scaar import __version__
 from scaar.core.errors import AlreadyExists, InvalidRequest
-from scaar.telemetry.metric_table import BREAKER_STATE, METRICS, SERVICE_INFO, Kind, Metric
+from scaar.telemetry.metric_table import (
+    BREAKER_STATE,
+    METRICS,
+    POLICY_EXPECTED_SEARCHES,
+    POLICY_EXPECTED_TRIGGER_RATE,
+    SERVICE_INFO,
+    Kind,
+    Metric,
+)
 
 _HIGHEST_PORT = 65_535
+_STATES = (BREAKER_STATE, POLICY_EXPECTED_SEARCHES, POLICY_EXPECTED_TRIGGER_RATE)
 
 
 class Metrics:
@@ -33,14 +42,14 @@ class Metrics:
             for each in METRICS
             if each.kind is Kind.COUNTER
         }
-        # Several processes may share the metrics: gauges are summed, states are not.
+        # Several processes may share the metrics: gauges are summed, states and constants are not.
         self._gauges: Mapping[str, Gauge] = {
             each.name: Gauge(
                 each.name,
                 each.help,
                 each.labels,
                 registry=self.registry,
-                multiprocess_mode="livemax" if each is BREAKER_STATE else "livesum",
+                multiprocess_mode="livemax" if each in _STATES else "livesum",
             )
             for each in METRICS
             if each.kind is Kind.GAUGE

@@ -9,20 +9,26 @@ from scaar.core.observers import (
     CapacityObserver,
     Dependency,
     EvaluationObserver,
+    PolicyObserver,
     ScorerObserver,
+    ShadowOutcome,
     ShardEnd,
     Shed,
 )
+from scaar.core.types import ExpectedCost
 from scaar.telemetry.metric_table import (
     ANSWER_LIMIT,
     ANSWERS_IN_PROGRESS,
     ANSWERS_QUEUED,
     ANSWERS_SHED,
+    ARTEFACT_MISMATCHES,
     BREAKER_REFUSALS,
     BREAKER_STATE,
     CALLS_RETRIED,
     EVALUATIONS,
     OLDEST_QUEUED,
+    POLICY_EXPECTED_SEARCHES,
+    POLICY_EXPECTED_TRIGGER_RATE,
     QUESTIONS,
     QUESTIONS_WAITING,
     SCORER_BATCH_PAIRS,
@@ -30,6 +36,7 @@ from scaar.telemetry.metric_table import (
     SCORER_CACHE_JOINED,
     SCORER_CACHE_MISSES,
     SCORER_QUEUE,
+    SHADOW_DRAFTS,
     SHARD_DURATION,
     SHARDS,
     SHARDS_ENDED,
@@ -78,6 +85,22 @@ class CapacityMetrics(CapacityObserver):
 
     def on_call_repeated(self) -> None:
         self._metrics.add(CALLS_RETRIED)
+
+
+class PolicyMetrics(PolicyObserver):
+    """Observer of tuned policies and of the comparisons of a shadow policy."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    def on_tuned_policy(self, policy: str, expected: ExpectedCost) -> None:
+        self._metrics.set(POLICY_EXPECTED_TRIGGER_RATE, expected.trigger_rate, policy)
+        self._metrics.set(POLICY_EXPECTED_SEARCHES, expected.searches_per_answer, policy)
+        # Create the series at 0, so that the first answer is an increase.
+        self._metrics.add(ARTEFACT_MISMATCHES, policy, by=0)
+
+    def on_shadow_judged(self, policy: str, shadow: str, outcome: ShadowOutcome) -> None:
+        self._metrics.add(SHADOW_DRAFTS, policy, shadow, outcome.value)
 
 
 class EvaluationMetrics(EvaluationObserver):

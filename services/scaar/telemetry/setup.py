@@ -11,12 +11,15 @@ from scaar.core.observers import (
     UNOBSERVED,
     UNOBSERVED_BREAKERS,
     UNOBSERVED_CAPACITY,
+    UNOBSERVED_POLICIES,
     BreakerObserver,
     CapacityObserver,
     EvaluationObserver,
+    PolicyObserver,
     ScorerObserver,
 )
 from scaar.core.ports import Answerer
+from scaar.core.types import AnswerRequest
 from scaar.runtime.settings import ServiceSettings
 from scaar.telemetry.answer_log import AnswerLog
 from scaar.telemetry.answers import WatchedAnswerer, WatchFactory
@@ -32,17 +35,22 @@ class Telemetry:
     scorer: ScorerObserver = UNOBSERVED
     breakers: BreakerObserver = UNOBSERVED_BREAKERS
     capacity: CapacityObserver = UNOBSERVED_CAPACITY
+    policies: PolicyObserver = UNOBSERVED_POLICIES
     evaluations: EvaluationObserver | None = None
     traced: Callable[[Answerer], Answerer] = lambda answerer: answerer
     """Wraps the answerer of evaluations, to record its questions as traces."""
     metrics_address: str = ""
     """Address that serves the metrics, with the bound port; empty without metrics."""
 
-    def watched(self, answerer: Answerer) -> Answerer:
-        """Return the answerer, wrapped if there are watches."""
+    def watched(
+        self,
+        answerer: Answerer,
+        *,
+        resolve: Callable[[AnswerRequest], AnswerRequest] = lambda request: request,
+    ) -> Answerer:
+        """Return the answerer, wrapped if there are watches, which see resolved requests."""
         factories = self.watch_factories
-
-        return WatchedAnswerer(answerer, factories) if factories else answerer
+        return WatchedAnswerer(answerer, factories, resolve=resolve) if factories else answerer
 
 
 @asynccontextmanager
@@ -69,6 +77,7 @@ async def open_telemetry(settings: ServiceSettings, *, service: str) -> AsyncIte
             scorer=parts[-1].scorer,
             breakers=parts[-1].breakers,
             capacity=parts[-1].capacity,
+            policies=parts[-1].policies,
             evaluations=parts[-1].evaluations,
             traced=parts[0].traced,
             metrics_address=parts[-1].metrics_address,
@@ -94,6 +103,7 @@ async def _open_metrics(address: str, service: str) -> AsyncIterator[Telemetry]:
             BreakerMetrics,
             CapacityMetrics,
             EvaluationMetrics,
+            PolicyMetrics,
             ScorerMetrics,
         )
     except ModuleNotFoundError as error:
@@ -107,6 +117,7 @@ async def _open_metrics(address: str, service: str) -> AsyncIterator[Telemetry]:
             scorer=ScorerMetrics(metrics),
             breakers=BreakerMetrics(metrics),
             capacity=CapacityMetrics(metrics),
+            policies=PolicyMetrics(metrics),
             evaluations=EvaluationMetrics(metrics),
             metrics_address=bound,
         )

@@ -1,5 +1,10 @@
 """A small evaluation with questions and predictions, for tests of stores."""
 
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
 from scaar.core.types import (
     AnswerEnd,
     BudgetLimits,
@@ -13,7 +18,10 @@ from scaar.core.types import (
 )
 from scaar.evaluator.planning.settings import plan_settings
 from scaar.evaluator.records import Decision, Failure, Prediction, Question
-from scaar.evaluator.results import DatasetOrigin, Evaluation
+from scaar.evaluator.results import DatasetOrigin, Evaluation, Results
+from scaar.evaluator.store.database.stored_results import store_results
+from scaar.evaluator.store.folder import read_results
+from scaar.evaluator.store.record_json import RecordJson
 
 QUESTIONS = (
     Question("q1", "Who is Ada?", ("a countess",), "Ada", labels=(("kind", "one_hop"),)),
@@ -70,3 +78,32 @@ def failed(label: str, question_id: str) -> Prediction:
     nothing = Usage(0, 0, 0, 0, 0.0)
     failure = Failure("BACKEND_UNAVAILABLE", "nobody answers")
     return Prediction(label, question_id, "", "", nothing, failure=failure)
+
+
+async def store(
+    folder: Path,
+    predictions: Sequence[Prediction],
+    *,
+    evaluation: Evaluation = EVALUATION,
+    questions: Sequence[Question] = QUESTIONS,
+) -> None:
+    """Store an evaluation with some of its predictions in a folder."""
+    await store_results(folder, Results(evaluation, tuple(questions), tuple(predictions)))
+
+
+def evaluation_record(folder: Path) -> dict[str, Any]:
+    """Return the evaluation of a folder as JSON values."""
+    record = json.loads(RecordJson(Evaluation).document(read_results(folder).evaluation))
+    assert isinstance(record, dict)
+    return record
+
+
+def question_records(folder: Path) -> list[dict[str, Any]]:
+    """Return the questions of a folder as JSON values."""
+    return [json.loads(RecordJson(Question).line(each)) for each in read_results(folder).questions]
+
+
+def prediction_records(folder: Path) -> list[dict[str, Any]]:
+    """Return the predictions of a folder as JSON values, in the order of the plan."""
+    predictions = read_results(folder).predictions
+    return [json.loads(RecordJson(Prediction).line(each)) for each in predictions]

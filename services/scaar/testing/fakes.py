@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, M
 from dataclasses import replace
 
 from scaar.core.errors import AlreadyExists, CapabilityMissing, InvalidRequest, NotFound
-from scaar.core.filters import check_declared, fits, wrong_filters
+from scaar.core.filters import check_declared, fits, wrong_excluded, wrong_filters
 from scaar.core.types import (
     AnswerEvent,
     AnswerRequest,
@@ -36,7 +36,7 @@ from scaar.core.types import (
     Token,
     TopToken,
 )
-from scaar.core.validation import validate
+from scaar.core.validation import check_index_name, validate
 from scaar.retriever.metadata import (
     check_fields,
     metadata_violations,
@@ -289,13 +289,18 @@ class InMemoryRetriever:
                 raise InvalidRequest.of(f"queries[{position}]", "must not be empty")
         if not 1 <= request.top_k <= 100:
             raise InvalidRequest.of("top_k", f"must be 1 to 100, not {request.top_k}")
-        if wrong := wrong_filters(request.filters):
+        wrong = [*wrong_filters(request.filters), *wrong_excluded(request.excluded_ids)]
+        if wrong:
             raise InvalidRequest(wrong)
         passages = self._passages(request.index)
         declared = self._fields.get(request.index, ())
         check_declared(request.filters, declared, index=request.index)
         self.requests.append(request)
-        fitting = [each for each in passages if fits(each.metadata, request.filters)]
+        fitting = [
+            each
+            for each in passages
+            if fits(each.metadata, request.filters) and each.id not in request.excluded_ids
+        ]
         return RetrieveResult(
             request.index,
             _version(passages, declared),
@@ -313,8 +318,7 @@ class InMemoryRetriever:
     ) -> IndexResult:
         if dense:
             raise CapabilityMissing("a retriever in memory has no encoder")
-        if not index:
-            raise InvalidRequest.of("index", "must name an index")
+        check_index_name(index)
         if mode is IndexMode.CREATE and index in self._indexes:
             raise AlreadyExists(f"there is an index {index!r}", index=index)
         declared = check_fields(metadata_fields)

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from scaar.core.types import LearnedTrigger
+
 _T = TypeVar("_T")
 
 _PLAIN: dict[Any, SearchStrategy[Any]] = {
@@ -18,6 +20,8 @@ _PLAIN: dict[Any, SearchStrategy[Any]] = {
     float: st.floats(allow_nan=False, allow_infinity=False),
     str: st.text(max_size=12),
     types.NoneType: st.none(),
+    # The parameters of a trigger stay in the process that loaded the artefact.
+    LearnedTrigger | None: st.none(),
 }
 
 

@@ -68,7 +68,8 @@ async def watched_services(
 
         def orchestrator(watching: Telemetry) -> Servicer:
             capacity = AnswerCapacity(observer=watching.capacity)
-            return OrchestratorServicer(watching.watched(AdaptiveLoop(reached, capacity=capacity)))
+            loop = AdaptiveLoop(reached, capacity=capacity)
+            return OrchestratorServicer(watching.watched(loop, resolve=loop.resolve))
 
         target = await served("orchestrator", orchestrator)
         channel = await stack.enter_async_context(open_channel(target, settings=once))

@@ -198,6 +198,7 @@ class Usage(_message.Message):
     GENERATION_MS_FIELD_NUMBER: _builtins.int
     SCORING_MS_FIELD_NUMBER: _builtins.int
     RETRIEVAL_MS_FIELD_NUMBER: _builtins.int
+    SEARCHES_FIELD_NUMBER: _builtins.int
     retrievals: _builtins.int
     """Number of retriever calls, at least 0."""
     llm_calls: _builtins.int
@@ -216,6 +217,8 @@ class Usage(_message.Message):
     """Part of latency_ms spent waiting for the scorer, in milliseconds, at least 0."""
     retrieval_ms: _builtins.float
     """Part of latency_ms spent waiting for the retriever, in milliseconds, at least 0."""
+    searches: _builtins.int
+    """Number of queries to the retriever, at least 0: one for each retrieval, two for a fused query."""
     def __init__(
         self,
         *,
@@ -227,10 +230,11 @@ class Usage(_message.Message):
         generation_ms: _builtins.float = ...,
         scoring_ms: _builtins.float = ...,
         retrieval_ms: _builtins.float = ...,
+        searches: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["generated_tokens", b"generated_tokens", "generation_ms", b"generation_ms", "latency_ms", b"latency_ms", "llm_calls", b"llm_calls", "prompt_tokens", b"prompt_tokens", "retrieval_ms", b"retrieval_ms", "retrievals", b"retrievals", "scoring_ms", b"scoring_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["generated_tokens", b"generated_tokens", "generation_ms", b"generation_ms", "latency_ms", b"latency_ms", "llm_calls", b"llm_calls", "prompt_tokens", b"prompt_tokens", "retrieval_ms", b"retrieval_ms", "retrievals", b"retrievals", "scoring_ms", b"scoring_ms", "searches", b"searches"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -258,6 +262,9 @@ class Provenance(_message.Message):
     ENCODER_FIELD_NUMBER: _builtins.int
     ENCODER_REVISION_FIELD_NUMBER: _builtins.int
     GATE_REVISION_FIELD_NUMBER: _builtins.int
+    ARTEFACT_FIELD_NUMBER: _builtins.int
+    ARTEFACT_DIGEST_FIELD_NUMBER: _builtins.int
+    ARTEFACT_MISMATCH_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The request id, as sent or as generated."""
     model: _builtins.str
@@ -290,9 +297,19 @@ class Provenance(_message.Message):
     """The revision of the encoder. Empty for a BM25 index."""
     gate_revision: _builtins.str
     """A digest of the gate file. Empty without a gate."""
+    artefact: _builtins.str
+    """The name of the artefact of a tuned policy. Empty for other policies."""
+    artefact_digest: _builtins.str
+    """The digest of the artefact: SHA-256, in hexadecimal. Empty for other policies."""
     @_builtins.property
     def policy(self) -> _policy_pb2.EffectivePolicy:
         """The policy with the value and the source of every setting."""
+
+    @_builtins.property
+    def artefact_mismatch(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Each difference between what the policy was tuned on and what the answer used: another version
+        of the index, or with Policy.allow_mismatch another model, scorer or kind of index.
+        """
 
     def __init__(
         self,
@@ -313,10 +330,13 @@ class Provenance(_message.Message):
         encoder: _builtins.str = ...,
         encoder_revision: _builtins.str = ...,
         gate_revision: _builtins.str = ...,
+        artefact: _builtins.str = ...,
+        artefact_digest: _builtins.str = ...,
+        artefact_mismatch: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["policy", b"policy"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["continuation", b"continuation", "encoder", b"encoder", "encoder_revision", b"encoder_revision", "engine", b"engine", "gate_revision", b"gate_revision", "index", b"index", "index_content", b"index_content", "index_version", b"index_version", "logprob_kind", b"logprob_kind", "model", b"model", "model_revision", b"model_revision", "policy", b"policy", "prompt_profile", b"prompt_profile", "request_id", b"request_id", "scorer", b"scorer", "scorer_revision", b"scorer_revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["artefact", b"artefact", "artefact_digest", b"artefact_digest", "artefact_mismatch", b"artefact_mismatch", "continuation", b"continuation", "encoder", b"encoder", "encoder_revision", b"encoder_revision", "engine", b"engine", "gate_revision", b"gate_revision", "index", b"index", "index_content", b"index_content", "index_version", b"index_version", "logprob_kind", b"logprob_kind", "model", b"model", "model_revision", b"model_revision", "policy", b"policy", "prompt_profile", b"prompt_profile", "request_id", b"request_id", "scorer", b"scorer", "scorer_revision", b"scorer_revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -523,12 +543,33 @@ class SentenceJudged(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class SignalsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.float
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.float = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     SENTENCE_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     WORDS_FIELD_NUMBER: _builtins.int
     TRIGGER_FIELD_NUMBER: _builtins.int
     RETRIEVING_FIELD_NUMBER: _builtins.int
     SCORE_FIELD_NUMBER: _builtins.int
+    SIGNALS_FIELD_NUMBER: _builtins.int
     sentence: _builtins.int
     """Position of the sentence, from 0."""
     text: _builtins.str
@@ -547,6 +588,14 @@ class SentenceJudged(_message.Message):
     def words(self) -> _containers.RepeatedCompositeFieldContainer[_query_builder_pb2.JudgedWord]:
         """The words of the draft, in order."""
 
+    @_builtins.property
+    def signals(self) -> _containers.ScalarMap[_builtins.str, _builtins.float]:
+        """Signals of the draft by name, as far as the policy's evidence provides them: surprisal_max,
+        surprisal_mean and surprisal_sum of the tokens in nats, value_surprisal_* of those in names,
+        dates and numbers, other_surprisal_* of all others, entropy_max, entropy_mean,
+        weighted_surprisal, sentence, words, passages_read. A learned trigger judges by them.
+        """
+
     def __init__(
         self,
         *,
@@ -556,10 +605,11 @@ class SentenceJudged(_message.Message):
         trigger: _builtins.int | None = ...,
         retrieving: _builtins.bool = ...,
         score: _builtins.float | None = ...,
+        signals: _abc.Mapping[_builtins.str, _builtins.float] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_score", b"_score", "_trigger", b"_trigger", "score", b"score", "trigger", b"trigger"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_score", b"_score", "_trigger", b"_trigger", "retrieving", b"retrieving", "score", b"score", "sentence", b"sentence", "text", b"text", "trigger", b"trigger", "words", b"words"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_score", b"_score", "_trigger", b"_trigger", "retrieving", b"retrieving", "score", b"score", "sentence", b"sentence", "signals", b"signals", "text", b"text", "trigger", b"trigger", "words", b"words"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__score: _TypeAlias = _typing.Literal["score"]  # noqa: Y015
     _WhichOneofArgType__score: _TypeAlias = _typing.Literal["_score", b"_score"]  # noqa: Y015
@@ -610,6 +660,7 @@ class PassagesRetrieved(_message.Message):
     INDEX_FIELD_NUMBER: _builtins.int
     INDEX_VERSION_FIELD_NUMBER: _builtins.int
     PASSAGES_FIELD_NUMBER: _builtins.int
+    EXCLUDED_IDS_FIELD_NUMBER: _builtins.int
     sentence: _builtins.int
     """Position of the sentence, from 0."""
     index: _builtins.str
@@ -620,6 +671,10 @@ class PassagesRetrieved(_message.Message):
     def passages(self) -> _containers.RepeatedCompositeFieldContainer[_retriever_pb2.RetrievedPassage]:
         """The passages, best first."""
 
+    @_builtins.property
+    def excluded_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The ids of the passages that the retrieval excluded (PolicyOverrides.exclude_seen), oldest first."""
+
     def __init__(
         self,
         *,
@@ -627,10 +682,11 @@ class PassagesRetrieved(_message.Message):
         index: _builtins.str = ...,
         index_version: _builtins.str = ...,
         passages: _abc.Iterable[_retriever_pb2.RetrievedPassage] | None = ...,
+        excluded_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index", "index_version", b"index_version", "passages", b"passages", "sentence", b"sentence"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["excluded_ids", b"excluded_ids", "index", b"index", "index_version", b"index_version", "passages", b"passages", "sentence", b"sentence"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -645,24 +701,32 @@ class SentenceRegenerated(_message.Message):
     SENTENCE_FIELD_NUMBER: _builtins.int
     DRAFT_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
+    UNCERTAIN_FIELD_NUMBER: _builtins.int
     sentence: _builtins.int
     """Position of the sentence, from 0."""
     draft: _builtins.str
     """The discarded draft."""
     text: _builtins.str
     """The text that replaces the draft."""
+    uncertain: _builtins.bool
+    """Whether the sentence is still uncertain, so that later retrievals exclude its passages. Unset
+    unless exclude_seen is EXCLUDE_SEEN_UNHELPFUL, and for a concluding sentence.
+    """
     def __init__(
         self,
         *,
         sentence: _builtins.int = ...,
         draft: _builtins.str = ...,
         text: _builtins.str = ...,
+        uncertain: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_uncertain", b"_uncertain", "uncertain", b"uncertain"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["draft", b"draft", "sentence", b"sentence", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_uncertain", b"_uncertain", "draft", b"draft", "sentence", b"sentence", "text", b"text", "uncertain", b"uncertain"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__uncertain: _TypeAlias = _typing.Literal["uncertain"]  # noqa: Y015
+    _WhichOneofArgType__uncertain: _TypeAlias = _typing.Literal["_uncertain", b"_uncertain"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__uncertain) -> _WhichOneofReturnType__uncertain | None: ...
 
 Global___SentenceRegenerated: _TypeAlias = SentenceRegenerated  # noqa: Y015
 

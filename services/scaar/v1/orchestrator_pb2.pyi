@@ -91,8 +91,9 @@ class AnswerRequest(_message.Message):
     """
     @_builtins.property
     def policy(self) -> _policy_pb2.Policy:
-        """When to retrieve and how to formulate queries. Default: scaar. FAILED_PRECONDITION if the
-        engine lacks a capability that the policy needs.
+        """When to retrieve and how to formulate queries. Default: the default policy of the orchestrator.
+        FAILED_PRECONDITION if the engine lacks a capability that the policy needs, or if a tuned policy
+        was tuned on another model, scorer or kind of index.
         """
 
     @_builtins.property
@@ -195,8 +196,9 @@ class StreamAnswerRequest(_message.Message):
     """
     @_builtins.property
     def policy(self) -> _policy_pb2.Policy:
-        """When to retrieve and how to formulate queries. Default: scaar. FAILED_PRECONDITION if the
-        engine lacks a capability that the policy needs.
+        """When to retrieve and how to formulate queries. Default: the default policy of the orchestrator.
+        FAILED_PRECONDITION if the engine lacks a capability that the policy needs, or if a tuned policy
+        was tuned on another model, scorer or kind of index.
         """
 
     @_builtins.property
@@ -342,7 +344,9 @@ class ListPoliciesResponse(_message.Message):
     POLICIES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def policies(self) -> _containers.RepeatedCompositeFieldContainer[Global___PolicyDescription]:
-        """The policies, in the order of the documentation."""
+        """The published policies in the order of the documentation, those of installed packages, and the
+        tuned policies.
+        """
 
     def __init__(
         self,
@@ -368,6 +372,7 @@ class PolicyDescription(_message.Message):
     USES_SCORER_FIELD_NUMBER: _builtins.int
     USES_RETRIEVER_FIELD_NUMBER: _builtins.int
     MISSING_CAPABILITIES_FIELD_NUMBER: _builtins.int
+    ARTEFACT_FIELD_NUMBER: _builtins.int
     uses_scorer: _builtins.bool
     """Whether the policy calls the scorer."""
     uses_retriever: _builtins.bool
@@ -386,6 +391,10 @@ class PolicyDescription(_message.Message):
         policy fails with FAILED_PRECONDITION. Empty if the model can serve the policy.
         """
 
+    @_builtins.property
+    def artefact(self) -> Global___ArtefactDescription:
+        """The artefact of a tuned policy. Unset for other policies."""
+
     def __init__(
         self,
         *,
@@ -394,14 +403,79 @@ class PolicyDescription(_message.Message):
         uses_scorer: _builtins.bool = ...,
         uses_retriever: _builtins.bool = ...,
         missing_capabilities: _abc.Iterable[_generator_pb2.Capability.ValueType] | None = ...,
+        artefact: Global___ArtefactDescription | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["policy", b"policy"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_artefact", b"_artefact", "artefact", b"artefact", "policy", b"policy"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["missing_capabilities", b"missing_capabilities", "policy", b"policy", "settings", b"settings", "uses_retriever", b"uses_retriever", "uses_scorer", b"uses_scorer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_artefact", b"_artefact", "artefact", b"artefact", "missing_capabilities", b"missing_capabilities", "policy", b"policy", "settings", b"settings", "uses_retriever", b"uses_retriever", "uses_scorer", b"uses_scorer"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__artefact: _TypeAlias = _typing.Literal["artefact"]  # noqa: Y015
+    _WhichOneofArgType__artefact: _TypeAlias = _typing.Literal["_artefact", b"_artefact"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__artefact) -> _WhichOneofReturnType__artefact | None: ...
 
 Global___PolicyDescription: _TypeAlias = PolicyDescription  # noqa: Y015
+
+@_typing.final
+class ArtefactDescription(_message.Message):
+    """The artefact of a tuned policy: its origin, its expected cost and its quality."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DIGEST_FIELD_NUMBER: _builtins.int
+    POLICY_FIELD_NUMBER: _builtins.int
+    TUNED_ON_FIELD_NUMBER: _builtins.int
+    LABEL_KIND_FIELD_NUMBER: _builtins.int
+    DEVELOPMENT_FIELD_NUMBER: _builtins.int
+    EXPECTED_FIELD_NUMBER: _builtins.int
+    RISK_FIELD_NUMBER: _builtins.int
+    MISMATCHES_FIELD_NUMBER: _builtins.int
+    digest: _builtins.str
+    """SHA-256 of the artefact, in hexadecimal."""
+    policy: _builtins.str
+    """The published policy that the tuned one starts from."""
+    label_kind: _policy_pb2.LabelKind.ValueType
+    """The labels that it was tuned with."""
+    @_builtins.property
+    def tuned_on(self) -> _policy_pb2.TuningConditions:
+        """The model, the scorer and the index that it was tuned on."""
+
+    @_builtins.property
+    def development(self) -> _policy_pb2.DevelopmentFigures:
+        """Its quality on the questions that it was tuned on."""
+
+    @_builtins.property
+    def expected(self) -> _policy_pb2.ExpectedCost:
+        """Its cost on these questions."""
+
+    @_builtins.property
+    def risk(self) -> _policy_pb2.RiskFigures:
+        """The figures of a risk-controlled threshold. Unset for other thresholds."""
+
+    @_builtins.property
+    def mismatches(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The differences between what it was tuned on and the current model, scorer and index."""
+
+    def __init__(
+        self,
+        *,
+        digest: _builtins.str = ...,
+        policy: _builtins.str = ...,
+        tuned_on: _policy_pb2.TuningConditions | None = ...,
+        label_kind: _policy_pb2.LabelKind.ValueType = ...,
+        development: _policy_pb2.DevelopmentFigures | None = ...,
+        expected: _policy_pb2.ExpectedCost | None = ...,
+        risk: _policy_pb2.RiskFigures | None = ...,
+        mismatches: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_risk", b"_risk", "development", b"development", "expected", b"expected", "risk", b"risk", "tuned_on", b"tuned_on"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_risk", b"_risk", "development", b"development", "digest", b"digest", "expected", b"expected", "label_kind", b"label_kind", "mismatches", b"mismatches", "policy", b"policy", "risk", b"risk", "tuned_on", b"tuned_on"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__risk: _TypeAlias = _typing.Literal["risk"]  # noqa: Y015
+    _WhichOneofArgType__risk: _TypeAlias = _typing.Literal["_risk", b"_risk"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__risk) -> _WhichOneofReturnType__risk | None: ...
+
+Global___ArtefactDescription: _TypeAlias = ArtefactDescription  # noqa: Y015
 
 @_typing.final
 class OrchestratorServiceListIndexesRequest(_message.Message):
@@ -454,6 +528,7 @@ class SearchRequest(_message.Message):
     INDEX_FIELD_NUMBER: _builtins.int
     TOP_K_FIELD_NUMBER: _builtins.int
     FILTERS_FIELD_NUMBER: _builtins.int
+    EXCLUDED_IDS_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The query, 1 to 32,768 characters. INVALID_ARGUMENT if empty or longer."""
     index: _builtins.str
@@ -471,6 +546,13 @@ class SearchRequest(_message.Message):
         does not declare a field.
         """
 
+    @_builtins.property
+    def excluded_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids of passages that are not returned; the best top_k of the rest are. Unknown ids are ignored.
+        At most 1,024 ids, each of 1 to 512 characters, with at most 32,768 characters in all ids
+        together. INVALID_ARGUMENT otherwise.
+        """
+
     def __init__(
         self,
         *,
@@ -478,10 +560,11 @@ class SearchRequest(_message.Message):
         index: _builtins.str | None = ...,
         top_k: _builtins.int | None = ...,
         filters: _abc.Iterable[_retriever_pb2.Filter] | None = ...,
+        excluded_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_top_k", b"_top_k", "index", b"index", "top_k", b"top_k"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_top_k", b"_top_k", "filters", b"filters", "index", b"index", "query", b"query", "top_k", b"top_k"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_top_k", b"_top_k", "excluded_ids", b"excluded_ids", "filters", b"filters", "index", b"index", "query", b"query", "top_k", b"top_k"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__index: _TypeAlias = _typing.Literal["index"]  # noqa: Y015
     _WhichOneofArgType__index: _TypeAlias = _typing.Literal["_index", b"_index"]  # noqa: Y015
@@ -553,10 +636,13 @@ class DescribeResponse(_message.Message):
     MODEL_FIELD_NUMBER: _builtins.int
     SCORER_FIELD_NUMBER: _builtins.int
     GATE_REVISION_FIELD_NUMBER: _builtins.int
+    DEFAULT_POLICY_FIELD_NUMBER: _builtins.int
     version: _builtins.str
     """Version of scaar, such as "0.1.0"."""
     gate_revision: _builtins.str
     """Digest of the gate's file. Empty if the orchestrator has no gate."""
+    default_policy: _builtins.str
+    """The policy of requests that name none."""
     @_builtins.property
     def model(self) -> _generator_pb2.ModelDescription:
         """The language model."""
@@ -572,10 +658,11 @@ class DescribeResponse(_message.Message):
         model: _generator_pb2.ModelDescription | None = ...,
         scorer: _scorer_pb2.ScorerDescription | None = ...,
         gate_revision: _builtins.str = ...,
+        default_policy: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["model", b"model", "scorer", b"scorer"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["gate_revision", b"gate_revision", "model", b"model", "scorer", b"scorer", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["default_policy", b"default_policy", "gate_revision", b"gate_revision", "model", b"model", "scorer", b"scorer", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

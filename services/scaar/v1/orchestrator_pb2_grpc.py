@@ -99,8 +99,8 @@ class OrchestratorServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListPolicies(self, request, context):
-        """ListPolicies returns every policy with its settings for the current model. UNAVAILABLE if the
-        generator cannot be reached.
+        """ListPolicies returns every policy with its settings for the current model, tuned policies
+        included. UNAVAILABLE if the generator cannot be reached.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

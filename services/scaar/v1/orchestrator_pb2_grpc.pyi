@@ -30,8 +30,8 @@ class OrchestratorServiceStub:
     AnswerFinished. Cancelling the call stops all work for the answer.
     """
     ListPolicies: _aio.UnaryUnaryMultiCallable[_orchestrator_pb2.ListPoliciesRequest, _orchestrator_pb2.ListPoliciesResponse]
-    """ListPolicies returns every policy with its settings for the current model. UNAVAILABLE if the
-    generator cannot be reached.
+    """ListPolicies returns every policy with its settings for the current model, tuned policies
+    included. UNAVAILABLE if the generator cannot be reached.
     """
     ListIndexes: _aio.UnaryUnaryMultiCallable[_orchestrator_pb2.OrchestratorServiceListIndexesRequest, _orchestrator_pb2.OrchestratorServiceListIndexesResponse]
     """ListIndexes returns the indexes that answers can use, sorted by name. A damaged index is listed
@@ -81,8 +81,8 @@ class OrchestratorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _orchestrator_pb2.ListPoliciesRequest,
         context: _aio.ServicerContext[_orchestrator_pb2.ListPoliciesRequest, _abc.Awaitable[_orchestrator_pb2.ListPoliciesResponse]],
     ) -> _abc.Awaitable[_orchestrator_pb2.ListPoliciesResponse]:
-        """ListPolicies returns every policy with its settings for the current model. UNAVAILABLE if the
-        generator cannot be reached.
+        """ListPolicies returns every policy with its settings for the current model, tuned policies
+        included. UNAVAILABLE if the generator cannot be reached.
         """
 
     @_abc_1.abstractmethod

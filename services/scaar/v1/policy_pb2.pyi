@@ -68,6 +68,34 @@ TRUNCATION_TOKEN: Truncation.ValueType  # 2
 """At the word that triggered: the text before that word is kept (DRAGIN Eq. 6)."""
 Global___Truncation: _TypeAlias = Truncation  # noqa: Y015
 
+class _ExcludeSeen:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ExcludeSeenEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ExcludeSeen.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    EXCLUDE_SEEN_UNSPECIFIED: _ExcludeSeen.ValueType  # 0
+    """Not set; INVALID_ARGUMENT if set in a request."""
+    EXCLUDE_SEEN_NONE: _ExcludeSeen.ValueType  # 1
+    """No passage."""
+    EXCLUDE_SEEN_SEEN: _ExcludeSeen.ValueType  # 2
+    """Every passage that was in a prompt from which the model wrote a part of the answer."""
+    EXCLUDE_SEEN_UNHELPFUL: _ExcludeSeen.ValueType  # 3
+    """The passages with which the model rewrote a sentence that was still uncertain afterwards."""
+
+class ExcludeSeen(_ExcludeSeen, metaclass=_ExcludeSeenEnumTypeWrapper):
+    """The passages that later retrievals of an answer exclude."""
+
+EXCLUDE_SEEN_UNSPECIFIED: ExcludeSeen.ValueType  # 0
+"""Not set; INVALID_ARGUMENT if set in a request."""
+EXCLUDE_SEEN_NONE: ExcludeSeen.ValueType  # 1
+"""No passage."""
+EXCLUDE_SEEN_SEEN: ExcludeSeen.ValueType  # 2
+"""Every passage that was in a prompt from which the model wrote a part of the answer."""
+EXCLUDE_SEEN_UNHELPFUL: ExcludeSeen.ValueType  # 3
+"""The passages with which the model rewrote a sentence that was still uncertain afterwards."""
+Global___ExcludeSeen: _TypeAlias = ExcludeSeen  # noqa: Y015
+
 class _Moment:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -118,6 +146,8 @@ class _SettingSourceEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Setting
     """The gate file."""
     SETTING_SOURCE_DEFAULT: _SettingSource.ValueType  # 5
     """The project's own default; no paper states a value."""
+    SETTING_SOURCE_ARTEFACT: _SettingSource.ValueType  # 6
+    """The artefact of a tuned policy."""
 
 class SettingSource(_SettingSource, metaclass=_SettingSourceEnumTypeWrapper):
     """The source of the value of a setting."""
@@ -134,13 +164,44 @@ SETTING_SOURCE_GATE: SettingSource.ValueType  # 4
 """The gate file."""
 SETTING_SOURCE_DEFAULT: SettingSource.ValueType  # 5
 """The project's own default; no paper states a value."""
+SETTING_SOURCE_ARTEFACT: SettingSource.ValueType  # 6
+"""The artefact of a tuned policy."""
 Global___SettingSource: _TypeAlias = SettingSource  # noqa: Y015
+
+class _LabelKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _LabelKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LabelKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    LABEL_KIND_UNSPECIFIED: _LabelKind.ValueType  # 0
+    """Not set; never sent."""
+    LABEL_KIND_EXACT: _LabelKind.ValueType  # 1
+    """Whether the facts of the draft are wrong, as the world of the lab states them."""
+    LABEL_KIND_COUNTERFACTUAL: _LabelKind.ValueType  # 2
+    """Whether retrieving for the sentence changed the correctness of the answer."""
+    LABEL_KIND_NONE: _LabelKind.ValueType  # 3
+    """No labels: the questions have no answers, and the threshold alone was tuned."""
+
+class LabelKind(_LabelKind, metaclass=_LabelKindEnumTypeWrapper):
+    """The labels of drafted sentences that a policy was tuned with."""
+
+LABEL_KIND_UNSPECIFIED: LabelKind.ValueType  # 0
+"""Not set; never sent."""
+LABEL_KIND_EXACT: LabelKind.ValueType  # 1
+"""Whether the facts of the draft are wrong, as the world of the lab states them."""
+LABEL_KIND_COUNTERFACTUAL: LabelKind.ValueType  # 2
+"""Whether retrieving for the sentence changed the correctness of the answer."""
+LABEL_KIND_NONE: LabelKind.ValueType  # 3
+"""No labels: the questions have no answers, and the threshold alone was tuned."""
+Global___LabelKind: _TypeAlias = LabelKind  # noqa: Y015
 
 @_typing.final
 class Policy(_message.Message):
-    """When to retrieve and how to formulate queries. The default preset is scaar. A setting given in
-    both the preset and the overrides must have the same value in both (INVALID_ARGUMENT, naming the
-    field).
+    """When to retrieve and how to formulate queries. Without a preset, the default policy of the
+    orchestrator answers, which is scaar unless its setting default_policy names another one. A
+    setting given in both the preset and the overrides must have the same value in both
+    (INVALID_ARGUMENT, naming the field).
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -160,9 +221,16 @@ class Policy(_message.Message):
     SCAAR_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
     OVERRIDES_FIELD_NUMBER: _builtins.int
+    ALLOW_MISMATCH_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """A policy by its name: one of the above, or one that the orchestrator has from an installed
-    package. ListPolicies lists the names. INVALID_ARGUMENT if there is no such policy.
+    """A policy by its name: one of the above, one that the orchestrator has from an installed
+    package, or a tuned policy of which the orchestrator has the artefact. ListPolicies lists the
+    names. INVALID_ARGUMENT if there is no such policy.
+    """
+    allow_mismatch: _builtins.bool
+    """Whether a tuned policy is also used with a model, scorer, or engine, encoder or analysis of the
+    index that it was not tuned on. By default that is FAILED_PRECONDITION, naming both sides. The
+    answer reports every difference in Provenance.artefact_mismatch. No effect on other policies.
     """
     @_builtins.property
     def no_retrieval(self) -> Global___NoRetrievalPolicy:
@@ -218,7 +286,7 @@ class Policy(_message.Message):
 
     @_builtins.property
     def overrides(self) -> Global___PolicyOverrides:
-        """Settings that replace those of the preset."""
+        """Settings that replace those of the preset or of the artefact."""
 
     def __init__(
         self,
@@ -238,10 +306,11 @@ class Policy(_message.Message):
         scaar: Global___ScaarPolicy | None = ...,
         name: _builtins.str = ...,
         overrides: Global___PolicyOverrides | None = ...,
+        allow_mismatch: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["dragin", b"dragin", "dragin_reference", b"dragin_reference", "etc", b"etc", "etc_reference", b"etc_reference", "fixed_length", b"fixed_length", "fixed_sentence", b"fixed_sentence", "flare", b"flare", "ircot", b"ircot", "mean_entropy", b"mean_entropy", "name", b"name", "no_retrieval", b"no_retrieval", "overrides", b"overrides", "perplexity", b"perplexity", "preset", b"preset", "scaar", b"scaar", "single_round", b"single_round"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["dragin", b"dragin", "dragin_reference", b"dragin_reference", "etc", b"etc", "etc_reference", b"etc_reference", "fixed_length", b"fixed_length", "fixed_sentence", b"fixed_sentence", "flare", b"flare", "ircot", b"ircot", "mean_entropy", b"mean_entropy", "name", b"name", "no_retrieval", b"no_retrieval", "overrides", b"overrides", "perplexity", b"perplexity", "preset", b"preset", "scaar", b"scaar", "single_round", b"single_round"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allow_mismatch", b"allow_mismatch", "dragin", b"dragin", "dragin_reference", b"dragin_reference", "etc", b"etc", "etc_reference", b"etc_reference", "fixed_length", b"fixed_length", "fixed_sentence", b"fixed_sentence", "flare", b"flare", "ircot", b"ircot", "mean_entropy", b"mean_entropy", "name", b"name", "no_retrieval", b"no_retrieval", "overrides", b"overrides", "perplexity", b"perplexity", "preset", b"preset", "scaar", b"scaar", "single_round", b"single_round"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_preset: _TypeAlias = _typing.Literal["no_retrieval", "single_round", "fixed_length", "fixed_sentence", "ircot", "flare", "dragin", "dragin_reference", "etc", "etc_reference", "mean_entropy", "perplexity", "scaar", "name"]  # noqa: Y015
     _WhichOneofArgType_preset: _TypeAlias = _typing.Literal["preset", b"preset"]  # noqa: Y015
@@ -593,7 +662,7 @@ Global___PerplexityPolicy: _TypeAlias = PerplexityPolicy  # noqa: Y015
 class PolicyOverrides(_message.Message):
     """Settings that replace those of a policy. Every trigger can be combined with every query
     formulation. The formulations that use the draft (current_sentence,
-    content_words, pfq, attention,
+    content_words, pfq, span_masked, uncovered_question, fused, attention,
     attention_reference) require a policy that judges drafts. INVALID_ARGUMENT for a
     setting that the policy does not have, and for a setting that has no effect in combination with
     the others.
@@ -618,6 +687,8 @@ class PolicyOverrides(_message.Message):
     TRUNCATE_FIELD_NUMBER: _builtins.int
     GATE_FIELD_NUMBER: _builtins.int
     GATE_THRESHOLD_FIELD_NUMBER: _builtins.int
+    EXCLUDE_SEEN_FIELD_NUMBER: _builtins.int
+    MASK_BELOW_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The query formulation, by name (QuerySettings.formulation)."""
     alpha: _builtins.float
@@ -636,7 +707,8 @@ class PolicyOverrides(_message.Message):
     """Maximum number of passages per query, 1 to 100. INVALID_ARGUMENT outside this range."""
     theta: _builtins.float
     """The threshold: (0, 1] for triggers that use probabilities, (0, 100] for triggers that use
-    entropies, [1, 1000000] for the trigger perplexity. INVALID_ARGUMENT outside these ranges.
+    entropies, [1, 1000000] for the trigger perplexity, (0, 10000] for tokensar, (0, 1000000] for
+    surprisal_sum. INVALID_ARGUMENT outside these ranges.
     """
     theta_cap: _builtins.float
     """The maximum threshold of a word after weighting, (0, 1]. INVALID_ARGUMENT outside this range."""
@@ -656,6 +728,14 @@ class PolicyOverrides(_message.Message):
     - etc_reference: etc as in the code of ETC's authors: rises only, weighted by attention.
     - mean_entropy: the sentence's mean entropy is above theta.
     - perplexity: the sentence's perplexity is above theta.
+    - max_entropy: the entropy of a token is above theta.
+    - surprisal_sum: the sum of the surprisals of the sentence's tokens is above theta.
+    - msp: 1 minus the probability of the sentence is above theta.
+    - margin: the mean of p(2) / p(1), the probabilities of the two most probable tokens, is above
+      theta (TARG).
+    - tokensar: the mean surprisal of the tokens, weighted by contribution, is above theta.
+    - learned: the probability of a logistic model over signals of the sentence is above theta. Its
+      parameters are those of a tuned policy, so only such a policy can have it.
 
     Installed packages add others. INVALID_ARGUMENT if there is no such trigger.
     """
@@ -689,6 +769,17 @@ class PolicyOverrides(_message.Message):
     1]. Default: the threshold of the gate file. INVALID_ARGUMENT outside this range, and without a
     gate.
     """
+    exclude_seen: Global___ExcludeSeen.ValueType
+    """The passages that later retrievals of the answer exclude: the newest 1,024, with at most 32,768
+    characters in all ids together. For policies that can retrieve more than once per answer, and
+    EXCLUDE_SEEN_UNHELPFUL for those that judge drafts; it judges every rewritten sentence once
+    more. Default: EXCLUDE_SEEN_NONE.
+    """
+    mask_below: _builtins.float
+    """The probability below which a word counts as uncertain in the query, (0, 1], for the
+    formulations that leave out uncertain words. Triggers that judge whole sentences mark no word.
+    Default: the words that the trigger finds uncertain. INVALID_ARGUMENT outside this range.
+    """
     def __init__(
         self,
         *,
@@ -709,13 +800,17 @@ class PolicyOverrides(_message.Message):
         truncate: Global___Truncation.ValueType | None = ...,
         gate: _builtins.str | None = ...,
         gate_threshold: _builtins.float | None = ...,
+        exclude_seen: Global___ExcludeSeen.ValueType | None = ...,
+        mask_below: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_max_passages", b"_max_passages", "_query", b"_query", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "max_passages", b"max_passages", "query", b"query", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_query", b"_query", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "query", b"query", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_max_passages", b"_max_passages", "_query", b"_query", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "max_passages", b"max_passages", "query", b"query", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_query", b"_query", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "query", b"query", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__alpha: _TypeAlias = _typing.Literal["alpha"]  # noqa: Y015
     _WhichOneofArgType__alpha: _TypeAlias = _typing.Literal["_alpha", b"_alpha"]  # noqa: Y015
+    _WhichOneofReturnType__exclude_seen: _TypeAlias = _typing.Literal["exclude_seen"]  # noqa: Y015
+    _WhichOneofArgType__exclude_seen: _TypeAlias = _typing.Literal["_exclude_seen", b"_exclude_seen"]  # noqa: Y015
     _WhichOneofReturnType__gate: _TypeAlias = _typing.Literal["gate"]  # noqa: Y015
     _WhichOneofArgType__gate: _TypeAlias = _typing.Literal["_gate", b"_gate"]  # noqa: Y015
     _WhichOneofReturnType__gate_threshold: _TypeAlias = _typing.Literal["gate_threshold"]  # noqa: Y015
@@ -726,6 +821,8 @@ class PolicyOverrides(_message.Message):
     _WhichOneofArgType__include_question: _TypeAlias = _typing.Literal["_include_question", b"_include_question"]  # noqa: Y015
     _WhichOneofReturnType__last_n_tokens: _TypeAlias = _typing.Literal["last_n_tokens"]  # noqa: Y015
     _WhichOneofArgType__last_n_tokens: _TypeAlias = _typing.Literal["_last_n_tokens", b"_last_n_tokens"]  # noqa: Y015
+    _WhichOneofReturnType__mask_below: _TypeAlias = _typing.Literal["mask_below"]  # noqa: Y015
+    _WhichOneofArgType__mask_below: _TypeAlias = _typing.Literal["_mask_below", b"_mask_below"]  # noqa: Y015
     _WhichOneofReturnType__max_passages: _TypeAlias = _typing.Literal["max_passages"]  # noqa: Y015
     _WhichOneofArgType__max_passages: _TypeAlias = _typing.Literal["_max_passages", b"_max_passages"]  # noqa: Y015
     _WhichOneofReturnType__query: _TypeAlias = _typing.Literal["query"]  # noqa: Y015
@@ -751,6 +848,8 @@ class PolicyOverrides(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__alpha) -> _WhichOneofReturnType__alpha | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__exclude_seen) -> _WhichOneofReturnType__exclude_seen | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__gate) -> _WhichOneofReturnType__gate | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__gate_threshold) -> _WhichOneofReturnType__gate_threshold | None: ...
@@ -760,6 +859,8 @@ class PolicyOverrides(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__include_question) -> _WhichOneofReturnType__include_question | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__last_n_tokens) -> _WhichOneofReturnType__last_n_tokens | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__mask_below) -> _WhichOneofReturnType__mask_below | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_passages) -> _WhichOneofReturnType__max_passages | None: ...
     @_typing.overload
@@ -806,8 +907,10 @@ class EffectivePolicy(_message.Message):
     TRUNCATE_FIELD_NUMBER: _builtins.int
     GATE_FIELD_NUMBER: _builtins.int
     GATE_THRESHOLD_FIELD_NUMBER: _builtins.int
+    EXCLUDE_SEEN_FIELD_NUMBER: _builtins.int
+    MASK_BELOW_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """The name of the policy, such as "scaar"."""
+    """The name of the policy, such as "scaar", or of the artefact of a tuned policy."""
     trigger: _builtins.str
     """The name of the trigger. Unset if the policy does not judge drafts."""
     theta: _builtins.float
@@ -833,6 +936,12 @@ class EffectivePolicy(_message.Message):
     gate_threshold: _builtins.float
     """The policy retrieves only for questions that are long-tail with at least this probability.
     Unset without a gate.
+    """
+    exclude_seen: Global___ExcludeSeen.ValueType
+    """The passages that later retrievals of the answer exclude."""
+    mask_below: _builtins.float
+    """The probability below which a word counts as uncertain in the query. Unset if the trigger
+    decides.
     """
     @_builtins.property
     def moments(self) -> _containers.RepeatedScalarFieldContainer[Global___Moment.ValueType]:
@@ -864,21 +973,27 @@ class EffectivePolicy(_message.Message):
         truncate: Global___Truncation.ValueType = ...,
         gate: _builtins.str | None = ...,
         gate_threshold: _builtins.float | None = ...,
+        exclude_seen: Global___ExcludeSeen.ValueType = ...,
+        mask_below: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_trigger", b"_trigger", "gate", b"gate", "gate_threshold", b"gate_threshold", "query", b"query", "trigger", b"trigger"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_trigger", b"_trigger", "gate", b"gate", "gate_threshold", b"gate_threshold", "mask_below", b"mask_below", "query", b"query", "trigger", b"trigger"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_trigger", b"_trigger", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "max_passages", b"max_passages", "moments", b"moments", "name", b"name", "query", b"query", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_trigger", b"_trigger", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "mask_below", b"mask_below", "max_passages", b"max_passages", "moments", b"moments", "name", b"name", "query", b"query", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__gate: _TypeAlias = _typing.Literal["gate"]  # noqa: Y015
     _WhichOneofArgType__gate: _TypeAlias = _typing.Literal["_gate", b"_gate"]  # noqa: Y015
     _WhichOneofReturnType__gate_threshold: _TypeAlias = _typing.Literal["gate_threshold"]  # noqa: Y015
     _WhichOneofArgType__gate_threshold: _TypeAlias = _typing.Literal["_gate_threshold", b"_gate_threshold"]  # noqa: Y015
+    _WhichOneofReturnType__mask_below: _TypeAlias = _typing.Literal["mask_below"]  # noqa: Y015
+    _WhichOneofArgType__mask_below: _TypeAlias = _typing.Literal["_mask_below", b"_mask_below"]  # noqa: Y015
     _WhichOneofReturnType__trigger: _TypeAlias = _typing.Literal["trigger"]  # noqa: Y015
     _WhichOneofArgType__trigger: _TypeAlias = _typing.Literal["_trigger", b"_trigger"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__gate) -> _WhichOneofReturnType__gate | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__gate_threshold) -> _WhichOneofReturnType__gate_threshold | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__mask_below) -> _WhichOneofReturnType__mask_below | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__trigger) -> _WhichOneofReturnType__trigger | None: ...
 
@@ -909,3 +1024,218 @@ class SettingOrigin(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SettingOrigin: _TypeAlias = SettingOrigin  # noqa: Y015
+
+@_typing.final
+class TuningConditions(_message.Message):
+    """The model, the scorer and the index that a policy was tuned on. Empty fields are unknown, or the
+    policy does not use them.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MODEL_FIELD_NUMBER: _builtins.int
+    MODEL_REVISION_FIELD_NUMBER: _builtins.int
+    SCORER_FIELD_NUMBER: _builtins.int
+    SCORER_REVISION_FIELD_NUMBER: _builtins.int
+    INDEX_FIELD_NUMBER: _builtins.int
+    INDEX_ENGINE_FIELD_NUMBER: _builtins.int
+    INDEX_VERSION_FIELD_NUMBER: _builtins.int
+    ENCODER_FIELD_NUMBER: _builtins.int
+    ENCODER_REVISION_FIELD_NUMBER: _builtins.int
+    ANALYSIS_FIELD_NUMBER: _builtins.int
+    model: _builtins.str
+    """The name of the language model."""
+    model_revision: _builtins.str
+    """The revision of the language model."""
+    scorer: _builtins.str
+    """The name of the cross-encoder. Empty if the policy uses no contributions."""
+    scorer_revision: _builtins.str
+    """The revision of the cross-encoder."""
+    index: _builtins.str
+    """The name of the index. Empty if the policy never retrieves."""
+    index_engine: _builtins.str
+    """The engine of the index."""
+    index_version: _builtins.str
+    """The version of the index."""
+    encoder: _builtins.str
+    """The name of the encoder of a dense index. Empty for a BM25 index."""
+    encoder_revision: _builtins.str
+    """The revision of the encoder."""
+    analysis: _builtins.str
+    """The text analysis of the index."""
+    def __init__(
+        self,
+        *,
+        model: _builtins.str = ...,
+        model_revision: _builtins.str = ...,
+        scorer: _builtins.str = ...,
+        scorer_revision: _builtins.str = ...,
+        index: _builtins.str = ...,
+        index_engine: _builtins.str = ...,
+        index_version: _builtins.str = ...,
+        encoder: _builtins.str = ...,
+        encoder_revision: _builtins.str = ...,
+        analysis: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "encoder", b"encoder", "encoder_revision", b"encoder_revision", "index", b"index", "index_engine", b"index_engine", "index_version", b"index_version", "model", b"model", "model_revision", b"model_revision", "scorer", b"scorer", "scorer_revision", b"scorer_revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TuningConditions: _TypeAlias = TuningConditions  # noqa: Y015
+
+@_typing.final
+class Interval(_message.Message):
+    """An estimate with the bounds of its 95% interval."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VALUE_FIELD_NUMBER: _builtins.int
+    LOW_FIELD_NUMBER: _builtins.int
+    HIGH_FIELD_NUMBER: _builtins.int
+    value: _builtins.float
+    """The estimate."""
+    low: _builtins.float
+    """The lower bound."""
+    high: _builtins.float
+    """The upper bound."""
+    def __init__(
+        self,
+        *,
+        value: _builtins.float = ...,
+        low: _builtins.float = ...,
+        high: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["high", b"high", "low", b"low", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Interval: _TypeAlias = Interval  # noqa: Y015
+
+@_typing.final
+class DevelopmentFigures(_message.Message):
+    """The quality of a policy on the questions that it was tuned on."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    QUESTIONS_FIELD_NUMBER: _builtins.int
+    CANDIDATES_FIELD_NUMBER: _builtins.int
+    MEASURE_FIELD_NUMBER: _builtins.int
+    QUALITY_FIELD_NUMBER: _builtins.int
+    OPTIMISM_FIELD_NUMBER: _builtins.int
+    questions: _builtins.int
+    """Number of questions, at least 1."""
+    candidates: _builtins.int
+    """Number of policies that were compared, at least 1."""
+    measure: _builtins.str
+    """The measure of quality, such as "f1". Empty without labels."""
+    optimism: _builtins.float
+    """The inner minus the outer estimate of nested cross-validation. Unset if not estimated."""
+    @_builtins.property
+    def quality(self) -> Global___Interval:
+        """The quality, [0, 1]. Unset without labels."""
+
+    def __init__(
+        self,
+        *,
+        questions: _builtins.int = ...,
+        candidates: _builtins.int = ...,
+        measure: _builtins.str = ...,
+        quality: Global___Interval | None = ...,
+        optimism: _builtins.float | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_optimism", b"_optimism", "_quality", b"_quality", "optimism", b"optimism", "quality", b"quality"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_optimism", b"_optimism", "_quality", b"_quality", "candidates", b"candidates", "measure", b"measure", "optimism", b"optimism", "quality", b"quality", "questions", b"questions"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__optimism: _TypeAlias = _typing.Literal["optimism"]  # noqa: Y015
+    _WhichOneofArgType__optimism: _TypeAlias = _typing.Literal["_optimism", b"_optimism"]  # noqa: Y015
+    _WhichOneofReturnType__quality: _TypeAlias = _typing.Literal["quality"]  # noqa: Y015
+    _WhichOneofArgType__quality: _TypeAlias = _typing.Literal["_quality", b"_quality"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__optimism) -> _WhichOneofReturnType__optimism | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__quality) -> _WhichOneofReturnType__quality | None: ...
+
+Global___DevelopmentFigures: _TypeAlias = DevelopmentFigures  # noqa: Y015
+
+@_typing.final
+class ExpectedCost(_message.Message):
+    """The cost of a policy on the questions that it was tuned on."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEARCHES_PER_ANSWER_FIELD_NUMBER: _builtins.int
+    TRIGGER_RATE_FIELD_NUMBER: _builtins.int
+    searches_per_answer: _builtins.float
+    """Mean number of searches per answer, at least 0."""
+    trigger_rate: _builtins.float
+    """Share of the judged sentences that trigger a retrieval, [0, 1]."""
+    def __init__(
+        self,
+        *,
+        searches_per_answer: _builtins.float = ...,
+        trigger_rate: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["searches_per_answer", b"searches_per_answer", "trigger_rate", b"trigger_rate"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExpectedCost: _TypeAlias = ExpectedCost  # noqa: Y015
+
+@_typing.final
+class RiskFigures(_message.Message):
+    """A risk-controlled threshold: with probability 1 - delta, at most max_risk of the answers contain
+    a wrong draft that is accepted unchecked, for questions exchangeable with those of the
+    calibration split.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MAX_RISK_FIELD_NUMBER: _builtins.int
+    DELTA_FIELD_NUMBER: _builtins.int
+    ANSWERS_FIELD_NUMBER: _builtins.int
+    RISK_FIELD_NUMBER: _builtins.int
+    CAUGHT_FIELD_NUMBER: _builtins.int
+    FALSE_ALARMS_FIELD_NUMBER: _builtins.int
+    max_risk: _builtins.float
+    """Maximum share of answers with a wrong draft that is accepted unchecked, [0, 1]."""
+    delta: _builtins.float
+    """Probability that the guarantee does not hold, [0, 1]."""
+    answers: _builtins.int
+    """Number of calibration answers, at least 1."""
+    risk: _builtins.float
+    """Share of the calibration answers with a wrong draft that is accepted unchecked, [0, 1]."""
+    caught: _builtins.float
+    """Share of the wrong drafts that trigger a retrieval, [0, 1]. Unset if not measured."""
+    false_alarms: _builtins.float
+    """Share of the right drafts that trigger a retrieval, [0, 1]. Unset if not measured."""
+    def __init__(
+        self,
+        *,
+        max_risk: _builtins.float = ...,
+        delta: _builtins.float = ...,
+        answers: _builtins.int = ...,
+        risk: _builtins.float = ...,
+        caught: _builtins.float | None = ...,
+        false_alarms: _builtins.float | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_caught", b"_caught", "_false_alarms", b"_false_alarms", "caught", b"caught", "false_alarms", b"false_alarms"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_caught", b"_caught", "_false_alarms", b"_false_alarms", "answers", b"answers", "caught", b"caught", "delta", b"delta", "false_alarms", b"false_alarms", "max_risk", b"max_risk", "risk", b"risk"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__caught: _TypeAlias = _typing.Literal["caught"]  # noqa: Y015
+    _WhichOneofArgType__caught: _TypeAlias = _typing.Literal["_caught", b"_caught"]  # noqa: Y015
+    _WhichOneofReturnType__false_alarms: _TypeAlias = _typing.Literal["false_alarms"]  # noqa: Y015
+    _WhichOneofArgType__false_alarms: _TypeAlias = _typing.Literal["_false_alarms", b"_false_alarms"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__caught) -> _WhichOneofReturnType__caught | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__false_alarms) -> _WhichOneofReturnType__false_alarms | None: ...
+
+Global___RiskFigures: _TypeAlias = RiskFigures  # noqa: Y015

@@ -66,6 +66,11 @@ class QuerySettings(_message.Message):
     - full_context: the whole text written so far.
     - pfq: the confident words with the largest contributions (SCAAR Algorithm 1).
     - content_words: the content words of the drafted sentence without the uncertain ones.
+    - span_masked: the drafted sentence without its uncertain words and without every name, date or
+      number that contains one.
+    - uncovered_question: the words of the question that no accepted sentence contains, and the
+      drafted sentence without its uncertain words.
+    - fused: pfq and current_sentence, whose results are fused by reciprocal rank (two searches).
     - attention: the words of question and answer to which the triggering word attends most
       (DRAGIN's QFS).
     - attention_reference: attention as in the code of DRAGIN's authors: content words only.
@@ -342,12 +347,17 @@ class Query(_message.Message):
     FORMULATION_FIELD_NUMBER: _builtins.int
     KEPT_FIELD_NUMBER: _builtins.int
     FELL_BACK_FIELD_NUMBER: _builtins.int
+    FUSED_WITH_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """The text of the query."""
     formulation: _builtins.str
     """The formulation of the request."""
     fell_back: _builtins.bool
     """Whether the query is the question because the formulation gave no words."""
+    fused_with: _builtins.str
+    """A second query, whose results are fused with those of text by reciprocal rank. Empty for every
+    formulation except fused.
+    """
     @_builtins.property
     def kept(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Positions of the words of the drafted sentence that the query contains, from 0, ascending."""
@@ -359,10 +369,11 @@ class Query(_message.Message):
         formulation: _builtins.str = ...,
         kept: _abc.Iterable[_builtins.int] | None = ...,
         fell_back: _builtins.bool = ...,
+        fused_with: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["fell_back", b"fell_back", "formulation", b"formulation", "kept", b"kept", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fell_back", b"fell_back", "formulation", b"formulation", "fused_with", b"fused_with", "kept", b"kept", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -89,6 +89,7 @@ class RetrieveRequest(_message.Message):
     TOP_K_FIELD_NUMBER: _builtins.int
     INDEX_FIELD_NUMBER: _builtins.int
     FILTERS_FIELD_NUMBER: _builtins.int
+    EXCLUDED_IDS_FIELD_NUMBER: _builtins.int
     top_k: _builtins.int
     """Maximum number of passages per query, 1 to 100. INVALID_ARGUMENT outside this range, and if the
     passages do not fit into a message of 16 MB.
@@ -111,6 +112,14 @@ class RetrieveRequest(_message.Message):
         values together. INVALID_ARGUMENT for more, and for a field that the index does not declare.
         """
 
+    @_builtins.property
+    def excluded_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids of passages that are not returned. Each query gets its best top_k passages of the rest, with
+        the scores of a search without exclusions. Unknown ids are ignored. At most 1,024 ids, each of 1
+        to 512 characters, with at most 32,768 characters in all ids together. INVALID_ARGUMENT
+        otherwise.
+        """
+
     def __init__(
         self,
         *,
@@ -118,10 +127,11 @@ class RetrieveRequest(_message.Message):
         top_k: _builtins.int = ...,
         index: _builtins.str = ...,
         filters: _abc.Iterable[Global___Filter] | None = ...,
+        excluded_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["filters", b"filters", "index", b"index", "queries", b"queries", "top_k", b"top_k"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["excluded_ids", b"excluded_ids", "filters", b"filters", "index", b"index", "queries", b"queries", "top_k", b"top_k"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -806,6 +816,7 @@ class IndexDescription(_message.Message):
     DAMAGE_FIELD_NUMBER: _builtins.int
     DENSE_FIELD_NUMBER: _builtins.int
     CONTENT_FIELD_NUMBER: _builtins.int
+    ANALYSIS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The name of the index."""
     version: _builtins.str
@@ -830,6 +841,8 @@ class IndexDescription(_message.Message):
     """A digest of the passages alone, in any order: equal for indexes of the same passages. Empty for
     an index built before this digest existed.
     """
+    analysis: _builtins.str
+    """The text analysis of the index, such as "english-1"."""
     @_builtins.property
     def metadata_fields(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The metadata fields that the index declares, ordered by name."""
@@ -853,10 +866,11 @@ class IndexDescription(_message.Message):
         damage: _builtins.str = ...,
         dense: Global___DenseDescription | None = ...,
         content: _builtins.str = ...,
+        analysis: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["dense", b"dense"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["b", b"b", "content", b"content", "created", b"created", "damage", b"damage", "dense", b"dense", "engine", b"engine", "k1", b"k1", "metadata_fields", b"metadata_fields", "name", b"name", "passages", b"passages", "size_bytes", b"size_bytes", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "b", b"b", "content", b"content", "created", b"created", "damage", b"damage", "dense", b"dense", "engine", b"engine", "k1", b"k1", "metadata_fields", b"metadata_fields", "name", b"name", "passages", b"passages", "size_bytes", b"size_bytes", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -165,6 +165,15 @@ async def test_a_search_is_restricted_to_passages_that_match_the_filters(transpo
         assert [(each.id, each.metadata) for each in found.passages] == [("p2", LANG)]
 
 
+async def test_a_search_leaves_out_excluded_passages(transport: str) -> None:
+    retriever = InMemoryRetriever({"lab": PASSAGES})
+    async with catalog_by(transport, ports(retriever)) as catalog:
+        everything = (await catalog.search(SearchRequest("born in London", top_k=2))).passages
+        first, second = (each.id for each in everything)
+        request = SearchRequest("born in London", top_k=1, excluded_ids=(first, "nobody"))
+        assert [each.id for each in (await catalog.search(request)).passages] == [second]
+
+
 @pytest.mark.parametrize(
     ("request_", "field"),
     [
@@ -175,6 +184,7 @@ async def test_a_search_is_restricted_to_passages_that_match_the_filters(transpo
         (SearchRequest("Ada", top_k=0), "top_k"),
         (SearchRequest("Ada", top_k=101), "top_k"),
         (SearchRequest("Ada", filters=(Filter("A", ("x",)),)), "filters[0].field"),
+        (SearchRequest("Ada", excluded_ids=("",)), "excluded_ids[0]"),
     ],
 )
 async def test_an_invalid_search_is_refused_by_field(

@@ -83,6 +83,13 @@ def test_a_folder_has_the_results_of_a_run_in_files(tmp_path: Path) -> None:
     assert "| scaar |" in report.out
     (each,) = listed(folder)
     assert (each["id"], each["state"]) == (evaluation, "succeeded")
+    assert rows(str(folder), tmp_path / "c") == rows(str(files), tmp_path / "b")
+    (each,) = listed(files)
+    assert rows(each["id"], tmp_path / "d", *of(files)) == rows(str(files), tmp_path / "b")
+    records = ("--format", "predictions", "--out", str(tmp_path / "e"))
+    refused = run_scaar("eval", "export", evaluation, *records, *of(folder))
+    assert refused.status == USAGE
+    assert "--format: needs the folder of an evaluation" in refused.err
 
 
 def test_a_killed_run_continues_and_loses_no_prediction(lab_home: Path, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Grids, ablations and calibrations on the lab's models, by real runs."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +12,19 @@ import yaml
 from scaar.core.types import SettingSource
 from scaar.evaluator.splits import Split, split_of
 from scaar.testing.commands import Ran, run_scaar
+from scaar.testing.evaluations import evaluation_record, prediction_records, question_records
 
 USAGE = 2
 
 
-def evaluation(out: Path) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((out / "evaluation.json").read_text())
-    return document
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
+def first_pass(out: Path) -> list[dict[str, Any]]:
+    """The predictions of the first pass of a grid."""
+    chosen = (
+        "SELECT predictions.record FROM predictions JOIN evaluations "
+        "ON predictions.evaluation = number WHERE parent IS NOT NULL"
+    )
+    with closing(sqlite3.connect(out / "evaluations.sqlite")) as database:
+        return [json.loads(record) for (record,) in database.execute(chosen)]
 
 
 def calibrated(out: Path, *options: str) -> Ran:
@@ -32,7 +36,7 @@ def test_every_policy_gets_as_many_thetas_at_its_own_scores(tmp_path: Path) -> N
     requested = ("--dataset", "lab", "--limit", "24", "--policies", "no_retrieval,flare,scaar")
     ran = run_scaar("eval", "run", *requested, "--grid", "3", "--out", str(tmp_path))
     assert ran.status == 0
-    document = evaluation(tmp_path)
+    document = evaluation_record(tmp_path)
     grid, labels = document["grid"], [each["label"] for each in document["settings"]]
     assert labels == [
         "no_retrieval",
@@ -47,10 +51,10 @@ def test_every_policy_gets_as_many_thetas_at_its_own_scores(tmp_path: Path) -> N
         "scaar": 3,
     }
     assert grid["candidates"]["flare"] != grid["candidates"]["scaar"]
-    for question in lines(tmp_path / "questions.jsonl"):
+    for question in question_records(tmp_path):
         half = split_of(question["entity"], seed=2000)
         assert question["id"] in grid["development" if half is Split.DEVELOPMENT else "test"]
-    judged = lines(tmp_path / "first_pass" / "predictions.jsonl")
+    judged = first_pass(tmp_path)
     assert len(judged) == 2 * len(grid["development"])
     assert {each["usage"]["retrievals"] for each in judged} == {0}
     again = run_scaar("eval", "run", *requested, "--grid", "3", "--out", str(tmp_path))
@@ -61,7 +65,7 @@ def test_an_ablation_runs_its_settings_with_the_given_ones(tmp_path: Path) -> No
     requested = ("--dataset", "lab", "--limit", "4", "--out", str(tmp_path), "--set", "theta=0.25")
     ran = run_scaar("eval", "ablate", "alpha", *requested)
     assert ran.status == 0
-    assert [each["label"] for each in evaluation(tmp_path)["settings"]] == [
+    assert [each["label"] for each in evaluation_record(tmp_path)["settings"]] == [
         "no_retrieval",
         *(f"scaar:theta=0.25,alpha={alpha}" for alpha in (25, 50, 75, 100)),
     ]
@@ -97,7 +101,7 @@ def test_the_theta_for_a_budget_is_found_and_printed_as_settings(
     assert abs(spent[chosen] - 1) == min(abs(each - 1) for each in spent.values())
     assert list(spent) == sorted(spent)
     for theta, retrievals in spent.items():
-        made = lines(tmp_path / f"theta-{theta:g}" / "predictions.jsonl")
+        made = prediction_records(tmp_path / f"theta-{theta:g}")
         mean = sum(each["usage"]["retrievals"] for each in made) / len(made)
         assert retrievals == pytest.approx(mean, abs=5e-4)
     recommended = yaml.safe_load(settings)["generator"]["recommended"]

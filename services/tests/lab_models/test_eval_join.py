@@ -1,13 +1,12 @@
 """Joined evaluations of the lab's model as a white box and as a black box."""
 
 import csv
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from scaar.testing.commands import Ran, run_scaar
+from scaar.testing.evaluations import evaluation_record
 
 from .test_lab_openai import serving, use
 
@@ -18,11 +17,6 @@ POLICIES = "no_retrieval,dragin,mean_entropy,scaar"
 def evaluated(out: Path, *options: str) -> Ran:
     requested = ("--dataset", "lab", "--limit", "16", "--policies", POLICIES, "--grid", "2")
     return run_scaar("eval", "run", *requested, "--out", str(out), *options)
-
-
-def evaluation(out: Path) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((out / "evaluation.json").read_text())
-    return document
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -36,7 +30,7 @@ def test_a_black_and_a_white_box_are_evaluated_with_one_plan_and_joined(
     white, black, both = (tmp_path / name for name in ("white", "black", "both"))
     ran = evaluated(white, "--skip-unserved")
     assert (ran.status, "left out" in ran.err) == (0, False)
-    assert evaluation(white)["left_out"] == []
+    assert evaluation_record(white)["left_out"] == []
     with serving("vllm") as server:
         use(monkeypatch, server)
         refused = evaluated(black)
@@ -50,7 +44,7 @@ def test_a_black_and_a_white_box_are_evaluated_with_one_plan_and_joined(
     assert "left out, because the model cannot serve them: dragin (lacking: attention" in message
     report = (black / "report.md").read_text()
     assert "Left out because the model cannot serve them: dragin (lacking: attention" in report
-    assert [each["setting"]["label"] for each in evaluation(black)["left_out"]] == [
+    assert [each["setting"]["label"] for each in evaluation_record(black)["left_out"]] == [
         "dragin",
         "mean_entropy",
     ]

@@ -1,12 +1,17 @@
 """Commands that read the results of an evaluation without a model."""
 
-import json
+import asyncio
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from scaar.evaluator.execution.prediction import NO_USAGE
+from scaar.evaluator.records import Failure
+from scaar.evaluator.store.database.stored_results import store_results
+from scaar.evaluator.store.folder import read_results
 from scaar.testing.commands import run_scaar
+from scaar.testing.evaluations import prediction_records, question_records
 
 USAGE, FAILURE = 2, 1
 
@@ -22,8 +27,10 @@ def results(lab_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
+def kept(results: Path, folder: Path, *, count: int) -> None:
+    """Store the results with the first predictions only."""
+    found = read_results(results)
+    asyncio.run(store_results(folder, replace(found, predictions=found.predictions[:count])))
 
 
 def test_predictions_are_scored_again_without_a_model(
@@ -41,47 +48,38 @@ def test_predictions_are_scored_again_without_a_model(
 def test_an_incomplete_run_is_reported_and_missing_predictions_count_as_0(
     results: Path, tmp_path: Path
 ) -> None:
-    for name in ("evaluation.json", "questions.jsonl", "predictions.jsonl"):
-        (tmp_path / name).write_bytes((results / name).read_bytes())
-    made = (tmp_path / "predictions.jsonl").read_text().splitlines(keepends=True)
-    (tmp_path / "predictions.jsonl").write_text(made[0])
+    kept(results, tmp_path, count=1)
     ran = run_scaar("eval", "rescore", str(tmp_path))
     assert "19 predictions are missing and count as 0" in ran.err
     assert ran.out.splitlines()[3].endswith("| 0 | 10 |")
 
 
 def test_a_run_with_failures_only_says_why(results: Path, tmp_path: Path) -> None:
-    for name in ("evaluation.json", "questions.jsonl"):
-        (tmp_path / name).write_bytes((results / name).read_bytes())
+    kept(results, tmp_path, count=0)
     none = run_scaar("eval", "rescore", str(tmp_path))
     assert (none.status, none.out) == (FAILURE, "")
     assert "has no predictions yet" in none.err
+    (tmp_path / "evaluations.sqlite").unlink()
+    found = read_results(results)
+    failure = Failure("OVERLOADED", "come again")
     lost = [
-        {
-            **{"setting": "scaar", "question_id": each["id"], "answer": "", "text": ""},
-            "usage": dict.fromkeys(each["usage"], 0),
-            "failure": {"reason": "OVERLOADED", "message": "come again"},
-        }
-        for each in (
-            {"id": record["question_id"], "usage": record["usage"]}
-            for record in lines(results / "predictions.jsonl")
-            if record["setting"] == "scaar"
-        )
+        replace(each, answer="", text="", usage=NO_USAGE, decisions=(), end=None, failure=failure)
+        for each in found.predictions
+        if each.setting == "scaar"
     ]
-    message_text = "".join(f"{json.dumps(each)}\n" for each in lost)
-    (tmp_path / "predictions.jsonl").write_text(message_text)
+    asyncio.run(store_results(tmp_path, replace(found, predictions=tuple(lost))))
     ran = run_scaar("eval", "rescore", str(tmp_path))
     assert (ran.status, ran.out) == (0, "")
     assert "10 predictions, 10 failed" in ran.err
     assert "first failure: OVERLOADED: come again" in ran.err
-    question = lost[0]["question_id"]
+    question = lost[0].question_id
     shown = run_scaar("eval", "show", str(tmp_path), "--question", question)
     assert "failed: OVERLOADED: come again" in shown.out
     assert "no prediction yet: the evaluation is not complete" in shown.out
 
 
 def test_a_question_is_shown_word_by_word(results: Path) -> None:
-    records = lines(results / "predictions.jsonl")
+    records = prediction_records(results)
     retrieved = next(
         each for each in records if any("query" in decision for decision in each["decisions"])
     )
@@ -104,7 +102,7 @@ def test_a_question_is_shown_word_by_word(results: Path) -> None:
 
 
 def test_a_question_is_shown_under_every_setting(results: Path) -> None:
-    question, *_ = lines(results / "questions.jsonl")
+    question, *_ = question_records(results)
     ran = run_scaar("eval", "show", str(results), "--question", question["id"])
     assert ran.out.count("expected: " + question["answers"][0]) == 2
     assert ran.out.index("no_retrieval ─") < ran.out.index("scaar ─")
@@ -126,7 +124,7 @@ def test_a_question_is_shown_under_every_setting(results: Path) -> None:
 def test_unknown_questions_and_settings_are_named(
     results: Path, options: tuple[str, ...], message_text: str
 ) -> None:
-    first = lines(results / "questions.jsonl")[0]["id"]
+    first = question_records(results)[0]["id"]
     requested = [each.format(first=first) for each in options]
     ran = run_scaar("eval", "show", str(results), *requested)
     assert ran.status == USAGE
@@ -137,7 +135,7 @@ def test_a_folder_without_an_evaluation_is_reported(tmp_path: Path) -> None:
     for requested in (("rescore", str(tmp_path)), ("show", str(tmp_path), "--question", "a")):
         ran = run_scaar("eval", *requested)
         assert ran.status == FAILURE
-        assert f"{tmp_path} contains no evaluation: there is no evaluation.json" in ran.err
+        assert f"{tmp_path} contains no evaluation: there is no evaluations.sqlite" in ran.err
 
 
 def test_two_evaluations_are_compared_over_the_questions_of_both(

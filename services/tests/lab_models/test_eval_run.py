@@ -13,7 +13,10 @@ from typing import Any
 
 import pytest
 
+from scaar.core.errors import DataCorrupt, NotFound
+from scaar.evaluator.store.folder import read_results
 from scaar.testing.commands import HEEDING_CTRL_C, Ran, run_scaar
+from scaar.testing.evaluations import evaluation_record, prediction_records, question_records
 from scaar.testing.processes import running_service
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
@@ -26,10 +29,6 @@ AHEAD = {"latency_ms", "generation_ms", "scoring_ms", "retrieval_ms", "generated
 def evaluated(out: Path, *options: str, limit: int = 10) -> Ran:
     requested = ("--dataset", "lab", "--limit", str(limit), "--out", str(out))
     return run_scaar("eval", "run", *requested, *options)
-
-
-def predictions(out: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (out / "predictions.jsonl").read_text().splitlines()]
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
@@ -57,9 +56,17 @@ def started(arguments: list[str], lab_home: Path) -> "subprocess.Popen[str]":
     )
 
 
-def wait_for_lines(out: Path, process: "subprocess.Popen[str]", count: int) -> None:
-    path, ends = out / "predictions.jsonl", time.monotonic() + 120
-    while not (path.exists() and path.read_bytes().count(b"\n") >= count):
+def stored(out: Path) -> int:
+    try:
+        return len(read_results(out).predictions)
+    except (NotFound, DataCorrupt):
+        # The database is being created.
+        return 0
+
+
+def wait_for(out: Path, process: "subprocess.Popen[str]", count: int) -> None:
+    ends = time.monotonic() + 120
+    while stored(out) < count:
         assert process.poll() is None
         assert time.monotonic() < ends
         time.sleep(0.002)
@@ -68,10 +75,8 @@ def wait_for_lines(out: Path, process: "subprocess.Popen[str]", count: int) -> N
 def test_every_question_is_evaluated_with_every_setting(tmp_path: Path) -> None:
     ran = evaluated(tmp_path, "--policies", POLICIES)
     assert ran.status == 0
-    made = predictions(tmp_path)
-    questions = [
-        json.loads(line)["id"] for line in (tmp_path / "questions.jsonl").read_text().splitlines()
-    ]
+    made = prediction_records(tmp_path)
+    questions = [each["id"] for each in question_records(tmp_path)]
     assert [(each["question_id"], each["setting"]) for each in made] == [
         (question, setting) for question in questions for setting in SETTINGS
     ]
@@ -93,7 +98,7 @@ def test_every_question_is_evaluated_with_every_setting(tmp_path: Path) -> None:
 
 def test_the_folder_records_the_evaluation_and_its_provenance(tmp_path: Path) -> None:
     evaluated(tmp_path, "--policies", "scaar", "--theta", "0.4", "--seed", "2000", limit=2)
-    document = json.loads((tmp_path / "evaluation.json").read_text())
+    document = evaluation_record(tmp_path)
     assert document["format"] == 1
     assert document["dataset"]["name"] == "lab"
     assert (document["dataset"]["seed"], document["dataset"]["limit"]) == (2000, 2)
@@ -112,19 +117,20 @@ def test_predictions_do_not_depend_on_the_concurrency(tmp_path: Path) -> None:
     one, another = tmp_path / "one", tmp_path / "another"
     evaluated(one, "--policies", POLICIES, "--concurrency", "1")
     evaluated(another, "--policies", POLICIES, "--concurrency", "4")
-    assert [timeless(each) for each in predictions(one)] == [
-        timeless(each) for each in predictions(another)
+    assert [timeless(each) for each in prediction_records(one)] == [
+        timeless(each) for each in prediction_records(another)
     ]
 
 
-def test_the_generation_cache_does_not_change_predictions(
+def test_the_generation_cache_does_not_change_prediction_records(
     tmp_path: Path,
 ) -> None:
     policies = ("--policies", "no_retrieval,flare,scaar,dragin", "--theta", "0.2,0.5")
     for name, kept in (("alone", ()), ("kept", ("--cache-generations",))):
         assert evaluated(tmp_path / name, *policies, *kept, limit=6).status == 0
     alone, kept = (
-        [timeless(each) for each in predictions(tmp_path / name)] for name in ("alone", "kept")
+        [timeless(each) for each in prediction_records(tmp_path / name)]
+        for name in ("alone", "kept")
     )
     assert kept == alone
     assert "milliseconds are not the time of an answer" in (tmp_path / "kept/report.md").read_text()
@@ -137,22 +143,19 @@ def test_the_generation_cache_does_not_change_predictions(
 def test_a_killed_run_loses_and_repeats_no_prediction(lab_home: Path, tmp_path: Path) -> None:
     options = ("--policies", POLICIES, "--theta", "0.25,0.35", "--concurrency", "4")
     with started(command(tmp_path, *options, limit=20), lab_home) as process:
-        wait_for_lines(tmp_path, process, 7)
+        wait_for(tmp_path, process, 7)
         process.kill()
-    killed = (tmp_path / "predictions.jsonl").read_bytes()
-    whole = killed[: killed.rfind(b"\n") + 1]
-    before = whole.count(b"\n")
-    assert 7 <= before < 120
-    (tmp_path / "predictions.jsonl").write_bytes(whole + b'{"setting":"sca')
+    killed = read_results(tmp_path).predictions
+    assert 7 <= len(killed) < 120
     ran = evaluated(tmp_path, *options, limit=20)
     assert ran.status == 0
-    assert f"{before} of 120 predictions exist, resuming" in ran.err
-    lines = (tmp_path / "predictions.jsonl").read_bytes().splitlines(keepends=True)
-    assert len(lines) == len(set(lines)) == 120
-    assert set(whole.splitlines(keepends=True)) <= set(lines)
+    assert f"{len(killed)} of 120 predictions exist, resuming" in ran.err
+    results = read_results(tmp_path)
+    assert len({(each.setting, each.question_id) for each in results.predictions}) == 120
+    assert all(each in results.predictions for each in killed)
     again = evaluated(tmp_path, *options, limit=20)
     assert again.out == ran.out
-    assert (tmp_path / "predictions.jsonl").read_bytes() == b"".join(lines)
+    assert read_results(tmp_path) == results
 
 
 def test_an_interrupted_run_ends_cleanly_and_says_how_to_resume(
@@ -160,15 +163,13 @@ def test_an_interrupted_run_ends_cleanly_and_says_how_to_resume(
 ) -> None:
     requested = command(tmp_path, "--policies", "flare,scaar", limit=200)
     with started(requested, lab_home) as process:
-        wait_for_lines(tmp_path, process, 3)
+        wait_for(tmp_path, process, 3)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
     assert (process.returncode, out) == (INTERRUPTED, "")
-    kept = (tmp_path / "predictions.jsonl").read_bytes()
-    assert kept.endswith(b"\n")
-    stored = re.search(r"stopped; .* has (\d+) of 400 predictions", err)
-    assert stored is not None
-    assert int(stored[1]) == kept.count(b"\n")
+    told = re.search(r"stopped; .* has (\d+) of 400 predictions", err)
+    assert told is not None
+    assert int(told[1]) == stored(tmp_path)
     assert "run the same command again to resume" in err
     assert "Traceback" not in err
 
@@ -179,21 +180,21 @@ def test_failures_are_counted_and_run_again_on_request(lab_home: Path, tmp_path:
     with running_service("orchestrator", lab_home, SCAAR_GENERATOR_PACE_MS="20") as service:
         requested = command(out, *options, "--address", service.target, limit=8)
         with started(requested, lab_home) as process:
-            wait_for_lines(out, process, 3)
+            wait_for(out, process, 3)
             service.process.kill()
             _, err = process.communicate()
     assert process.returncode == FAILURE
-    failed = [each for each in predictions(out) if "failure" in each]
+    failed = [each for each in prediction_records(out) if "failure" in each]
     assert {each["failure"]["reason"] for each in failed} == {"BACKEND_UNAVAILABLE"}
     assert 0 < len(failed) < 16
     assert f"16 predictions, {len(failed)} failed" in err
     again = evaluated(out, *options, limit=8)
     assert again.status == FAILURE
-    assert [each for each in predictions(out) if "failure" in each] == failed
+    assert [each for each in prediction_records(out) if "failure" in each] == failed
     good = evaluated(out, *options, "--retry-failed", limit=8)
     assert good.status == 0
     assert f"{16 - len(failed)} of 16 predictions exist, resuming" in good.err
-    assert len(predictions(out)) == 16
+    assert len(prediction_records(out)) == 16
 
 
 def test_an_unreachable_service_is_reported_before_anything_is_written(tmp_path: Path) -> None:
@@ -254,7 +255,7 @@ def test_a_folder_of_other_settings_or_of_other_things_is_refused(tmp_path: Path
     (tmp_path / "notes" / "a.txt").write_text("a")
     ran = evaluated(tmp_path / "notes", limit=2)
     assert ran.status == USAGE
-    assert "contains a.txt but no evaluation.json" in ran.err
+    assert "contains a.txt but no evaluations.sqlite" in ran.err
     assert [each.name for each in (tmp_path / "notes").iterdir()] == ["a.txt"]
 
 
@@ -282,10 +283,10 @@ def test_questions_of_a_file_are_sampled_by_the_seed_and_use_the_given_index(
     assert not out.exists()
     ran = run_scaar(*requested, "--index", "lab", "--limit", "3", "--seed", "5")
     assert ran.status == 0
-    few = [each["question_id"] for each in predictions(out)]
+    few = [each["question_id"] for each in prediction_records(out)]
     more = tmp_path / "more"
     run_scaar(*requested[:-1], str(more), "--index", "lab", "--limit", "6", "--seed", "5")
-    many = [each["question_id"] for each in predictions(more)]
+    many = [each["question_id"] for each in prediction_records(more)]
     ids = [json.loads(line)["id"] for line in file.read_text().splitlines()]
     assert [each for each in ids if each in many] == many
     assert [each for each in many if each in few] == few

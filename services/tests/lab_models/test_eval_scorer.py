@@ -1,14 +1,15 @@
 """The scorer as an axis of evaluations, on the lab's models: its controls decide differently."""
 
-import json
+import sqlite3
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from scaar.testing.commands import Ran, run_scaar
+from scaar.testing.evaluations import evaluation_record, prediction_records
 from scaar.testing.processes import running_service
 
 FAILURE, USAGE = 1, 2
@@ -30,14 +31,8 @@ def evaluated(out: Path, *options: str) -> Ran:
     )
 
 
-def evaluation(out: Path) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((out / "evaluation.json").read_text())
-    return document
-
-
 def predictions(out: Path, setting: str) -> list[dict[str, Any]]:
-    lines = (out / "predictions.jsonl").read_text().splitlines()
-    return [each for each in map(json.loads, lines) if each["setting"] == setting]
+    return [each for each in prediction_records(out) if each["setting"] == setting]
 
 
 def weights(prediction: dict[str, Any]) -> list[float]:
@@ -46,12 +41,12 @@ def weights(prediction: dict[str, Any]) -> list[float]:
 
 
 def decided(out: Path, setting: str) -> list[Any]:
-    """All that was decided and answered under a setting, by questions, but for contributions."""
+    """All that was decided and answered under a setting, but for contributions and signals."""
     found = []
     for each in predictions(out, setting):
         decisions = [
             {
-                **decision,
+                **{name: value for name, value in decision.items() if name != "signals"},
                 "words": [
                     {**word, "contribution": None, "threshold": None}
                     for word in decision.get("words", ())
@@ -78,7 +73,7 @@ def test_the_ablation_evaluates_scaar_with_every_control(ran: tuple[Path, Ran]) 
     assert output.status == 0
     rows = [line.strip("| ").split(" | ")[0] for line in output.out.splitlines()[2:]]
     assert tuple(rows) == LABELS
-    made = evaluation(out)
+    made = evaluation_record(out)
     assert [each.get("scorer") for each in made["settings"]] == [None, None, *CONTROLS, *[None] * 3]
     assert [made["provenance"][label]["scorer"] for label in LABELS] == [
         *("", "lab-cross-encoder", "lab-cross-encoder+permuted", "lab-cross-encoder+constant"),
@@ -126,8 +121,13 @@ def test_a_folder_is_resumed_rescored_shown_and_compared(
 ) -> None:
     out, _ = ran
     before = [decided(out, label) for label in LABELS]
-    lines = (out / "predictions.jsonl").read_bytes().splitlines(keepends=True)
-    (out / "predictions.jsonl").write_bytes(b"".join(lines[:17]))
+    with closing(sqlite3.connect(out / "evaluations.sqlite")) as database, database:
+        database.execute(
+            "DELETE FROM predictions WHERE rowid NOT IN (SELECT rowid FROM predictions "
+            "ORDER BY question, setting LIMIT 17)"
+        )
+        database.execute("UPDATE shards SET done = 0")
+        database.execute("UPDATE evaluations SET state = 'running'")
     again = ablated(out)
     assert "17 of 80 predictions exist, resuming" in again.err
     assert [decided(out, label) for label in LABELS] == before
@@ -148,7 +148,7 @@ def test_a_folder_is_resumed_rescored_shown_and_compared(
 def test_thetas_are_placed_at_each_controls_own_scores(tmp_path: Path) -> None:
     output = ablated(tmp_path, "--grid", "2")
     assert output.status == 0
-    candidates = evaluation(tmp_path)["grid"]["candidates"]
+    candidates = evaluation_record(tmp_path)["grid"]["candidates"]
     assert list(candidates) == [*SCAAR, "flare", "flare:spare_stop_words=true"]
     assert len({tuple(thetas) for thetas in candidates.values()}) > 3
 
@@ -220,5 +220,5 @@ def test_a_scorer_that_is_a_control_cannot_be_compared_with_controls(
     assert not (tmp_path / "out").exists()
     alone = evaluated(tmp_path / "alone", "--policies", "scaar")
     assert alone.status == 0
-    made = evaluation(tmp_path / "alone")["provenance"]["scaar"]
+    made = evaluation_record(tmp_path / "alone")["provenance"]["scaar"]
     assert made["scorer"] == "lab-cross-encoder+permuted"

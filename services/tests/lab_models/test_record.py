@@ -6,6 +6,7 @@ import pytest
 
 from record.__main__ import main
 from record.evaluations import read_evaluations
+from scaar.evaluator.store.folder import read_results
 
 
 def called(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
@@ -21,10 +22,9 @@ def test_what_was_run_is_gone_on_with_and_made_into_the_page(
     assert called(monkeypatch, *requested) == 0
     kept = {each.name: each for each in read_evaluations(out)}
     assert list(kept) == ["alpha", "granularity"]
-    before = {each.name: (each.folder / "predictions.jsonl").read_bytes() for each in kept.values()}
+    before = {each.name: read_results(each.folder) for each in kept.values()}
     assert called(monkeypatch, *requested) == 0
-    for name, predictions in before.items():
-        assert (out / name / "predictions.jsonl").read_bytes() == predictions
+    assert {name: read_results(out / name) for name in before} == before
     assert called(monkeypatch, "page", str(out), "--docs", str(docs)) == 0
     page = (docs / "results.md").read_text()
     assert "## The share of words in the query" in page

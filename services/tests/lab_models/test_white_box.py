@@ -28,6 +28,7 @@ from scaar.core.types import (
 )
 from scaar.lab.questions import draw_questions
 from scaar.lab.world import World
+from scaar.testing.artefacts import LEARNED
 from scaar.testing.commands import run_scaar
 
 from .white_box import Graph, Read, most_paid, trends
@@ -280,7 +281,8 @@ HIGH = dict.fromkeys(("flare", "exp_raw", "surprisal", "attention"), 1.0)
 async def reported(
     answerer: Answerer, question: str, overrides: PolicyOverrides
 ) -> list[AnswerEvent]:
-    request = AnswerRequest(question, PolicyRequest("scaar", overrides))
+    learned = LEARNED if overrides.trigger == "learned" else None
+    request = AnswerRequest(question, PolicyRequest("scaar", overrides, learned=learned))
     async with aclosing(answerer.stream_answer(request)) as stream:
         return [event async for event in stream]
 

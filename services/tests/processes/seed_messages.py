@@ -132,6 +132,7 @@ def _retriever() -> Mapping[str, Sequence[Message]]:
             pb.RetrieveRequest(queries=[QUESTION, SENTENCE], top_k=3, index=KEPT_INDEX),
             pb.RetrieveRequest(queries=[FILM], top_k=100, index="a"),
             pb.RetrieveRequest(queries=[FILM], top_k=100, index="a", filters=expected),
+            pb.RetrieveRequest(queries=[FILM], top_k=1, index="a", excluded_ids=["p0", "c1"]),
         ),
         "IndexPassages": (
             pb.IndexPassagesRequest(index="a", passages=passages, mode=pb.INDEX_MODE_REPLACE),
@@ -178,7 +179,7 @@ def _orchestrator() -> Mapping[str, Sequence[Message]]:
         "ListIndexes": (pb.OrchestratorServiceListIndexesRequest(),),
         "Search": (
             pb.SearchRequest(query=QUESTION),
-            pb.SearchRequest(query=FILM, index="lab", top_k=10),
+            pb.SearchRequest(query=FILM, index="lab", top_k=10, excluded_ids=["p0"]),
         ),
         "Describe": (pb.DescribeRequest(),),
     }

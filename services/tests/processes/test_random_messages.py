@@ -161,7 +161,8 @@ async def test_a_service_answers_whatever_it_is_sent(running: RunningService, se
         for method in methods:
             await _good(channel, method)
     print(service, {name: dict(found) for name, found in codes.items()})
-    assert not failures, "\n".join([f"{len(failures)} failed", *failures[:10]])
+    log = running.output_lines()[-100:] if failures else ()
+    assert not failures, "\n".join([f"{len(failures)} failed", *failures[:10], *log])
     assert running.process.poll() is None
     assert len(running.output_lines()) == 1, "\n".join(running.output_lines())
     for found in codes.values():

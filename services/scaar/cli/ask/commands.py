@@ -1,6 +1,7 @@
 """``scaar ask``: answer a question and print every decision as it is made."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -14,12 +15,21 @@ from scaar.cli.ask.event_json import event_line
 from scaar.cli.ask.file import ask_file
 from scaar.cli.ask.filters import Filters, parse_filters
 from scaar.cli.ask.overrides import SETTING_HELP, choice_help, parse_overrides
+from scaar.cli.ask.policy_file import AllowMismatch, PolicyFile, read_policy_file
 from scaar.cli.ask.trace import TracePrinter
-from scaar.cli.completion import complete_index, complete_policy, complete_setting
+from scaar.cli.completion import (
+    complete_gate,
+    complete_index,
+    complete_policy,
+    complete_query,
+    complete_setting,
+    complete_trigger,
+)
 from scaar.cli.unknown_variables import warn_of_unknown_variables
 from scaar.compose import EMBEDDED, open_answerer
 from scaar.core.errors import InvalidRequest
 from scaar.core.policies import PRESETS
+from scaar.core.policies.artefacts import TunedPolicies
 from scaar.core.ports import Answerer
 from scaar.core.types import (
     Answer,
@@ -27,9 +37,11 @@ from scaar.core.types import (
     AnswerRequest,
     BudgetLimits,
     OnFailure,
+    PolicyArtefact,
     PolicyRequest,
 )
 from scaar.core.validation import validate
+from scaar.orchestrator.settings import OrchestratorSettings
 
 
 def ask(
@@ -38,19 +50,25 @@ def ask(
         typer.Argument(metavar="QUESTION", help="Question to answer.", show_default=False),
     ] = None,
     policy: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NAME",
-            help=f"Retrieval policy: {', '.join(PRESETS.built_in)}, or of an installed package.",
+            help=f"Retrieval policy: {', '.join(PRESETS.built_in)}, of an installed package, or a "
+            "tuned policy of the orchestrator. Default: the orchestrator's default policy, scaar "
+            "unless it is set.",
+            show_default=False,
             autocompletion=complete_policy,
         ),
-    ] = "scaar",
+    ] = None,
+    policy_file: PolicyFile = None,
+    allow_mismatch: AllowMismatch = False,
     trigger: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
             help=choice_help("trigger"),
             show_default=False,
+            autocompletion=complete_trigger,
         ),
     ] = None,
     query: Annotated[
@@ -59,6 +77,7 @@ def ask(
             metavar="NAME",
             help=choice_help("query"),
             show_default=False,
+            autocompletion=complete_query,
         ),
     ] = None,
     gate: Annotated[
@@ -67,6 +86,7 @@ def ask(
             metavar="NAME",
             help=choice_help("gate"),
             show_default=False,
+            autocompletion=complete_gate,
         ),
     ] = None,
     settings: Annotated[
@@ -125,22 +145,31 @@ def ask(
     concurrency: Annotated[
         int,
         typer.Option(
-            metavar="N", min=1, max=64, help="Number of questions of --file asked concurrently."
+            metavar="N", min=1, max=64, help="Number of questions of --file answered concurrently."
         ),
     ] = 4,
 ) -> None:
     """Answer a question, or a file of questions."""
     warn_of_unknown_variables()
+    artefacts = []
+    if policy_file is not None:
+        artefacts.append(read_policy_file(policy_file, target=target, policy=policy))
     request = AnswerRequest(
         question=question or "",
         policy=PolicyRequest(
-            policy, parse_overrides(settings or [], trigger=trigger, query=query, gate=gate)
+            artefacts[0].name if artefacts else policy or "",
+            parse_overrides(settings or [], trigger=trigger, query=query, gate=gate),
+            allow_mismatch=allow_mismatch,
         ),
         index=index,
         budget=BudgetLimits(timeout_s=timeout),
         on_failure=on_failure,
         filters=parse_filters(filters or ()),
     )
+    tuned = TunedPolicies()
+    if target == EMBEDDED:
+        tuned = OrchestratorSettings.read().read_policies(artefacts)
+        request = replace(request, policy=tuned.resolve(request.policy))
     if file is not None:
         if question is not None or as_json or out is None:
             problem = (
@@ -148,13 +177,14 @@ def ask(
             )
             raise InvalidRequest.of("--file", problem)
         # Report an invalid option as such, and not as an error of the first line.
-        validate(replace(request, question="?"), remote=target != EMBEDDED)
+        validate(replace(request, question="?"), remote=target != EMBEDDED, tuned=tuned)
         failed = ask_file(
             request,
             file,
             out,
             concurrency=concurrency,
             target=target,
+            artefacts=artefacts,
             retry_failed=retry_failed,
         )
         if failed:
@@ -167,12 +197,14 @@ def ask(
     if retry_failed:
         raise InvalidRequest.of("--retry-failed", "requires --file")
     # Report an invalid request before anything is loaded.
-    validate(request, remote=target != EMBEDDED)
-    asyncio.run(_ask(request, target, as_json))
+    validate(request, remote=target != EMBEDDED, tuned=tuned)
+    asyncio.run(_ask(request, target, artefacts, as_json))
 
 
-async def _ask(request: AnswerRequest, target: str, as_json: bool) -> None:
-    async with open_answerer(target) as answerer:
+async def _ask(
+    request: AnswerRequest, target: str, artefacts: Sequence[PolicyArtefact], as_json: bool
+) -> None:
+    async with open_answerer(target, artefacts=artefacts) as answerer:
         if as_json:
             async with aclosing(answerer.stream_answer(request)) as events:
                 async for event in events:

@@ -19,7 +19,7 @@ from scaar.cli.ask.event_json import answer_record
 from scaar.compose import EMBEDDED, open_answerer
 from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.core.ports import Answerer
-from scaar.core.types import AnswerFinished, AnswerRequest
+from scaar.core.types import AnswerFinished, AnswerRequest, PolicyArtefact
 from scaar.core.validation import check_text, validate
 from scaar.runtime.disk import write_problem
 
@@ -43,12 +43,13 @@ def ask_file(
     *,
     concurrency: int,
     target: str,
+    artefacts: Sequence[PolicyArtefact] = (),
     retry_failed: bool = False,
 ) -> int:
     """Ask the questions that have no answer yet, and return the number of failed questions.
 
     ``retry_failed`` asks questions again that failed before. When a question has several answers,
-    the last one counts.
+    the last one counts. ``artefacts`` are tuned policies of an embedded loop.
 
     Raises:
         InvalidRequest: a line of either file is invalid; no question has been asked.
@@ -62,7 +63,7 @@ def ask_file(
         failed = sum("error" in record for record in known.values())
         if remaining:
             run = _Run(template, file, concurrency)
-            failed += asyncio.run(run.run(remaining, target))
+            failed += asyncio.run(run.run(remaining, target, artefacts))
     earlier = len(requests) - len(remaining)
     before = f", {earlier} in earlier runs" if earlier else ""
     Console(stderr=True, highlight=False).print(
@@ -112,7 +113,12 @@ class _Run:
         self._concurrency = concurrency
         self._failed = 0
 
-    async def run(self, questions: Sequence[FileQuestion], target: str) -> int:
+    async def run(
+        self,
+        questions: Sequence[FileQuestion],
+        target: str,
+        artefacts: Sequence[PolicyArtefact],
+    ) -> int:
         """Ask the questions concurrently, and return the number of failures."""
         columns = (
             TextColumn("answering"),
@@ -122,7 +128,7 @@ class _Run:
         )
         console = Console(stderr=True)
         pending: set[asyncio.Task[dict[str, Json]]] = set()
-        async with open_answerer(target) as answerer:
+        async with open_answerer(target, artefacts=artefacts) as answerer:
             with Progress(
                 *columns, console=console, transient=True, disable=not console.is_terminal
             ) as progress:

@@ -17,6 +17,7 @@ from scaar.core.types import (
     AnswerStarted,
     ContinuationKind,
     EffectivePolicy,
+    ExcludeSeen,
     GateJudged,
     JudgedWord,
     LogprobKind,
@@ -64,10 +65,17 @@ class TracePrinter:
             case QueryBuilt():
                 fell_back = " (empty, replaced by the question)" if event.query.fell_back else ""
                 self._labelled("query", f"[cyan]{escape(event.query.text)}[/]{fell_back}")
+                if event.query.fused_with:
+                    self._labelled("and", f"[cyan]{escape(event.query.fused_with)}[/]")
             case PassagesRetrieved():
                 self._passages(event.passages)
+                if event.excluded_ids:
+                    count = _count(len(event.excluded_ids), "passage")
+                    self._labelled("", f"[dim]without {count} read before[/]")
             case SentenceRegenerated():
                 self._labelled("again", f"[green]{escape(event.text.strip())}[/]")
+                if event.uncertain:
+                    self._labelled("", "[dim]still uncertain: its passages are excluded[/]")
             case SentenceAccepted():
                 self._accepted(event)
             case AnswerFinished():
@@ -168,12 +176,13 @@ def usage_text(usage: Usage) -> str:
 
 
 def _notes(provenance: Provenance) -> str:
-    """Describe where prompts or log-probabilities are not the model's own; mostly empty."""
+    """Describe processed prompts and log-probabilities, and mismatches of a tuned policy."""
     notes = []
     if provenance.continuation is ContinuationKind.RESTATED:
         notes.append("the model continues from restated text")
     if provenance.logprob_kind is LogprobKind.PROCESSED:
         notes.append("log-probabilities are processed, not the model's own")
+    notes += provenance.artefact_mismatch
     return "; ".join(notes)
 
 
@@ -188,6 +197,7 @@ def _ungated_text(policy: EffectivePolicy) -> str:
         SettingSource.MODEL: " (the model's)",
         SettingSource.REQUEST: " (requested)",
         SettingSource.GATE: " (the gate's)",
+        SettingSource.ARTEFACT: " (tuned)",
     }
 
     def setting(name: str, value: str) -> str:
@@ -202,10 +212,14 @@ def _ungated_text(policy: EffectivePolicy) -> str:
         parts.append(setting("query", policy.query.formulation))
         if policy.query.formulation == "pfq":
             parts.append(setting("alpha", f"{policy.query.alpha:g}"))
+    if policy.mask_below is not None:
+        parts.append(setting("mask_below", f"{policy.mask_below:g}"))
     if policy.moments:
         parts.append(setting("top_k", str(policy.top_k)))
     if policy.max_passages:
         parts.append(setting("max_passages", str(policy.max_passages)))
+    if policy.exclude_seen is not ExcludeSeen.NONE:
+        parts.append(setting("exclude_seen", policy.exclude_seen))
     return f"{policy.name}: {', '.join(parts)}" if parts else policy.name
 
 

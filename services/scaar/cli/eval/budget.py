@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -19,18 +19,16 @@ from scaar.compose import EMBEDDED
 from scaar.core.errors import InvalidRequest
 from scaar.core.policies.checks import check_policy
 from scaar.core.policies.settings import RECOMMENDED
-from scaar.core.types import AnswerRequest, PolicyRequest
+from scaar.core.types import PolicyRequest
 from scaar.evaluation.addresses import Addresses
 from scaar.evaluation.answerers import open_answerers
-from scaar.evaluation.local import EvaluationOptions, run_of, template_of, with_examples
+from scaar.evaluation.local import EvaluationOptions, run_of, spec_of
 from scaar.evaluator.planning.settings import label_of, setting_of
+from scaar.evaluator.specification import EvaluationSpec
 from scaar.evaluator.splits import split_questions
-from scaar.evaluator.studies.grid.calibration import (
-    Calibration,
-    calibrate,
-    check_calibrated,
-    check_calibration_folder,
-)
+
+if TYPE_CHECKING:
+    from scaar.evaluator.studies.grid.calibration import Calibration
 
 
 def calibrate_policy(
@@ -75,6 +73,9 @@ def calibrate_policy(
     The threshold theta is tuned on the development split. The command resumes when it is run
     again.
     """
+    # Only commands that run evaluations load the libraries of the database.
+    from scaar.evaluator.studies.grid.calibration import check_calibrated, check_calibration_folder
+
     request = PolicyRequest(policy, parse_overrides(settings or []))
     if wrong := check_policy(request):
         raise InvalidRequest(wrong)
@@ -98,37 +99,30 @@ def calibrate_policy(
         retry_failed=retry_failed,
     )
     with named_by_options():
-        template = template_of(evaluation)
+        spec = spec_of(evaluation)
     progress = EvaluationProgress(Console(stderr=True, highlight=False))
     with resumable(progress, out):
-        found = asyncio.run(_calibrate(evaluation, request, template, progress, budget=budget))
+        found = asyncio.run(_calibrate(evaluation, spec, progress, budget=budget))
     _report(found, request, output)
 
 
 async def _calibrate(
     evaluation: EvaluationOptions,
-    policy: PolicyRequest,
-    template: AnswerRequest,
+    spec: EvaluationSpec,
     progress: EvaluationProgress,
     *,
     budget: float,
-) -> Calibration:
+) -> "Calibration":
+    from scaar.evaluator.studies.grid.calibration import calibrate
+
     drawn = evaluation.drawn
     halves = split_questions(drawn.questions, seed=drawn.origin.seed)
-    progress.name = "tuning"
     async with open_answerers(evaluation.addresses, lab_world=drawn.lab_world) as answerers:
-        template = await with_examples(answerers.answerer, template, drawn)
-        return await calibrate(
-            run_of(evaluation, answerers, template, progress),
-            evaluation.out,
-            policy,
-            halves.development,
-            origin=drawn.origin,
-            budget=budget,
-        )
+        run = run_of(evaluation, answerers, progress)
+        return await calibrate(run, evaluation.out, spec, halves.development, budget=budget)
 
 
-def _report(found: Calibration, policy: PolicyRequest, output: TableFormat | None) -> None:
+def _report(found: "Calibration", policy: PolicyRequest, output: TableFormat | None) -> None:
     columns = (
         Column("theta", text=lambda theta: f"{theta:g}"),
         Column("retrievals", "retrievals per question [95%]", interval(3)),

@@ -7,9 +7,12 @@ from typing import Annotated
 
 import typer
 
+from scaar.cli.ask.policy_file import AllowMismatch
+from scaar.cli.completion import complete_ablation
 from scaar.cli.eval import options
 from scaar.cli.eval.addresses import parse_addresses
 from scaar.cli.eval.compare import compare
+from scaar.cli.eval.earlier import import_results
 from scaar.cli.eval.export import export
 from scaar.cli.eval.fields import draw, named_by_options
 from scaar.cli.eval.longtail import app as longtail_app
@@ -23,7 +26,9 @@ from scaar.cli.eval.worker import worker
 from scaar.cli.tables import Format, TableFormat
 from scaar.core.errors import InvalidRequest
 from scaar.core.evaluations import DEFAULT_TENANT
+from scaar.core.types import PolicyArtefact
 from scaar.evaluation.local import EvaluationOptions
+from scaar.evaluator.oracles import oracle_parts
 from scaar.evaluator.planning.ablations import ABLATIONS, plan_ablation
 from scaar.evaluator.planning.axes import scorers_named, with_indexes, with_scorers
 from scaar.evaluator.planning.gates import gates_named, with_gates
@@ -31,10 +36,16 @@ from scaar.evaluator.planning.settings import plan_settings
 from scaar.evaluator.records import Setting
 from scaar.evaluator.store.folder import read_results
 from scaar.evaluator.studies.grid.candidates import check_grid
+from scaar.orchestrator.settings import read_artefact
 
-app = typer.Typer(
-    help="Evaluate policies, on this machine or on a running evaluator.", no_args_is_help=True
-)
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def with_oracles(context: typer.Context) -> None:
+    """Evaluate policies, on this machine or on a running evaluator."""
+    context.with_resource(oracle_parts())
+
 
 Folder = Annotated[
     Path, typer.Argument(metavar="DIR", help="Folder of an evaluation.", show_default=False)
@@ -64,6 +75,7 @@ class _Run:
     tenant: str | None
     detach: bool
     output: TableFormat | None
+    artefacts: tuple[PolicyArtefact, ...] = ()
 
     def run(self, out: Path | None, target: str | None) -> None:
         """Evaluate into a folder, or on an evaluator.
@@ -86,6 +98,7 @@ class _Run:
                 {
                     "--concurrency": self.concurrency,
                     "--address": self.addresses,
+                    "--policy-file": [*self.artefacts],
                     "--retry-failed": self.retry_failed,
                 },
                 "--target: it needs --out",
@@ -112,6 +125,7 @@ class _Run:
             grid=self.grid,
             skip_unserved=self.skip_unserved,
             cache_generations=self.cache_generations,
+            artefacts=self.artefacts,
         )
         with named_by_options():
             results = evaluate(evaluation)
@@ -145,6 +159,8 @@ def run(
     out: options.OptionalOut = None,
     target: options.Target = None,
     policies: options.Policies = "",
+    policy_file: options.PolicyFiles = None,
+    allow_mismatch: AllowMismatch = False,
     theta: options.Theta = None,
     alpha: options.Alpha = None,
     top_k: options.TopK = None,
@@ -179,7 +195,10 @@ def run(
     with named_by_options():
         if grid is not None:
             check_grid(grid, values)
-    planned = plan_settings(options.policy_names(policies), values)
+    artefacts = tuple(read_artefact(path) for path in policy_file or ())
+    planned = options.tuned_settings(artefacts, allow_mismatch=allow_mismatch)
+    if policies or not artefacts:
+        planned = (*plan_settings(options.policy_names(policies), values), *planned)
     with named_by_options():
         if gate:
             planned = with_gates(planned, gates_named(options.names_of(gate)))
@@ -207,6 +226,7 @@ def run(
         tenant=tenant,
         detach=detach,
         output=output,
+        artefacts=artefacts,
     ).run(out, target)
 
 
@@ -215,7 +235,10 @@ def ablate(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help=f"Ablation: {', '.join(ABLATIONS)}.", show_default=False
+            metavar="NAME",
+            help=f"Ablation: {', '.join(ABLATIONS)}.",
+            show_default=False,
+            autocompletion=complete_ablation,
         ),
     ],
     dataset: options.Dataset,
@@ -292,6 +315,7 @@ app.command()(compare)
 app.command()(report)
 app.command()(export)
 app.command()(join)
+app.command("import")(import_results)
 app.command()(queries)
 app.add_typer(longtail_app, name="longtail")
 app.command("list")(list_evaluations)

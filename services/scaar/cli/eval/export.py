@@ -26,8 +26,8 @@ def export(
 ) -> None:
     """Write results for other tools.
 
-    jsonl, csv and parquet have a row for each prediction, latex a table of the settings, and trec
-    the retrieved passages as runs, with qrels.
+    jsonl, csv and parquet have a row for each prediction, predictions has the stored records of a
+    folder, latex a table of the settings, and trec the retrieved passages as runs, with qrels.
     """
     found = Results.load(results) if target is None else of_service(target, results)
     with named_by_options():

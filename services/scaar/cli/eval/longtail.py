@@ -25,9 +25,8 @@ from scaar.core.gates.proxy_json import proxy_to_json
 from scaar.core.gates.word_statistics import WordStatistics
 from scaar.core.loop.model_only import model_alone
 from scaar.core.types import AnswerRequest, BudgetLimits, PolicyRequest
-from scaar.evaluation.local import with_examples
 from scaar.evaluation.questions import QuestionSample
-from scaar.evaluator.execution.provenance import provenance_of
+from scaar.evaluator.execution.provenance import provenance_of, with_examples
 from scaar.evaluator.store.files import write_whole
 from scaar.evaluator.studies.longtail.frequencies import ENGLISH
 from scaar.evaluator.studies.longtail.gece import Variant
@@ -267,9 +266,9 @@ async def _label(label_options: _LabelOptions, progress: _Progress) -> None:
         answerer = model_alone(generator)
         budget = BudgetLimits(timeout_s=label_options.timeout_s)
         template = AnswerRequest("", PolicyRequest("no_retrieval"), index="none", budget=budget)
-        template = await with_examples(answerer, template, drawn)
         opened = replace(template, question=drawn.questions[0].question)
-        made = await provenance_of(answerer, opened)
+        template = await with_examples(answerer, opened, drawn.kind)
+        made = await provenance_of(answerer, template)
         labelling = Labelling(
             scaar=__version__,
             created=datetime.now(UTC).isoformat(timespec="seconds"),

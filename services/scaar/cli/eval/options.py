@@ -8,16 +8,26 @@ import typer
 
 from scaar.cli.addresses import check_evaluator
 from scaar.cli.ask.overrides import parse_overrides
-from scaar.cli.completion import complete_index, complete_policies, complete_setting
+from scaar.cli.completion import (
+    complete_dataset,
+    complete_gates,
+    complete_index,
+    complete_indexes,
+    complete_policies,
+    complete_setting,
+)
 from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.evaluations import DEFAULT_TENANT
 from scaar.core.gates import GATES
 from scaar.core.policies import PRESETS
+from scaar.core.policies.artefacts import TunedPolicies
 from scaar.core.policies.settings import SETTINGS
-from scaar.core.types import BudgetLimits
+from scaar.core.types import BudgetLimits, PolicyArtefact, PolicyRequest
+from scaar.evaluator.oracles import ORACLES
 from scaar.evaluator.planning.axes import check_index_names
 from scaar.evaluator.planning.settings import Value
+from scaar.evaluator.records import Setting
 
 TIMEOUT_S = BudgetLimits().timeout_s
 CONCURRENCY = 4
@@ -38,19 +48,30 @@ Policies = Annotated[
         autocompletion=complete_policies,
     ),
 ]
+PolicyFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--policy-file",
+        metavar="FILE",
+        help="Artefact of a tuned policy, written by scaar tune; repeatable. Without --policies, "
+        "only these are evaluated.",
+        show_default=False,
+    ),
+]
 Dataset = Annotated[
     str,
     typer.Option(
         metavar="NAME[:PATH]",
         help="Data set: lab, or NAME:PATH with its file (see `scaar dataset list`).",
         show_default=False,
+        autocompletion=complete_dataset,
     ),
 ]
 Limit = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Number of questions. Default: all, 500 of lab.",
+        help="Number of questions. Default: all; for lab, 500.",
         show_default=False,
     ),
 ]
@@ -59,7 +80,7 @@ Seed = Annotated[
     typer.Option(
         metavar="S",
         help="Seed of the sample of questions and of the split by entity; for lab, of the world. "
-        "Default: 0, 2000 for lab.",
+        "Default: 0; for lab, 2000.",
         show_default=False,
     ),
 ]
@@ -102,7 +123,7 @@ Indexes = Annotated[
         help="Index to retrieve from, or several indexes of the same passages to compare. "
         "Default for lab: the index of its world.",
         show_default=False,
-        autocompletion=complete_index,
+        autocompletion=complete_indexes,
     ),
 ]
 Out = Annotated[
@@ -203,6 +224,7 @@ Gates = Annotated[
         help="Also evaluate each retrieving policy behind a gate: "
         f"{', '.join(GATES.built_in)}. Default threshold: that of the gate's file.",
         show_default=False,
+        autocompletion=complete_gates,
     ),
 ]
 Grid = Annotated[
@@ -256,8 +278,25 @@ Set = Annotated[
 
 
 def policy_names(policies: str) -> tuple[str, ...]:
-    """Return the policies in the text; all policies if it is empty."""
-    return names_of(policies) if policies else tuple(PRESETS)
+    """Return the policies in the text; if it is empty, all that can be served."""
+    if policies:
+        return names_of(policies)
+    return tuple(name for name in PRESETS if name not in ORACLES)
+
+
+def tuned_settings(
+    artefacts: Sequence[PolicyArtefact], *, allow_mismatch: bool
+) -> tuple[Setting, ...]:
+    """Return the setting of each tuned policy.
+
+    Raises:
+        InvalidRequest: two artefacts have the same name.
+    """
+    policies, names = TunedPolicies(artefacts), [each.name for each in artefacts]
+    if len(policies) < len(names):
+        raise InvalidRequest.of("--policy-file", f"two artefacts have the same name: {names}")
+    requests = (PolicyRequest(name, allow_mismatch=allow_mismatch) for name in names)
+    return tuple(Setting(each.name, policies.resolve(each)) for each in requests)
 
 
 def index_names(text: str | None) -> tuple[str, ...]:

@@ -111,6 +111,7 @@ def queries(
     """
     with named_by_options():
         scorers = scorers_named(options.names_of(scorer)) if scorer else (None,)
+        options.index_names(index)
     planned = plan_formulations(options.names_of(formulations), _numbers(alpha), scorers)
     reference = reference_of(planned, reference)
     drawn = draw(dataset, limit=limit, seed=seed)

@@ -34,10 +34,10 @@ from scaar.core.types import (
     IndexVerification,
     Passage,
 )
+from scaar.core.validation import check_index_name
 from scaar.retriever.corpus.corpus import CorpusFile
 from scaar.retriever.metadata import check_fields
 from scaar.retriever.settings import RetrieverSettings
-from scaar.retriever.validation import check_index_name
 from scaar.runtime.channel_security import read_channel_credentials
 from scaar.runtime.health import wait_until_serving
 from scaar.wire.retriever import SERVICE_NAME

@@ -36,19 +36,32 @@ def search(
         int, typer.Option(metavar="K", help="Maximum number of passages, 1 to 100.")
     ] = 3,
     filters: Filters = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ID",
+            help="Id of a passage that is not returned; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
     output: Format = None,
     encoder: Encoder = None,
     target: RetrieverAddress = EMBEDDED,
 ) -> None:
     """Search an index and print the best passages."""
     request = RetrieveRequest(
-        queries=(query,), top_k=top_k, index=index, filters=parse_filters(filters or ())
+        queries=(query,),
+        top_k=top_k,
+        index=index,
+        filters=parse_filters(filters or ()),
+        excluded_ids=tuple(exclude or ()),
     )
     # Report an invalid request before anything is loaded.
     check_request(request)
     passages = asyncio.run(_search(request, target, encoder))
     if not passages:
         which = f"{request.index}{' that matches the filters' if request.filters else ''}"
+        which += " that is not excluded" if request.excluded_ids else ""
         Console(stderr=True).print(f"The query finds no passage of {which}.", markup=False)
     if output_format(output) is TableFormat.TABLE:
         _show(passages)

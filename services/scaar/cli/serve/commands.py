@@ -185,9 +185,15 @@ async def _open_servicer(
             async with compose.open_ports(
                 settings, observer=telemetry.scorer, breakers=breakers
             ) as ports:
-                loop = compose.build_loop(ports, settings, observer=telemetry.capacity)
+                loop = compose.build_loop(
+                    ports,
+                    settings,
+                    observer=telemetry.capacity,
+                    policy_observer=telemetry.policies,
+                )
                 catalog = compose.build_catalog(ports, loop)
-                yield OrchestratorServicer(telemetry.watched(loop), catalog)
+                answerer = telemetry.watched(loop, resolve=loop.resolve)
+                yield OrchestratorServicer(answerer, catalog)
         case ServiceName.EVALUATOR:
             from scaar.evaluator.service.observers import EvaluationHooks
             from scaar.evaluator.settings import EvaluatorSettings

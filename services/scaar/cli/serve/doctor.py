@@ -14,15 +14,25 @@ import typer
 from scaar.cli.addresses import CheckedAddress
 from scaar.cli.serve.services import BACK_ENDS, ServiceName, full_name
 from scaar.cli.unknown_variables import unknown_variables
-from scaar.compose import EMBEDDED, open_generator, open_retriever, open_scorer, scaar_home
+from scaar.compose import (
+    EMBEDDED,
+    open_catalog,
+    open_generator,
+    open_ports,
+    open_retriever,
+    open_scorer,
+    scaar_home,
+)
 from scaar.core.distributions import lab_is_installed
 from scaar.core.errors import BackendUnavailable, CapabilityMissing, InvalidRequest, ScaarError
+from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.registry import ExtensionInvalid, Registry
 from scaar.core.types import (
     ContinuationKind,
     IndexDescription,
     LogprobKind,
     ModelDescription,
+    PolicyDescription,
     ScorerDescription,
 )
 from scaar.extensions import registries
@@ -79,9 +89,13 @@ class _Checks:
         try:
             self.good(what, await check())
         except InvalidRequest as error:
-            self.bad(what, str(error), _CORRECT_SETTING)
+            # A server that rejects a request of this process names no setting.
+            of_server = all(each.field == "request" for each in error.violations)
+            self.bad(what, str(error), advice if of_server else _CORRECT_SETTING)
         except CapabilityMissing as error:
-            self.bad(what, str(error), "Install what is missing, or choose another engine.")
+            of_server = not {"server", "target"}.isdisjoint(error.metadata)
+            install = "Install what is missing, or choose another engine."
+            self.bad(what, str(error), advice if of_server else install)
         except ScaarError as error:
             self.bad(what, str(error), advice)
 
@@ -107,6 +121,40 @@ async def _examine(checks: _Checks, target: str) -> None:
     await _check_models(checks, targets)
     if targets[ServiceName.RETRIEVER] == EMBEDDED:
         await _check_indexes(checks)
+    await _check_tuned_policies(checks, settings, target)
+
+
+async def _check_tuned_policies(
+    checks: _Checks, settings: OrchestratorSettings, target: str
+) -> None:
+    """Check the tuned policies of the target, or of an orchestrator with these settings."""
+    found: tuple[PolicyDescription, ...] = ()
+    try:
+        if target != EMBEDDED:
+            # An orchestrator can serve answers only.
+            with suppress(CapabilityMissing):
+                async with open_catalog(target) as catalog:
+                    found = await catalog.list_policies()
+        elif settings.policy_folder is not None:
+            tuned = settings.read_policies()
+            async with open_ports(settings) as ports:
+                found = await PortsCatalog(ports, version="", policies=tuned).list_policies()
+    except InvalidRequest as error:
+        for violation in error.violations:
+            checks.bad("tuned policy", violation.description, "Correct or remove this artefact.")
+        return
+    except ScaarError as error:
+        checks.bad("tuned policies", str(error), "Correct the problems above.")
+        return
+    for each in found:
+        if (artefact := each.artefact) is not None:
+            expected = artefact.expected
+            text = f"{artefact.digest[:12]}, {expected.searches_per_answer:g} searches per answer"
+            what = f"tuned policy {each.name}"
+            if artefact.mismatches:
+                checks.warning(what, f"{text}; {'; '.join(artefact.mismatches)}")
+            else:
+                checks.good(what, f"{text}, retrieves for {expected.trigger_rate:.0%} of sentences")
 
 
 def _check_packages(checks: _Checks, targets: dict[ServiceName, str]) -> None:

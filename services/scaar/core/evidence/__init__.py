@@ -6,18 +6,28 @@ A provider gathers one kind of evidence, one module each, in the table :data:`PR
 import asyncio
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from scaar.core.evidence import attention, contributions, own_attention, word_classes
-from scaar.core.evidence.evidence import Evidence
+from scaar.core.evidence.evidence import DraftContext, Evidence
 from scaar.core.evidence.provider import Draft, Provider, Sources
 from scaar.core.types import Capability, EvidenceKind
 
-__all__ = ["PROVIDERS", "Draft", "Evidence", "Sources", "capabilities_for", "gather"]
+__all__ = [
+    "PROVIDERS",
+    "Draft",
+    "DraftContext",
+    "Evidence",
+    "Sources",
+    "capabilities_for",
+    "gather",
+]
 
 PROVIDERS: Mapping[EvidenceKind, Provider] = MappingProxyType(
     {
         EvidenceKind.PROBABILITIES: Provider(needs=frozenset({Capability.LOGPROBS})),
         EvidenceKind.ENTROPY: Provider(needs=frozenset({Capability.ENTROPY})),
+        EvidenceKind.TOP_TOKENS: Provider(needs=frozenset({Capability.LOGPROBS})),
         EvidenceKind.CONTRIBUTIONS: contributions.CONTRIBUTIONS,
         EvidenceKind.ATTENTION: attention.ATTENTION,
         EvidenceKind.OWN_ATTENTION: own_attention.OWN_ATTENTION,
@@ -42,7 +52,7 @@ async def gather(kinds: Collection[EvidenceKind], draft: Draft, sources: Sources
         # Without a task, the model does not write ahead for longer than the call takes.
         ((kind, provider),) = providers.items()
         values = {kind.value: await provider(draft, sources)}
-        return Evidence(draft.units, draft.sentence.tokens, **values)
+        return _evidence(draft, values)
     try:
         async with asyncio.TaskGroup() as group:
             tasks = {
@@ -51,5 +61,8 @@ async def gather(kinds: Collection[EvidenceKind], draft: Draft, sources: Sources
             }
     except ExceptionGroup as failed:
         raise failed.exceptions[0] from None
-    values = {kind.value: task.result() for kind, task in tasks.items()}
-    return Evidence(draft.units, draft.sentence.tokens, **values)
+    return _evidence(draft, {kind.value: task.result() for kind, task in tasks.items()})
+
+
+def _evidence(draft: Draft, values: Mapping[str, Any]) -> Evidence:
+    return Evidence(draft.units, draft.sentence.tokens, context=draft.context, **values)

@@ -8,8 +8,21 @@ from scaar.core.errors import ScaarError
 from scaar.core.loop.attention import paid, received
 from scaar.core.loop.contribution import clamped
 from scaar.core.text.word_classes import WordClass
-from scaar.core.text.words import tokens_of, word_probabilities
+from scaar.core.text.words import surprisals, tokens_of, word_probabilities
 from scaar.core.types import Attention, Token, Word
+
+
+@dataclass(frozen=True, slots=True)
+class DraftContext:
+    """The draft of a sentence in its answer: the question, its text and its number, from 0.
+
+    ``passages_read`` is whether the text before the draft or its prompt is from passages.
+    """
+
+    question: str
+    text: str
+    sentence: int = 0
+    passages_read: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +32,7 @@ class Evidence:
     The fields after the tokens are named by their :class:`~scaar.core.types.EvidenceKind`, and None
     if neither trigger nor query needs them. ``contributions`` and ``word_classes`` have one value
     per word. The attentions have a row for each token of the draft; their spans end with the draft.
+    ``context`` is set for the drafts of an answer.
     """
 
     words: tuple[Word, ...]
@@ -27,6 +41,7 @@ class Evidence:
     attention: Attention | None = None
     word_classes: tuple[WordClass, ...] | None = None
     own_attention: Attention | None = None
+    context: DraftContext | None = None
 
     @property
     def probabilities(self) -> tuple[float | None, ...]:
@@ -58,6 +73,36 @@ class Evidence:
         if self.word_classes is None:
             raise ScaarError("this trigger needs the class of every word")
         return self.word_classes
+
+    @property
+    def surprisals(self) -> tuple[float, ...] | None:
+        """-ln p of every token of the draft, in nats; None where one is missing."""
+        return surprisals(self.tokens)
+
+    @property
+    def margins(self) -> tuple[float | None, ...]:
+        """Ln p(1) - ln p(2) of the two most probable tokens at every token of the draft.
+
+        Infinite where the second has no probability, None where fewer than two are known.
+        """
+        return tuple(_margin(token) for token in self.tokens)
+
+    @property
+    def weighted_surprisal(self) -> float | None:
+        """The mean surprisal of the tokens, in nats, weighted by the contribution of their word.
+
+        A token over two words counts in both. If no word contributes, all tokens count alike. None
+        where a log-probability is missing.
+        """
+        surprisals = self.surprisals
+        if not surprisals:
+            return None
+        total = weights = 0.0
+        positions = tokens_of(self.words, self.tokens)
+        for r, of_word in zip(self.known_contributions, positions, strict=True):
+            total += r * math.fsum(surprisals[at] for at in of_word)
+            weights += r * len(of_word)
+        return total / weights if weights > 0.0 else math.fsum(surprisals) / len(surprisals)
 
     @property
     def mean_entropy(self) -> float | None:
@@ -106,6 +151,13 @@ class Evidence:
             _known([self.tokens[position].entropy for position in positions])
             for positions in tokens_of(self.words, self.tokens)
         ]
+
+
+def _margin(token: Token) -> float | None:
+    logprobs = sorted((each.logprob for each in token.top), reverse=True)
+    if len(logprobs) < 2 or not math.isfinite(logprobs[0]):
+        return None
+    return logprobs[0] - logprobs[1]
 
 
 def _known(values: Sequence[float | None]) -> list[float]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from scaar.core.evidence.evidence import DraftContext
 from scaar.core.loop.attention import sound
 from scaar.core.loop.budget import Budget, Part
 from scaar.core.loop.writer import Sentence, Writing
@@ -29,6 +30,13 @@ class Draft:
     so_far: Writing
     sentence: Sentence
     granularity: Granularity = Granularity.WORD
+    index: int = 0
+    """Number of the sentence in the answer, from 0."""
+    passages_read: bool = False
+
+    @property
+    def context(self) -> DraftContext:
+        return DraftContext(self.question, self.sentence.text, self.index, self.passages_read)
 
     @cached_property
     def words(self) -> tuple[Word, ...]:

@@ -1,6 +1,6 @@
 """The state of an answer, and the steps that all policies share."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -8,12 +8,16 @@ from typing import TypeVar
 
 from scaar.core.calls.capacity import AnswerPlace
 from scaar.core.errors import PromptTooLong, ScaarError
+from scaar.core.filters import MAX_CHARACTERS_TOGETHER, MAX_EXCLUDED
 from scaar.core.loop.budget import Budget, Part
 from scaar.core.loop.judge import Judged
+from scaar.core.loop.shadow import Shadow
 from scaar.core.loop.writer import SENTENCE_MAX_TOKENS, Sentence, Writer, Writing
-from scaar.core.policies.requirements import streams_attention
+from scaar.core.policies.requirements import streamed_top_tokens, streams_attention
 from scaar.core.ports import ContributionScorer, Generator, QueryBuilder, Retriever
 from scaar.core.prompts import PromptProfile, profile_of
+from scaar.core.text.fusion import DEPTH as FUSION_DEPTH
+from scaar.core.text.fusion import fuse
 from scaar.core.text.sentences import split_sentences
 from scaar.core.types import (
     AcceptedSentence,
@@ -22,6 +26,8 @@ from scaar.core.types import (
     AnswerRequest,
     Degradation,
     EffectivePolicy,
+    ExcludeSeen,
+    JudgedWord,
     Moment,
     OnFailure,
     Passage,
@@ -72,6 +78,7 @@ class AnswerState:
         *,
         draft_ahead: bool,
         routes: Mapping[str, EffectivePolicy],
+        shadow: Shadow | None = None,
     ) -> None:
         self.ports = replace(ports, generator=place.generator(ports.generator))
         self._place = place
@@ -79,19 +86,25 @@ class AnswerState:
         self.provenance = provenance
         self.routes = routes
         """The policies that a router may choose, by name."""
+        self.shadow = shadow
+        """The trigger of a second policy on the same drafts; None without one."""
         self._policy = provenance.policy
         self.budget = budget
+        served = (self.policy, *routes.values())
+        judging = (*served, shadow.policy) if shadow else served
         self.writer = Writer(
             self.ports.generator,
             budget,
             stop_strings=self.profile.stop,
             draft_ahead=draft_ahead,
-            attention=any(map(streams_attention, (self.policy, *routes.values()))),
+            attention=any(map(streams_attention, served)),
+            top_tokens=max(map(streamed_top_tokens, judging)),
         )
         self.so_far = Writing()
         self.accepted: list[AcceptedSentence] = []
         self._cited: dict[str, Passage] = {}
         self._passages: tuple[RetrievedPassage, ...] = ()
+        self._excluded: dict[str, None] = {}
         self._degraded: Degradation | None = None
         self._end: AnswerEnd | None = None
         self._first_draft: Sentence | None = None
@@ -122,10 +135,19 @@ class AnswerState:
         """End the answer with the last accepted sentence."""
         self._end = end
 
+    def exclude(self, passages: Iterable[RetrievedPassage]) -> None:
+        """Exclude the passages from later retrievals of the answer."""
+        self._excluded.update(dict.fromkeys(passage.id for passage in passages))
+
     @property
     def passages(self) -> tuple[RetrievedPassage, ...]:
         """The passages in the prompt."""
         return self._passages
+
+    @property
+    def has_read_passages(self) -> bool:
+        """Whether passages are in the prompt, or an accepted sentence was written from some."""
+        return bool(self._passages) or any(each.passage_ids for each in self.accepted)
 
     @property
     def end(self) -> AnswerEnd | None:
@@ -171,11 +193,15 @@ class AnswerState:
             return
         yield QueryBuilt(self.index, query)
         stage = f"retrieving for sentence {self.index}"
-        self.budget.count_retrieval()
+        self.budget.count_retrieval(searches=2 if query.fused_with else 1)
         found = await self.or_degraded(partial(self._retrieve, query, stage), stage)
         if found is not None:
-            (passages,) = found.results
-            yield PassagesRetrieved(self.index, found.index, found.version, passages)
+            passages = found.results[0]
+            if query.fused_with:
+                passages = fuse(found.results, self.policy.top_k)
+            yield PassagesRetrieved(
+                self.index, found.index, found.version, passages, self._excluded_ids()
+            )
 
     async def or_degraded(self, work: Callable[[], Awaitable[_T]], stage: str) -> _T | None:
         """Return the result of the work; None if it failed and the answer continues without it.
@@ -259,6 +285,8 @@ class AnswerState:
         self.accepted.append(accepted)
         for passage in passages:
             self._cited.setdefault(passage.id, _cited(passage))
+        if self.policy.exclude_seen is ExcludeSeen.SEEN:
+            self.exclude(passages)
         if Moment.BEFORE_ANSWER not in self.moments:
             # The failure of a retrieval before the answer degrades every sentence.
             self._degraded = None
@@ -308,7 +336,7 @@ class AnswerState:
         request = QueryRequest(
             question=self.request.question,
             settings=settings if judged or self.accepted else _question_only(settings),
-            words=judged.judgement.words if judged else (),
+            words=_masked(judged.judgement.words, self.policy.mask_below) if judged else (),
             accepted=self._sentences(),
             recent_tokens=tuple(self.so_far.token_texts[-settings.last_n_tokens :]),
             attended=judged.attended if judged else (),
@@ -318,9 +346,23 @@ class AnswerState:
 
     async def _retrieve(self, query: Query, stage: str) -> RetrieveResult:
         index, filters = self.request.index, self.request.filters
-        request = RetrieveRequest((query.text,), self.policy.top_k, index, filters)
+        queries: tuple[str, ...] = (query.text,)
+        top_k = self.policy.top_k
+        if query.fused_with:
+            queries, top_k = (*queries, query.fused_with), max(top_k, FUSION_DEPTH)
+        request = RetrieveRequest(queries, top_k, index, filters, self._excluded_ids())
         async with self.budget.within(stage, Part.RETRIEVAL):
             return await self.ports.retriever.retrieve(request)
+
+    def _excluded_ids(self) -> tuple[str, ...]:
+        """Return the newest ids that a retrieval may exclude, oldest first."""
+        newest, characters = list[str](), 0
+        for each in reversed(self._excluded):
+            characters += len(each)
+            if len(newest) == MAX_EXCLUDED or characters > MAX_CHARACTERS_TOGETHER:
+                break
+            newest.append(each)
+        return tuple(reversed(newest))
 
     def _sentences(self) -> tuple[str, ...]:
         if Moment.BEFORE_WINDOW in self.policy.moments:
@@ -331,6 +373,13 @@ class AnswerState:
 def _question_only(settings: QuerySettings) -> QuerySettings:
     """Return the settings of a query before the first sentence: the question."""
     return replace(settings, formulation="question", include_question=False)
+
+
+def _masked(words: tuple[JudgedWord, ...], below: float | None) -> tuple[JudgedWord, ...]:
+    """Return the words of a query; those with a lower probability are uncertain, if it is given."""
+    if below is None:
+        return words
+    return tuple(replace(each, uncertain=(each.probability or 0.0) < below) for each in words)
 
 
 def _cited(passage: RetrievedPassage) -> Passage:

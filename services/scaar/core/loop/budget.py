@@ -55,6 +55,7 @@ class Budget:
         self._clock = clock
         self._began = clock()
         self._retrievals = 0
+        self._searches = 0
         self._llm_calls = 0
         self._prompt_tokens = 0
         self._generated_tokens = 0
@@ -74,8 +75,9 @@ class Budget:
     def remaining_s(self) -> float:
         return self._began + self._limits.timeout_s - self._clock()
 
-    def count_retrieval(self) -> None:
+    def count_retrieval(self, *, searches: int = 1) -> None:
         self._retrievals += 1
+        self._searches += searches
 
     def count_token(self) -> None:
         """Count a generated token that was read."""
@@ -97,6 +99,7 @@ class Budget:
             generation_ms=self._waited[Part.GENERATION] * 1000,
             scoring_ms=self._waited[Part.SCORING] * 1000,
             retrieval_ms=self._waited[Part.RETRIEVAL] * 1000,
+            searches=self._searches,
         )
 
     @asynccontextmanager

@@ -1,16 +1,21 @@
 """The catalog of an orchestrator: policies, indexes and models behind its ports."""
 
 import asyncio
+from contextlib import suppress
+from dataclasses import replace
 
+from scaar.core.errors import ScaarError
 from scaar.core.loop.answer_state import Ports
 from scaar.core.policies import PRESETS
-from scaar.core.policies.effective_settings import effective_policy
+from scaar.core.policies.artefacts import TunedPolicies, mismatches
 from scaar.core.policies.requirements import capabilities, needs_retriever, needs_scorer
 from scaar.core.policies.settings import adjustable
 from scaar.core.types import (
+    ArtefactDescription,
     IndexDescription,
     ModelDescription,
     OrchestratorDescription,
+    PolicyArtefact,
     PolicyDescription,
     PolicyRequest,
     RetrieveRequest,
@@ -24,16 +29,30 @@ class PortsCatalog:
     """A :class:`~scaar.core.ports.Catalog` that forwards each call to the ports of the loop.
 
     ``version`` is the version of scaar, ``gate_revision`` the digest of the gate's file.
+    ``policies`` are the tuned policies of the loop.
     """
 
-    def __init__(self, ports: Ports, *, version: str, gate_revision: str = "") -> None:
+    def __init__(
+        self,
+        ports: Ports,
+        *,
+        version: str,
+        gate_revision: str = "",
+        policies: TunedPolicies | None = None,
+    ) -> None:
         self._ports = ports
+        self._policies = TunedPolicies() if policies is None else policies
         self._version = version
         self._gate_revision = gate_revision
 
     async def list_policies(self) -> tuple[PolicyDescription, ...]:
         model = await self._ports.generator.describe_model()
-        return tuple(_describe_policy(name, model) for name in PRESETS)
+        described = [self._described(name, model) for name in PRESETS]
+        for artefact in self._policies.values():
+            policy = self._described(artefact.name, model)
+            differences = await self._differences(artefact, policy, model)
+            described.append(replace(policy, artefact=_description_of(artefact, differences)))
+        return tuple(described)
 
     async def list_indexes(self) -> tuple[IndexDescription, ...]:
         return await self._ports.retriever.list_indexes()
@@ -41,7 +60,13 @@ class PortsCatalog:
     async def search(self, request: SearchRequest) -> SearchResult:
         validate_search(request)
         found = await self._ports.retriever.retrieve(
-            RetrieveRequest((request.query,), request.top_k, request.index, request.filters)
+            RetrieveRequest(
+                (request.query,),
+                request.top_k,
+                request.index,
+                request.filters,
+                request.excluded_ids,
+            )
         )
         (passages,) = found.results
         return SearchResult(found.index, found.version, passages)
@@ -54,17 +79,50 @@ class PortsCatalog:
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from None
         return OrchestratorDescription(
-            self._version, model.result(), scorer.result(), self._gate_revision
+            self._version,
+            model.result(),
+            scorer.result(),
+            self._gate_revision,
+            self._policies.default,
         )
 
+    def _described(self, name: str, model: ModelDescription) -> PolicyDescription:
+        request = self._policies.resolve(PolicyRequest(name))
+        policy = self._policies.effective(request, model)
+        return PolicyDescription(
+            policy=policy,
+            settings=tuple(sorted(adjustable(PRESETS[request.name]))),
+            uses_scorer=needs_scorer(request),
+            uses_retriever=needs_retriever(request),
+            missing_capabilities=tuple(sorted(capabilities(policy) - model.capabilities)),
+        )
 
-def _describe_policy(name: str, model: ModelDescription) -> PolicyDescription:
-    request = PolicyRequest(name)
-    policy = effective_policy(request, model)
-    return PolicyDescription(
-        policy=policy,
-        settings=tuple(sorted(adjustable(PRESETS[name]))),
-        uses_scorer=needs_scorer(request),
-        uses_retriever=needs_retriever(request),
-        missing_capabilities=tuple(sorted(capabilities(policy) - model.capabilities)),
+    async def _differences(
+        self, artefact: PolicyArtefact, policy: PolicyDescription, model: ModelDescription
+    ) -> tuple[str, ...]:
+        """Return the differences from what a policy was tuned on.
+
+        A scorer or an index that cannot be described is not compared.
+        """
+        scorer = index = None
+        if policy.uses_scorer:
+            with suppress(ScaarError):
+                scorer = await self._ports.scorer.describe_model()
+        if policy.uses_retriever and artefact.tuned_on.index:
+            with suppress(ScaarError):
+                index = await self._ports.retriever.describe_index(artefact.tuned_on.index)
+        forbidding, reported = mismatches(artefact.tuned_on, model, scorer, index)
+        return forbidding + reported
+
+
+def _description_of(artefact: PolicyArtefact, differences: tuple[str, ...]) -> ArtefactDescription:
+    return ArtefactDescription(
+        digest=artefact.digest,
+        policy=artefact.policy,
+        tuned_on=artefact.tuned_on,
+        label_kind=artefact.label_kind,
+        development=artefact.development,
+        expected=artefact.expected,
+        risk=artefact.risk,
+        mismatches=differences,
     )

@@ -1,7 +1,7 @@
 """A sentence of a policy that judges: draft, judge, retrieve if a word is uncertain, accept.
 
 SCAAR section 3.4. The model drafts from its own memory. With passages, it writes the sentence once
-more; that sentence is accepted without a judgement, and the passages are dropped. A policy that
+more; that sentence is accepted whatever its certainty, and the passages are dropped. A policy that
 never retrieves, or only before the first sentence, takes the same steps without judging.
 """
 
@@ -11,13 +11,15 @@ from functools import partial
 
 from scaar.core.evidence import Draft, Sources
 from scaar.core.loop.answer_state import AnswerState, Parts
-from scaar.core.loop.judge import Judged, judge
+from scaar.core.loop.judge import Judged, is_uncertain, judge
 from scaar.core.loop.writer import Sentence
 from scaar.core.triggers import Judgement
 from scaar.core.types import (
     AnswerEvent,
+    ExcludeSeen,
     Moment,
     PassagesRetrieved,
+    RetrievedPassage,
     SentenceJudged,
     SentenceRegenerated,
     Truncation,
@@ -51,7 +53,10 @@ async def draft_then_judge(state: AnswerState) -> AsyncGenerator[AnswerEvent, No
             if found is not None and found.passages:
                 prefix = _kept_prefix(state, draft, judged.judgement)
                 again, used = await state.regenerate(found.passages, prefix=prefix)
-                yield SentenceRegenerated(state.index, draft.text, again.text)
+                uncertain = await _stays_uncertain(state, again, used)
+                if uncertain or state.policy.exclude_seen is ExcludeSeen.SEEN:
+                    state.exclude(used)
+                yield SentenceRegenerated(state.index, draft.text, again.text, uncertain)
                 # If the model writes nothing with the passages, the draft is accepted.
                 if again.text.strip():
                     sentence, passages = again, used
@@ -71,13 +76,44 @@ def drafting(state: AnswerState) -> Parts:
 
 async def _judged(state: AnswerState, sentence: Sentence) -> Judged | None:
     """Return the judged draft. The model keeps writing meanwhile."""
-    question, policy = state.request.question, state.policy
-    prompt = state.profile.render(question, state.passages)
-    draft = Draft(question, prompt, state.so_far, sentence, policy.granularity)
     stage = f"judging sentence {state.index}"
-    sources = Sources(state.ports.generator, state.ports.scorer, state.budget, stage)
+    draft, sources = _draft(state, sentence, state.passages), _sources(state, stage)
     async with state.writer.writing_ahead():
-        return await state.or_degraded(partial(judge, draft, policy, sources), stage)
+        judged = await state.or_degraded(partial(judge, draft, state.policy, sources), stage)
+        if judged is not None and state.shadow is not None:
+            await state.shadow.compare(draft, judged, sources)
+    return judged
+
+
+async def _stays_uncertain(
+    state: AnswerState, again: Sentence, passages: tuple[RetrievedPassage, ...]
+) -> bool | None:
+    """Return whether a regenerated sentence is uncertain; None if that is not to be judged."""
+    policy = state.policy
+    if policy.exclude_seen is not ExcludeSeen.UNHELPFUL or state.profile.concludes(again.text):
+        return None
+    if not again.text.strip():
+        return True
+    stage = f"judging sentence {state.index} again"
+    draft, sources = _draft(state, again, passages), _sources(state, stage)
+    return await state.or_degraded(partial(is_uncertain, draft, policy, sources), stage)
+
+
+def _draft(state: AnswerState, sentence: Sentence, passages: tuple[RetrievedPassage, ...]) -> Draft:
+    question = state.request.question
+    return Draft(
+        question,
+        state.profile.render(question, passages),
+        state.so_far,
+        sentence,
+        state.policy.granularity,
+        state.index,
+        passages_read=state.has_read_passages,
+    )
+
+
+def _sources(state: AnswerState, stage: str) -> Sources:
+    return Sources(state.ports.generator, state.ports.scorer, state.budget, stage)
 
 
 def _kept_prefix(state: AnswerState, draft: Sentence, judgement: Judgement) -> Sentence | None:
@@ -97,4 +133,5 @@ def _judgement_event(state: AnswerState, draft: Sentence, judgement: Judgement) 
         trigger=judgement.trigger,
         retrieving=judgement.trigger is not None and state.can_retrieve,
         score=judgement.score,
+        signals=judgement.signals,
     )

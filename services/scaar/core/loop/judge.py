@@ -1,14 +1,15 @@
 """The judge of drafts: the uncertain words of a sentence, and the material of its query."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scaar.core.evidence import Draft, Evidence, Sources, gather
 from scaar.core.evidence.attention import attention_of
 from scaar.core.evidence.provider import words_containing
 from scaar.core.loop.attention import attended_before, attended_from, own_text
-from scaar.core.policies.requirements import attends, judging_evidence
+from scaar.core.policies.requirements import attends, judging_evidence, trigger_evidence
 from scaar.core.prompts.untrusted import safe_question
 from scaar.core.queries import FORMULATIONS
+from scaar.core.signals import signals_of
 from scaar.core.text.words import split_words
 from scaar.core.triggers import TRIGGERS, Judgement
 from scaar.core.types import AttendedWord, AttendRequest, EffectivePolicy, Word
@@ -27,9 +28,17 @@ async def judge(draft: Draft, policy: EffectivePolicy, sources: Sources) -> Judg
     assert policy.trigger is not None
     evidence = await gather(judging_evidence(policy), draft, sources)
     judgement = TRIGGERS[policy.trigger].judge(evidence, policy)
+    judgement = replace(judgement, signals=signals_of(evidence))
     if judgement.trigger is None or not attends(policy.query.formulation):
         return Judged(judgement)
     return Judged(judgement, await _attended(draft, policy, judgement, evidence, sources))
+
+
+async def is_uncertain(draft: Draft, policy: EffectivePolicy, sources: Sources) -> bool:
+    """Return whether the trigger finds a sentence uncertain for which no query follows."""
+    assert policy.trigger is not None
+    evidence = await gather(trigger_evidence(policy), draft, sources)
+    return TRIGGERS[policy.trigger].judge(evidence, policy).trigger is not None
 
 
 async def _attended(

@@ -24,6 +24,8 @@ from scaar.core.loop.budget import Budget
 from scaar.core.loop.draft_then_judge import draft_then_judge
 from scaar.core.loop.gate import pass_gate
 from scaar.core.loop.retrieve_then_write import retrieve_then_write
+from scaar.core.loop.shadow import ShadowSampling
+from scaar.core.policies.artefacts import TunedPolicies, check_conditions
 from scaar.core.policies.effective_settings import effective_policy
 from scaar.core.policies.requirements import capabilities, needs_retriever, needs_scorer, served_by
 from scaar.core.prompts import profile_of
@@ -77,8 +79,10 @@ class AdaptiveLoop:
 
     With ``draft_ahead``, the model keeps writing while a sentence is judged, in one generation for
     as long as its text is accepted. Otherwise every sentence is a call; the events are the same.
-    ``gate`` judges the questions of requests with a gate. ``capacity`` limits the concurrent
-    answers; the default has the default :class:`~scaar.core.calls.capacity.CapacityLimits`.
+    ``gate`` judges the questions of requests with a gate. ``policies`` are the tuned policies that
+    requests can name. ``shadow`` runs the trigger of a second policy. ``capacity`` limits the
+    concurrent answers; the default has the default
+    :class:`~scaar.core.calls.capacity.CapacityLimits`.
     """
 
     def __init__(
@@ -87,6 +91,8 @@ class AdaptiveLoop:
         *,
         draft_ahead: bool = True,
         gate: QuestionGate | None = None,
+        policies: TunedPolicies | None = None,
+        shadow: ShadowSampling | None = None,
         capacity: AnswerCapacity | None = None,
         clock: Callable[[], float] = time.monotonic,
         new_request_id: Callable[[], str] = lambda: uuid.uuid4().hex,
@@ -94,6 +100,9 @@ class AdaptiveLoop:
         self._ports = ports
         self._draft_ahead = draft_ahead
         self._gate = gate
+        self.policies = TunedPolicies() if policies is None else policies
+        """The tuned policies, and the default policy."""
+        self._shadow = shadow
         self._capacity = capacity or AnswerCapacity()
         self._clock = clock
         self._new_request_id = new_request_id
@@ -105,9 +114,14 @@ class AdaptiveLoop:
         """The digest of the gate's file; empty without a gate."""
         return self._gate.revision if self._gate else ""
 
+    def resolve(self, request: AnswerRequest) -> AnswerRequest:
+        """Return the request by a published policy (:meth:`TunedPolicies.resolve`)."""
+        return replace(request, policy=self.policies.resolve(request.policy))
+
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
         """Yield every decision as it is made; the last event has the answer and its usage."""
-        validate(request)
+        request = self.resolve(request)
+        validate(request, tuned=self.policies)
         request = replace(request, request_id=request.request_id or self._new_request_id())
         name_request(request.request_id)
         gate = self._required_gate(request)
@@ -131,6 +145,7 @@ class AdaptiveLoop:
                 place,
                 draft_ahead=self._draft_ahead,
                 routes=routes,
+                shadow=self._shadow.sample(provenance, model) if self._shadow else None,
             )
             yield AnswerStarted(provenance)
             async with aclosing(_sentences(state, gate)) as events:
@@ -158,9 +173,14 @@ class AdaptiveLoop:
         if found is not None:
             check_declared(request.filters, found.metadata_fields, index=request.index)
         scorer = describing_scorer.result() if describing_scorer else None
-        policy = effective_policy(
+        policy = self.policies.effective(
             request.policy, model, gate_threshold=gate.threshold if gate else None
         )
+        artefact = self.policies.get(request.policy.artefact)
+        differences: tuple[str, ...] = ()
+        if artefact is not None:
+            allowed = request.policy.allow_mismatch
+            differences = check_conditions(artefact, model, scorer, found, allow_mismatch=allowed)
         profile = profile_of(request.prompt_profile or model.prompt_profile)
         return Provenance(
             request_id=request.request_id,
@@ -179,6 +199,9 @@ class AdaptiveLoop:
             encoder=found.dense.encoder if found and found.dense else "",
             encoder_revision=found.dense.encoder_revision if found and found.dense else "",
             gate_revision=gate.revision if gate else "",
+            artefact=artefact.name if artefact else "",
+            artefact_digest=artefact.digest if artefact else "",
+            artefact_mismatch=differences,
         )
 
     def _required_gate(self, request: AnswerRequest) -> QuestionGate | None:
@@ -190,14 +213,14 @@ class AdaptiveLoop:
             raise CapabilityMissing(
                 f"policy.gate {gate} needs the file of a gate, and the orchestrator has none: "
                 "set SCAAR_ORCHESTRATOR_GATE_FILE",
-                policy=request.policy.name,
+                policy=request.policy.label,
                 missing="gate_file",
             )
         if self._gate.name != gate:
             raise CapabilityMissing(
                 f"policy.gate {gate} needs its file, and the orchestrator has that of "
                 f"{self._gate.name}: set SCAAR_ORCHESTRATOR_GATE_FILE",
-                policy=request.policy.name,
+                policy=request.policy.label,
                 missing="gate_file",
             )
         if self._gate.policies and request.policy.overrides.gate_threshold is not None:

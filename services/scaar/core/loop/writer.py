@@ -92,18 +92,20 @@ class Writer:
         stop_strings: tuple[str, ...] = (),
         draft_ahead: bool = True,
         attention: bool = False,
+        top_tokens: int = 0,
         call_max_tokens: int | None = None,
     ) -> None:
         """``call_max_tokens`` limits a generation; the default is the rest of the budget.
 
         With ``attention``, a sentence has the attention that its tokens pay, if the engine returns
-        it.
+        it. Every token has the ``top_tokens`` most probable tokens at its place.
         """
         self._generator = generator
         self._budget = budget
         self._stop_strings = stop_strings
         self._draft_ahead = draft_ahead
         self._attention = attention
+        self._top_tokens = top_tokens
         self._call_max_tokens = call_max_tokens
         self._stream: TokenStream | None = None
 
@@ -241,6 +243,7 @@ class Writer:
             prefix_token_ids=so_far.token_ids or (),
             max_tokens=self._call_max_tokens or min(call, self._budget.remaining_tokens),
             stop=self._stop_strings,
+            top_tokens=self._top_tokens,
             attention=self._attention,
         )
         offset = tokens[-1].end if tokens else 0

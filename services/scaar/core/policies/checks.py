@@ -1,5 +1,6 @@
 """Checks of policy requests; each violation names the setting and its limit."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from scaar.core.errors import Violation
@@ -7,20 +8,31 @@ from scaar.core.policies import PRESETS
 from scaar.core.policies.preset import Preset
 from scaar.core.policies.settings import RECOMMENDED, SETTINGS, Combination, adjustable, idle
 from scaar.core.queries import FORMULATIONS
-from scaar.core.triggers import TRIGGERS
-from scaar.core.types import Moment, PolicyOverrides, PolicyRequest, RecommendedSettings
+from scaar.core.triggers import TRIGGERS, learned
+from scaar.core.types import (
+    ExcludeSeen,
+    Moment,
+    PolicyOverrides,
+    PolicyRequest,
+    RecommendedSettings,
+)
 
 
-def check_policy(request: PolicyRequest) -> list[Violation]:
-    """Return every violation of a policy request; none if it can run."""
+def check_policy(request: PolicyRequest, tuned: Collection[str] = ()) -> list[Violation]:
+    """Return every violation of a policy request; none if it can run.
+
+    ``tuned`` are the names of tuned policies, for the error of an unknown name.
+    """
     preset = PRESETS.get(request.name)
     if preset is None:
-        return [Violation("policy.name", PRESETS.unknown(request.name))]
+        known = ", ".join((PRESETS.unknown(request.name), *tuned))
+        return [Violation("policy.name", known)]
     overrides = request.overrides
     return (
         _unknown(preset, overrides)
         or _unknown_names(overrides)
         or [
+            *_wrong_learned(request),
             *_out_of_range(preset, overrides),
             *_without_effect(preset, overrides),
         ]
@@ -98,7 +110,20 @@ def _out_of_range(preset: Preset, overrides: PolicyOverrides) -> list[Violation]
     if query and FORMULATIONS[query].needs_draft and Moment.UNCERTAIN_DRAFT not in preset.moments:
         text = f"{query} needs a draft, and policy {preset.name} judges none"
         wrong.append(Violation("policy.query", text))
+    unhelpful = overrides.exclude_seen is ExcludeSeen.UNHELPFUL
+    if unhelpful and Moment.UNCERTAIN_DRAFT not in preset.moments:
+        text = f"unhelpful needs judged sentences, and policy {preset.name} judges none"
+        wrong.append(Violation("policy.exclude_seen", text))
     return wrong
+
+
+def _wrong_learned(request: PolicyRequest) -> list[Violation]:
+    trigger = request.overrides.trigger
+    if trigger == learned.NAME:
+        return learned.check_learned(request.learned)
+    if request.learned is None:
+        return []
+    return [Violation("policy.learned", f"needs the trigger {learned.NAME}, not {trigger}")]
 
 
 def _without_effect(preset: Preset, overrides: PolicyOverrides) -> list[Violation]:

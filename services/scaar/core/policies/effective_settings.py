@@ -58,6 +58,7 @@ def effective_policy(
         moments=preset.moments,
         query=replace(preset.query, formulation=formulation, **of_query),
         sources=tuple(sources),
+        learned=request.learned,
         **values,
     )
 

@@ -3,11 +3,13 @@
 from scaar.core.evidence import capabilities_for
 from scaar.core.policies import PRESETS
 from scaar.core.queries import FORMULATIONS
+from scaar.core.signals import evidence_of_signals
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import (
     Capability,
     EffectivePolicy,
     EvidenceKind,
+    LearnedTrigger,
     ModelDescription,
     Moment,
     PolicyRequest,
@@ -23,13 +25,15 @@ def needs_scorer(request: PolicyRequest) -> bool:
     """Return whether the policy uses contributions, with any model."""
     preset, overrides = PRESETS[request.name], request.overrides
     return Moment.UNCERTAIN_DRAFT in preset.moments and uses_contributions(
-        overrides.trigger or preset.trigger, overrides.query or preset.query.formulation
+        overrides.trigger or preset.trigger,
+        overrides.query or preset.query.formulation,
+        request.learned,
     )
 
 
 def capabilities(policy: EffectivePolicy) -> frozenset[Capability]:
     """Return the capabilities that the policy needs of a generator."""
-    needs = _capabilities(policy.trigger, policy.query.formulation)
+    needs = _capabilities(policy.trigger, policy.query.formulation, policy.learned)
     return needs if policy.gate is None else needs | {Capability.LOGPROBS}
 
 
@@ -42,26 +46,38 @@ def served_by(model: ModelDescription) -> tuple[str, ...]:
     )
 
 
-def evidence_of(trigger: str, formulation: str) -> frozenset[EvidenceKind]:
-    """Return the evidence that the trigger and the query need."""
-    return TRIGGERS[trigger].needs | FORMULATIONS[formulation].needs
+def evidence_of(
+    trigger: str, formulation: str, learned: LearnedTrigger | None = None
+) -> frozenset[EvidenceKind]:
+    """Return the evidence that the trigger, with its parameters, and the query need."""
+    return _evidence_of_trigger(trigger, learned) | FORMULATIONS[formulation].needs
 
 
-def judging_evidence(policy: EffectivePolicy) -> frozenset[EvidenceKind]:
-    """Return the evidence by which every draft is judged, that of its stop words included.
-
-    The attention of a query is gathered for uncertain drafts only.
-    """
+def trigger_evidence(policy: EffectivePolicy) -> frozenset[EvidenceKind]:
+    """Return the evidence by which the trigger decides, that of its stop words included."""
     assert policy.trigger is not None
-    needs = TRIGGERS[policy.trigger].needs
-    if uses_contributions(policy.trigger, policy.query.formulation):
-        needs |= {EvidenceKind.CONTRIBUTIONS}
+    needs = _evidence_of_trigger(policy.trigger, policy.learned)
     return needs | {EvidenceKind.WORD_CLASSES} if policy.spare_stop_words else needs
 
 
-def uses_contributions(trigger: str | None, formulation: str) -> bool:
+def judging_evidence(policy: EffectivePolicy) -> frozenset[EvidenceKind]:
+    """Return the evidence that is gathered for every draft, for the trigger and for the query.
+
+    The attention of a query is gathered for uncertain drafts only.
+    """
+    needs = trigger_evidence(policy)
+    if uses_contributions(policy.trigger, policy.query.formulation):
+        needs |= {EvidenceKind.CONTRIBUTIONS}
+    return needs
+
+
+def uses_contributions(
+    trigger: str | None, formulation: str, learned: LearnedTrigger | None = None
+) -> bool:
     """Return whether the trigger or the query uses contributions."""
-    return trigger is not None and EvidenceKind.CONTRIBUTIONS in evidence_of(trigger, formulation)
+    return trigger is not None and EvidenceKind.CONTRIBUTIONS in evidence_of(
+        trigger, formulation, learned
+    )
 
 
 def attends(formulation: str) -> bool:
@@ -78,5 +94,20 @@ def streams_attention(policy: EffectivePolicy) -> bool:
     return by_trigger or (EvidenceKind.ATTENTION in query.needs and not query.reads_again)
 
 
-def _capabilities(trigger: str | None, formulation: str) -> frozenset[Capability]:
-    return frozenset() if trigger is None else capabilities_for(evidence_of(trigger, formulation))
+def streamed_top_tokens(policy: EffectivePolicy) -> int:
+    """Return the number of most probable tokens that every drafted token must carry."""
+    needs = TRIGGERS[policy.trigger].needs if policy.trigger else ()
+    return 2 if EvidenceKind.TOP_TOKENS in needs else 0
+
+
+def _evidence_of_trigger(trigger: str, learned: LearnedTrigger | None) -> frozenset[EvidenceKind]:
+    needs = TRIGGERS[trigger].needs
+    return needs if learned is None else needs | evidence_of_signals(learned.signal_names)
+
+
+def _capabilities(
+    trigger: str | None, formulation: str, learned: LearnedTrigger | None = None
+) -> frozenset[Capability]:
+    if trigger is None:
+        return frozenset()
+    return capabilities_for(evidence_of(trigger, formulation, learned))

@@ -15,10 +15,12 @@ from scaar.core.policies.preset import Preset
 from scaar.core.queries import FORMULATIONS
 from scaar.core.queries.formulation import FormulationRule
 from scaar.core.queries.question import QUESTION
+from scaar.core.queries.uncovered_question import UNCOVERED_QUESTION
 from scaar.core.registry import Names, Registry
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import (
     EvidenceKind,
+    ExcludeSeen,
     Granularity,
     Moment,
     SettingSource,
@@ -308,7 +310,7 @@ SETTING_ROWS = (
             ),
             Origin(_PAPER, "SCAAR Algorithm 1; the other papers leave it out"),
         ),
-        queries=Names(FORMULATIONS, lambda rule: rule is not QUESTION),
+        queries=Names(FORMULATIONS, lambda rule: rule not in (QUESTION, UNCOVERED_QUESTION)),
     ),
     PolicySetting(
         "alpha",
@@ -322,6 +324,18 @@ SETTING_ROWS = (
         unit="percent",
         queries=_using("alpha"),
         recommendable=True,
+        tuned=True,
+    ),
+    PolicySetting(
+        "mask_below",
+        "Probability below which a word counts as uncertain in the query, whatever the trigger; "
+        "triggers that judge whole sentences mark no word.",
+        kind=float,
+        accepted_by=_judges,
+        default=lambda preset, given: None,
+        default_text="the words that the trigger finds uncertain",
+        limit=Limit(1),
+        queries=Names(FORMULATIONS, lambda rule: rule.masks),
         tuned=True,
     ),
     PolicySetting(
@@ -391,6 +405,15 @@ SETTING_ROWS = (
         limit=Limit(100, whole=True),
         unit="passages",
         tuned=True,
+    ),
+    PolicySetting(
+        "exclude_seen",
+        "Passages that later retrievals of the answer exclude: `seen`, all that the model has "
+        "read; `unhelpful`, those after which the rewritten sentence was still uncertain.",
+        kind=ExcludeSeen,
+        accepted_by=_repeats,
+        default=lambda preset, given: ExcludeSeen.NONE,
+        origins=(Origin(_PAPER, "no paper or code excludes passages"),),
     ),
     PolicySetting(
         "gate",

@@ -7,12 +7,15 @@ from scaar.core.queries import (
     content_words,
     current_sentence,
     full_context,
+    fused,
     last_n_tokens,
     last_sentence,
     pfq,
     question,
+    span_masked,
+    uncovered_question,
 )
-from scaar.core.queries.formulation import FormulationRule
+from scaar.core.queries.formulation import Formulated, FormulationRule
 from scaar.core.registry import Registry
 from scaar.core.types import Query, QueryRequest, QuerySettings
 
@@ -28,6 +31,9 @@ FORMULATIONS = Registry(
         "full_context": full_context.FULL_CONTEXT,
         "pfq": pfq.PFQ,
         "content_words": content_words.CONTENT_WORDS,
+        "span_masked": span_masked.SPAN_MASKED,
+        "uncovered_question": uncovered_question.UNCOVERED_QUESTION,
+        "fused": fused.FUSED,
         "attention": attention.ATTENTION,
         "attention_reference": attention_reference.ATTENTION_REFERENCE,
     },
@@ -50,16 +56,32 @@ def build_query(request: QueryRequest) -> Query:
     if violations:
         raise InvalidRequest(violations)
     settings = request.settings
-    question_words = request.question.split()
-    room = settings.max_words - (len(question_words) if settings.include_question else 0)
-    formulated = FORMULATIONS[settings.formulation].formulate(request, max(0, room))
-    included = question_words if settings.include_question or not formulated.words else []
+    rule = FORMULATIONS[settings.formulation]
+    text, formulated = _formulate(rule, request, includes_question=settings.include_question)
+    kept = set(formulated.kept)
+    fused_with = ""
+    if rule.fused_with is not None:
+        other, second = _formulate(rule.fused_with, request, includes_question=False)
+        fused_with = other if other != text else ""
+        kept.update(second.kept)
     return Query(
-        text=" ".join((*included, *formulated.words)),
+        text=text,
         formulation=settings.formulation,
-        kept=tuple(sorted(formulated.kept)),
+        kept=tuple(sorted(kept)),
         fell_back=not formulated.words and settings.formulation != "question",
+        fused_with=fused_with,
     )
+
+
+def _formulate(
+    rule: FormulationRule, request: QueryRequest, *, includes_question: bool
+) -> tuple[str, Formulated]:
+    """Return the text of a query, and what the rule formulated of it."""
+    question_words = request.question.split()
+    room = request.settings.max_words - (len(question_words) if includes_question else 0)
+    formulated = rule.formulate(request, max(0, room))
+    included = question_words if includes_question or not formulated.words else []
+    return " ".join((*included, *formulated.words)), formulated
 
 
 def check_settings(settings: QuerySettings) -> tuple[Violation, ...]:

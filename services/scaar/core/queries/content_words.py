@@ -16,4 +16,9 @@ def formulate(request: QueryRequest, room: int) -> Formulated:
     return of_draft(request.words, kept, room)
 
 
-CONTENT_WORDS = FormulationRule(formulate, needs_draft=True, uses_word_classes=True)
+CONTENT_WORDS = FormulationRule(
+    formulate,
+    needs_draft=True,
+    masks=True,
+    uses_word_classes=True,
+)

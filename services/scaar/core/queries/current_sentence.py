@@ -10,4 +10,4 @@ def formulate(request: QueryRequest, room: int) -> Formulated:
     return of_draft(request.words, confident, room)
 
 
-CURRENT_SENTENCE = FormulationRule(formulate, needs_draft=True)
+CURRENT_SENTENCE = FormulationRule(formulate, needs_draft=True, masks=True)

@@ -35,6 +35,11 @@ class FormulationRule:
     reads_again: bool = False
     """Whether the attention is that of the text read again, without the prompt."""
     uses_word_classes: bool = False
+    masks: bool = False
+    """Whether the query leaves out the uncertain words of the draft."""
+    fused_with: "FormulationRule | None" = None
+    """A second formulation, without the question, whose results are fused with those of this one.
+    The retriever searches for both."""
 
 
 def of_draft(words: Sequence[JudgedWord], positions: Sequence[int], room: int) -> Formulated:

@@ -43,4 +43,5 @@ PFQ = FormulationRule(
     needs_draft=True,
     settings=frozenset({"alpha", "word_order"}),
     includes_question=True,
+    masks=True,
 )

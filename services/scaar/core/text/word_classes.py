@@ -38,19 +38,26 @@ _POSSESSIVES = ("'s", "’s", "'", "’")
 
 def word_classes(words: Sequence[str]) -> tuple[WordClass, ...]:
     """Return the class of every word of a sentence. The first call blocks (:func:`load`)."""
-    cores = [_core(word, last=at == len(words)) for at, word in enumerate(words, 1)]
-    tagged = _tagger().tag(" ".join(core or "." for core in cores), tokenize=False)
-    if len(tagged) != len(cores):  # no word contains a space, so that none is split
-        tagged = [_tagger().tag(core or ".", tokenize=False)[0] for core in cores]
-    return tuple(
-        _class_of(core, tag) if core else WordClass.STOP
-        for core, (_, tag) in zip(cores, tagged, strict=True)
-    )
+    return tuple(_class_of(core, tag) if core else WordClass.STOP for core, tag in _tagged(words))
+
+
+def tags_of(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the tag of every word of a sentence. The first call blocks (:func:`load`)."""
+    return tuple(tag for _, tag in _tagged(words))
 
 
 def load() -> None:
     """Load the lexicon, which takes half a second, before the first call needs it."""
     _tagger()
+
+
+def _tagged(words: Sequence[str]) -> list[tuple[str, str]]:
+    """Return every word without its punctuation, and its tag."""
+    cores = [_core(word, last=at == len(words)) for at, word in enumerate(words, 1)]
+    tagged = _tagger().tag(" ".join(core or "." for core in cores), tokenize=False)
+    if len(tagged) != len(cores):  # no word contains a space, so that none is split
+        tagged = [_tagger().tag(core or ".", tokenize=False)[0] for core in cores]
+    return [(core, tag) for core, (_, tag) in zip(cores, tagged, strict=True)]
 
 
 def _class_of(core: str, tag: str) -> WordClass:

@@ -11,6 +11,8 @@ NO_LOGPROB = -9999.0
 """Servers report a log-probability at or below this value if they have none."""
 
 _WORD = re.compile(r"\S+")
+_EDGES = re.compile(r"^[\W_]+|[\W_]+$")
+_POSSESSIVE = re.compile(r"['’]s$")
 
 
 def split_words(text: str) -> tuple[Word, ...]:
@@ -66,6 +68,20 @@ def geometric_mean(logprobs: Sequence[float | None]) -> float | None:
         return None
     # Rounding can leave a log-probability slightly above 0.
     return math.exp(min(0.0, math.fsum(known) / len(known)))
+
+
+def bare_word(word: str) -> str:
+    """Return a word in lower case, without surrounding punctuation and possessive ending."""
+    bare = _EDGES.sub("", word.casefold())
+    return _POSSESSIVE.sub("", bare) or word
+
+
+def surprisals(tokens: Sequence[Token]) -> tuple[float, ...] | None:
+    """Return -ln p of every token, in nats; None if a log-probability is missing."""
+    known = [token.logprob for token in tokens if _is_known(token.logprob)]
+    if len(known) < len(tokens):
+        return None
+    return tuple(max(0.0, -logprob) for logprob in known)
 
 
 def _spans(tokens: Sequence[Token]) -> Iterator[tuple[int, int, int]]:

@@ -6,12 +6,18 @@ from scaar.core.triggers.etc import ETC
 from scaar.core.triggers.etc_reference import ETC_REFERENCE
 from scaar.core.triggers.exp_raw import EXP_RAW
 from scaar.core.triggers.flare import FLARE
+from scaar.core.triggers.learned import LEARNED
+from scaar.core.triggers.margin import MARGIN
+from scaar.core.triggers.max_entropy import MAX_ENTROPY
 from scaar.core.triggers.mean_entropy import MEAN_ENTROPY
+from scaar.core.triggers.msp import MSP
 from scaar.core.triggers.perplexity import PERPLEXITY
 from scaar.core.triggers.rind import RIND
 from scaar.core.triggers.rind_reference import RIND_REFERENCE
 from scaar.core.triggers.rule import Judgement, ThetaRange, TriggerRule
 from scaar.core.triggers.surprisal import SURPRISAL
+from scaar.core.triggers.surprisal_sum import SURPRISAL_SUM
+from scaar.core.triggers.tokensar import TOKENSAR
 
 __all__ = ["TRIGGERS", "Judgement", "ThetaRange", "TriggerRule"]
 
@@ -30,5 +36,11 @@ TRIGGERS = Registry(
         "etc_reference": ETC_REFERENCE,
         "mean_entropy": MEAN_ENTROPY,
         "perplexity": PERPLEXITY,
+        "max_entropy": MAX_ENTROPY,
+        "surprisal_sum": SURPRISAL_SUM,
+        "msp": MSP,
+        "margin": MARGIN,
+        "tokensar": TOKENSAR,
+        "learned": LEARNED,
     },
 )

@@ -7,14 +7,14 @@ with the lowest probability.
 from scaar.core.evidence.evidence import Evidence
 from scaar.core.text.words import geometric_mean
 from scaar.core.triggers.rule import Judgement, ThetaRange, TriggerRule
-from scaar.core.triggers.sentence_threshold import judge
+from scaar.core.triggers.sentence_threshold import judge, least_probable
 from scaar.core.types import EffectivePolicy, EvidenceKind
 
 
 def _judge(evidence: Evidence, policy: EffectivePolicy) -> Judgement:
     mean = geometric_mean([token.logprob for token in evidence.tokens])
-    weights = [-(probability or 0.0) for probability in evidence.probabilities]
-    return judge(evidence, policy, 1.0 / mean if mean else None, weights=weights)
+    value = 1.0 / mean if mean else None
+    return judge(evidence, policy, value, weights=least_probable(evidence))
 
 
 PERPLEXITY = TriggerRule(

@@ -6,9 +6,8 @@ authors' code. s_i is 0 for stop words (Eq. 4), unless ``spare_stop_words`` is f
 """
 
 from scaar.core.evidence.evidence import Evidence
-from scaar.core.text.word_classes import WordClass
 from scaar.core.triggers.rule import Judgement, ThetaRange, TriggerRule
-from scaar.core.triggers.upper_threshold import judge
+from scaar.core.triggers.upper_threshold import judge, judged_words
 from scaar.core.types import EffectivePolicy, EvidenceKind
 
 RIND_THETA = ThetaRange(1.0, maximum=100.0)
@@ -18,9 +17,7 @@ RIND_THETA = ThetaRange(1.0, maximum=100.0)
 def _judge(evidence: Evidence, policy: EffectivePolicy) -> Judgement:
     entropies = evidence.mean_entropies
     shares = evidence.attention_received()
-    may = [True] * len(shares)
-    if policy.spare_stop_words:
-        may = [each is not WordClass.STOP for each in evidence.known_classes]
+    may = judged_words(evidence, policy)
     values = [
         (None if entropy is None else share * entropy) if each else 0.0
         for share, entropy, each in zip(shares, entropies, may, strict=True)

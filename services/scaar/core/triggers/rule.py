@@ -1,8 +1,8 @@
 """The rule of a trigger: its needs, the range of its threshold, and its judgement of a draft."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from scaar.core.evidence.evidence import Evidence
 from scaar.core.types import EffectivePolicy, EvidenceKind, JudgedWord
@@ -27,7 +27,10 @@ class ThetaRange:
 
 
 PROBABILITY = ThetaRange(0.8)
-"""The range of a threshold for probabilities."""
+"""The range of a threshold for probabilities of words, below which they are uncertain."""
+
+PROBABILITY_ABOVE = ThetaRange(0.5)
+"""The range of a threshold for the probability that a sentence is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,7 @@ class Judgement:
     words: tuple[JudgedWord, ...]
     trigger: int | None
     score: float | None
+    signals: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,11 @@ from scaar.core.triggers.rule import Judgement, edge
 from scaar.core.types import EffectivePolicy, JudgedWord
 
 
+def least_probable(evidence: Evidence) -> list[float]:
+    """Return weights with which the trigger is the word with the lowest probability."""
+    return [-(probability or 0.0) for probability in evidence.probabilities]
+
+
 def judge(
     evidence: Evidence,
     policy: EffectivePolicy,

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from scaar.core.evidence.evidence import Evidence
+from scaar.core.text.word_classes import WordClass
 from scaar.core.triggers.rule import Judgement, edge, first_uncertain
 from scaar.core.types import EffectivePolicy, JudgedWord
 
@@ -41,6 +42,13 @@ def judge(
     )
     judged = [_value(value) for value, each in zip(values, may, strict=True) if each]
     return Judgement(words, first_uncertain(words), edge(max(judged, default=-math.inf)))
+
+
+def judged_words(evidence: Evidence, policy: EffectivePolicy) -> list[bool]:
+    """Return which words are judged: not the stop words, if the policy spares them."""
+    if not policy.spare_stop_words:
+        return [True] * len(evidence.words)
+    return [each is not WordClass.STOP for each in evidence.known_classes]
 
 
 def _value(value: float | None) -> float:

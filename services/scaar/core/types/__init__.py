@@ -6,6 +6,7 @@ the name ends in ``_ms``.
 """
 
 from scaar.core.types.answers import (
+    DEFAULT_POLICY,
     AcceptedSentence,
     Answer,
     AnswerEnd,
@@ -16,7 +17,17 @@ from scaar.core.types.answers import (
     Provenance,
     Usage,
 )
+from scaar.core.types.artefacts import (
+    DevelopmentFigures,
+    ExpectedCost,
+    Interval,
+    LabelKind,
+    PolicyArtefact,
+    RiskFigures,
+    TuningConditions,
+)
 from scaar.core.types.catalog import (
+    ArtefactDescription,
     OrchestratorDescription,
     PolicyDescription,
     SearchRequest,
@@ -52,8 +63,10 @@ from scaar.core.types.generation import (
     TopToken,
 )
 from scaar.core.types.judgements import AttendedWord, JudgedWord, Word
+from scaar.core.types.learned import LearnedTrigger
 from scaar.core.types.policies import (
     EffectivePolicy,
+    ExcludeSeen,
     Granularity,
     Moment,
     PolicyOverrides,
@@ -82,6 +95,7 @@ from scaar.core.types.retrieval import (
 from scaar.core.types.scoring import ScorerDescription, ScoreRequest
 
 __all__ = [
+    "DEFAULT_POLICY",
     "AcceptedSentence",
     "Answer",
     "AnswerEnd",
@@ -89,6 +103,7 @@ __all__ = [
     "AnswerFinished",
     "AnswerRequest",
     "AnswerStarted",
+    "ArtefactDescription",
     "AttendRequest",
     "AttendedWord",
     "Attention",
@@ -98,8 +113,11 @@ __all__ = [
     "Degradation",
     "DenseDescription",
     "DenseSettings",
+    "DevelopmentFigures",
     "EffectivePolicy",
     "EvidenceKind",
+    "ExcludeSeen",
+    "ExpectedCost",
     "Filter",
     "FinishReason",
     "GateJudged",
@@ -114,7 +132,10 @@ __all__ = [
     "IndexMode",
     "IndexResult",
     "IndexVerification",
+    "Interval",
     "JudgedWord",
+    "LabelKind",
+    "LearnedTrigger",
     "LogprobKind",
     "MetadataField",
     "ModelDescription",
@@ -123,6 +144,7 @@ __all__ = [
     "OrchestratorDescription",
     "Passage",
     "PassagesRetrieved",
+    "PolicyArtefact",
     "PolicyDescription",
     "PolicyOverrides",
     "PolicyRequest",
@@ -135,6 +157,7 @@ __all__ = [
     "RetrieveRequest",
     "RetrieveResult",
     "RetrievedPassage",
+    "RiskFigures",
     "ScoreRequest",
     "ScorerDescription",
     "SearchRequest",
@@ -147,6 +170,7 @@ __all__ = [
     "TokenDrafted",
     "TopToken",
     "Truncation",
+    "TuningConditions",
     "Usage",
     "VectorMetric",
     "Word",

@@ -7,6 +7,9 @@ from scaar.core.types.generation import ContinuationKind, LogprobKind
 from scaar.core.types.policies import EffectivePolicy, PolicyRequest
 from scaar.core.types.retrieval import Filter, Passage
 
+DEFAULT_POLICY = PolicyRequest("")
+"""The default policy of the orchestrator."""
+
 
 @dataclass(frozen=True, slots=True)
 class BudgetLimits:
@@ -40,7 +43,7 @@ class AnswerRequest:
     """
 
     question: str
-    policy: PolicyRequest = PolicyRequest()
+    policy: PolicyRequest = DEFAULT_POLICY
     index: str = "lab"
     budget: BudgetLimits = BudgetLimits()
     prompt_profile: str = ""
@@ -75,6 +78,8 @@ class Usage:
     generation_ms: float = 0.0
     scoring_ms: float = 0.0
     retrieval_ms: float = 0.0
+    searches: int = 0
+    """Number of queries to the retriever: one of each retrieval, two of a fused query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +136,11 @@ class Provenance:
     """Name and revision of the encoder of a dense index; empty for an index by BM25."""
     gate_revision: str = ""
     """Digest of the gate's file; empty without a gate."""
+    artefact: str = ""
+    artefact_digest: str = ""
+    """Name and digest of the artefact of a tuned policy; empty for a published policy."""
+    artefact_mismatch: tuple[str, ...] = ()
+    """Each difference between what the policy was tuned on and what the answer used."""
 
 
 @dataclass(frozen=True, slots=True)

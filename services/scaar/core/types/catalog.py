@@ -2,10 +2,36 @@
 
 from dataclasses import dataclass
 
+from scaar.core.types.artefacts import (
+    DevelopmentFigures,
+    ExpectedCost,
+    LabelKind,
+    RiskFigures,
+    TuningConditions,
+)
 from scaar.core.types.generation import Capability, ModelDescription
 from scaar.core.types.policies import EffectivePolicy
 from scaar.core.types.retrieval import Filter, RetrievedPassage
 from scaar.core.types.scoring import ScorerDescription
+
+
+@dataclass(frozen=True, slots=True)
+class ArtefactDescription:
+    """The artefact of a tuned policy: its origin, its expected cost and its quality.
+
+    ``mismatches`` are the differences between what the policy was tuned on and the current model,
+    scorer and index.
+    """
+
+    digest: str
+    policy: str
+    """The published policy that the tuned one starts from."""
+    tuned_on: TuningConditions
+    label_kind: LabelKind
+    development: DevelopmentFigures
+    expected: ExpectedCost
+    risk: RiskFigures | None = None
+    mismatches: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +48,8 @@ class PolicyDescription:
     uses_scorer: bool
     uses_retriever: bool
     missing_capabilities: tuple[Capability, ...] = ()
+    artefact: ArtefactDescription | None = None
+    """The artefact of a tuned policy; None for a published policy."""
 
     @property
     def name(self) -> str:
@@ -31,12 +59,16 @@ class PolicyDescription:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A query for at most ``top_k`` passages of one index that match all ``filters``."""
+    """A query for at most ``top_k`` passages of one index that match all ``filters``.
+
+    Passages of the ``excluded_ids`` are not returned.
+    """
 
     query: str
     index: str = "lab"
     top_k: int = 3
     filters: tuple[Filter, ...] = ()
+    excluded_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +84,12 @@ class SearchResult:
 class OrchestratorDescription:
     """The version of an orchestrator and the models that answer.
 
-    ``gate_revision`` is the digest of the gate's file, empty without a gate.
+    ``gate_revision`` is the digest of the gate's file, empty without a gate. ``default_policy`` is
+    the policy of requests that name none.
     """
 
     version: str
     model: ModelDescription
     scorer: ScorerDescription
     gate_revision: str = ""
+    default_policy: str = ""

@@ -1,7 +1,7 @@
 """The events of an answer, in their order."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from scaar.core.types.answers import AcceptedSentence, Answer, Provenance
 from scaar.core.types.generation import Token
@@ -63,6 +63,9 @@ class SentenceJudged:
     score: float | None = None
     """The theta at which the decision to retrieve for the sentence changes. None if no theta
     decides: an entropy is missing, or no word can trigger."""
+    signals: Mapping[str, float] = field(default_factory=dict)
+    """The signals of the draft by name (:mod:`scaar.core.signals`), as far as the evidence that
+    the policy needs provides them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +78,26 @@ class QueryBuilt:
 
 @dataclass(frozen=True, slots=True)
 class PassagesRetrieved:
-    """The passages found for the query."""
+    """The passages found for the query, without those of the ``excluded_ids``, oldest first."""
 
     sentence: int
     index: str
     index_version: str
     passages: tuple[RetrievedPassage, ...]
+    excluded_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceRegenerated:
-    """The sentence regenerated with the passages."""
+    """The sentence regenerated with the passages.
+
+    ``uncertain`` is whether it is still uncertain; None if it was not judged.
+    """
 
     sentence: int
     draft: str
     text: str
+    uncertain: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

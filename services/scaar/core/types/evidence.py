@@ -10,6 +10,8 @@ class EvidenceKind(enum.StrEnum):
     """The probability of every token, which the tokens carry."""
     ENTROPY = "entropy"
     """The entropy of every token over the full vocabulary, which the tokens carry."""
+    TOP_TOKENS = "top_tokens"
+    """The two most probable tokens at the place of every token, which the tokens carry."""
     CONTRIBUTIONS = "contributions"
     """The contribution of every word to the meaning of the sentence (SCAAR Eq. 1)."""
     ATTENTION = "attention"

@@ -3,6 +3,7 @@
 import enum
 from dataclasses import dataclass, fields
 
+from scaar.core.types.learned import LearnedTrigger
 from scaar.core.types.queries import QuerySettings, WordOrder
 
 
@@ -20,6 +21,16 @@ class Truncation(enum.StrEnum):
     """The start of the sentence, as in the code of DRAGIN's authors and in SCAAR's comparison."""
     TOKEN = "token"
     """The triggering word, as printed in DRAGIN; the text before the word is kept."""
+
+
+class ExcludeSeen(enum.StrEnum):
+    """Passages that later retrievals of an answer exclude."""
+
+    NONE = "none"
+    SEEN = "seen"
+    """Every passage that was in a prompt from which the model wrote a part of the answer."""
+    UNHELPFUL = "unhelpful"
+    """The passages with which the model rewrote a sentence that was still uncertain afterwards."""
 
 
 class Moment(enum.StrEnum):
@@ -47,6 +58,8 @@ class SettingSource(enum.StrEnum):
     REQUEST = "request"
     GATE = "gate"
     """The gate's file."""
+    ARTEFACT = "artefact"
+    """The artefact of a tuned policy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +83,8 @@ class PolicyOverrides:
     max_passages: int | None = None
     gate: str | None = None
     gate_threshold: float | None = None
+    exclude_seen: ExcludeSeen | None = None
+    mask_below: float | None = None
 
     def given(self) -> dict[str, float | int | bool | str]:
         """Return the settings that the request overrides, by name."""
@@ -79,22 +94,41 @@ class PolicyOverrides:
 
 @dataclass(frozen=True, slots=True)
 class PolicyRequest:
-    """A policy by name, with overrides of its settings."""
+    """A policy by name, with overrides of its settings.
+
+    An empty name is the default policy of the orchestrator. The name of a tuned policy is resolved
+    by the orchestrator that has its artefact: then ``name`` is the policy that it starts from,
+    ``artefact`` the name of the artefact, and the overrides include its settings. With
+    ``allow_mismatch``, a tuned policy is also used with a model, scorer or kind of index that it
+    was not tuned on. ``learned`` are the parameters of the trigger ``learned``, from the artefact.
+    """
 
     name: str = "scaar"
     overrides: PolicyOverrides = PolicyOverrides()
+    learned: LearnedTrigger | None = None
+    artefact: str = ""
+    allow_mismatch: bool = False
+
+    @property
+    def label(self) -> str:
+        """The name by which a client requests the policy."""
+        return self.artefact or self.name
 
 
 @dataclass(frozen=True, slots=True)
 class EffectivePolicy:
     """A policy as it runs: every setting, and the source of each adjustable one.
 
+    ``name`` is that of the artefact if the policy is tuned.
     It retrieves at its ``moments``, never without one. ``trigger`` is None if the policy judges no
     drafts. With ``spare_stop_words``, a stop word is
     never uncertain (DRAGIN Eq. 4, s_i). ``window_tokens`` is the length of a window in tokens, 0 if
     the policy works on sentences. ``max_passages`` is the maximum number of passages accumulated
     over an answer, 0 if the passages of a retrieval replace the earlier ones. With a ``gate``, the
     policy retrieves only for questions whose long-tail probability is at least ``gate_threshold``.
+    Retrievals exclude earlier passages of the answer as ``exclude_seen`` states. Queries treat the
+    words with a probability below ``mask_below`` as uncertain; if it is None, those that the
+    trigger finds uncertain.
     """
 
     name: str
@@ -112,3 +146,7 @@ class EffectivePolicy:
     sources: tuple[tuple[str, SettingSource], ...] = ()
     gate: str | None = None
     gate_threshold: float | None = None
+    exclude_seen: ExcludeSeen = ExcludeSeen.NONE
+    mask_below: float | None = None
+    learned: LearnedTrigger | None = None
+    """The parameters of the trigger ``learned``; None for other triggers."""

@@ -60,3 +60,5 @@ class Query:
     formulation: str
     kept: tuple[int, ...] = ()
     fell_back: bool = False
+    fused_with: str = ""
+    """A second query, whose results are fused with those of ``text``; empty without one."""

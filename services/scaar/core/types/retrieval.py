@@ -44,12 +44,16 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class RetrieveRequest:
-    """Queries for at most ``top_k`` passages each of one index that match all filters."""
+    """Queries for at most ``top_k`` passages each of one index that match all filters.
+
+    Passages of the ``excluded_ids`` are not returned.
+    """
 
     queries: tuple[str, ...]
     top_k: int
     index: str
     filters: tuple[Filter, ...] = ()
+    excluded_ids: tuple[str, ...] = ()
 
 
 class VectorMetric(enum.StrEnum):
@@ -113,6 +117,8 @@ class IndexDescription:
     content: str = ""
     """Digest of the passages, independent of their order: equal for indexes of the same passages.
     Empty if the version that built the index stored none."""
+    analysis: str = ""
+    """The text analysis of an index by BM25, such as ``english-1``."""
 
 
 @dataclass(frozen=True, slots=True)

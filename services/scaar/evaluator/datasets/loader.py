@@ -13,7 +13,7 @@ from scaar.evaluator.datasets.published_files import PUBLISHED
 from scaar.evaluator.datasets.reader import digest_of, records_of
 from scaar.evaluator.records import Question
 
-TOO_LONG = "longer than the maximum of a question"
+TOO_LONG = f"longer than {MAX_QUESTION_CHARACTERS:,} characters or {MAX_QUESTION_WORDS} words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,11 @@ def open_dataset(
         rows = list(kind.read(source))
     except InvalidRequest as error:
         raise _with_layout(error, kind, source) from error
+    left_out = Counter(row.left_out or TOO_LONG for row in rows if not _is_valid(row))
     return DataSet(
         kind=kind,
-        questions=_questions(rows, kind, source),
-        left_out=Counter(row.left_out or TOO_LONG for row in rows if not _is_valid(row)),
+        questions=_questions(rows, kind, source, left_out),
+        left_out=left_out,
         sha256=digest,
         published_as=PUBLISHED.get(digest, ""),
     )
@@ -103,7 +104,9 @@ def _digest(source: Source, expected: str) -> str:
     return found
 
 
-def _questions(rows: Iterable[Row], kind: DatasetKind, source: Source) -> tuple[Question, ...]:
+def _questions(
+    rows: Iterable[Row], kind: DatasetKind, source: Source, left_out: Mapping[str, int]
+) -> tuple[Question, ...]:
     known: dict[str, tuple[str, Question]] = {}
     for row in rows:
         if row.question is None or not _is_valid(row):
@@ -113,7 +116,9 @@ def _questions(rows: Iterable[Row], kind: DatasetKind, source: Source) -> tuple[
             raise InvalidRequest.of(f"{row.place}, id", text)
         known[row.question.id] = (row.place, row.question)
     if not known:
-        raise InvalidRequest.of("path", f"{source.path} contains no question of {kind.title}")
+        reasons = [f"{number:,} left out: {why}" for why, number in sorted(left_out.items())]
+        text = f"{source.path} contains no question of {kind.name}"
+        raise InvalidRequest.of("path", "; ".join([text, *reasons]))
     return tuple(question for _, question in known.values())
 
 

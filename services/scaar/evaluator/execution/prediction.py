@@ -2,6 +2,7 @@
 
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from scaar.core.errors import ScaarError, StreamIncomplete
 from scaar.core.ports import Answerer
@@ -19,8 +20,12 @@ from scaar.core.types import (
     Usage,
 )
 from scaar.evaluator.execution.provenance import request_for
+from scaar.evaluator.oracles import current_facts
 from scaar.evaluator.planning.work import Work
 from scaar.evaluator.records import Decision, Failure, Prediction
+
+if TYPE_CHECKING:
+    from scaar.lab.reading import WorldFacts
 
 NO_USAGE = Usage(retrievals=0, llm_calls=0, generated_tokens=0, prompt_tokens=0, latency_ms=0.0)
 
@@ -68,6 +73,12 @@ async def predict(answerer: Answerer, work: Work, template: AnswerRequest) -> Pr
         return PredictionOutcome(failed, provenance)
 
 
+def _verified(decision: Decision, facts: "WorldFacts") -> Decision:
+    """Return the decision with the truth of its draft and of its sentence."""
+    draft = facts.is_right(decision.draft) if decision.draft else None
+    return replace(decision, draft_right=draft, right=facts.is_right(decision.text))
+
+
 class _Decisions:
     """The decisions of one answer, collected from its events."""
 
@@ -83,18 +94,21 @@ class _Decisions:
                     words=event.words,
                     score=event.score,
                     trigger=event.trigger,
+                    signals=event.signals,
                 )
             case QueryBuilt():
                 self._add(event.sentence, query=event.query)
             case PassagesRetrieved():
                 ids = tuple(passage.id for passage in event.passages)
-                self._add(event.sentence, passage_ids=ids)
+                self._add(event.sentence, passage_ids=ids, excluded_ids=event.excluded_ids)
             case SentenceAccepted():
                 accepted = event.accepted
                 self._add(event.sentence, text=accepted.text, degraded=accepted.degraded)
 
     def made(self) -> tuple[Decision, ...]:
-        return tuple(self._by_sentence[number] for number in sorted(self._by_sentence))
+        found = (self._by_sentence[number] for number in sorted(self._by_sentence))
+        facts = current_facts()
+        return tuple(found) if facts is None else tuple(_verified(each, facts) for each in found)
 
     def _add(self, sentence: int, **found: object) -> None:
         before = self._by_sentence.get(sentence, Decision(text=""))

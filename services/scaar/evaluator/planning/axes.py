@@ -7,6 +7,7 @@ from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest
 from scaar.core.policies.requirements import needs_retriever, needs_scorer
 from scaar.core.types import PolicyRequest
+from scaar.core.validation import check_index_name
 from scaar.evaluator.planning.settings import setting_of
 from scaar.evaluator.records import Setting
 
@@ -92,13 +93,12 @@ def with_indexes(settings: Sequence[Setting], indexes: Sequence[str]) -> tuple[S
 
 
 def check_index_names(indexes: Sequence[str]) -> None:
-    """Check that no name of an index is empty or given twice.
+    """Check that every name is valid for an index and given once.
 
     Raises:
         InvalidRequest: naming the index.
     """
     for at, name in enumerate(indexes):
-        if not name:
-            raise InvalidRequest.of("indexes", "must not contain an empty name")
+        check_index_name(name, field="indexes")
         if name in indexes[:at]:
             raise InvalidRequest.of("indexes", f"{name} is given twice")

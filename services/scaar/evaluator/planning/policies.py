@@ -1,8 +1,10 @@
 """The settings of policies with overrides of their own, over a grid of values."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.policies.artefacts import PUBLISHED_DEFAULT
 from scaar.core.policies.checks import check_policy, without_idle
 from scaar.core.types import PolicyRequest
 from scaar.evaluator.planning.settings import Value, Values, requests_of, setting_of
@@ -12,12 +14,13 @@ from scaar.evaluator.records import Setting
 def plan_policies(policies: Sequence[PolicyRequest], grid: Values) -> tuple[Setting, ...]:
     """Return every policy at each combination of the grid's values that it takes.
 
-    Overrides of a policy take precedence over the grid.
+    Overrides of a policy take precedence over the grid. A policy without a name is scaar.
 
     Raises:
         InvalidRequest: naming every policy that is invalid or given twice, and every value of the
             grid that is given twice or that no policy takes.
     """
+    policies = [replace(each, name=each.name or PUBLISHED_DEFAULT) for each in policies]
     _refuse([*_wrong_policies(policies), *_given_twice(grid)])
     found: dict[PolicyRequest, None] = {}
     for policy in policies:

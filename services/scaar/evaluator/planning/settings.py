@@ -52,11 +52,14 @@ def setting_of(
 def label_of(
     request: PolicyRequest, scorer: Control | None = None, index: str | None = None
 ) -> str:
-    """Return the name of the policy with its overrides: ``scaar:theta=0.8,scorer=permuted``."""
+    """Return the name of the policy with its overrides: ``scaar:theta=0.8,scorer=permuted``.
+
+    The overrides of a tuned policy include the settings of its artefact.
+    """
     given = [f"{name}={_written(value)}" for name, value in request.overrides.given().items()]
     given += [f"scorer={scorer}"] if scorer else []
     given += [f"index={index}"] if index else []
-    return f"{request.name}:{','.join(given)}" if given else request.name
+    return f"{request.label}:{','.join(given)}" if given else request.label
 
 
 def requests_of(policy: str, values: Values) -> tuple[PolicyRequest, ...]:

@@ -34,13 +34,9 @@ def plan_work(settings: Sequence[Setting], questions: Iterable[Question]) -> Ite
             yield Work(setting, question)
 
 
-def remaining_work(
-    plan: Iterable[Work], known: Mapping[Key, bool], *, retry_failed: bool = False
-) -> tuple[Work, ...]:
-    """Return the work without a prediction; ``known`` maps the others to whether they failed."""
-    return tuple(
-        each for each in plan if each.key not in known or (retry_failed and known[each.key])
-    )
+def remaining_work(plan: Iterable[Work], known: Mapping[Key, bool]) -> tuple[Work, ...]:
+    """Return the work without a prediction; ``known`` has the keys of the others."""
+    return tuple(each for each in plan if each.key not in known)
 
 
 def cut_shards(questions: int, settings: int, *, predictions: int) -> tuple[tuple[int, int], ...]:

@@ -16,7 +16,7 @@ from scaar.evaluator.report.cells import (
 )
 from scaar.evaluator.report.model import Cell, Column, Item, Table
 from scaar.evaluator.statistics.matched import (
-    RETRIEVALS,
+    SEARCHES,
     TOKENS,
     area,
     common_range,
@@ -41,11 +41,11 @@ class Areas:
 
 
 def measure_areas(analysis: Analysis) -> list[Item]:
-    """Return a table of areas against retrievals and one against tokens.
+    """Return a table of areas against searches and one against tokens.
 
     A sentence that says why replaces a table without areas.
     """
-    return [_area(analysis, "retrievals", RETRIEVALS), _area(analysis, "tokens", TOKENS)]
+    return [_area(analysis, "searches", SEARCHES), _area(analysis, "tokens", TOKENS)]
 
 
 def areas_of(analysis: Analysis, name: str, spent: Sequence[str]) -> Areas:

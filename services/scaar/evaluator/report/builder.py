@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
+from scaar.evaluator.oracles import oracle_parts
 from scaar.evaluator.records import Prediction, Question, Score
 from scaar.evaluator.report.analysis import Analysis, analyse
 from scaar.evaluator.report.by_label import break_down
 from scaar.evaluator.report.capped_thresholds import count_capped
 from scaar.evaluator.report.combinations import combine
 from scaar.evaluator.report.curves import draw_curves
+from scaar.evaluator.report.detection import report_detection
 from scaar.evaluator.report.failures import FailureCount, list_failures
 from scaar.evaluator.report.frontier_figure import draw_frontiers
 from scaar.evaluator.report.listings import list_questions
@@ -19,6 +21,7 @@ from scaar.evaluator.report.retrieval_outcomes import report_support_recall
 from scaar.evaluator.report.summary import summarise
 from scaar.evaluator.report.verdict import state_verdict
 from scaar.evaluator.results import Evaluation
+from scaar.evaluator.scoring.detection import JudgedDraftsBuilder
 from scaar.evaluator.statistics.table import ScoreTable, TableBuilder
 
 
@@ -29,6 +32,7 @@ class ReportBuilder:
         self._evaluation = evaluation
         self._table = TableBuilder(questions, evaluation.settings)
         self._failures = FailureCount()
+        self._drafts = JudgedDraftsBuilder(questions, evaluation.settings)
 
     def add_score(self, score: Score) -> None:
         """Add a score; raise InvalidRequest if the evaluation lacks its question or setting."""
@@ -38,7 +42,9 @@ class ReportBuilder:
         """Count the judged words of a prediction, and its failure if it failed."""
         self._table.add_prediction(prediction)
         self._failures.add(prediction)
+        self._drafts.add_prediction(prediction)
 
+    @oracle_parts()
     def build(self, options: ReportOptions | None = None) -> tuple[Report, ScoreTable]:
         """Return the report of everything added, and the table that it is computed from.
 
@@ -46,11 +52,17 @@ class ReportBuilder:
             InvalidRequest: an option is out of range or names no policy or measure.
         """
         table = self._table.build()
-        return compose(analyse(self._evaluation, table, options), self._failures), table
+        analysis = analyse(self._evaluation, table, options)
+        return compose(analysis, self._failures, self._drafts), table
 
 
-def compose(analysis: Analysis, failures: FailureCount) -> Report:
-    """Return the report of an analysis; sections without content are left out."""
+def compose(
+    analysis: Analysis, failures: FailureCount, drafts: JudgedDraftsBuilder | None = None
+) -> Report:
+    """Return the report of an analysis; sections without content are left out.
+
+    Without ``drafts``, nothing is detected.
+    """
     evaluation = analysis.evaluation
     sections = (
         summarise(analysis),
@@ -59,6 +71,7 @@ def compose(analysis: Analysis, failures: FailureCount) -> Report:
         draw_frontiers(analysis),
         break_down(analysis),
         report_support_recall(analysis),
+        None if drafts is None else report_detection(analysis, drafts),
         draw_curves(analysis),
         combine(analysis),
         count_capped(analysis),

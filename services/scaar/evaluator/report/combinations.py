@@ -3,6 +3,7 @@
 from collections import defaultdict
 from dataclasses import replace
 
+from scaar.core.queries import FORMULATIONS
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import EffectivePolicy, Granularity, QuerySettings
 from scaar.evaluator.report.analysis import Analysis
@@ -66,8 +67,8 @@ def _trigger(policy: EffectivePolicy) -> str:
 
 
 def _query(settings: QuerySettings) -> str:
-    own = settings.formulation == "pfq"
     name = settings.formulation
+    own = name in FORMULATIONS and FORMULATIONS[name].includes_question
     if settings.include_question == own or settings.formulation == "question":
         return name
     return f"{name} + question" if settings.include_question else f"{name} without question"

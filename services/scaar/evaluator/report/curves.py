@@ -92,6 +92,7 @@ def _rest(policy: EffectivePolicy, name: str) -> str:
         "word_order": query.word_order.value,
         "last_n_tokens": query.last_n_tokens,
         "top_words": query.top_words,
+        "mask_below": policy.mask_below,
         "top_k": policy.top_k,
     }
     del values[name]

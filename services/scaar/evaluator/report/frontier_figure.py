@@ -8,18 +8,18 @@ from scaar.evaluator.report.analysis import Analysis
 from scaar.evaluator.report.cells import measure_title
 from scaar.evaluator.report.model import Figure, Point, Section, Series
 from scaar.evaluator.statistics.estimate import Estimate, estimate
-from scaar.evaluator.statistics.matched import RETRIEVALS, TOKENS, frontier
+from scaar.evaluator.statistics.matched import SEARCHES, TOKENS, frontier
 from scaar.evaluator.statistics.variants import PolicyVariant
 
 
 def draw_frontiers(analysis: Analysis) -> Section | None:
-    """Return figures against retrievals and against tokens; None for a single setting."""
+    """Return figures against searches and against tokens; None for a single setting."""
     if len(analysis.table.settings) < 2:
         return None
     return Section(
         "Score against cost",
         (
-            _figure(analysis, "frontier_retrievals", "retrievals", RETRIEVALS),
+            _figure(analysis, "frontier_retrievals", "searches", SEARCHES),
             _figure(analysis, "frontier_tokens", "prompt and generated tokens", TOKENS),
         ),
     )

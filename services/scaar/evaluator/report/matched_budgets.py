@@ -19,7 +19,7 @@ from scaar.evaluator.statistics.table import Floats
 from scaar.evaluator.statistics.variants import PolicyVariant
 
 TARGETS = (0.5, 1.0, 1.5, 2.0)
-"""Retrieval budgets, in retrievals per question, at which policies are compared."""
+"""Retrieval budgets, in searches per question, at which policies are compared."""
 NOT_REACHED = "not reached"
 
 
@@ -33,7 +33,7 @@ def match_retrievals(analysis: Analysis) -> Section:
 
 
 def at_retrievals(analysis: Analysis, target: float, variant: PolicyVariant) -> Statistic:
-    """Return the score of a policy at a budget of ``target`` retrievals per question."""
+    """Return the score of a policy at a budget of ``target`` searches per question."""
 
     def statistic(splits: SplitMeans) -> Floats:
         return matched(splits, variant.candidates, target, measure=analysis.measure)
@@ -53,7 +53,7 @@ def _scores(analysis: Analysis) -> Item:
     reached = [any(own[at].value is not None for own in cells) for at in range(len(TARGETS))]
     budgets = f"{', '.join(f'{target:g}' for target in TARGETS[:-1])} or {TARGETS[-1]:g}"
     if not any(reached):
-        return f"No policy reaches a budget of {budgets} retrievals per question."
+        return f"No policy reaches a budget of {budgets} searches per question."
     rows: list[tuple[Cell, ...]] = []
     absent = []
     for variant, own in zip(analysis.variants, cells, strict=True):
@@ -72,12 +72,12 @@ def _scores(analysis: Analysis) -> Item:
     )
     return Table(
         "matched_retrievals",
-        f"{title} at a matched retrieval budget, in retrievals per question",
+        f"{title} at a matched retrieval budget, in searches per question",
         columns,
         mark_best(columns, rows, [column.name for column in columns[1:]]),
         note=(
             "Read off the frontier of each policy: the questions are divided between the two "
-            "neighbouring settings so that their mean number of retrievals is the budget. A budget "
+            "neighbouring settings so that their mean number of searches is the budget. A budget "
             "is not reached if no mixture of the policy's settings has that mean. A value near the "
             "end of the frontier, undefined in more than 5% of the bootstrap samples, has no "
             "interval."
@@ -115,7 +115,7 @@ def _differences(analysis: Analysis) -> list[Item]:
         ),
         tuple(rows),
         note=(
-            "For budgets, in retrievals per question, that both policies reach. Intervals are "
+            "For budgets, in searches per question, that both policies reach. Intervals are "
             "paired 95% intervals; p-values are corrected over the policies at each budget."
         ),
     )

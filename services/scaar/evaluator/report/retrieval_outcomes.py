@@ -9,6 +9,8 @@ from scaar.evaluator.report.summary import of_setting_chosen
 from scaar.evaluator.statistics.efficiency import share
 from scaar.evaluator.statistics.lookups import (
     ALL_SUPPORTS_FOUND,
+    RETRIEVALS_EXCLUDING_SUPPORT,
+    RETRIEVALS_LOSING_SUPPORT,
     RETRIEVALS_WITH_KNOWN_SUPPORTS,
     RETRIEVALS_WITH_NEW_SUPPORT,
     RETRIEVALS_WITH_SUPPORT,
@@ -52,7 +54,46 @@ def report_support_recall(analysis: Analysis) -> Section | None:
             "chosen settings."
         ),
     )
-    return Section("Support recall", (table,))
+    return Section("Support recall", (table, *_exclusions(analysis)))
+
+
+def _exclusions(analysis: Analysis) -> tuple[Table, ...]:
+    """Return the table of excluded supports; none if no retrieval excludes a support."""
+    test = analysis.splits.test
+    excluding = test.column(RETRIEVALS_EXCLUDING_SUPPORT)
+    variants = [each for each in analysis.variants if excluding[analysis.chosen(each)].any()]
+    if not variants:
+        return ()
+    counted = (
+        RETRIEVALS_WITH_KNOWN_SUPPORTS,
+        RETRIEVALS_EXCLUDING_SUPPORT,
+        RETRIEVALS_LOSING_SUPPORT,
+    )
+    titles = ("retrievals", "exclude a support", "and return no other support")
+    columns = (
+        Column("policy", "policy"),
+        *(Column(name, title, decimals=0) for name, title in zip(counted, titles, strict=True)),
+    )
+    rows = (
+        (
+            text(each.name),
+            *(number(float(test.column(name)[analysis.chosen(each)].sum())) for name in counted),
+        )
+        for each in variants
+    )
+    table = Table(
+        "excluded_supports",
+        "Supporting passages excluded",
+        columns,
+        tuple(rows),
+        note=(
+            "Number of retrievals on the test split, at the chosen settings. A policy that sets "
+            "exclude_seen excludes passages that the answer has read. If such a passage is a "
+            "support and the retrieval returns no other support, a sentence that needed it again "
+            "was written without it."
+        ),
+    )
+    return (table,)
 
 
 def _row(analysis: Analysis, variant: PolicyVariant) -> tuple[Cell, ...]:

@@ -20,6 +20,7 @@ from scaar.evaluator.statistics.table import FAILED, MISSING, Floats
 from scaar.evaluator.statistics.variants import PolicyVariant
 
 USAGE_COLUMNS = (
+    Column("searches", "searches", decimals=2),
     Column("llm_calls", "model calls", decimals=2),
     Column("generated_tokens", "generated tokens", decimals=1),
     Column("prompt_tokens", "prompt tokens", decimals=1),

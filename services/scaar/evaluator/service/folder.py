@@ -8,9 +8,8 @@ from pydantic import SecretStr
 
 from scaar.core.errors import InvalidRequest, NotFound
 from scaar.evaluator.settings import EvaluatorSettings
-from scaar.evaluator.store.files import locked, unwritable
+from scaar.evaluator.store.folder import DATABASE, database_url, held
 
-DATABASE = "evaluations.sqlite"
 _KEPT_DAYS = 36_500.0
 
 
@@ -29,7 +28,7 @@ def open_folder(
     """
     folder = folder.expanduser()
     update = {
-        "database": SecretStr(f"sqlite:///{folder.absolute() / DATABASE}"),
+        "database": SecretStr(database_url(folder)),
         "database_file": None,
         "executor": "in_process",
         "retention_days": _KEPT_DAYS,
@@ -42,9 +41,5 @@ def open_folder(
         return
     if folder.exists() and not folder.is_dir():
         raise InvalidRequest.of("--target", f"{folder} is not a folder")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(folder, error) from error
-    with locked(folder, field="--target"):
+    with held(folder, field="--target"):
         yield settings

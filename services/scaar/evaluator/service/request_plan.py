@@ -3,20 +3,20 @@
 import asyncio
 import math
 from collections.abc import AsyncIterable, Awaitable, Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from scaar.core.controls import Control
 from scaar.core.errors import DataCorrupt, InvalidRequest, Violation
 from scaar.core.evaluations import MAX_SETTINGS, EvaluationQuestion, EvaluationRequest
 from scaar.core.policies.requirements import needs_retriever
-from scaar.core.types import AnswerRequest, BudgetLimits
 from scaar.core.validation import MAX_REQUEST_ID_CHARACTERS, MAX_TIMEOUT_S
 from scaar.evaluator.datasets.checksum import checksum_of
 from scaar.evaluator.datasets.jsonl import JSONL
 from scaar.evaluator.datasets.lab import LAB
 from scaar.evaluator.datasets.sample import DrawnQuestions, draw_questions, sampled
 from scaar.evaluator.execution.scorers import Answerers
+from scaar.evaluator.oracles import needs_world
 from scaar.evaluator.planning.axes import (
     check_index_names,
     scorers_named,
@@ -29,7 +29,7 @@ from scaar.evaluator.planning.work import check_questions
 from scaar.evaluator.records import Question, Setting
 from scaar.evaluator.results import DatasetOrigin
 from scaar.evaluator.service.uploads import collect_questions
-from scaar.evaluator.specification import EvaluationSpec
+from scaar.evaluator.specification import EvaluationSpec, template_of
 from scaar.evaluator.splits import split_questions
 from scaar.evaluator.studies.grid.candidates import check_grid, count_settings
 
@@ -115,23 +115,6 @@ def requested_answerers(
     return cached
 
 
-def template_of(spec: EvaluationSpec, request_id: str = "") -> AnswerRequest:
-    """Return the request of every question, except for the question and the policy.
-
-    ``request_id`` is the id of the evaluation, which every service logs.
-    """
-    budget = BudgetLimits(timeout_s=spec.timeout_s)
-    if spec.max_retrievals is not None:
-        budget = replace(budget, max_retrievals=spec.max_retrievals)
-    return AnswerRequest(
-        "",
-        spec.settings[0].policy,
-        index=spec.index or "none",
-        budget=budget,
-        request_id=request_id,
-    )
-
-
 def _wrong(request: EvaluationRequest, sources: QuestionSources) -> Iterator[Violation]:
     yield from _wrong_name("request_id", request.request_id, MAX_REQUEST_ID_CHARACTERS)
     if not request.tenant:
@@ -143,6 +126,9 @@ def _wrong(request: EvaluationRequest, sources: QuestionSources) -> Iterator[Vio
         yield Violation("dataset", text)
     if not request.policies:
         yield Violation("policies", "must name at least one")
+    for at, policy in enumerate(request.policies):
+        if request.dataset != LAB.name and needs_world(policy):
+            yield Violation(f"policies[{at}]", f"is an oracle, and needs the data set {LAB.name}")
     combinations = math.prod(max(1, len(values)) for values in _grid(request).values())
     if len(request.policies) > MAX_SETTINGS or combinations > MAX_SETTINGS:
         yield _too_many(max(len(request.policies), combinations))

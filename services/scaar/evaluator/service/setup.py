@@ -10,7 +10,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from dataclasses import replace
 from typing import assert_never
 
-from scaar import __version__
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.observers import EvaluationObserver
 from scaar.core.ports import Answerer
@@ -30,7 +29,7 @@ from scaar.evaluator.service.state_counts import publish_counts
 from scaar.evaluator.service.supervisor import Supervisor
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.evaluator.store.database.database import Database, file_of, open_database
-from scaar.evaluator.store.database.migration import check, upgrade
+from scaar.evaluator.store.database.migration import check, revision, upgrade
 from scaar.evaluator.store.database.shards import release_all
 from scaar.runtime.settings import variable_of
 
@@ -72,12 +71,12 @@ async def open_evaluator(
         caches_generations=cached is not None,
         ensure_lab_index=ensure_lab_index,
     )
-    async with open_checked_database(database_url) as database:
+    async with open_checked_database(database_url, exclusive=exclusive) as database:
         if exclusive:
             await release_all(database)
         wake = asyncio.Event()
         starter = EvaluationStarter(
-            *(database, answerer, __version__, time.time, settings.shard_predictions),
+            *(database, answerer, time.time, settings.shard_predictions),
             controls=controls,
             cached=cached,
         )
@@ -194,8 +193,10 @@ def _open_executor(
 
 
 @asynccontextmanager
-async def open_checked_database(url: str) -> AsyncIterator[Database]:
+async def open_checked_database(url: str, *, exclusive: bool = False) -> AsyncIterator[Database]:
     """Open a database with the tables of this version; create an SQLite file that is missing.
+
+    With ``exclusive``, no other process uses the database, and a file without tables gets them.
 
     Raises:
         NotFound: the database has no tables.
@@ -206,6 +207,8 @@ async def open_checked_database(url: str) -> AsyncIterator[Database]:
     if file is not None and is_new:
         file.parent.mkdir(parents=True, exist_ok=True)
     async with open_database(url) as database:
+        # A process that was killed while it created the file left it without tables.
+        is_new = is_new or (exclusive and await revision(database) is None)
         await (upgrade(database) if is_new else check(database))
         yield database
 

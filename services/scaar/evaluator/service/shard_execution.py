@@ -16,10 +16,12 @@ from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.execution.cancellation import cancel_all
 from scaar.evaluator.execution.scorers import Answerers, Controls
 from scaar.evaluator.execution.shard import QuestionLimiter, run_shard
+from scaar.evaluator.oracles import in_world
 from scaar.evaluator.planning.work import plan_work, remaining_work
 from scaar.evaluator.records import Prediction
-from scaar.evaluator.service.request_plan import requested_answerers, template_of
+from scaar.evaluator.service.request_plan import requested_answerers
 from scaar.evaluator.service.shard_log import ShardLog
+from scaar.evaluator.specification import template_of
 from scaar.evaluator.store.database import shards, transitions
 from scaar.evaluator.store.database.database import Database
 from scaar.evaluator.store.database.evaluations import (
@@ -57,6 +59,8 @@ class ShardExecution:
     controls: Controls = field(default_factory=dict)
     cached: Answerers | None = None
     """Answerers with cached generations, for evaluations that request them."""
+    on_stored: Callable[[Prediction], None] = lambda _: None
+    """Called for each prediction once it is stored."""
 
     async def claim(self, key: ShardKey) -> ShardLease | None:
         """Lease a shard; None if another process holds it, or nothing of it is left to do.
@@ -183,17 +187,18 @@ class ShardExecution:
         template = replace(template, prompt_profile=started.prompt_profile)
         plan, pause_s = tuple(plan_work(stored.settings, questions)), self.pause_s
         while remaining := remaining_work(plan, await store.known()):
-            await run_shard(
-                answerers.answerer,
-                remaining,
-                store,
-                template=template,
-                expected=started.evaluation.provenance,
-                limiter=limiter,
-                controls=answerers.controls,
-                on_stored=self._report,
-                on_last_started=on_last_started,
-            )
+            with in_world(spec.dataset):
+                await run_shard(
+                    answerers.answerer,
+                    remaining,
+                    store,
+                    template=template,
+                    expected=started.evaluation.provenance,
+                    limiter=limiter,
+                    controls=answerers.controls,
+                    on_stored=self._report,
+                    on_last_started=on_last_started,
+                )
             if remaining_work(plan, await store.known()):
                 await asyncio.sleep(pause_s)
                 pause_s = min(MAX_PAUSE_S, pause_s * 2)
@@ -201,3 +206,4 @@ class ShardExecution:
     def _report(self, prediction: Prediction) -> None:
         failure = prediction.failure
         self.observer.on_question_settled("" if failure is None else failure.reason)
+        self.on_stored(prediction)

@@ -1,7 +1,7 @@
 """The start of a queued evaluation: its settings are fixed and its work cut into shards."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from scaar.core.errors import (
     BackendUnavailable,
@@ -12,16 +12,13 @@ from scaar.core.errors import (
 )
 from scaar.core.evaluations import EvaluationError
 from scaar.core.ports import Answerer
-from scaar.evaluator.datasets import kind_of
-from scaar.evaluator.execution.provenance import select_servable, with_examples
 from scaar.evaluator.execution.scorers import Answerers, Controls
 from scaar.evaluator.planning.work import cut_shards
 from scaar.evaluator.records import Setting
-from scaar.evaluator.results import Grid, LeftOut
-from scaar.evaluator.run import Run, prepare_evaluation
+from scaar.evaluator.results import Grid
 from scaar.evaluator.service.descriptions import rfc3339
-from scaar.evaluator.service.request_plan import requested_answerers, template_of
-from scaar.evaluator.specification import EvaluationSpec
+from scaar.evaluator.service.preparation import prepare
+from scaar.evaluator.service.request_plan import requested_answerers
 from scaar.evaluator.splits import split_questions
 from scaar.evaluator.store.database import transitions
 from scaar.evaluator.store.database.database import Database
@@ -35,9 +32,8 @@ from scaar.evaluator.store.database.predictions import every_prediction
 from scaar.evaluator.store.database.transitions import StartedEvaluation
 from scaar.evaluator.studies.grid.candidates import first_pass_settings
 from scaar.evaluator.studies.grid.first_pass import (
-    MAX_RETRIEVALS,
+    first_pass_spec,
     only_scores,
-    origin_of_split,
     place_candidates,
     require_answers,
     require_development,
@@ -49,15 +45,15 @@ TEMPORARY = (BackendUnavailable, DeadlineExceeded, Overloaded, StreamIncomplete)
 
 @dataclass(frozen=True, slots=True)
 class EvaluationStarter:
-    """Starts evaluations; ``scaar`` is the version that they record."""
+    """Starts evaluations; with ``waits``, again after temporary errors."""
 
     database: Database
     answerer: Answerer
-    scaar: str
     now: Callable[[], float]
     shard_predictions: int
     controls: Controls = field(default_factory=dict)
     cached: Answerers | None = None
+    waits: bool = True
 
     async def start(self, stored: StoredEvaluation) -> bool:
         """Start or fail an evaluation, or queue its first pass.
@@ -70,9 +66,9 @@ class EvaluationStarter:
         number = stored.number
         try:
             started = await self._prepare(stored)
-        except TEMPORARY:
-            return False
         except ScaarError as error:
+            if self.waits and isinstance(error, TEMPORARY):
+                return False
             why = EvaluationError(error.reason, error.message)
             await transitions.fail(self.database, number, why, now=self.now())
             return True
@@ -91,29 +87,16 @@ class EvaluationStarter:
         spec = stored.spec
         answerers = requested_answerers(spec, Answerers(self.answerer, self.controls), self.cached)
         first = await questions_of(self.database, stored.number, last=1)
-        template = replace(template_of(spec, stored.request_id), question=first[0].question)
-        template = await with_examples(answerers.answerer, template, kind_of(spec.dataset.name))
-        settings = spec.settings
-        left_out: tuple[LeftOut, ...] = ()
-        if spec.skip_unserved:
-            settings, left_out = await select_servable(
-                answerers.answerer, settings, template, controls=answerers.controls
-            )
-        grid = None
+        prepared = await prepare(spec, answerers, first[0], request_id=stored.request_id)
+        settings, grid = prepared.settings, None
         if spec.theta_candidates is not None:
             placed = await self._place_grid(stored, settings, spec.theta_candidates)
             if placed is None:
                 return None
             settings, grid = placed
-        run = Run(
-            *(answerers.answerer, template, self.scaar, rfc3339(stored.created_at)),
-            controls=answerers.controls,
-            generations_cached=spec.cache_generations,
-        )
-        evaluation = await prepare_evaluation(
-            run, settings, first, origin=spec.dataset, grid=grid, left_out=left_out
-        )
-        return StartedEvaluation(evaluation, template.prompt_profile)
+        created = rfc3339(stored.created_at)
+        evaluation = await prepared.evaluation(settings, grid, created=created)
+        return StartedEvaluation(evaluation, prepared.template.prompt_profile)
 
     async def _place_grid(
         self, stored: StoredEvaluation, settings: Sequence[Setting], size: int
@@ -124,22 +107,14 @@ class EvaluationStarter:
             ScaarError: the first pass failed, or there are too few distinct trigger scores.
         """
         judging = first_pass_settings(settings)
-        origin = stored.spec.dataset
         questions = await questions_of(self.database, stored.number)
-        splits = split_questions(questions, seed=origin.seed)
+        splits = split_questions(questions, seed=stored.spec.dataset.seed)
         if not judging:
             return place_candidates(settings, (), splits, size=size)
         found = await first_pass_of(self.database, stored.number)
         if found is None:
             require_development(splits.development)
-            spec = EvaluationSpec(
-                dataset=origin_of_split(origin, splits.development),
-                settings=judging,
-                index=stored.spec.index,
-                timeout_s=stored.spec.timeout_s,
-                cache_generations=stored.spec.cache_generations,
-                max_retrievals=MAX_RETRIEVALS,
-            )
+            spec = first_pass_spec(stored.spec, judging, splits.development)
             await add_first_pass(self.database, stored, spec, splits.development, now=self.now())
             return None
         if found.error is not None:

@@ -13,7 +13,7 @@ from scaar.evaluator.statistics.frontier import Flags, mean_height, score_at, up
 from scaar.evaluator.statistics.means import Means, SplitMeans
 from scaar.evaluator.statistics.table import Floats
 
-RETRIEVALS = ("retrievals",)
+SEARCHES = ("searches",)
 TOKENS = ("prompt_tokens", "generated_tokens")
 MIN_SPAN = 0.25
 """The minimum length of a frontier in the common range, as a share of the longest one."""
@@ -52,8 +52,8 @@ def frontier(
 
 
 def matched(splits: SplitMeans, candidates: Candidates, at: float, *, measure: str) -> Floats:
-    """Return the score at a budget of retrievals per question; not a number out of range."""
-    line = frontier(splits, candidates, measure=measure, spent=RETRIEVALS)
+    """Return the score at a budget of searches per question; not a number out of range."""
+    line = frontier(splits, candidates, measure=measure, spent=SEARCHES)
     return score_at(line.spent, line.scores, line.on, at=at)
 
 

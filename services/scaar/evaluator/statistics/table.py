@@ -23,8 +23,10 @@ USAGE_COLUMNS = tuple(field.name for field in fields(Usage))
 _usage_of = attrgetter(*USAGE_COLUMNS)
 
 FAILED, MISSING, JUDGED_WORDS, CAPPED_WORDS = "failed", "missing", "judged_words", "capped_words"
+SCORED_SENTENCES = "scored_sentences"
+"""The column of the drafts whose contributions were scored."""
 
-_DECIDED = (JUDGED_WORDS, CAPPED_WORDS, *LOOKUPS)
+_DECIDED = (JUDGED_WORDS, CAPPED_WORDS, SCORED_SENTENCES, *LOOKUPS)
 """The columns that are counted in the decisions of predictions."""
 
 
@@ -84,7 +86,10 @@ class TableBuilder:
         kept = self._failed if score.failed else self._scores
         rows = self._rows(kept, score.setting, score.question_id)
         rows.append(self._at[score.question_id])
-        rows.extend(_usage_of(score.usage))
+        usage = score.usage
+        if usage.searches < usage.retrievals:  # stored before searches were counted
+            usage = replace(usage, searches=usage.retrievals)
+        rows.extend(_usage_of(usage))
         if not score.failed:
             rows.extend(self._measured(score))
 
@@ -94,9 +99,13 @@ class TableBuilder:
         at = self._at[prediction.question_id]
         judged = sum(len(decision.words) for decision in prediction.decisions)
         capped = sum(word.capped for each in prediction.decisions for word in each.words)
+        scored = sum(
+            any(word.contribution is not None for word in each.words)
+            for each in prediction.decisions
+        )
         brought = lookups_of(self._questions[at], prediction.decisions)
         if judged or any(brought):
-            rows.extend((at, judged, capped, *brought))
+            rows.extend((at, judged, capped, scored, *brought))
 
     def build(self) -> ScoreTable:
         """The table of all that was added."""

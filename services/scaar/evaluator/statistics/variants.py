@@ -51,11 +51,14 @@ def variant_name(
     differs = [
         f"{name}={str(value).lower()}"
         for name, value in policy.overrides.given().items()
-        if name not in TUNED and value != _own(policy, name)
+        if name not in TUNED
+        and value != _own(policy, name)
+        # The settings of an artefact are part of its name.
+        and (not policy.artefact or name == "gate")
     ]
     differs += [f"scorer={scorer}"] if scorer else []
     differs += [f"index={index}"] if index else []
-    return f"{policy.name}:{','.join(differs)}" if differs else policy.name
+    return f"{policy.label}:{','.join(differs)}" if differs else policy.label
 
 
 def in_force(

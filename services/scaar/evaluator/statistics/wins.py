@@ -50,7 +50,7 @@ def contests(
             theta = places.get((_judging(policy), policy.theta), policy.theta)
             spares = policy.spare_stop_words == TRIGGERS[policy.trigger].spares_stop_words
             judged = (theta, policy.granularity, spares)
-            met[(*judged, *_query_key(policy.query), policy.top_k)].setdefault(
+            met[(*judged, *_query_key(policy.query), policy.mask_below, policy.top_k)].setdefault(
                 policy.trigger, position
             )
     return tuple(contest for contest in met.values() if len(contest) > 1)

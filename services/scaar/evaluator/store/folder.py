@@ -1,173 +1,219 @@
-"""The results of an evaluation as a folder.
+"""The results of an evaluation as a folder with the database ``evaluations.sqlite``.
 
-    first_pass/         the same files for the pass that placed the candidates of a grid, if any
-    evaluation.json     settings and provenance (results.Evaluation)
-    questions.jsonl     the questions, one per line
-    predictions.jsonl   the predictions, one per line, appended as they are made
-
-A folder belongs to an evaluation once it contains ``evaluation.json``.
+The folder is read without the libraries of the database, also while a process writes to it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import errno
+import os
+import sqlite3
+from collections.abc import Collection, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import quote
 
-from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound
-from scaar.evaluator.planning.work import Key, plan_work
+from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound, ScaarError
 from scaar.evaluator.records import Prediction, Question
-from scaar.evaluator.results import FORMAT, DatasetOrigin, Evaluation, Grid, Results
-from scaar.evaluator.store.differences import differences
-from scaar.evaluator.store.files import WRITING, locked, read_whole, unwritable, write_whole
-from scaar.evaluator.store.line_log import LineLog, whole_lines
+from scaar.evaluator.results import Evaluation, Results
+from scaar.evaluator.specification import EvaluationSpec
+from scaar.evaluator.store.differences import differences, spec_differences
+from scaar.evaluator.store.files import WRITING, locked, unwritable
 from scaar.evaluator.store.record_json import RecordJson
 
-EVALUATION, QUESTIONS, PREDICTIONS = "evaluation.json", "questions.jsonl", "predictions.jsonl"
-FIRST_PASS = "first_pass"
-
-
-@dataclass(frozen=True, slots=True)
-class _Header:
-    format: int
-
-
-_HEADER = RecordJson(_Header)
+DATABASE = "evaluations.sqlite"
+EARLIER = "evaluation.json"
+"""A file of the folders of earlier versions, which ``scaar eval import`` reads."""
+_SPEC = RecordJson(EvaluationSpec)
 _EVALUATION = RecordJson(Evaluation)
 _QUESTION = RecordJson(Question)
 _PREDICTION = RecordJson(Prediction)
 
 
-class ResultsFolder:
-    """A :class:`~scaar.evaluator.store.port.PredictionStore` in a locked folder."""
+@dataclass(frozen=True, slots=True)
+class FolderEvaluation:
+    """The evaluation of a folder: its row in the database, and what it runs.
 
-    gather_s = 0.0
+    ``evaluation`` is None until the evaluation has started.
+    """
 
-    def __init__(self, folder: Path, log: LineLog, results: Results) -> None:
-        self._folder = folder
-        self._log = log
-        self._results = results
-        self._known = {
-            (each.setting, each.question_id): each.failure is not None
-            for each in results.predictions
-        }
-
-    async def known(self) -> Mapping[Key, bool]:
-        return self._known
-
-    async def add(self, predictions: Sequence[Prediction]) -> None:
-        self._log.append(_in_lines(predictions))
-        for each in predictions:
-            self._known[each.setting, each.question_id] = each.failure is not None
+    number: int
+    id: str
+    spec: EvaluationSpec
+    evaluation: Evaluation | None
 
 
-@contextmanager
-def open_results(
-    folder: Path, evaluation: Evaluation, questions: Sequence[Question]
-) -> Iterator[ResultsFolder]:
-    """Open the folder of an evaluation to resume it; create the folder if it does not exist.
+def read_results(folder: Path) -> Results:
+    """Return the results in a folder, also while a run is writing to it.
 
     Raises:
-        InvalidRequest: the folder has another evaluation or other files, or another run is using
-            it; the folder is unchanged.
-        DataCorrupt: a file of the folder is corrupt.
+        NotFound: the folder contains no evaluation, or one that has not started.
+        InvalidRequest: the folder contains several evaluations.
+        DataCorrupt: naming what is corrupt.
     """
-    check_folder(folder, evaluation.dataset, grid=_size(evaluation.grid))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(folder, error) from error
-    with locked(folder):
-        if (folder / EVALUATION).exists():
-            _require_the_same(folder, _read_evaluation(folder), evaluation)
-        else:
-            write_whole(folder / EVALUATION, _EVALUATION.document(evaluation))
-        if not (folder / QUESTIONS).exists():
-            write_whole(folder / QUESTIONS, b"".join(map(_QUESTION.line, questions)))
-        with LineLog(folder / PREDICTIONS) as log:
-            yield ResultsFolder(folder, log, read_results(folder))
+    with _opened(folder) as connection:
+        found = _found(connection, folder)
+        if found is None:
+            raise NotFound(f"{folder} contains no evaluation: {DATABASE} has none")
+        if found.evaluation is None:
+            raise NotFound(f"{folder} has no predictions yet: its evaluation has not started")
+        questions, predictions = (
+            connection.execute(query, (found.number,)).fetchall()
+            for query in (
+                "SELECT record FROM questions WHERE evaluation = ? ORDER BY position",
+                "SELECT record FROM predictions WHERE evaluation = ? AND settled "
+                "ORDER BY question, setting",
+            )
+        )
+    return Results(
+        found.evaluation,
+        tuple(_QUESTION.read(text.encode(), f"a question of {folder}") for (text,) in questions),
+        tuple(
+            _PREDICTION.read(text.encode(), f"a prediction of {folder}") for (text,) in predictions
+        ),
+    )
 
 
-def check_folder(folder: Path, origin: DatasetOrigin, *, grid: int | None) -> None:
+def find_evaluation(folder: Path) -> FolderEvaluation | None:
+    """Return the evaluation of a folder; None if it has none.
+
+    Raises:
+        InvalidRequest: the folder contains several evaluations.
+        DataCorrupt: the database is corrupt.
+    """
+    if not (folder / DATABASE).exists():
+        return None
+    with _opened(folder) as connection:
+        return _found(connection, folder)
+
+
+def check_folder(folder: Path, spec: EvaluationSpec) -> None:
     """Validate the output folder before any model call.
 
     Raises:
         InvalidRequest: the folder is a file, contains other files than an evaluation's, or has an
             evaluation with other questions or with a grid of another size.
     """
+    check_is_folder(folder, DATABASE)
+    if (stored := find_evaluation(folder)) is None:
+        return
+    size, requested = stored.spec.theta_candidates, spec.theta_candidates
+    if other := spec_differences(stored.spec, replace(stored.spec, dataset=spec.dataset)):
+        raise another_evaluation(folder, other)
+    if size != requested:
+        text = f"grid is {size or 'not set'} in the stored one and {requested or 'not set'} now"
+        raise another_evaluation(folder, [text])
+
+
+def check_same(
+    folder: Path, stored: FolderEvaluation, spec: EvaluationSpec, requested: Evaluation
+) -> None:
+    """Check that a request is for the evaluation of its folder.
+
+    Raises:
+        InvalidRequest: naming the differences.
+    """
+    if stored.evaluation is None:
+        other = spec_differences(stored.spec, spec)
+    else:
+        other = differences(stored.evaluation, requested)
+    if other:
+        raise another_evaluation(folder, other)
+
+
+def another_evaluation(folder: Path, differing: Collection[str]) -> InvalidRequest:
+    """Return the error of a folder that contains another evaluation."""
+    return InvalidRequest.of(
+        "--out", f"{folder} contains another evaluation: {'; '.join(differing)}"
+    )
+
+
+def check_is_folder(folder: Path, marker: str, *, field: str = "--out") -> None:
+    """Check that results can be written to a folder: one that has the marker, or is empty or new.
+
+    Raises:
+        InvalidRequest: it is a file, or contains other files and not the marker.
+    """
     if folder.exists() and not folder.is_dir():
-        raise InvalidRequest.of("--out", f"{folder} is not a folder")
-    if folder.is_dir() and not (folder / EVALUATION).exists():
-        names = {each.name for each in folder.iterdir() if not each.name.endswith(WRITING)}
-        if (folder / FIRST_PASS / EVALUATION).exists():
-            names.remove(FIRST_PASS)
-        if others := sorted(names):
-            text = f"{folder} contains {others[0]} but no {EVALUATION}; name an empty or new folder"
-            raise InvalidRequest.of("--out", text)
-    elif folder.is_dir():
-        stored = _read_evaluation(folder)
-        _require_the_same(folder, stored, replace(stored, dataset=origin))
-        size = _size(stored.grid)
-        if size != grid:
-            text = f"grid is {size or 'not set'} in the stored one and {grid or 'not set'} now"
-            raise InvalidRequest.of("--out", f"{folder} contains another evaluation: {text}")
+        raise InvalidRequest.of(field, f"{folder} is not a folder")
+    if not folder.is_dir() or (folder / marker).exists():
+        return
+    if (folder / EARLIER).exists():
+        text = f"{folder} contains results of an earlier version: read them with scaar eval import"
+        raise InvalidRequest.of(field, text)
+    others = sorted(each.name for each in folder.iterdir() if not each.name.endswith(WRITING))
+    if others:
+        text = f"{folder} contains {others[0]} but no {marker}; name an empty or new folder"
+        raise InvalidRequest.of(field, text)
 
 
-def read_results(folder: Path) -> Results:
-    """Return the results in a folder, also while a run is writing to it.
-
-    Of several predictions for one question and setting the last one counts.
+@contextmanager
+def held(folder: Path, *, field: str = "--out") -> Iterator[str]:
+    """Hold a folder for this process, create it if it does not exist, and give its database's URL.
 
     Raises:
-        NotFound: the folder contains no evaluation.
-        DataCorrupt: naming the corrupt file and line.
+        InvalidRequest: another process holds the folder.
+        ScaarError: the folder cannot be created.
     """
-    evaluation = _read_evaluation(folder)
-    questions = tuple(_QUESTION.read_lines(read_whole(folder / QUESTIONS), QUESTIONS))
-    order = [work.key for work in plan_work(evaluation.settings, questions)]
-    found: dict[Key, Prediction] = {}
-    lines = _PREDICTION.read_lines(whole_lines(folder / PREDICTIONS), PREDICTIONS)
-    planned = set(order)
-    for number, prediction in enumerate(lines, 1):
-        key = prediction.setting, prediction.question_id
-        if key not in planned:
-            text = f"{prediction.question_id!r} at {prediction.setting!r} is not in the plan"
-            raise DataCorrupt(f"{PREDICTIONS} line {number}: {text}")
-        found[key] = prediction
-    return Results(evaluation, questions, tuple(found[key] for key in order if key in found))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    with locked(folder, field=field):
+        yield database_url(folder)
 
 
-def put_in_order(folder: Path) -> None:
-    """Sort the predictions of a finished run into the order of the plan, one line each.
-
-    Raises:
-        InvalidRequest: a run is using the folder.
-        ScaarError: the file cannot be written; the predictions are unchanged.
-    """
-    with locked(folder):
-        lines = _in_lines(read_results(folder).predictions)
-        if lines != whole_lines(folder / PREDICTIONS):
-            write_whole(folder / PREDICTIONS, lines)
+def unwritable_database(folder: Path, error: ScaarError) -> ScaarError:
+    """Return the error of a folder whose database refused a write."""
+    path, cause = folder / DATABASE, error.__cause__
+    reason = str(getattr(cause, "orig", cause))
+    if "disk is full" in reason:
+        return unwritable(path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    return ScaarError(f"{path} cannot be written: {reason}")
 
 
-def _require_the_same(folder: Path, stored: Evaluation, requested: Evaluation) -> None:
-    if other := differences(stored, requested):
-        text = f"{folder} contains another evaluation: {'; '.join(other)}"
-        raise InvalidRequest.of("--out", text)
+def database_url(folder: Path) -> str:
+    """Return the URL of the database of a folder."""
+    return f"sqlite:///{folder.absolute() / DATABASE}"
 
 
-def _size(grid: Grid | None) -> int | None:
-    return None if grid is None else grid.size
+def _found(connection: sqlite3.Connection, folder: Path) -> FolderEvaluation | None:
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'evaluations'").fetchall():
+        # The process that created the database was killed.
+        return None
+    rows = connection.execute(
+        "SELECT number, id, specification, evaluation FROM evaluations WHERE parent IS NULL"
+    ).fetchall()
+    if len(rows) > 1:
+        text = f"{folder} contains {len(rows)} evaluations; name one with --target"
+        raise InvalidRequest.of("DIR", f"{text} embedded:{folder} and its id")
+    for number, evaluation_id, spec, evaluation in rows:
+        where = f"the evaluation of {folder}"
+        return FolderEvaluation(
+            *(number, evaluation_id, _SPEC.read(spec.encode(), where)),
+            None if evaluation is None else _EVALUATION.read(evaluation.encode(), where),
+        )
+    return None
 
 
-def _in_lines(predictions: Iterable[Prediction]) -> bytes:
-    return b"".join(map(_PREDICTION.line, predictions))
-
-
-def _read_evaluation(folder: Path) -> Evaluation:
-    path = folder / EVALUATION
+@contextmanager
+def _opened(folder: Path) -> Iterator[sqlite3.Connection]:
+    """A snapshot of the database of a folder."""
+    path = folder / DATABASE
     if not path.exists():
-        raise NotFound(f"{folder} contains no evaluation: there is no {EVALUATION}")
-    content = read_whole(path)
-    if (found := _HEADER.read(content, str(path)).format) != FORMAT:
-        raise DataCorrupt(f"{path} has format {found}; this version of scaar reads {FORMAT}")
-    return _EVALUATION.read(content, str(path))
+        text = f"{folder} contains no evaluation: there is no {DATABASE}"
+        if (folder / EARLIER).exists():
+            text = f"{folder} contains results of an earlier version: read them with"
+            text = f"{text} scaar eval import"
+        raise NotFound(text)
+    # The last reader of a writable database removes the files that SQLite creates beside it.
+    mode = "mode=rw" if os.access(folder, os.W_OK) else "immutable=1"
+    try:
+        with closing(
+            sqlite3.connect(
+                f"file:{quote(str(path.absolute()))}?{mode}", uri=True, isolation_level=None
+            )
+        ) as connection:
+            connection.execute("BEGIN")
+            yield connection
+    except sqlite3.Error as error:
+        raise DataCorrupt(f"{path} cannot be read: {error}") from error

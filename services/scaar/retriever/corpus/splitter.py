@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from scaar.core.errors import InvalidRequest
+from scaar.core.filters import MAX_ID_CHARACTERS
 from scaar.core.types import Passage
-from scaar.retriever.validation import MAX_ID_CHARACTERS
 
 PASSAGE_WORDS = 100
 """Number of words per passage, as in DPR's Wikipedia passages."""

@@ -124,7 +124,9 @@ class IndexCache:
             try:
                 manifest = self._files.read_manifest(name)
                 folder = self._files.root / name / manifest.folder
-                now = self._checksums and self._on_opened is None
+                # Another thread may end the later checks at any time.
+                on_opened = self._on_opened
+                now = self._checksums and on_opened is None
                 index = open_index(folder, manifest, checksums=now)
             except (DataCorrupt, FileNotFoundError) as error:
                 # If the index was replaced or dropped while it was read, read the current one.
@@ -135,8 +137,8 @@ class IndexCache:
             else:
                 if now:
                     self._verified[name] = fingerprint
-                elif self._checksums and self._on_opened is not None:
-                    self._on_opened(name)
+                elif self._checksums and on_opened is not None:
+                    on_opened(name)
                 if stamp is not None:
                     self._keep(name, stamp, index)
                 return index

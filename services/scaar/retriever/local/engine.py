@@ -21,6 +21,7 @@ from scaar.core.types import (
     RetrieveRequest,
     RetrieveResult,
 )
+from scaar.core.validation import check_index_name
 from scaar.retriever.dense import ConfiguredEncoder, Encoder
 from scaar.retriever.local.analysis import EnglishAnalyzer
 from scaar.retriever.local.builds import IndexBuilds
@@ -33,7 +34,7 @@ from scaar.retriever.local.stored_passages import TextAnalysis
 from scaar.retriever.local.verification import verify
 from scaar.retriever.metadata import check_fields
 from scaar.retriever.settings import RetrieverSettings
-from scaar.retriever.validation import check_index_name, check_request
+from scaar.retriever.validation import check_request
 from scaar.retriever.workers import Workers
 
 _log = logging.getLogger(__name__)
@@ -77,8 +78,8 @@ class Bm25sRetriever:
     async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
         """Return at most ``top_k`` passages for each query, ties by passage id.
 
-        Only passages that match all filters are returned; of a BM25 index, only those with a score
-        over 0.
+        Only passages that match all filters are returned, without the excluded ones; of a BM25
+        index, only those with a score over 0.
 
         Raises:
             InvalidRequest: naming each invalid field and its limit.
@@ -257,7 +258,13 @@ class Bm25sRetriever:
         index = self._cache.get(request.index)
         allowed = index.matching_rows(request.filters)
         results: list[tuple[RetrievedPassage, ...]] = []
-        found = index.search(request.queries, request.top_k, self._analysis, allowed=allowed)
+        found = index.search(
+            request.queries,
+            request.top_k,
+            self._analysis,
+            allowed=allowed,
+            excluded=frozenset(request.excluded_ids),
+        )
         while not cancelled.is_set() and (each := next(found, None)) is not None:
             results.append(each)
         # The results may contain damage that was found meanwhile.

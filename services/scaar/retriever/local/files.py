@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from scaar.core.errors import DataCorrupt, NotFound
+from scaar.core.validation import is_index_name
 from scaar.retriever.conditions import already_exists, changed_concurrently, not_found
 from scaar.retriever.local.manifest import MANIFEST_FILE, Manifest, damaged, decode_manifest
-from scaar.retriever.validation import is_index_name
 
 _LOCK_FILE = ".lock"
 _PENDING, _DROPPED = ".pending-", ".dropped-"

@@ -1,7 +1,7 @@
 """BM25 index open for searches, with memory-mapped weights and its terms in memory."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import bm25s
@@ -36,20 +36,19 @@ class LoadedIndex(StoredPassages):
         analysis: TextAnalysis,
         *,
         allowed: Array | None = None,
+        excluded: Collection[str] = (),
     ) -> Iterator[tuple[RetrievedPassage, ...]]:
         for query in queries:
             terms = analysis.analyzer.terms(query)
-            yield self._for_terms(terms, top_k, allowed) if terms else ()
+            yield self._for_terms(terms, top_k, allowed, excluded) if terms else ()
 
     def _for_terms(
-        self, terms: list[str], top_k: int, allowed: Array | None
+        self, terms: list[str], top_k: int, allowed: Array | None, excluded: Collection[str]
     ) -> tuple[RetrievedPassage, ...]:
         try:
             scores = self._weights.get_scores(terms)
-            rows = self._best(scores, top_k, allowed)
-            return tuple(
-                self._retrieved(row, float(scores[row]), rank) for rank, row in enumerate(rows, 1)
-            )
+            rows = self._best(scores, top_k + len(excluded), allowed)
+            return self._retrieved(((row, float(scores[row])) for row in rows), top_k, excluded)
         except UNREADABLE as error:
             raise self._inconsistent() from error
 

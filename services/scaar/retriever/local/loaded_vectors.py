@@ -1,6 +1,6 @@
 """Vector index open for searches, memory-mapped completely."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -37,11 +37,12 @@ class LoadedVectors(StoredPassages):
         analysis: TextAnalysis,
         *,
         allowed: Array | None = None,
+        excluded: Collection[str] = (),
     ) -> Iterator[tuple[RetrievedPassage, ...]]:
         encoder = analysis.configured_encoder.check(self.manifest.name, self._dense)
         for start in range(0, len(queries), _ENCODE_BATCH):
             for vector in encode(encoder, queries[start : start + _ENCODE_BATCH]):
-                yield self._near(vector, top_k, allowed)
+                yield self._near(vector, top_k, allowed, excluded)
 
     def extra_checks(self) -> Iterator[IndexCheck]:
         longest = 0.0
@@ -65,10 +66,12 @@ class LoadedVectors(StoredPassages):
         return vector_of
 
     def _near(
-        self, vector: Vectors, top_k: int, allowed: Array | None
+        self, vector: Vectors, top_k: int, allowed: Array | None, excluded: Collection[str]
     ) -> tuple[RetrievedPassage, ...]:
         try:
-            near = self._index.nearest(vector, top_k, self.id_ranks, allowed=allowed)
+            near = self._index.nearest(
+                vector, top_k + len(excluded), self.id_ranks, allowed=allowed
+            )
         except UNREADABLE as error:
             raise self._inconsistent() from error
-        return tuple(self._retrieved(row, score, rank) for rank, (row, score) in enumerate(near, 1))
+        return self._retrieved(near, top_k, excluded)

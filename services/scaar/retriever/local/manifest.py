@@ -110,6 +110,7 @@ class Manifest:
             metadata_fields=self.metadata_fields,
             dense=self.dense,
             content=self.content,
+            analysis=self.analyzer,
         )
 
     def encode(self) -> bytes:

@@ -2,8 +2,9 @@
 
 import mmap
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -54,10 +55,11 @@ class StoredPassages(ABC):
         analysis: TextAnalysis,
         *,
         allowed: Array | None = None,
+        excluded: Collection[str] = (),
     ) -> Iterator[tuple[RetrievedPassage, ...]]:
         """Yield the best passages for each query, ties by id, among the ``allowed`` rows.
 
-        Scores do not depend on the allowed rows.
+        Passages with ``excluded`` ids are left out. Scores depend on neither.
         """
 
     def extra_checks(self) -> Iterator[IndexCheck]:
@@ -90,9 +92,16 @@ class StoredPassages(ABC):
         except UNREADABLE as error:
             raise self._inconsistent() from error
 
-    def _retrieved(self, row: int, score: float, rank: int) -> RetrievedPassage:
-        stored = self.passage(row)
-        return RetrievedPassage(stored.id, stored.title, stored.text, score, rank, stored.metadata)
+    def _retrieved(
+        self, best: Iterable[tuple[int, float]], top_k: int, excluded: Collection[str]
+    ) -> tuple[RetrievedPassage, ...]:
+        """Return the first ``top_k`` of rows with their scores, without the excluded passages."""
+        stored = ((self.passage(row), score) for row, score in best)
+        kept = ((each, score) for each, score in stored if each.id not in excluded)
+        return tuple(
+            RetrievedPassage(each.id, each.title, each.text, score, rank, each.metadata)
+            for rank, (each, score) in enumerate(islice(kept, top_k), 1)
+        )
 
     def _inconsistent(self) -> DataCorrupt:
         return damaged(self.manifest.name, self._folder.name, "is inconsistent")

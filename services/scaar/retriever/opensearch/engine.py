@@ -26,6 +26,7 @@ from scaar.core.types import (
     RetrieveRequest,
     RetrieveResult,
 )
+from scaar.core.validation import check_index_name
 from scaar.retriever.conditions import not_found, unreadable
 from scaar.retriever.dense import ConfiguredEncoder, Encoder
 from scaar.retriever.metadata import check_fields
@@ -38,7 +39,7 @@ from scaar.retriever.opensearch.search import OpenSearchSearch
 from scaar.retriever.opensearch.server import Server
 from scaar.retriever.opensearch.verification import Verification
 from scaar.retriever.settings import RetrieverSettings
-from scaar.retriever.validation import check_index_name, check_request
+from scaar.retriever.validation import check_request
 
 _log = logging.getLogger(__name__)
 
@@ -83,8 +84,8 @@ class OpenSearchRetriever:
     async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
         """Return at most ``top_k`` passages for each query, ties by passage id.
 
-        Only passages that match all filters are returned; of a BM25 index, only those with a score
-        over 0.
+        Only passages that match all filters are returned, without the excluded ones; of a BM25
+        index, only those with a score over 0.
 
         Raises:
             InvalidRequest: naming each invalid field and its limit.

@@ -68,6 +68,7 @@ class Record:
             metadata_fields=self.metadata_fields,
             dense=self.dense,
             content=self.content,
+            analysis=ANALYZER,
         )
 
     def for_build(self, builder: Builder | None = None) -> "Record":

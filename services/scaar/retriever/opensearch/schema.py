@@ -96,7 +96,13 @@ def delete_lines(passage_id: str) -> bytes:
 
 
 def search_lines(
-    index: str, query: str, top_k: int, *, shards: int, filters: Sequence[Filter] = ()
+    index: str,
+    query: str,
+    top_k: int,
+    *,
+    shards: int,
+    filters: Sequence[Filter] = (),
+    excluded: Sequence[str] = (),
 ) -> bytes:
     """Return the lines of a search for a query, best first, ties by passage id."""
     head: Json = {"index": index, "allow_partial_search_results": False}
@@ -106,9 +112,9 @@ def search_lines(
     # No indexed word contains an unpaired surrogate.
     text = query.encode(errors="replace").decode()
     match: Json = {"match": {CONTENTS: {"query": text}}}
-    if filters:
+    if clauses := _clauses(filters, excluded):
         # The filter context does not affect the scores.
-        match = {"bool": {"must": [match], "filter": filter_clauses(filters)}}
+        match = {"bool": {"must": [match], "filter": clauses}}
     return _lines(head, _best_of(match, top_k))
 
 
@@ -119,24 +125,32 @@ def vector_search_lines(
     *,
     settings: DenseSettings,
     filters: Sequence[Filter] = (),
+    excluded: Sequence[str] = (),
 ) -> bytes:
     """Return the lines of a search for the passages nearest to a vector, ties by passage id.
 
     With filters, the search is always exact, since a graph would find too few of the matching
-    passages, or other ones.
+    passages, or other ones. With exclusions, a graph examines as many more candidates.
     """
     head: Json = {"index": index, "allow_partial_search_results": False}
-    clauses = filter_clauses(filters)
+    clauses = _clauses(filters, excluded)
     if settings.hnsw is None or filters:
         query = exact_query(vector, settings, clauses)
     else:
-        query = graph_query(vector, max(top_k, settings.hnsw.ef_search))
+        query = graph_query(vector, max(top_k + len(excluded), settings.hnsw.ef_search))
+        if clauses:
+            query = {"bool": {"must": [query], "filter": clauses}}
     return _lines(head, _best_of(query, top_k))
 
 
-def filter_clauses(filters: Sequence[Filter]) -> list[Json]:
+def _clauses(filters: Sequence[Filter], excluded: Sequence[str]) -> list[Json]:
     """Return the clauses of a filter context, all of which a passage must match."""
-    return [{"terms": {f"{METADATA}.{each.field}": list(each.values)}} for each in filters]
+    clauses: list[Json] = [
+        {"terms": {f"{METADATA}.{each.field}": list(each.values)}} for each in filters
+    ]
+    if excluded:
+        clauses.append({"bool": {"must_not": {"terms": {"passage_id": list(excluded)}}}})
+    return clauses
 
 
 def passage_of(source: Mapping[str, Any]) -> Passage:

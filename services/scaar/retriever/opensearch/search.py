@@ -117,6 +117,7 @@ class OpenSearchSearch:
                     request.top_k,
                     shards=record.shards,
                     filters=request.filters,
+                    excluded=request.excluded_ids,
                 )
                 for query in queries
             ]
@@ -128,6 +129,7 @@ class OpenSearchSearch:
                 request.top_k,
                 settings=record.dense.settings,
                 filters=request.filters,
+                excluded=request.excluded_ids,
             )
             for vector in await self._encoding.run(encode, encoder, queries)
         ]

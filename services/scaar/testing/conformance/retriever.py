@@ -1,6 +1,7 @@
 """Conformance suite of retrievers."""
 
 from collections.abc import AsyncIterator, Iterable
+from dataclasses import replace
 from typing import ClassVar
 
 import pytest
@@ -339,6 +340,63 @@ class RetrieverConformance:
             assert (
                 tuple(tuple((each.id, each.score) for each in found) for found in filtered) == left
             )
+
+    @pytest.mark.parametrize("top_k", [1, 2, 10])
+    async def test_excluding_equals_removing_the_excluded_passages(
+        self, retriever: IndexKeeper, top_k: int
+    ) -> None:
+        await _carrying(retriever)
+        queries = ("volcano", "a volcano of Iceland", "Etna Fuji")
+        everything = await _found(retriever, "geo", *queries)
+        acme = (Filter("tenant", ("acme",)),)
+        for excluded, filters in (
+            (("b1",), ()),
+            (("n1", "b1", "nobody", "n1"), ()),
+            (("a1", "b1", "a2", "n1"), ()),
+            (("a1", "b1"), acme),
+        ):
+            request = RetrieveRequest(queries, top_k, "geo", filters, excluded)
+            found = (await retriever.retrieve(request)).results
+            left = tuple(
+                [each for each in passages if fits(each.metadata, filters)]
+                for passages in everything
+            )
+            assert found == tuple(
+                tuple(
+                    replace(each, rank=rank)
+                    for rank, each in enumerate(
+                        [each for each in passages if each.id not in excluded][:top_k], 1
+                    )
+                )
+                for passages in left
+            )
+
+    async def test_an_exclusion_does_not_reduce_the_results_below_top_k(
+        self, retriever: IndexKeeper
+    ) -> None:
+        passages = tuple(Passage(f"v{number:04}", "", "volcano") for number in range(1_100))
+        await retriever.index_passages("geo", _each(passages))
+        excluded = tuple(each.id for each in passages[:1_024])
+        request = RetrieveRequest(("volcano",), 5, "geo", excluded_ids=excluded)
+        (found,) = (await retriever.retrieve(request)).results
+        assert not {each.id for each in found} & set(excluded)
+        if self.is_exact:
+            assert [(each.id, each.rank) for each in found] == [
+                (f"v{1_023 + rank}", rank) for rank in range(1, 6)
+            ]
+
+    async def test_wrong_excluded_ids_are_refused(self, retriever: IndexKeeper) -> None:
+        await _carrying(retriever)
+        for wrong, field in (
+            (("a1", ""), "excluded_ids[1]"),
+            (("x" * 513,), "excluded_ids[0]"),
+            (("a\0b",), "excluded_ids[0]"),
+            (("x",) * 1_025, "excluded_ids"),
+            (("x" * 512,) * 65, "excluded_ids"),
+        ):
+            with pytest.raises(InvalidRequest) as caught:
+                await retriever.retrieve(RetrieveRequest(("volcano",), 1, "geo", (), wrong))
+            assert [each.field for each in caught.value.violations] == [field]
 
     async def test_a_filter_on_a_field_that_is_not_declared_is_refused(
         self, retriever: IndexKeeper

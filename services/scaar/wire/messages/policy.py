@@ -23,28 +23,33 @@ def policy_to_fields(
     overrides = write_overrides(request.overrides)
     # A setting goes by its name alone, whether the preset or the overrides contain it.
     check_carried(overrides, pb.PolicyOverrides)
-    if request.name in _PRESETS:
-        return {request.name: {}, "overrides": overrides}
-    return {_NAMED: request.name, "overrides": overrides}
+    given = {"overrides": overrides, "allow_mismatch": request.allow_mismatch}
+    if not request.label:
+        return given
+    if request.label in _PRESETS:
+        return {request.label: {}, **given}
+    return {_NAMED: request.label, **given}
 
 
 def policy_from_pb(
     read_overrides: Callable[[pb.PolicyOverrides], PolicyOverrides], message: pb.Policy
 ) -> PolicyRequest:
-    """Return the policy; default: scaar.
+    """Return the policy; its name is empty if the message has none.
 
     Raises:
         InvalidRequest: a setting is given twice and differs, or is invalid.
     """
     overrides = read_overrides(message.overrides)
+    request = PolicyRequest("", overrides, allow_mismatch=message.allow_mismatch)
     name = message.WhichOneof("preset")
     if name is None:
-        return PolicyRequest(overrides=overrides)
+        return request
     if name == _NAMED:
-        return PolicyRequest(message.name, overrides)
+        return replace(request, name=message.name)
     # The settings of a preset go by the names of the overrides.
     given = {field.name: value for field, value in getattr(message, name).ListFields()}
-    return PolicyRequest(name, _merged(PolicyOverrides(**given), overrides))
+    merged = _merged(PolicyOverrides(**given), overrides)
+    return replace(request, name=name, overrides=merged)
 
 
 def _merged(preset: PolicyOverrides, overrides: PolicyOverrides) -> PolicyOverrides:

@@ -7,23 +7,33 @@ from pathlib import Path
 import pytest
 
 from scaar.cli.completion import (
+    complete_gate,
     complete_index,
+    complete_indexes,
     complete_policies,
     complete_policy,
+    complete_query,
     complete_setting,
+    complete_trigger,
 )
+from scaar.core.gates import GATES
 from scaar.core.policies import PRESETS
 from scaar.core.policies.settings import SETTINGS
+from scaar.core.queries import FORMULATIONS
+from scaar.core.triggers import TRIGGERS
 from scaar.testing.commands import run_scaar
 
 pytestmark = pytest.mark.slow
 
 
-def test_policies_are_completed() -> None:
+def test_policies_and_their_parts_are_completed() -> None:
     assert complete_policy("dra") == ["dragin", "dragin_reference"]
     assert complete_policy("") == list(PRESETS)
     assert complete_policies("scaar,fixed_l") == ["scaar,fixed_length"]
     assert "scaar,scaar" not in complete_policies("scaar,")
+    assert complete_trigger("") == list(TRIGGERS)
+    assert complete_query("") == list(FORMULATIONS)
+    assert complete_gate("") == list(GATES)
 
 
 def test_settings_and_their_values_are_completed() -> None:
@@ -49,6 +59,7 @@ def test_indexes_of_this_machine_are_completed(
         assert run_scaar("index", "build", name, "--corpus", str(corpus)).status == 0
     assert complete_index("g") == ["geo", "glaciers"]
     assert complete_index("gl") == ["glaciers"]
+    assert complete_indexes("geo,g") == ["geo,glaciers"]
     monkeypatch.setenv("SCAAR_RETRIEVER_K1", "many")
     assert complete_index("") == []
 
@@ -64,6 +75,11 @@ def test_completion_makes_no_call_to_a_server(home: Path, monkeypatch: pytest.Mo
     [
         ("scaar ask x --policy dragin_", "dragin_reference"),
         ("scaar eval run --policies fla", "flare"),
+        ("scaar ask x --trigger rind_", "rind_reference"),
+        ("scaar ask x --query pf", "pfq"),
+        ("scaar eval run --gate ge", "gece_proxy"),
+        ("scaar eval run --dataset hot", "hotpotqa"),
+        ("scaar eval ablate thr", "threshold"),
         ("scaar ask x --set window", "window_tokens="),
     ],
 )

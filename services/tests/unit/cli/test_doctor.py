@@ -1,12 +1,41 @@
 """``scaar doctor``: its checks and advice follow the engines of the settings."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import PackageNotFoundError
+from threading import Thread
 
 import pytest
 
 from scaar.testing.commands import run_scaar
 
 NOWHERE = "http://127.0.0.1:1"
+
+
+@contextmanager
+def rejecting(status: int) -> Iterator[str]:
+    """The URL of a server that rejects every request with this status."""
+
+    class Rejection(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.send_error(status)
+
+        def do_POST(self) -> None:
+            self.do_GET()
+
+        def log_message(self, *_: object) -> None:
+            """Keep the log of the test empty."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Rejection) as server:
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @pytest.fixture(autouse=True)
@@ -25,6 +54,21 @@ def test_the_advice_for_a_model_server_is_of_the_server(
     assert ran.status == 1
     assert f"\n    Start the {engine} server, or correct SCAAR_GENERATOR_URL and its" in ran.out
     assert "Restore the file" not in ran.out
+
+
+@pytest.mark.parametrize("engine", ["tgi", "openai"])
+@pytest.mark.parametrize(("status", "text"), [(400, "rejected"), (401, "SCAAR_GENERATOR_API_KEY")])
+def test_the_advice_for_a_rejected_request_is_of_the_server(
+    monkeypatch: pytest.MonkeyPatch, engine: str, status: int, text: str
+) -> None:
+    with rejecting(status) as url:
+        monkeypatch.setenv("SCAAR_GENERATOR_ENGINE", engine)
+        monkeypatch.setenv("SCAAR_GENERATOR_URL", url)
+        monkeypatch.setenv("SCAAR_GENERATOR_PROMPT_PROFILE", "lab")
+        ran = run_scaar("doctor")
+    problem, advice = ran.out.split("✗ generator model: ")[1].splitlines()[:2]
+    assert text in problem
+    assert advice.startswith(f"    Start the {engine} server, or correct SCAAR_GENERATOR_URL")
 
 
 def test_the_advice_for_a_model_folder_is_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:

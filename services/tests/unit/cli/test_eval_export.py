@@ -10,9 +10,8 @@ import pyarrow.parquet
 import pytest
 
 from scaar.evaluator.records import Prediction, Question
-from scaar.evaluator.store.folder import open_results
 from scaar.testing.commands import Ran, run_scaar
-from scaar.testing.evaluations import EVALUATION, LABELS, QUESTIONS, failed, prediction
+from scaar.testing.evaluations import LABELS, QUESTIONS, failed, prediction, store
 
 SUPPORTED = (
     replace(QUESTIONS[0], id="q 1", supports=("p1", "Ada Lovelace", "p1")),
@@ -25,8 +24,7 @@ async def results(folder: Path, questions: tuple[Question, ...] = SUPPORTED) -> 
     ids = [each.id for each in questions]
     made: list[Prediction] = [prediction(label, id_) for id_ in ids for label in LABELS]
     made[-1] = failed(LABELS[-1], ids[-1])
-    with open_results(folder, EVALUATION, questions) as store:
-        await store.add(made)
+    await store(folder, made, questions=questions)
     return str(folder)
 
 

@@ -1,9 +1,10 @@
 import json
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 from scaar.evaluator.results import Evaluation
-from scaar.evaluator.store.folder import open_results
 from scaar.testing import evaluations
 from scaar.testing.commands import run_scaar
 
@@ -19,9 +20,8 @@ def by(model: str, of: Evaluation = ONE) -> Evaluation:
 async def kept(folder: Path, evaluation: Evaluation, *, without: int = 0) -> str:
     """Return a folder of the evaluation without some of its predictions."""
     keys = [(label, each.id) for each in evaluations.QUESTIONS for label in evaluations.LABELS]
-    with open_results(folder, evaluation, evaluations.QUESTIONS) as store:
-        for key in keys[: len(keys) - without]:
-            await store.add([evaluations.prediction(*key)])
+    made = [evaluations.prediction(*key) for key in keys[: len(keys) - without]]
+    await evaluations.store(folder, made, evaluation=evaluation)
     return str(folder)
 
 
@@ -45,14 +45,15 @@ async def test_evaluations_that_cannot_be_joined_are_refused_before_anything_is_
     same = await kept(tmp_path / "same", ONE)
     less = await kept(tmp_path / "less", by("b"), without=2)
     torn = await kept(tmp_path / "torn", by("c"))
-    (tmp_path / "torn" / "predictions.jsonl").write_text('{"setting": 3}\n')
+    with closing(sqlite3.connect(tmp_path / "torn" / "evaluations.sqlite")) as database, database:
+        database.execute("UPDATE predictions SET record = '{}'")
     out = tmp_path / "out"
     for folders, says in (
         ((one,), "DIR: must be at least two folders, not 1"),
         ((one, one), "DIR: names a folder twice"),
         ((one, same), "are the same evaluation: no compared property differs"),
         ((one, less), "less is unfinished: 2 of 6 predictions are missing"),
-        ((one, torn), "torn: predictions.jsonl line 1 is corrupt"),
+        ((one, torn), "torn is corrupt: setting: Field required"),
         ((one, str(tmp_path / "none")), "contains no evaluation"),
     ):
         ran = run_scaar("eval", "join", *folders, "--out", str(out))

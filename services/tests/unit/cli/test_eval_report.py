@@ -3,7 +3,6 @@ from pathlib import Path
 
 import pytest
 
-from scaar.evaluator.store.folder import open_results
 from scaar.testing import evaluations
 from scaar.testing.commands import run_scaar
 
@@ -14,19 +13,18 @@ USAGE = 2
 async def folder(tmp_path: Path) -> Path:
     """Two questions under three settings, of which one failed and one is missing."""
     labels = evaluations.LABELS
-    with open_results(tmp_path, evaluations.EVALUATION, evaluations.QUESTIONS) as store:
-        for label in labels:
-            await store.add([evaluations.prediction(label, "q1")])
-        await store.add([evaluations.failed(labels[0], "q2")])
-        await store.add([evaluations.prediction(labels[1], "q2", answer="logician")])
+    made = [evaluations.prediction(label, "q1") for label in labels]
+    made.append(evaluations.failed(labels[0], "q2"))
+    made.append(evaluations.prediction(labels[1], "q2", answer="logician"))
+    await evaluations.store(tmp_path, made)
     return tmp_path
 
 
 def test_a_report_is_written_beside_the_results(folder: Path) -> None:
-    before = (folder / "evaluation.json").read_bytes()
+    before = (folder / "evaluations.sqlite").read_bytes()
     ran = run_scaar("eval", "report", str(folder))
     assert (ran.status, ran.out) == (0, f"{folder / 'report.html'}\n")
-    assert (folder / "evaluation.json").read_bytes() == before
+    assert (folder / "evaluations.sqlite").read_bytes() == before
     assert len((folder / "scores.csv").read_text().splitlines()) == 6
     message = (folder / "report.md").read_text()
     assert "Of 6 predictions, 1 failed and 1 is missing." in message
@@ -43,7 +41,7 @@ def test_a_report_is_written_to_another_folder_with_options(folder: Path, tmp_pa
         item["title"] for part in written["sections"] for item in part["items"] if "rows" in item
     ]
     assert "Differences from no_retrieval at the chosen settings" in titles
-    assert "EM at a matched retrieval budget, in retrievals per question" in titles
+    assert "EM at a matched retrieval budget, in searches per question" in titles
     assert not (folder / "report.json").exists()
 
 

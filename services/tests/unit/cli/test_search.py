@@ -92,6 +92,16 @@ def test_a_filter_excludes_passages_that_do_not_match(home: Path, tmp_path: Path
         run("volcano", "--index", "geo", "--filter", "licence=free")
 
 
+def test_excluded_passages_are_not_returned(home: Path, tmp_path: Path) -> None:
+    index(tmp_path, *({"id": each, "text": "A volcano."} for each in "abc"))
+    arguments = ("volcano", "--index", "geo", "--format", "json", "--exclude", "a")
+    found = run(*arguments, "--exclude", "c", "--top-k", "1").stdout.splitlines()
+    assert [json.loads(each)["id"] for each in found] == ["b"]
+    excluded = run(*arguments, "--exclude", "b", "--exclude", "c")
+    assert excluded.stdout == ""
+    assert "no passage of geo that is not excluded" in excluded.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -101,6 +111,7 @@ def test_a_filter_excludes_passages_that_do_not_match(home: Path, tmp_path: Path
         (["x", "--top-k", "101"], "top_k: must be 1 to 100, not 101"),
         (["x", "--index", "../lab"], "index: must be"),
         (["x", "--filter", "tenant"], "--filter: must be field=value"),
+        (["x", "--exclude", ""], r"excluded_ids\[0\]: must have 1 to 512 characters, not 0"),
         (["x", "--filter", "Tenant=a"], r"filters\[0\].field: must be a letter"),
     ],
 )

@@ -45,7 +45,7 @@ def test_spending_reduces_the_budget_and_counts_as_usage() -> None:
         1,
         1.75,
     )
-    assert budget.usage() == Usage(1, 2, 4, 16, 1250.0)
+    assert budget.usage() == Usage(1, 2, 4, 16, 1250.0, searches=1)
 
 
 def test_tokens_that_nobody_read_cost_nothing_of_the_budget() -> None:

@@ -84,7 +84,7 @@ def sources(generator: ScriptedGenerator, scorer: ScriptedScorer) -> Sources:
 def test_every_kind_has_a_provider_whose_field_has_its_name() -> None:
     assert set(PROVIDERS) == set(EvidenceKind)
     gathered = {kind.value for kind in EvidenceKind if PROVIDERS[kind].gather is not None}
-    assert {each.name for each in fields(Evidence)} == {"words", "tokens", *gathered}
+    assert {each.name for each in fields(Evidence)} == {"words", "tokens", "context", *gathered}
 
 
 async def test_kinds_are_gathered_concurrently() -> None:

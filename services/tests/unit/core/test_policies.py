@@ -33,6 +33,7 @@ from scaar.core.types import (
     RecommendedSettings,
     SettingSource,
 )
+from scaar.testing.artefacts import LEARNED
 from scaar.v1 import generator_pb2, policy_pb2
 
 
@@ -150,7 +151,7 @@ def test_a_default_is_valid_wherever_the_setting_has_an_effect() -> None:
         for setting in adjustable(preset) - idle(given).keys():
             default = SETTINGS[setting].default(preset, given)
             limit = SETTINGS[setting].limit
-            assert limit is None or limit.holds(default), (name, setting)
+            assert limit is None or default is None or limit.holds(default), (name, setting)
 
 
 def test_flare_has_one_threshold_and_queries_with_the_draft() -> None:
@@ -267,9 +268,11 @@ def test_a_query_by_attention_needs_attention_under_any_trigger() -> None:
 @pytest.mark.parametrize("trigger", TRIGGERS)
 @pytest.mark.parametrize("query", FORMULATIONS)
 def test_every_trigger_combines_with_every_query(trigger: str, query: str) -> None:
-    for included in (None,) if query == "question" else (None, True, False):
+    without = query in ("question", "uncovered_question")
+    for included in (None,) if without else (None, True, False):
         overrides = PolicyOverrides(trigger=trigger, query=query, include_question=included)
-        request = PolicyRequest("scaar", overrides)
+        learned = LEARNED if trigger == "learned" else None
+        request = PolicyRequest("scaar", overrides, learned=learned)
         assert wrong_fields(request) == []
         policy = effective_policy(request, model())
         assert (policy.trigger, policy.query.formulation) == (trigger, query)

@@ -1,5 +1,6 @@
 """Registries with packages in a folder of the path; the example package is tested as installed."""
 
+import asyncio
 from importlib.metadata import EntryPoint
 
 import pytest
@@ -47,6 +48,44 @@ def test_parts_of_packages_follow_the_built_in_ones(installed: list[EntryPoint])
     assert list(Names(found, lambda number: number > 2)) == ["e", "pi"]
     assert "one" not in Names(found, lambda number: number > 2)
     assert found.unknown("three") == "there is no number 'three'; known: one, two, e, pi"
+
+
+def test_parts_of_a_block_are_seen_by_its_tasks_alone(installed: list[EntryPoint]) -> None:
+    installed.append(point("pi", "math:pi"))
+    found = numbers()
+
+    async def read() -> tuple[list[str], int]:
+        return list(found), len(found)
+
+    async def with_three() -> None:
+        outside = asyncio.create_task(read())
+        with found.with_parts({"three": 3.0}), found.with_parts({"four": 4.0}):
+            assert await asyncio.create_task(read()) == (["one", "two", "three", "four", "pi"], 5)
+            assert await asyncio.to_thread(found.get, "three") == 3.0
+            assert await outside == (["one", "two", "pi"], 3)
+        assert await read() == (["one", "two", "pi"], 3)
+
+    asyncio.run(with_three())
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "problem"),
+    [
+        ("Three", 3.0, "number 'Three': the name must be lower-case letters"),
+        ("one", 3.0, "number 'one': scaar has a number of this name"),
+        ("pi", 3.0, "number 'pi': scaar has a number of this name"),
+        ("three", 3, "number 'three': it must be a float, not a int"),
+        ("eleven", 11.0, "number 'eleven': it: is too large"),
+    ],
+)
+def test_an_invalid_part_of_a_block_is_refused(
+    installed: list[EntryPoint], name: str, part: float, problem: str
+) -> None:
+    installed.append(point("pi", "math:pi"))
+    found = numbers()
+    with pytest.raises(ExtensionInvalid, match=problem), found.with_parts({name: part}):
+        pass
+    assert list(found) == ["one", "two", "pi"]
 
 
 def test_a_built_in_part_does_not_load_packages(installed: list[EntryPoint]) -> None:

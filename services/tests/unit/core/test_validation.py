@@ -142,8 +142,10 @@ def test_a_request_id_that_metadata_cannot_carry_is_refused(request_id: str) -> 
     assert wrong(replace(REQUEST, request_id=request_id)) == [expected]
 
 
-def test_an_index_must_be_named() -> None:
-    assert wrong(replace(REQUEST, index="")) == ["index: must name an index"]
+def test_the_name_of_an_index_is_checked() -> None:
+    for index in ("", "A", "-a", "a" * 65):
+        rule = "must be 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit"
+        assert wrong(replace(REQUEST, index=index)) == [f"index: {rule}, not {index!r}"]
 
 
 def test_every_wrong_field_is_named_together() -> None:

@@ -2,11 +2,14 @@ from pathlib import Path
 
 import pytest
 
-from scaar.core.errors import DataCorrupt, NotFound
+from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound
 from scaar.core.gates.proxy import GateProxy
 from scaar.core.gates.proxy_json import proxy_to_json
 from scaar.core.gates.word_statistics import WordStatistics
-from scaar.orchestrator.settings import OrchestratorSettings
+from scaar.core.policies.artefact_json import artefact_to_json
+from scaar.core.types import PolicyRequest
+from scaar.orchestrator.settings import OrchestratorSettings, read_artefact
+from scaar.testing.artefacts import artefact_of
 
 PROXY = GateProxy("lm", "", WordStatistics("a list", {"who": 0.5}, 0.1), 0.0, (1.0, 2.0, 3.0), 0.5)
 
@@ -26,3 +29,39 @@ def test_a_missing_or_invalid_gate_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "gate.json").write_text("[]")
     with pytest.raises(DataCorrupt, match=r"gate\.json: must be a JSON object"):
         OrchestratorSettings(gate_file=tmp_path / "gate.json").read_gate()
+
+
+def test_tuned_policies_are_read_from_their_folder(tmp_path: Path) -> None:
+    assert len(OrchestratorSettings().read_policies()) == 0
+    one, other, third = (artefact_of(name) for name in ("one", "other", "third"))
+    (tmp_path / "a.json").write_bytes(artefact_to_json(one))
+    (tmp_path / "b.json").write_bytes(artefact_to_json(other))
+    (tmp_path / "notes.txt").write_text("no artefact")
+    settings = OrchestratorSettings(policy_folder=tmp_path, default_policy="other")
+    policies = settings.read_policies([third])
+    assert list(policies.values()) == [one, other, third]
+    assert policies.resolve(PolicyRequest("")).artefact == "other"
+
+
+def test_every_invalid_artefact_of_the_folder_is_named(tmp_path: Path) -> None:
+    content = artefact_to_json(artefact_of("one"))
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.json").write_bytes(content)
+    (tmp_path / "c.json").write_bytes(content.replace(b"0.42", b"0.43"))
+    (tmp_path / "d.json").write_text("[]")
+    with pytest.raises(InvalidRequest) as caught:
+        OrchestratorSettings(policy_folder=tmp_path).read_policies()
+    assert {each.field for each in caught.value.violations} == {"policy_folder"}
+    changed, no_object, twice = (each.description for each in caught.value.violations)
+    assert changed.startswith(f"{tmp_path / 'c.json'}: digest: is ")
+    assert no_object == f"{tmp_path / 'd.json'}: must be a JSON object"
+    assert twice == f"{tmp_path / 'b.json'}: another artefact has the name one"
+
+
+def test_a_missing_folder_and_an_unknown_default_policy_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidRequest, match=r"^policy_folder: .*missing cannot be read: No such"):
+        OrchestratorSettings(policy_folder=tmp_path / "missing").read_policies()
+    with pytest.raises(InvalidRequest, match="^default_policy: there is no policy 'guess'"):
+        OrchestratorSettings(default_policy="guess").read_policies()
+    with pytest.raises(NotFound, match=r"policy\.json cannot be read: No such file"):
+        read_artefact(tmp_path / "policy.json")

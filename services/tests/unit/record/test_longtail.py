@@ -19,8 +19,7 @@ from scaar.core.gates.word_statistics import WordStatistics
 from scaar.core.types import GateJudged, Usage
 from scaar.evaluator.records import Prediction, Question, Setting
 from scaar.evaluator.results import DatasetOrigin, Evaluation
-from scaar.evaluator.store.folder import open_results
-from scaar.evaluator.studies.longtail import detection
+from scaar.evaluator.statistics import detection
 from scaar.evaluator.studies.longtail.folder import open_labelling
 from scaar.evaluator.studies.longtail.gece import Variant
 from scaar.evaluator.studies.longtail.records import Label, Labelling, Parts
@@ -91,9 +90,8 @@ async def keep_run(
     folder: Path, settings: tuple[Setting, ...] = SETTINGS, *, without: int = 0
 ) -> None:
     requested = [prediction(setting, question) for question in QUESTIONS for setting in settings]
-    with open_results(folder, evaluation(settings), QUESTIONS) as store:
-        for each in requested[: len(requested) - without]:
-            await store.add([each])
+    made = requested[: len(requested) - without]
+    await evaluations.store(folder, made, evaluation=evaluation(settings), questions=QUESTIONS)
 
 
 def keep_labels(folder: Path, seed: int, questions: tuple[Question, ...] = QUESTIONS) -> None:

@@ -8,7 +8,6 @@ from record.evaluations import add_command, read_evaluations
 from record.page import write_page
 from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound
 from scaar.evaluator.results import Evaluation
-from scaar.evaluator.store.folder import open_results
 from scaar.testing import evaluations
 from scaar.testing.evaluations import EVALUATION, LABELS, QUESTIONS
 
@@ -20,9 +19,8 @@ def by(model: str) -> Evaluation:
 
 async def keep(root: Path, name: str, evaluation: Evaluation, *, without: int = 0) -> None:
     keys = [(label, each.id) for each in QUESTIONS for label in LABELS]
-    with open_results(root / name, evaluation, QUESTIONS) as store:
-        for key in keys[: len(keys) - without]:
-            await store.add([evaluations.prediction(*key)])
+    made = [evaluations.prediction(*key) for key in keys[: len(keys) - without]]
+    await evaluations.store(root / name, made, evaluation=evaluation)
     add_command(root, name, f"scaar eval run --out .results/{name}")
 
 

@@ -122,6 +122,23 @@ async def test_a_graph_finds_nearly_all_and_with_filters_all(
         assert [name for name, _ in await search(retriever, query, filters=filters)] == reported
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", VectorMetric)
+async def test_a_graph_replaces_excluded_passages_by_the_next_ones(
+    root: Path, metric: VectorMetric
+) -> None:
+    passages, retriever = numbered(3_000), engine(root, ChanceEncoder())
+    dense = DenseSettings(metric, HnswSettings(m=16, ef_construction=100, ef_search=100))
+    await retriever.index_passages("geo", stream(passages), metadata_fields=("part",), dense=dense)
+    for query in (f"query {number}" for number in range(20)):
+        first = await search(retriever, query, 40)
+        excluded = tuple(name for name, _ in first[:30])
+        request = RetrieveRequest((query,), 10, "geo", excluded_ids=excluded)
+        (found,) = (await retriever.retrieve(request)).results
+        assert [(each.id, each.score) for each in found] == first[30:]
+        assert [each.rank for each in found] == list(range(1, 11))
+
+
 @given(
     st.lists(st.sampled_from([0.0, 1.0, 2.0]), min_size=1, max_size=120),
     st.integers(1, 100),

@@ -79,6 +79,24 @@ def test_a_request_at_its_limits_passes() -> None:
     request = orchestrator_pb2.AnswerRequest(question="q" * 8_000, filters=filters)
     request.policy.CopyFrom(policy_pb2.Policy(scaar=policy_pb2.ScaarPolicy(theta=0.5)))
     ORCHESTRATOR.check("Answer", request.SerializeToString())
+    search = orchestrator_pb2.SearchRequest(
+        query="q" * 32_768,
+        filters=[retriever_pb2.Filter(field="a" * 64, values=["x" * 32] * 256)] * 4,
+        excluded_ids=["x" * 32] * 1_024,
+    )
+    ORCHESTRATOR.check("Search", search.SerializeToString())
+
+
+@pytest.mark.parametrize(
+    ("ids", "field"),
+    [(["x"] * 1_025, "excluded_ids"), (["x", "é" * 513], "excluded_ids[1]")],
+)
+def test_excluded_ids_are_limited_in_searches_and_retrievals(ids: list[str], field: str) -> None:
+    for limits, method, request in (
+        (ORCHESTRATOR, "Search", orchestrator_pb2.SearchRequest(query="a", excluded_ids=ids)),
+        (RETRIEVER, "Retrieve", retriever_pb2.RetrieveRequest(queries=["a"], excluded_ids=ids)),
+    ):
+        assert wrong(limits, method, request)[0] == field
 
 
 @pytest.mark.parametrize("character", ["x", "é", "日", "🎬"])

@@ -12,20 +12,24 @@ from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.core.policies import PRESETS
 from scaar.core.policies.settings import adjustable
 from scaar.core.types import PolicyRequest
-from scaar.evaluator.datasets.checksum import checksum_of
 from scaar.evaluator.planning.settings import setting_of
 from scaar.evaluator.records import Question
-from scaar.evaluator.results import DatasetOrigin, Results
+from scaar.evaluator.results import Results
 from scaar.evaluator.run import Run, run_in_folder
 from scaar.evaluator.scoring.scores import scores_of
-from scaar.evaluator.store.folder import FIRST_PASS
+from scaar.evaluator.specification import EvaluationSpec
 from scaar.evaluator.studies.grid.candidates import first_pass_settings, quantiles, trigger_scores
-from scaar.evaluator.studies.grid.first_pass import first_pass
+from scaar.evaluator.studies.grid.first_pass import (
+    first_pass_spec,
+    origin_of_split,
+    require_answers,
+    require_development,
+)
 
 CANDIDATES = 64
 """Maximum number of candidates; bisecting them takes six runs."""
-THETA = "theta-"
-"""Prefix of the folder of a theta's run."""
+FIRST_PASS, THETA = "first_pass", "theta-"
+"""The folder of the run that drafts the questions, and the prefix of that of a theta's run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,30 +89,34 @@ def check_calibration_folder(folder: Path) -> None:
 async def calibrate(
     run: Run,
     folder: Path,
-    policy: PolicyRequest,
+    spec: EvaluationSpec,
     development: Sequence[Question],
     *,
-    origin: DatasetOrigin,
     budget: float,
 ) -> Calibration:
-    """Find the theta on the development questions; every run has its own folder.
+    """Find the theta of the only policy on the development questions; every run has its folder.
 
     Raises:
-        ScaarError: no sentence was judged, or a question failed.
+        ScaarError: there is no development question, no sentence was judged, or a question failed.
     """
-    (judging,) = first_pass_settings([setting_of(policy)])
-    found = await first_pass(run, folder / FIRST_PASS, [judging], development, origin=origin)
+    require_development(development)
+    policy = spec.settings[0].policy
+    (judging,) = first_pass_settings(spec.settings)
+    first_pass = first_pass_spec(spec, [judging], development)
+    found = await run_in_folder(run, folder / FIRST_PASS, first_pass, development)
+    require_answers(found.predictions)
     thetas = quantiles(trigger_scores(found.predictions), CANDIDATES)
     if not thetas:
         raise ScaarError(f"{judging.label}: no sentence was judged, so theta cannot be placed")
-    split = replace(origin, questions=len(development), checksum=checksum_of(development))
+    split = replace(spec, dataset=origin_of_split(spec.dataset, development))
     tried: dict[int, Spent] = {}
 
     async def spent(at: int) -> float:
         if at not in tried:
             at_theta = replace(policy, overrides=replace(policy.overrides, theta=thetas[at]))
             where = folder / f"{THETA}{thetas[at]:g}"
-            tried[at] = await _spent(run, where, at_theta, development, origin=split)
+            requested = replace(split, settings=(setting_of(at_theta),))
+            tried[at] = await _spent(run, where, requested, development)
         return tried[at].retrievals
 
     low, high = 0, len(thetas) - 1
@@ -124,30 +132,25 @@ async def calibrate(
 
 
 async def _spent(
-    run: Run,
-    folder: Path,
-    policy: PolicyRequest,
-    questions: Sequence[Question],
-    *,
-    origin: DatasetOrigin,
+    run: Run, folder: Path, spec: EvaluationSpec, questions: Sequence[Question]
 ) -> Spent:
-    setting = setting_of(policy)
-    results = await run_in_folder(run, folder, [setting], questions, origin=origin)
+    setting = spec.settings[0]
+    results = await run_in_folder(run, folder, spec, questions)
     failed = sum(each.failure is not None for each in results.predictions)
     if failed:
         text = f"{failed} questions failed at {setting.label}; try them again with --retry-failed"
         raise ScaarError(text)
-    theta = policy.overrides.theta
+    theta = setting.policy.overrides.theta
     assert theta is not None
     return Spent(theta, *_retrievals(results))
 
 
 def _retrievals(results: Results) -> tuple[float, float, float]:
-    """The mean number of retrievals per question, with the bounds of its 95% interval."""
+    """The mean number of searches per question, with the bounds of its 95% interval."""
     # Statistics load numpy, which no other command needs.
     from scaar.evaluator.statistics.estimate import estimate
+    from scaar.evaluator.statistics.matched import SEARCHES
     from scaar.evaluator.statistics.means import means_of, resampled_means
-    from scaar.evaluator.statistics.selection import RETRIEVALS
     from scaar.evaluator.statistics.table import TableBuilder
 
     builder = TableBuilder(results.questions, results.evaluation.settings)
@@ -155,7 +158,7 @@ def _retrievals(results: Results) -> tuple[float, float, float]:
         builder.add_score(score)
     table = builder.build()
     means, samples = (
-        found.of(RETRIEVALS)[:, 0] for found in (means_of(table), resampled_means(table, seed=0))
+        found.of(*SEARCHES)[:, 0] for found in (means_of(table), resampled_means(table, seed=0))
     )
     found = estimate(means, samples)
     assert found.value is not None

@@ -101,7 +101,13 @@ def count_settings(settings: Iterable[Setting], size: int) -> int:
 
 
 def _has_theta(policy: PolicyRequest) -> bool:
-    return "theta" in adjustable(PRESETS[policy.name])
+    """Whether theta is placed: the policy takes one and names none, and its range has several."""
+    preset = PRESETS[policy.name]
+    trigger = policy.overrides.trigger or preset.trigger
+    if "theta" not in adjustable(preset) or policy.overrides.theta is not None or trigger is None:
+        return False
+    limit = TRIGGERS[trigger].theta
+    return limit.minimum != limit.maximum
 
 
 def _trigger(setting: Setting) -> Setting:

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from scaar.core.errors import ScaarError
 from scaar.evaluator.datasets.checksum import checksum_of
 from scaar.evaluator.records import Decision, Prediction, Question, Setting
-from scaar.evaluator.results import DatasetOrigin, Grid, Results
-from scaar.evaluator.run import Run, run_in_folder
-from scaar.evaluator.splits import Splits, split_questions
+from scaar.evaluator.results import DatasetOrigin, Grid
+from scaar.evaluator.specification import EvaluationSpec
+from scaar.evaluator.splits import Splits
 from scaar.evaluator.studies.grid.candidates import (
     candidates_of,
     first_pass_settings,
@@ -20,50 +19,18 @@ MAX_RETRIEVALS = 0
 """Retrievals of an answer in the first pass."""
 
 
-async def place_grid(
-    run: Run,
-    folder: Path,
-    settings: Sequence[Setting],
-    questions: Sequence[Question],
-    *,
-    origin: DatasetOrigin,
-    size: int,
-) -> tuple[tuple[Setting, ...], Grid]:
-    """Return the settings at the candidates of theta, and the grid of the candidates.
-
-    Raises:
-        ScaarError: the development split has no question or too few distinct trigger scores, or
-            the first pass failed.
-    """
-    splits = split_questions(questions, seed=origin.seed)
-    judging = first_pass_settings(settings)
-    predictions: Sequence[Prediction] = ()
-    if judging:
-        found = await first_pass(run, folder, judging, splits.development, origin=origin)
-        predictions = found.predictions
-    return place_candidates(settings, predictions, splits, size=size)
-
-
-async def first_pass(
-    run: Run,
-    folder: Path,
-    judging: Sequence[Setting],
-    development: Sequence[Question],
-    *,
-    origin: DatasetOrigin,
-) -> Results:
-    """Return the predictions of the development questions without retrieval.
-
-    Raises:
-        ScaarError: there is no development question, or a question failed.
-    """
-    require_development(development)
-    budget = replace(run.template.budget, max_retrievals=MAX_RETRIEVALS)
-    drafting = replace(run, template=replace(run.template, budget=budget))
-    split = origin_of_split(origin, development)
-    found = await run_in_folder(drafting, folder, judging, development, origin=split)
-    require_answers(found.predictions, "; try again with --retry-failed")
-    return found
+def first_pass_spec(
+    spec: EvaluationSpec, judging: Sequence[Setting], development: Sequence[Question]
+) -> EvaluationSpec:
+    """Return the first pass of an evaluation: its development questions, without retrieval."""
+    return EvaluationSpec(
+        dataset=origin_of_split(spec.dataset, development),
+        settings=tuple(judging),
+        index=spec.index,
+        timeout_s=spec.timeout_s,
+        cache_generations=spec.cache_generations,
+        max_retrievals=MAX_RETRIEVALS,
+    )
 
 
 def place_candidates(
@@ -109,13 +76,13 @@ def require_development(questions: Sequence[Question]) -> None:
         raise ScaarError("the development split has no question; use more questions")
 
 
-def require_answers(predictions: Sequence[Prediction], advice: str = "") -> None:
+def require_answers(predictions: Sequence[Prediction]) -> None:
     """Check that no question of a first pass failed.
 
     Raises:
-        ScaarError: questions failed; the message ends with the advice.
+        ScaarError: questions failed.
     """
     failures = [each.failure for each in predictions if each.failure is not None]
     if failures:
         text = f"{len(failures)} questions failed in the first pass, the first with"
-        raise ScaarError(f"{text} {failures[0].message}{advice}")
+        raise ScaarError(f"{text} {failures[0].message}; try again with --retry-failed")

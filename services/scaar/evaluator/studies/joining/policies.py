@@ -6,7 +6,7 @@ from scaar.evaluator.report.cells import estimated, measure_title, score_column,
 from scaar.evaluator.report.matched_budgets import NOT_REACHED, TARGETS, at_retrievals
 from scaar.evaluator.report.model import Cell, Column, Section, Table
 from scaar.evaluator.report.summary import measures_shown, of_setting_chosen
-from scaar.evaluator.statistics.matched import RETRIEVALS as SPENT
+from scaar.evaluator.statistics.matched import SEARCHES as SPENT
 from scaar.evaluator.statistics.selection import RETRIEVALS
 from scaar.evaluator.statistics.variants import PolicyVariant
 from scaar.evaluator.studies.joining.axes import Axis
@@ -21,7 +21,7 @@ def tabulate_policies(joined: Joined) -> Section:
     title = measure_title(joined.measure)
     rows = []
     for at, analysis in enumerate(joined.analyses):
-        areas = areas_of(analysis, "retrievals", SPENT)
+        areas = areas_of(analysis, "searches", SPENT)
         known = {each.name: each for each in analysis.variants}
         for name in joined.policies():
             variant = known.get(name)

@@ -7,7 +7,7 @@ from scaar.core.errors import InvalidRequest
 from scaar.evaluator.report.model import Report
 from scaar.evaluator.report.options import ReportOptions
 from scaar.evaluator.report.writer import write_files
-from scaar.evaluator.store.folder import EVALUATION
+from scaar.evaluator.store.folder import DATABASE
 from scaar.evaluator.studies.joining.evaluations import join
 from scaar.evaluator.studies.joining.report import compose_joined
 
@@ -22,7 +22,7 @@ def write_joined(
         DataCorrupt: naming the folder and the corrupt file.
         ScaarError: a file cannot be written.
     """
-    if (out / EVALUATION).exists():
+    if (out / DATABASE).exists():
         text = f"{out} contains an evaluation with its own report; name another folder"
         raise InvalidRequest.of("--out", text)
     if out.exists() and not out.is_dir():

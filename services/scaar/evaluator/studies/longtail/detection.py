@@ -1,7 +1,6 @@
 """How well a label finds a known tail: its precision at a share, and its AUROC."""
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,10 +9,9 @@ from numpy.typing import NDArray
 
 from scaar.core.errors import InvalidRequest
 from scaar.evaluator.records import Question
+from scaar.evaluator.statistics.detection import auroc, entity_draws
 from scaar.evaluator.studies.longtail.gece import count_of
 from scaar.evaluator.studies.longtail.records import Label
-
-RESAMPLES = 1_000
 
 _Floats = NDArray[np.float64]
 
@@ -83,7 +81,7 @@ def detection(
 ) -> tuple[Found, ...]:
     """Return how well each order of :data:`BY` finds the tail."""
     truths = np.array(tail)
-    draws = entity_draws(questions, truths, seed=seed)
+    draws = entity_draws([each.entity for each in questions], truths, seed=seed)
     return tuple(
         Found(
             by=name,
@@ -106,21 +104,6 @@ def precision_at(scores: _Floats, truths: NDArray[np.bool_], share: float) -> fl
     return float((truths[above].sum() + truths[at_edge].mean() * left) / most)
 
 
-def auroc(scores: _Floats, truths: NDArray[np.bool_], share: float = 0.0) -> float:
-    """Return how often a question of the tail scores above one of the head; ties count one half.
-
-    Not a number if one of the two is empty.
-    """
-    ordered = np.sort(scores)
-    below = np.searchsorted(ordered, scores, side="left")
-    ranks = (below + np.searchsorted(ordered, scores, side="right") + 1) / 2
-    positive = int(truths.sum())
-    pairs = positive * (len(truths) - positive)
-    if not pairs:
-        return math.nan
-    return float((ranks[truths].sum() - positive * (positive + 1) / 2) / pairs)
-
-
 def bounded(
     measure: Callable[[_Floats, NDArray[np.bool_], float], float],
     scores: _Floats,
@@ -134,19 +117,3 @@ def bounded(
     defined = [each for each in drawn if not math.isnan(each)] or [value]
     low, high = np.quantile(defined, (0.025, 0.975))
     return Bounded(value, float(low), float(high))
-
-
-def entity_draws(
-    questions: Sequence[Question], truths: NDArray[np.bool_], *, seed: int = 0
-) -> tuple[NDArray[np.intp], ...]:
-    """Return bootstrap samples of whole entities, as positions, that have both kinds."""
-    entities: defaultdict[str, list[int]] = defaultdict(list)
-    for number, question in enumerate(questions):
-        entities[question.entity].append(number)
-    groups = [np.array(each) for each in entities.values()]
-    chance = np.random.default_rng(seed)
-    drawn = (
-        np.concatenate([groups[each] for each in chance.integers(len(groups), size=len(groups))])
-        for _ in range(RESAMPLES)
-    )
-    return tuple(each for each in drawn if 0 < truths[each].sum() < len(each))

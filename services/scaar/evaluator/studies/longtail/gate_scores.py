@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from scaar.core.types import GateJudged
 from scaar.evaluator.records import Question
-from scaar.evaluator.studies.longtail.detection import Bounded, auroc, bounded, entity_draws
+from scaar.evaluator.statistics.detection import auroc, entity_draws
+from scaar.evaluator.studies.longtail.detection import Bounded, bounded
 
 _Floats = NDArray[np.float64]
 _Truths = NDArray[np.bool_]
@@ -41,7 +42,7 @@ def score_gate(
     truths = np.array(tail)
     passed = np.array([float(each.passed) for each in judged])
     probabilities = np.array([each.probability for each in judged])
-    draws = entity_draws(questions, truths, seed=seed)
+    draws = entity_draws([each.entity for each in questions], truths, seed=seed)
     return GateScores(
         passed=bounded(_share, passed, truths, draws),
         precision=bounded(_precision, passed, truths, draws),

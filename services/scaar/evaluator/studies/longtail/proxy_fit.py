@@ -14,7 +14,8 @@ from scaar.core.gates.proxy import Evidence, GateProxy
 from scaar.core.gates.word_statistics import WordStatistics
 from scaar.evaluator.records import Question
 from scaar.evaluator.splits import Split, split_of
-from scaar.evaluator.studies.longtail.detection import auroc, precision_at
+from scaar.evaluator.statistics.detection import auroc
+from scaar.evaluator.studies.longtail.detection import precision_at
 from scaar.evaluator.studies.longtail.gece import Variant, called_long_tail, count_of
 from scaar.evaluator.studies.longtail.records import Label, Labelling
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from scaar.core.errors import InvalidRequest
 from scaar.core.queries import FORMULATIONS, build_query
+from scaar.core.text.words import split_words
 from scaar.core.types import (
     AttendedWord,
     JudgedWord,
@@ -66,6 +67,8 @@ def request(formulation: str, include_question: bool = False, **settings: Any) -
         ("full_context", "It is a film. It is old.", ()),
         ("pfq", "Nosferatu", (0,)),
         ("content_words", "Nosferatu directed", (0, 2)),
+        ("span_masked", "Nosferatu was directed by", (0, 1, 2, 3)),
+        ("uncovered_question", f"{QUESTION} Nosferatu was directed by", (0, 1, 2, 3)),
         ("attention", "Who directed Nosferatu? It is a film.", ()),
         ("attention_reference", "directed Nosferatu? film.", ()),
     ],
@@ -76,7 +79,7 @@ def test_each_formulation_asks_for_its_own_words(
     assert build_query(request(formulation)) == Query(expected, formulation, kept)
 
 
-@pytest.mark.parametrize("formulation", list(FORMULATIONS))
+@pytest.mark.parametrize("formulation", sorted(FORMULATIONS.keys() - {"uncovered_question"}))
 def test_an_included_question_is_first_and_only_once(formulation: str) -> None:
     alone = build_query(request(formulation)).text
     included = build_query(request(formulation, include_question=True)).text
@@ -252,3 +255,69 @@ def test_tokens_of_a_word_stay_together_in_the_query() -> None:
     assert build_query(requested).text == "Nos atu was"
     sure = tuple(replace(word, uncertain=False) for word in words)
     assert build_query(replace(requested, words=sure)).text == "Nosferatu was"
+
+
+def drafted(text: str, *uncertain: str) -> tuple[JudgedWord, ...]:
+    """Return the words of a draft; ``uncertain`` ones are marked."""
+    return tuple(
+        JudgedWord(word.text, word.start, word.end, 0.5, 0.8, uncertain=word.text in uncertain)
+        for word in split_words(text)
+    )
+
+
+@pytest.mark.parametrize(
+    ("draft", "uncertain", "expected"),
+    [
+        (
+            "The film Silent Harbour was directed by Anna Kowalski.",
+            ["Anna"],
+            "The film Silent Harbour was directed by",
+        ),
+        ("Anna Kowalski was born on May 12, 1990.", ["12,"], "Anna Kowalski was born on"),
+        ("Anna Kowalski was reportedly born in Rome.", ["reportedly"], None),
+        ("Anna Kowalski, a director, was born.", [], "Anna Kowalski, a director, was born."),
+        ("彼は 東京 で 生まれた", ["東京"], "彼は で 生まれた"),
+    ],
+)
+def test_one_uncertain_word_masks_its_whole_span(
+    draft: str, uncertain: list[str], expected: str | None
+) -> None:
+    requested = replace(request("span_masked"), words=drafted(draft, *uncertain))
+    alone = " ".join(word for word in draft.split() if word not in uncertain)
+    assert build_query(requested).text == (expected or alone)
+
+
+@given(st.lists(st.tuples(st.text("Aab1é.,", min_size=1), st.booleans()), min_size=1))
+def test_a_masked_query_has_no_word_of_an_uncertain_span(words: list[tuple[str, bool]]) -> None:
+    marked = words_of(*((text, 0.1, uncertain) for text, uncertain in words))
+    by_word = build_query(replace(request("current_sentence"), words=marked))
+    query = build_query(replace(request("span_masked"), words=marked))
+    assert set(query.kept) <= set(by_word.kept)
+    if not any(word.uncertain for word in marked):
+        assert query.kept == by_word.kept
+
+
+def test_the_uncovered_question_leaves_out_what_was_stated() -> None:
+    requested = replace(
+        request("uncovered_question"),
+        question="Was Silent Harbour's director older than that of Nosferatu?",
+        accepted=("The film Silent Harbour was directed by Anna.",),
+        words=drafted("The film Nosferatu was by Max Orlok.", "Max", "Orlok."),
+    )
+    expected = "director older than that of Nosferatu? The film Nosferatu was by"
+    assert build_query(requested) == Query(expected, "uncovered_question", (0, 1, 2, 3, 4))
+
+
+def test_a_fused_query_is_pfq_and_the_current_sentence() -> None:
+    requested = request("fused", include_question=True, alpha=20.0)
+    assert build_query(requested) == Query(
+        text=build_query(request("pfq", include_question=True, alpha=20.0)).text,
+        formulation="fused",
+        kept=(0, 1, 2, 3),
+        fused_with=build_query(request("current_sentence")).text,
+    )
+
+
+def test_equal_queries_are_not_fused() -> None:
+    certain = replace(request("fused", alpha=100.0), words=words_of(("Ada", 0.1, False)))
+    assert build_query(certain) == Query("Ada", "fused", (0,))

@@ -19,12 +19,14 @@ from scaar.core.types import (
     PolicyOverrides,
     PolicyRequest,
     Token,
+    TopToken,
 )
+from scaar.testing.artefacts import LEARNED
 from scaar.testing.fakes import SCRIPTED_MODEL
 
 PIECES = (" The", " dir", "ector", " was", "", " É", ".", " Lang", " twice", " in 19", "27", ".")
 TEXT = "".join(PIECES)
-WHOLE = ("mean_entropy", "perplexity")
+WHOLE = tuple(name for name, rule in TRIGGERS.items() if not rule.by_word)
 BELOW = ("flare", "exp_raw", "surprisal", "attention")
 
 weights = st.lists(st.floats(0.0, 1.0), min_size=len(PIECES) + 1, max_size=len(PIECES) + 1)
@@ -43,7 +45,8 @@ class Said:
     def evidence(self, granularity: Granularity) -> Evidence:
         tokens, end = list[Token](), 0
         for piece, logprob, entropy in zip(PIECES, self.logprobs, self.entropies, strict=True):
-            tokens.append(Token(0, piece, end, end + len(piece), logprob, entropy))
+            top = TopToken(0, piece, logprob), TopToken(1, "?", logprob - entropy)
+            tokens.append(Token(0, piece, end, end + len(piece), logprob, entropy, top))
             end += len(piece)
         by_word = granularity is Granularity.WORD
         units = split_words(TEXT) if by_word else split_tokens(TEXT, tokens)
@@ -82,7 +85,8 @@ def judged(
         if trigger in WHOLE or EvidenceKind.WORD_CLASSES in TRIGGERS[trigger].needs
         else spared,
     )
-    policy = effective_policy(PolicyRequest("scaar", overrides), SCRIPTED_MODEL)
+    parameters = LEARNED if trigger == "learned" else None
+    policy = effective_policy(PolicyRequest("scaar", overrides, learned=parameters), SCRIPTED_MODEL)
     unit = Granularity.WORD if trigger in WHOLE else granularity
     return TRIGGERS[trigger].judge(given.evidence(unit), policy)
 

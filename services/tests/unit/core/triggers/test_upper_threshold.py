@@ -173,3 +173,15 @@ def test_a_trigger_by_attention_is_not_judged_without_it(trigger: str) -> None:
     classes = word_classes([word.text for word in words])
     with pytest.raises(ScaarError, match="attention"):
         TRIGGERS[trigger].judge(Evidence(words, tokens_of(ENTROPIES), word_classes=classes), policy)
+
+
+def test_max_entropy_compares_the_largest_entropy_of_a_words_tokens() -> None:
+    words = split_words("a bc d")
+    spans = ((0, 1, 0.2), (2, 3, 0.4), (3, 4, 1.6), (5, 6, 1.4))
+    tokens = tuple(Token(0, "", start, end, None, entropy) for start, end, entropy in spans)
+    request = PolicyRequest("flare", PolicyOverrides(trigger="max_entropy", theta=1.5))
+    policy = effective_policy(request, SCRIPTED_MODEL)
+    found = TRIGGERS["max_entropy"].judge(Evidence(words, tokens), policy)
+    assert [word.value for word in found.words] == [0.2, 1.6, 1.4]
+    assert [word.uncertain for word in found.words] == [False, True, False]
+    assert (found.trigger, found.score) == (1, 1.6)

@@ -139,7 +139,11 @@ def test_a_wrong_field_is_named_with_what_was_expected(
         ("7", "questions.jsonl record 1: must be a JSON object, not int"),
         ('{"id"\n{"id": 1}', "questions.jsonl line 1: is not JSON: Expecting ':' delimiter at 5"),
         ('[{"id": 1},\n{"id"]', "questions.jsonl line 2: is not JSON: Expecting ':' delimiter at"),
-        ("[]", "questions.jsonl contains no question of questions of your own"),
+        ("[]", "questions.jsonl contains no question of jsonl"),
+        (
+            json.dumps({"id": "a", "question": "long " * 501, "answers": ["b"]}),
+            "no question of jsonl; 1 left out: longer than 8,000 characters or 500 words",
+        ),
         ("[" * 100_000, "questions.jsonl is not JSON of records"),
     ],
 )

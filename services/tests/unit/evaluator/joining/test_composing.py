@@ -71,7 +71,7 @@ def test_every_figure_equals_that_of_the_evaluation_s_own_report() -> None:
         mine = {row["policy"].value: row for row in rows if row["model"].value == model}
         chosen = {row["policy"].value: row for row in _rows(_table(own, "policies"))}
         matched = {row["policy"].value: row for row in _rows(_table(own, "matched_retrievals"))}
-        areas = {row["policy"].value: row for row in _rows(_table(own, "area_retrievals"))}
+        areas = {row["policy"].value: row for row in _rows(_table(own, "area_searches"))}
         assert list(mine) == list(chosen)
         for policy, row in mine.items():
             for name in ("exact_match", "f1", "retrievals"):

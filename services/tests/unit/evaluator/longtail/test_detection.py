@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from scaar.core.errors import InvalidRequest
 from scaar.evaluator.records import Question
-from scaar.evaluator.studies.longtail.detection import BY, auroc, detection, precision_at, tail_of
+from scaar.evaluator.statistics.detection import auroc
+from scaar.evaluator.studies.longtail.detection import BY, detection, precision_at, tail_of
 from scaar.evaluator.studies.longtail.records import Label, Parts
 
 QUESTIONS = tuple(

@@ -32,7 +32,11 @@ def test_several_indexes_for_policies_that_retrieve_nothing_are_refused() -> Non
 
 @pytest.mark.parametrize(
     ("names", "message"),
-    [(("a", ""), "must not contain an empty name"), (("a", "b", "a"), "a is given twice")],
+    [
+        (("a", ""), "must be 1 to 64 of a-z"),
+        (("A",), "not 'A'"),
+        (("a", "b", "a"), "a is given twice"),
+    ],
 )
 def test_wrong_names_are_refused(names: tuple[str, ...], message: str) -> None:
     with pytest.raises(InvalidRequest, match=message):

@@ -19,4 +19,3 @@ def test_known_predictions_are_not_made_again() -> None:
     known = {("flare", "a"): False, ("scaar", "a"): True}
     plan = tuple(plan_work(SETTINGS, QUESTIONS))
     assert remaining_work(plan, known) == plan[2:]
-    assert remaining_work(plan, known, retry_failed=True) == plan[1:]

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from scaar.core.controls import Control
-from scaar.core.types import Query
+from scaar.core.types import JudgedWord, Query
 from scaar.evaluator.planning.axes import with_scorers
 from scaar.evaluator.records import Decision, Failure, Prediction, Question, Score, Setting
 from scaar.evaluator.report.analysis import analyse
@@ -12,6 +12,7 @@ from scaar.evaluator.report.builder import compose
 from scaar.evaluator.report.failures import FailureCount
 from scaar.evaluator.report.model import Cell, Figure, Report, Table
 from scaar.evaluator.report.options import ReportOptions
+from scaar.evaluator.scoring.detection import JudgedDraftsBuilder
 
 from ..simulated import (
     GRID,
@@ -237,7 +238,7 @@ def test_a_single_policy_has_no_comparison() -> None:
     names = {table.name for table in report.tables()}
     assert names.isdisjoint({"differences", "matched_differences", "combinations", "wins"})
     assert _column(_table(report, "policies"), "s_eff")["flare"] == Cell(None, note="undefined")
-    assert [column.name for column in _table(report, "area_retrievals").columns] == [
+    assert [column.name for column in _table(report, "area_searches").columns] == [
         "policy",
         "area",
     ]
@@ -247,7 +248,7 @@ def test_one_setting_has_no_figure_and_no_frontier() -> None:
     report = _report(QUESTIONS, (setting("scaar", theta=0.4),))
     assert report.figures() == ()
     section = next(each for each in report.sections if each.title == "Comparison at matched cost")
-    assert str(section.items[-2]).startswith("No policy has a frontier against retrievals")
+    assert str(section.items[-2]).startswith("No policy has a frontier against searches")
     assert str(section.items[-1]).startswith("No policy has a frontier against tokens")
 
 
@@ -311,6 +312,9 @@ def test_the_order_of_questions_and_scores_changes_nothing() -> None:
     assert _report(QUESTIONS, SETTINGS, scores) == _report(QUESTIONS[::-1], SETTINGS, scores[::-1])
 
 
+WRITTEN = Decision("B.")
+
+
 def test_support_recall_is_reported_if_supports_are_known() -> None:
     assert not [table for table in WHOLE.tables() if table.name == "brought"]
     questions = [replace(each, supports=("a", "b")) for each in QUESTIONS]
@@ -320,7 +324,7 @@ def test_support_recall_is_reported_if_supports_are_known() -> None:
             each,
             decisions=(
                 Decision("A.", query=Query("who", "question"), passage_ids=found[each.setting]),
-                Decision("B."),
+                WRITTEN,
             ),
         )
         for each in draw_predictions(questions, SETTINGS[1:3])
@@ -333,6 +337,24 @@ def test_support_recall_is_reported_if_supports_are_known() -> None:
     without = _column(brought, "score_without_all")
     assert _column(brought, "questions_with_all")["single_round"].value == 0
     assert (without["fixed_sentence"].note, without["single_round"].note) == ("none", "")
+
+
+def test_excluded_supports_are_counted() -> None:
+    questions = [replace(each, supports=("a", "b")) for each in QUESTIONS]
+    retrieved = Decision("A.", query=Query("who", "question"), passage_ids=("a",))
+    later = replace(retrieved, passage_ids=("x",), excluded_ids=("a",))
+    predictions = [
+        replace(
+            each, decisions=(retrieved, later if each.setting == SETTINGS[2].label else WRITTEN)
+        )
+        for each in draw_predictions(questions, SETTINGS[1:3])
+    ]
+    report = _report(questions, SETTINGS, predictions=predictions)
+    (table,) = [each for each in report.tables() if each.name == "excluded_supports"]
+    ((policy, retrievals, excluding, losing),) = table.rows
+    assert policy.value == SETTINGS[2].policy.name
+    assert retrievals.value == 2 * excluding.value == 2 * losing.value > 0
+    assert not [each for each in WHOLE.tables() if each.name == "excluded_supports"]
 
 
 def test_no_section_is_empty_and_no_table_is_without_rows() -> None:
@@ -431,3 +453,28 @@ def test_a_policy_has_one_hue_in_every_figure() -> None:
                 hues.setdefault(series.name.split(",")[0], set()).add(series.hue)
     assert set(hues) == {"no_retrieval", "single_round", "fixed_sentence", "flare", "scaar"}
     assert all(len(each) == 1 for each in hues.values())
+
+
+def test_detection_is_reported_where_the_truth_of_drafts_is_known() -> None:
+    questions = [replace(each, labels=(("popularity", "head"),)) for each in QUESTIONS]
+    word = JudgedWord("Ann", 0, 3, 0.5, 0.8, uncertain=True)
+    drafts = JudgedDraftsBuilder(questions, SETTINGS)
+    for prediction in draw_predictions(questions, SETTINGS):
+        right = Decision("Ann.", "Ann.", (word,), score=0.9, draft_right=True, right=True)
+        wrong = Decision("Bob.", "Bob.", (word,), score=0.2, draft_right=False, right=False)
+        drafts.add_prediction(replace(prediction, decisions=(right, wrong)))
+    analysis = analyse(
+        evaluation_of(questions, SETTINGS),
+        table_of(questions, SETTINGS, tuple(draw_scores(questions, SETTINGS))),
+        ReportOptions(resamples=200),
+    )
+    table = _table(compose(analysis, FailureCount(), drafts), "detection")
+    judging = ["flare", "scaar"]
+    assert [str(cells[0].value) for cells in table.rows if cells[0].value in judging] == [
+        each for each in judging for _ in ("all", "head")
+    ]
+    assert {cell.value for cell in _column(table, "auroc").values()} == {1.0}
+    empty = JudgedDraftsBuilder(questions, SETTINGS)
+    assert all(
+        each.name != "detection" for each in compose(analysis, FailureCount(), empty).tables()
+    )

@@ -2,11 +2,11 @@
 
 import json
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from scaar import __version__
 from scaar.core.evaluations import (
     EvaluationRequest,
     EvaluationState,
@@ -14,19 +14,16 @@ from scaar.core.evaluations import (
     no_questions,
 )
 from scaar.core.ports import Answerer
-from scaar.core.types import AnswerRequest, PolicyRequest
+from scaar.core.types import PolicyRequest
 from scaar.evaluator.datasets.sample import draw_questions
-from scaar.evaluator.execution.provenance import select_servable
 from scaar.evaluator.execution.scorers import Answerers
 from scaar.evaluator.planning.settings import plan_settings
 from scaar.evaluator.report.writer import write_report
-from scaar.evaluator.results import LeftOut
 from scaar.evaluator.run import Run, run_in_folder
 from scaar.evaluator.scoring.scores import scores_of
 from scaar.evaluator.service.setup import open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
-from scaar.evaluator.store.folder import FIRST_PASS
-from scaar.evaluator.studies.grid.first_pass import place_grid
+from scaar.evaluator.specification import EvaluationSpec
 from scaar.testing.steady_answerer import SteadyAnswerer, varied
 
 POLICIES = ("no_retrieval", "single_round", "flare")
@@ -59,31 +56,15 @@ async def reported_by_folder(
     request: EvaluationRequest, questions: Path, folder: Path, created: str
 ) -> None:
     drawn = draw_questions("jsonl", str(questions), limit=LIMIT, seed=SEED)
-    run = Run(
-        answerer=answerer(request),
-        template=AnswerRequest("", index="lab"),
-        scaar=__version__,
-        now=created,
-        generations_cached=request.cache_generations,
+    spec = EvaluationSpec(
+        *(drawn.origin, plan_settings([each.name for each in request.policies], {}), "lab", 60.0),
+        theta_candidates=request.theta_candidates,
+        skip_unserved=request.skip_unserved,
+        cache_generations=request.cache_generations,
     )
-    settings = plan_settings([each.name for each in request.policies], {})
-    left_out: tuple[LeftOut, ...] = ()
-    if request.skip_unserved:
-        opened = replace(run.template, question=drawn.questions[0].question)
-        settings, left_out = await select_servable(run.answerer, settings, opened)
-    grid = None
-    if request.theta_candidates is not None:
-        settings, grid = await place_grid(
-            *(run, folder / FIRST_PASS, settings, drawn.questions),
-            origin=drawn.origin,
-            size=request.theta_candidates,
-        )
-    results = await run_in_folder(
-        *(run, folder, settings, drawn.questions),
-        origin=drawn.origin,
-        grid=grid,
-        left_out=left_out,
-    )
+    now = datetime.fromisoformat(created).timestamp()
+    run = Run(Answerers(answerer(request)), concurrency=3, now=lambda: now)
+    results = await run_in_folder(run, folder, spec, drawn.questions)
     write_report(
         results.evaluation,
         results.questions,

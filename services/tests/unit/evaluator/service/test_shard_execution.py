@@ -154,7 +154,7 @@ async def test_whoever_answers_is_waited_for(tmp_path: Path) -> None:
         url = f"sqlite:///{tmp_path}/evaluations.sqlite"
         async with open_checked_database(url) as database:
             stored = await get_evaluation(database, created.id)
-            starter = EvaluationStarter(database, Away(), "1.0", time.time, 8)
+            starter = EvaluationStarter(database, Away(), time.time, 8)
             assert not await starter.start(stored)
         assert (await evaluator.get_evaluation(created.id)).state is EvaluationState.QUEUED
 

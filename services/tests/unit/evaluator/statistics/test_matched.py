@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from scaar.evaluator.statistics.matched import (
-    RETRIEVALS,
+    SEARCHES,
     TOKENS,
     area,
     common_range,
@@ -36,17 +36,17 @@ def test_a_budget_out_of_range_is_not_extrapolated() -> None:
 
 
 def test_the_common_range_is_covered_by_all_frontiers() -> None:
-    lines = [frontier(HALVED, each, measure="f1", spent=RETRIEVALS) for each in (ALL, (1, 2))]
+    lines = [frontier(HALVED, each, measure="f1", spent=SEARCHES) for each in (ALL, (1, 2))]
     low, high = common_range(lines)
     assert (low[0], high[0]) == (1.0, 2.0)
-    none, there = common_range([*lines, frontier(HALVED, (0, 1), measure="f1", spent=RETRIEVALS)])
+    none, there = common_range([*lines, frontier(HALVED, (0, 1), measure="f1", spent=SEARCHES)])
     assert none[0] == there[0]
 
 
 def test_the_area_is_over_the_range_common_to_all() -> None:
     def area_of(candidates: tuple[int, ...]) -> float:
         among = (ALL, (0, 2), (1, 2))
-        found = area(HALVED, candidates, among=among, measure="f1", spent=RETRIEVALS)
+        found = area(HALVED, candidates, among=among, measure="f1", spent=SEARCHES)
         return float(found[0])
 
     # From 1 to 2: the line from 0.3 to 0.7, and that from 0.4 to 0.7.
@@ -70,7 +70,5 @@ def test_a_frontier_far_shorter_than_another_does_not_narrow_the_range() -> None
         [Row(0.5, 1)] * 7 + [Row(0.5, 2)],
     )
     means = SplitMeans(means_of(table), means_of(table))
-    lines = [
-        frontier(means, each, measure="f1", spent=RETRIEVALS) for each in ((0, 1), (2, 3), (2,))
-    ]
+    lines = [frontier(means, each, measure="f1", spent=SEARCHES) for each in ((0, 1), (2, 3), (2,))]
     assert long_enough(lines) == [True, False, False]

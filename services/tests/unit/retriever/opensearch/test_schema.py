@@ -56,6 +56,13 @@ def test_filters_do_not_affect_scores() -> None:
     }
 
 
+def test_excluded_passages_are_left_out_by_their_id() -> None:
+    lines = search_lines("i", "q", 3, shards=1, excluded=("a", "b"))
+    assert json.loads(lines.splitlines()[1])["query"]["bool"]["filter"] == [
+        {"bool": {"must_not": {"terms": {"passage_id": ["a", "b"]}}}}
+    ]
+
+
 def test_a_passage_may_have_declared_fields_only() -> None:
     properties = mappings(("lang", "tenant"))["properties"]
     assert isinstance(properties, dict)

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -29,8 +30,12 @@ def body_of(settings: DenseSettings) -> dict[str, dict[str, object]]:
     return body
 
 
-def query_of(settings: DenseSettings, *filters: Filter, top_k: int = 3) -> dict[str, object]:
-    lines = vector_search_lines("i", VECTOR, top_k, settings=settings, filters=filters)
+def query_of(
+    settings: DenseSettings, *filters: Filter, top_k: int = 3, excluded: Sequence[str] = ()
+) -> dict[str, object]:
+    lines = vector_search_lines(
+        "i", VECTOR, top_k, settings=settings, filters=filters, excluded=excluded
+    )
     query: dict[str, object] = json.loads(lines.splitlines()[1])["query"]
     return query
 
@@ -69,6 +74,19 @@ def test_a_search_uses_the_graph_and_is_exact_with_a_filter() -> None:
     filtered = query_of(GRAPH, Filter("tenant", ("acme",)))["script_score"]
     assert isinstance(filtered, dict)
     assert filtered["query"] == {"bool": {"filter": [{"terms": {"metadata.tenant": ["acme"]}}]}}
+
+
+def test_a_graph_examines_more_candidates_if_passages_are_excluded() -> None:
+    clause = {"bool": {"must_not": {"terms": {"passage_id": ["a", "b"]}}}}
+    assert query_of(GRAPH, top_k=39, excluded=("a", "b")) == {
+        "bool": {
+            "must": [{"knn": {"vector": {"vector": [0.1, -2.0], "k": 41}}}],
+            "filter": [clause],
+        }
+    }
+    exact = query_of(DenseSettings(), excluded=("a", "b"))["script_score"]
+    assert isinstance(exact, dict)
+    assert exact["query"] == {"bool": {"filter": [clause]}}
 
 
 def test_a_vector_is_sent_with_its_passage_in_the_fewest_digits() -> None:

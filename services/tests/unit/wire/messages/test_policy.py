@@ -24,10 +24,10 @@ def test_every_override_of_the_core_is_in_the_contract() -> None:
     assert names == set(PolicyOverrides.__dataclass_fields__)
 
 
-def test_no_preset_is_scaar() -> None:
-    assert from_pb(pb.Policy(), PolicyRequest) == PolicyRequest("scaar")
+def test_no_preset_is_the_default_policy() -> None:
+    assert from_pb(pb.Policy(), PolicyRequest) == PolicyRequest("")
     overrides = pb.PolicyOverrides(top_k=5)
-    expected = PolicyRequest("scaar", PolicyOverrides(top_k=5))
+    expected = PolicyRequest("", PolicyOverrides(top_k=5))
     assert from_pb(pb.Policy(overrides=overrides), PolicyRequest) == expected
 
 

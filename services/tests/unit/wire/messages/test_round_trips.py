@@ -25,7 +25,9 @@ from scaar.wire.messages import events
 from scaar.wire.messages.codec import from_pb, to_pb
 
 PASSAGES = values_of(t.RetrieveResult)
-POLICIES = values_of(t.PolicyRequest, name=st.sampled_from(list(PRESETS)))
+POLICIES = values_of(
+    t.PolicyRequest, name=st.sampled_from(["", "tuned-1.4", *PRESETS]), artefact=st.just("")
+)
 REQUESTS = values_of(t.AnswerRequest, policy=POLICIES)
 
 _Conversion = Callable[..., Any]

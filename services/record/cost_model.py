@@ -1,0 +1,182 @@
+"""The cost model: what a call, a token, a search and a scored sentence cost in time.
+
+    ms = c0 calls + c1 tokens read + c2 tokens written + c3 searches + c4 scored sentences
+
+The coefficients are fitted to the times of a deployment, each part to its own: generation by calls
+and tokens, retrieval by searches, and scoring by scored sentences.
+"""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from record.ceiling import FRONTIERS
+from record.pool import Pool, System
+from scaar.evaluator.report.cells import measure_title, number, text
+from scaar.evaluator.report.model import Cell, Column, Table
+from scaar.evaluator.statistics.selection import RETRIEVALS
+from scaar.evaluator.statistics.table import SCORED_SENTENCES, Floats, ScoreTable
+from scaar.evaluator.statistics.variants import variant_name
+
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "generation_ms": ("llm_calls", "prompt_tokens", "generated_tokens"),
+    "retrieval_ms": (RETRIEVALS,),
+    "scoring_ms": (SCORED_SENTENCES,),
+}
+"""The columns of times, and those of the usage that they follow from."""
+UNITS = {
+    "llm_calls": "model call",
+    "prompt_tokens": "token read",
+    "generated_tokens": "token written",
+    RETRIEVALS: "search",
+    SCORED_SENTENCES: "scored sentence",
+}
+SEARCH_MS = (5, 20, 50, 100, 250, 500, 1_000)
+"""Times of a search at which policies are compared."""
+SLOWDOWNS = (1, 4, 16, 64)
+"""Factors of the model's times at which policies are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class CostModel:
+    """The time of each unit of usage in ms, and the share of the variance that a part explains."""
+
+    coefficients: Mapping[str, float]
+    explained: Mapping[str, float]
+
+    def times(self, *, search_ms: float, slowdown: float) -> Mapping[str, float]:
+        """Return the coefficients for another time of a search and a slower model."""
+        model = {name: slowdown * self.coefficients[name] for name in PARTS["generation_ms"]}
+        return {**self.coefficients, **model, RETRIEVALS: search_ms}
+
+
+def fit(table: ScoreTable) -> CostModel:
+    """Return the cost model of timed answers, by least squares without negative times."""
+    coefficients: dict[str, float] = {}
+    explained: dict[str, float] = {}
+    for part, columns in PARTS.items():
+        usage = np.stack([table.column(name).ravel() for name in columns], axis=1)
+        times = table.column(part).ravel()
+        found = _not_negative(usage, times)
+        coefficients |= dict(zip(columns, map(float, found), strict=True))
+        variance = float(((times - times.mean()) ** 2).sum())
+        left = float(((times - usage @ found) ** 2).sum())
+        explained[part] = 1 - left / variance if variance else 1.0
+    return CostModel(coefficients, explained)
+
+
+def coefficients_table(model: CostModel) -> Table:
+    """Return the time of each unit."""
+    explained = {name: model.explained[part] for part, names in PARTS.items() for name in names}
+    rows = (
+        (text(UNITS[name]), number(value), number(explained[name]))
+        for name, value in model.coefficients.items()
+    )
+    return Table(
+        "cost_coefficients",
+        "Time of each unit of usage",
+        (
+            Column("unit", "unit"),
+            Column("ms", "ms", decimals=3),
+            Column("explained", "R²", decimals=3),
+        ),
+        tuple(rows),
+        note=(
+            "Fitted to the timed answers, generation, retrieval and scoring each by its own units; "
+            "R² is that of the part. Fit them again for another deployment."
+        ),
+    )
+
+
+def latency_table(table: ScoreTable) -> Table:
+    """Return the median and the 95th percentile of the time of an answer for every policy."""
+    latencies = table.column("latency_ms")
+    rows = (
+        (
+            text(variant_name(setting.policy)),
+            *(number(float(np.percentile(times, share))) for share in (50, 95)),
+        )
+        for setting, times in zip(table.settings, latencies, strict=True)
+    )
+    return Table(
+        "cost_latency",
+        "Time of an answer",
+        (
+            Column("policy", "policy"),
+            Column("p50", "p50, ms", decimals=0),
+            Column("p95", "p95, ms", decimals=0),
+        ),
+        tuple(rows),
+        note="One question at a time, at the recommended settings, everything embedded.",
+    )
+
+
+def winners_table(pool: Pool, model: CostModel, score: float) -> Table:
+    """Return the policy with the least time at a score, by time of a search and of the model."""
+    systems = [each for each in pool.systems if each.kind == FRONTIERS]
+    rows = [
+        (
+            text(f"{search_ms:,} ms"),
+            *(
+                _winner(pool, systems, model.times(search_ms=search_ms, slowdown=each), score)
+                for each in SLOWDOWNS
+            ),
+        )
+        for search_ms in SEARCH_MS
+    ]
+    return Table(
+        "cost_winners",
+        f"Least time at {measure_title(pool.measure)} {score:.3f}",
+        (Column("search", "a search takes"), *(Column(f"x{n}", f"model x{n}") for n in SLOWDOWNS)),
+        tuple(rows),
+        note=(
+            "The policy that reaches the score in the least time per question by the cost model, "
+            "its time, and in brackets the second one with its time. A column multiplies the time "
+            "of the measured model. A policy reaches a score between two "
+            "of its settings by a mixture of both."
+        ),
+    )
+
+
+def least_time(times: Floats, scores: Floats, score: float) -> float | None:
+    """Return the least time of a mixture of two settings at which the score is reached."""
+    found = [float(time) for time, own in zip(times, scores, strict=True) if own >= score]
+    for low, high in itertools.permutations(range(len(times)), 2):
+        if scores[low] < score <= scores[high]:
+            part = (score - scores[low]) / (scores[high] - scores[low])
+            found.append(float(times[low] + part * (times[high] - times[low])))
+    return min(found, default=None)
+
+
+def _winner(
+    pool: Pool, systems: Sequence[System], times: Mapping[str, float], score: float
+) -> Cell:
+    found = []
+    for each in systems:
+        places = list(each.settings)
+        taken = sum(
+            (pool.means.of(name)[0, places] * ms for name, ms in times.items()),
+            start=np.zeros(len(places)),
+        )
+        least = least_time(taken, pool.means.of(pool.measure)[0, places], score)
+        if least is not None:
+            found.append((least, each.name))
+    best = [f"{name} {ms:,.0f} ms" for ms, name in sorted(found)[:2]]
+    if not best:
+        return Cell(None, note="not reached")
+    return text(best[0] if len(best) == 1 else f"{best[0]} ({best[1]})")
+
+
+def _not_negative(usage: Floats, times: Floats) -> Floats:
+    """Return the coefficients of least squares among those without a negative one."""
+    best, least = np.zeros(usage.shape[1]), float((times**2).sum())
+    for size in range(1, usage.shape[1] + 1):
+        for columns in itertools.combinations(range(usage.shape[1]), size):
+            found = np.linalg.lstsq(usage[:, columns], times, rcond=None)[0]
+            left = float(((times - usage[:, columns] @ found) ** 2).sum())
+            if (found >= 0).all() and left < least:
+                best, least = np.zeros(usage.shape[1]), left
+                best[list(columns)] = found
+    return best

@@ -1,0 +1,20 @@
+"""The fitted parameters of the trigger ``learned``."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedTrigger:
+    """A logistic model over the signals of a drafted sentence.
+
+    The tuples have one value for each signal. ``label`` is what the model predicts, such as
+    ``wrong``. ``digest`` identifies the parameters.
+    """
+
+    signal_names: tuple[str, ...]
+    means: tuple[float, ...]
+    scales: tuple[float, ...]
+    coefficients: tuple[float, ...]
+    intercept: float
+    label: str
+    digest: str = ""
