@@ -18,6 +18,7 @@ from scaar.evaluator.results import Results
 from scaar.evaluator.run import Run, run_in_folder
 from scaar.evaluator.scoring.scores import scores_of
 from scaar.evaluator.specification import EvaluationSpec
+from scaar.evaluator.store.folder import read_results
 from scaar.evaluator.studies.grid.candidates import first_pass_settings, quantiles, trigger_scores
 from scaar.evaluator.studies.grid.first_pass import (
     first_pass_spec,
@@ -44,11 +45,15 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The theta nearest to the budget, and all thetas that were tried, in rising order."""
+    """The theta nearest to the budget, and all thetas that were tried, in rising order.
+
+    ``results`` are those of the chosen theta.
+    """
 
     budget: float
     chosen: Spent
     tried: tuple[Spent, ...]
+    results: Results
 
     @property
     def in_reach(self) -> bool:
@@ -64,9 +69,9 @@ def check_calibrated(policy: PolicyRequest, budget: float) -> None:
         InvalidRequest: the policy has no theta or a fixed one, or the budget is not above 0.
     """
     if "theta" not in adjustable(PRESETS[policy.name]):
-        raise InvalidRequest.of("--policy", f"{policy.name} has no theta to calibrate")
+        raise InvalidRequest.of("--policy", f"{policy.name} has no theta to tune")
     if policy.overrides.theta is not None:
-        raise InvalidRequest.of("--set", "cannot fix theta, which is calibrated")
+        raise InvalidRequest.of("--set", "cannot fix theta, which is tuned")
     if not budget > 0:
         raise InvalidRequest.of("--budget", f"must be above 0, not {budget:g}")
 
@@ -78,12 +83,12 @@ def check_calibration_folder(folder: Path) -> None:
         InvalidRequest: the folder is a file, or contains files of something else.
     """
     if folder.exists() and not folder.is_dir():
-        raise InvalidRequest.of("--out", f"{folder} is not a folder")
+        raise InvalidRequest.of("--work", f"{folder} is not a folder")
     names = [each.name for each in folder.iterdir()] if folder.exists() else []
     others = [name for name in names if name != FIRST_PASS and not name.startswith(THETA)]
     if others:
-        text = f"{folder} contains {min(others)}, not of a calibration; name an empty or new folder"
-        raise InvalidRequest.of("--out", text)
+        text = f"{folder} contains {min(others)}, not of a tuning; name an empty or new folder"
+        raise InvalidRequest.of("--work", text)
 
 
 async def calibrate(
@@ -128,7 +133,10 @@ async def calibrate(
         else:
             high = middle
     nearest = min(tried.values(), key=lambda each: (abs(each.retrievals - budget), each.retrievals))
-    return Calibration(budget, nearest, tuple(tried[at] for at in sorted(tried)))
+    return Calibration(
+        *(budget, nearest, tuple(tried[at] for at in sorted(tried))),
+        results=read_results(folder / f"{THETA}{nearest.theta:g}"),
+    )
 
 
 async def _spent(
