@@ -118,8 +118,8 @@ async def tune(options: TuningOptions, progress: "StepProgress") -> Tuned:
         ports = await stack.enter_async_context(open_ports(settings))
         model = await ports.generator.describe_model()
         in_lab = all(each.kind is LAB for each in options.samples)
-        labels = tuple(Label) if in_lab else (Label.BENEFIT,)
-        candidates = plan_candidates(options.triggers, options.queries, labels, model.capabilities)
+        label = Label.WRONG if in_lab else Label.BENEFIT
+        candidates = plan_candidates(options.triggers, options.queries, label, model.capabilities)
         triggers = tuple(dict.fromkeys(each.trigger for each in candidates))
         stack.enter_context(forced_retrievals(triggers))
         if settings.retriever_target == EMBEDDED and indexes_are_local():
@@ -153,11 +153,7 @@ async def tune(options: TuningOptions, progress: "StepProgress") -> Tuned:
         policy,
         _common(conditions),
         figures,
-        label_kind=(
-            LabelKind.EXACT
-            if in_lab and tuning.chosen.candidate.label is not Label.BENEFIT
-            else LabelKind.COUNTERFACTUAL
-        ),
+        label_kind=LabelKind.EXACT if in_lab else LabelKind.COUNTERFACTUAL,
         questions=len(questions),
         candidates=len(tuning.results),
         measure=main_measure_of(kind),

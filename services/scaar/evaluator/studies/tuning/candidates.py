@@ -126,12 +126,12 @@ def check_parts(triggers: Sequence[str], queries: Sequence[str]) -> None:
 def plan_candidates(
     triggers: Sequence[str],
     queries: Sequence[str],
-    labels: Sequence[Label],
+    label: Label,
     available: frozenset[Capability],
 ) -> tuple[Candidate, ...]:
     """Return the candidates that a model with these capabilities can serve, simplest first.
 
-    There is a learned trigger for each of the labels.
+    ``label`` is what learned triggers predict.
 
     Raises:
         InvalidRequest: the model serves none of the triggers.
@@ -142,10 +142,11 @@ def plan_candidates(
         text = f"the model provides none of the evidence that they need: {sorted(lacking)}"
         raise InvalidRequest.of("triggers", text)
     ways = [Retrieving(*each) for each in itertools.product(queries, MASKS, EXCLUSIONS, TOP_KS)]
-    judging = [
-        (name, label) for name in served for label in (labels if name == learned.NAME else (None,))
+    found = [
+        Candidate(name, way, label if name == learned.NAME else None)
+        for way in ways
+        for name in served
     ]
-    found = [Candidate(name, way, label) for way in ways for name, label in judging]
     return tuple(sorted(found, key=lambda each: each.complexity))
 
 
