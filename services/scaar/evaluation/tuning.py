@@ -33,21 +33,23 @@ from scaar.evaluator.specification import template_of
 from scaar.evaluator.studies.tuning.candidates import (
     QUERY_NAMES,
     TRIGGER_NAMES,
-    Candidate,
     Label,
     check_parts,
     evidence_of_triggers,
     plan_candidates,
 )
+from scaar.evaluator.studies.tuning.target import Target
 from scaar.orchestrator.settings import OrchestratorSettings
 
 if TYPE_CHECKING:
     from scaar.evaluator.studies.tuning.artefact import Answered
+    from scaar.evaluator.studies.tuning.control import ChosenPolicy
     from scaar.evaluator.studies.tuning.drafting import Sample
     from scaar.evaluator.studies.tuning.policy import TunedPolicy
-    from scaar.evaluator.studies.tuning.procedure import StepProgress, Tuner, Tuning
+    from scaar.evaluator.studies.tuning.procedure import StepProgress
     from scaar.evaluator.studies.tuning.records import TunedQuestion
     from scaar.evaluator.studies.tuning.store import TuningFolder
+    from scaar.evaluator.studies.tuning.trajectories import Trajectories
 
 MAX_GENERATIONS = 20_000
 """Number of generations that are cached: candidates share most of them."""
@@ -60,7 +62,7 @@ class TuningOptions:
     samples: tuple[QuestionSample, ...]
     name: str
     work: Path
-    budget: float
+    target: Target
     triggers: tuple[str, ...] = TRIGGER_NAMES
     queries: tuple[str, ...] = QUERY_NAMES
     index: str | None = None
@@ -73,7 +75,7 @@ class Tuned:
     """A tuned policy: the artefact, the comparison of the candidates, and its own answers."""
 
     artefact: PolicyArtefact
-    tuning: "Tuning"
+    chosen: "ChosenPolicy"
     answered: "Answered"
     differing: int
     """Number of questions that the policy as it is served answers with other searches than the
@@ -86,12 +88,14 @@ def check_tuning(options: TuningOptions) -> None:
     Raises:
         InvalidRequest: naming the option.
     """
+    from scaar.evaluator.studies.tuning.control import check_target
     from scaar.evaluator.studies.tuning.drafting import forced_retrievals
     from scaar.evaluator.studies.tuning.folds import tuned_questions
     from scaar.evaluator.studies.tuning.store import check_tuning_folder
 
     check_parts(options.triggers, options.queries)
-    tuned_questions([(each.origin, each.questions) for each in options.samples])
+    questions = tuned_questions([(each.origin, each.questions) for each in options.samples])
+    check_target(options.target, questions)
     check_tuning_folder(options.work)
     with forced_retrievals(options.triggers):
         for each in options.samples:
@@ -108,6 +112,7 @@ async def tune(options: TuningOptions, progress: "StepProgress") -> Tuned:
     from scaar.evaluator.execution.generation_cache import CachedGenerator
     from scaar.evaluator.scoring.scores import main_measure_of
     from scaar.evaluator.studies.tuning.artefact import artefact_of
+    from scaar.evaluator.studies.tuning.control import choose_policy
     from scaar.evaluator.studies.tuning.drafting import forced_retrievals
     from scaar.evaluator.studies.tuning.folds import tuned_questions
     from scaar.evaluator.studies.tuning.store import TuningRun, open_tuning
@@ -142,11 +147,15 @@ async def tune(options: TuningOptions, progress: "StepProgress") -> Tuned:
             options.timeout_s,
         )
         folder = stack.enter_context(open_tuning(options.work, run))
-        tuner = _tuner(options, folder, samples, questions, candidates)
-        tuning = await tuner.run(progress)
-        policy = tuning.chosen.policy
+        trajectories = _trajectories(options, folder, samples)
+        chosen = await choose_policy(
+            trajectories, questions, candidates, label, options.target, progress
+        )
+        policy = chosen.policy
         figures = await _answer_all(policy, samples, questions, progress)
-        differing = await tuner.differing(policy, figures.searches_of)
+        differing = await trajectories.differing(
+            policy.candidate.retrieving, policy.fires, questions, figures.searches_of
+        )
     kind = options.samples[0].kind
     artefact = artefact_of(
         options.name,
@@ -155,22 +164,18 @@ async def tune(options: TuningOptions, progress: "StepProgress") -> Tuned:
         figures,
         label_kind=LabelKind.EXACT if in_lab else LabelKind.COUNTERFACTUAL,
         questions=len(questions),
-        candidates=len(tuning.results),
+        candidates=len(chosen.tuning.results),
         measure=main_measure_of(kind),
-        optimism=tuning.optimism,
+        optimism=chosen.tuning.optimism,
+        risk=chosen.risk,
     )
-    return Tuned(artefact, tuning, figures, differing)
+    return Tuned(artefact, chosen, figures, differing)
 
 
-def _tuner(
-    options: TuningOptions,
-    folder: "TuningFolder",
-    samples: "Sequence[Sample]",
-    questions: "Sequence[TunedQuestion]",
-    candidates: "Sequence[Candidate]",
-) -> "Tuner":
+def _trajectories(
+    options: TuningOptions, folder: "TuningFolder", samples: "Sequence[Sample]"
+) -> "Trajectories":
     from scaar.evaluator.studies.tuning.drafting import PlannedAnswer, draft
-    from scaar.evaluator.studies.tuning.procedure import Tuner
     from scaar.evaluator.studies.tuning.records import Trajectory
     from scaar.evaluator.studies.tuning.trajectories import Trajectories
 
@@ -184,8 +189,7 @@ def _tuner(
         await draft(work, samples, on_made, concurrency=options.concurrency)
         return made
 
-    trajectories = Trajectories(make, folder.known)
-    return Tuner(trajectories, questions, candidates, budget=options.budget)
+    return Trajectories(make, folder.known)
 
 
 def _evaluation(drawn: QuestionSample, options: TuningOptions) -> EvaluationOptions:

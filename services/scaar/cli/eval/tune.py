@@ -31,6 +31,7 @@ from scaar.evaluation.thresholds import tune_threshold
 from scaar.evaluation.tuning import TuningOptions, check_tuning, tune
 from scaar.evaluator.planning.settings import setting_of
 from scaar.evaluator.store.files import write_whole
+from scaar.evaluator.studies.tuning.target import Target
 
 
 class Part(enum.StrEnum):
@@ -54,6 +55,15 @@ def tune_policy(
         typer.Option(
             metavar="N",
             help="Retrieval budget: mean number of searches per question.",
+            show_default=False,
+        ),
+    ] = None,
+    catch: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Instead of --budget: with 95% confidence, at least this share of the answers, "
+            "such as 0.95, has no wrong draft that is accepted unchecked.",
             show_default=False,
         ),
     ] = None,
@@ -158,12 +168,11 @@ def tune_policy(
     )
     name = _name_of(out)
     work = work or out.with_suffix(".tuning")
-    if budget is None or not budget > 0:
-        given = "is required" if budget is None else f"must be above 0, not {budget:g}"
-        raise InvalidRequest.of("--budget", given)
+    _check_target(budget, catch)
     if only is Part.THRESHOLD or not _labelled(samples):
         unused = {"--trigger": triggers, "--query": queries}
-        _refuse(unused, "cannot be combined with --only threshold")
+        _refuse({**unused, "--catch": catch}, "cannot be combined with --only threshold")
+        assert budget is not None
         request = PolicyRequest(policy or "scaar", parse_overrides(settings or []))
         evaluation = EvaluationOptions(
             drawn=_only(samples),
@@ -185,7 +194,7 @@ def tune_policy(
         samples,
         name=name,
         work=work,
-        budget=budget,
+        target=Target(budget, None if catch is None else 1 - catch),
         index=index,
         concurrency=concurrency,
         timeout_s=timeout,
@@ -236,6 +245,15 @@ def _name_of(out: Path) -> str:
     if problem := name_problem(name):
         raise InvalidRequest.of("--out", f"names the policy, and its name {problem}")
     return name
+
+
+def _check_target(budget: float | None, catch: float | None) -> None:
+    if (budget is None) == (catch is None):
+        raise InvalidRequest.of("--budget", "or --catch must be given, and only one of them")
+    if budget is not None and not budget > 0:
+        raise InvalidRequest.of("--budget", f"must be above 0, not {budget:g}")
+    if catch is not None and not 0 < catch < 1:
+        raise InvalidRequest.of("--catch", f"must be between 0 and 1, not {catch:g}")
 
 
 def _labelled(samples: tuple[QuestionSample, ...]) -> bool:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
     """Print the candidates, best first, and the estimates of the chosen one."""
-    tuning = found.tuning
+    tuning, risk = found.chosen.tuning, found.chosen.risk
     measure = found.artefact.development.measure
     columns = (
         Column("trigger", right=False),
@@ -57,6 +57,14 @@ def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
         f"searches {text(_interval(found.answered.searches))}, trigger rate "
         f"{found.answered.trigger_rate:.3f}.",
     ]
+    if risk is not None:
+        lines.append(
+            f"With {1 - risk.delta:.0%} confidence, at most {risk.max_risk:.0%} of the answers "
+            f"contain a wrong draft that is accepted unchecked. Of the {risk.answers} answers of "
+            f"the calibration split, {risk.risk:.1%} do; {risk.caught or 0:.1%} of the wrong "
+            f"drafts are caught, and {risk.false_alarms or 0:.1%} of the right ones retrieved for. "
+            f"theta {found.chosen.policy.theta:g}, from the calibration split."
+        )
     if found.differing:
         lines.append(
             f"{found.differing} questions were answered with other searches than the trajectories "

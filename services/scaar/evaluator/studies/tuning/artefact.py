@@ -15,6 +15,7 @@ from scaar.core.types import (
     LabelKind,
     PolicyArtefact,
     PolicyRequest,
+    RiskFigures,
     TuningConditions,
 )
 from scaar.evaluator.records import Prediction
@@ -88,6 +89,7 @@ def artefact_of(
     candidates: int,
     measure: str = "",
     optimism: float | None = None,
+    risk: RiskFigures | None = None,
 ) -> PolicyArtefact:
     """Return the artefact of a policy with its digest."""
     request = request_of(policy)
@@ -113,6 +115,7 @@ def artefact_of(
                 round(figures.searches.value, _DIGITS), round(figures.trigger_rate, _DIGITS)
             ),
             learned=policy.learned,
+            risk=risk,
         )
     )
 

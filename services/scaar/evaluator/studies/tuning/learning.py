@@ -10,16 +10,16 @@ import numpy as np
 from scaar.core.types import LearnedTrigger
 from scaar.evaluator.statistics.regression import fit_logistic
 from scaar.evaluator.studies.tuning.candidates import BLACK_BOX
-from scaar.evaluator.studies.tuning.labels import Labelled
+from scaar.evaluator.studies.tuning.labels import LabelledDraft
 
 MIN_OF_A_KIND = 10
 """The minimum number of drafts with the label, and of drafts without it."""
 _DIGITS = 8
 
 
-def fit_learned(labelled: Sequence[Labelled], label: str) -> LearnedTrigger | None:
+def fit_learned(labelled: Sequence[LabelledDraft], label: str) -> LearnedTrigger | None:
     """Return the logistic model of a label over the signals; None with too few of one kind."""
-    drafts, labels = [draft for draft, _ in labelled], [has for _, has in labelled]
+    drafts, labels = [each.draft for each in labelled], [each.has_label for each in labelled]
     positive = sum(labels)
     if min(positive, len(labels) - positive) < MIN_OF_A_KIND:
         return None

@@ -6,31 +6,31 @@ without a fold, and measures what was chosen on it; the difference of the two es
 optimism of the inner one.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from scaar.core.errors import ScaarError
 from scaar.core.triggers import TRIGGERS, learned
 from scaar.core.triggers.rule import PROBABILITY
-from scaar.core.types import LearnedTrigger
 from scaar.evaluator.statistics.estimate import Estimate
 from scaar.evaluator.statistics.table import Floats
 from scaar.evaluator.studies.grid.candidates import quantiles
-from scaar.evaluator.studies.tuning.candidates import REFERENCE, Candidate, Label
+from scaar.evaluator.studies.tuning.candidates import REFERENCE, Candidate
 from scaar.evaluator.studies.tuning.drafting import threshold_of
-from scaar.evaluator.studies.tuning.folds import FOLDS
-from scaar.evaluator.studies.tuning.labels import beneficial_drafts, wrong_drafts
+from scaar.evaluator.studies.tuning.labels import Labeller
 from scaar.evaluator.studies.tuning.learning import fit_learned
+from scaar.evaluator.studies.tuning.objectives import Objective, Trial
 from scaar.evaluator.studies.tuning.policy import (
     TunedPolicy,
     Value,
     fires_above,
     value_by,
 )
-from scaar.evaluator.studies.tuning.records import NEVER, Trajectory, TunedQuestion
+from scaar.evaluator.studies.tuning.records import ALWAYS, TunedQuestion
 from scaar.evaluator.studies.tuning.selection import chosen, clustered_mean, near_best
 from scaar.evaluator.studies.tuning.trajectories import Trajectories
 
@@ -96,7 +96,7 @@ class _Measured:
 
 
 class Tuner:
-    """Tunes candidates for a budget of searches per question."""
+    """Tunes candidates for an objective."""
 
     def __init__(
         self,
@@ -104,24 +104,27 @@ class Tuner:
         questions: Questions,
         candidates: Sequence[Candidate],
         *,
-        budget: float,
+        objective: Objective,
+        labeller: Labeller,
     ) -> None:
         self._trajectories = trajectories
         self._questions = tuple(questions)
         self._candidates = tuple(candidates)
-        self._budget = budget
-        self._by_key = {each.key: each for each in questions}
+        self._objective = objective
+        self._labeller = labeller
         self._fitted: dict[tuple[Candidate, Folds], TunedPolicy | None] = {}
 
     async def run(self, progress: StepProgress) -> Tuning:
         """Tune every candidate, and choose one."""
-        every = frozenset(range(FOLDS))
+        every = frozenset(each.fold for each in self._questions)
         progress.name = "tuning candidates"
         with progress.watch(len(self._candidates), 0) as count:
             for each in self._candidates:
                 await self._tuned(each, every)
                 count(None)
         candidates = [each for each in self._candidates if self._fitted[each, every]]
+        if not candidates:
+            raise ScaarError("no candidate has a theta: no sentence was judged, or none is certain")
         inner = [every - {fold} for fold in sorted(every)]
         pairs = [one & other for at, one in enumerate(inner) for other in inner[at + 1 :]]
         progress.name = "cross-validation"
@@ -144,13 +147,13 @@ class Tuner:
             quality = clustered_mean(found.quality, clusters)
             searches = clustered_mean(found.searches, clusters)
             results.append(CandidateResult(each, policy, quality, searches, is_near))
-        best = chosen(qualities, clusters, [each.complexity for each in candidates])
+        best = chosen(qualities, clusters, self._costs(candidates, measured))
         inner, outer = [], []
         for fold in sorted(every):
             estimates = await self._estimates(candidates, every - {fold})
             of_fold = np.array([each.quality for each in estimates])
             named = [each.entity for each in self._questions if each.fold != fold]
-            at = chosen(of_fold, named, [each.complexity for each in candidates])
+            at = chosen(of_fold, named, self._costs(candidates, estimates))
             inner.append(float(of_fold[at].mean()))
             policy = await self._tuned(candidates[at], every - {fold})
             outer.append(await self.measured(policy, self._of(frozenset({fold}))))
@@ -164,6 +167,12 @@ class Tuner:
             clustered_mean(np.concatenate([each.quality for each in outer]), reordered),
             clustered_mean(np.concatenate([each.searches for each in outer]), reordered),
         )
+
+    def _costs(self, candidates: Sequence[Candidate], measured: Sequence[_Measured]) -> list[float]:
+        return [
+            self._objective.cost(each, float(found.searches.mean()))
+            for each, found in zip(candidates, measured, strict=True)
+        ]
 
     async def _estimates(self, candidates: Sequence[Candidate], folds: Folds) -> list[_Measured]:
         """Return the inner estimate of each candidate over the questions of some folds."""
@@ -192,11 +201,6 @@ class Tuner:
             np.array([each.searches for each in answers], dtype=np.float64),
         )
 
-    async def differing(self, policy: TunedPolicy, searches: Sequence[int]) -> int:
-        """Return the number of questions for which the trajectories state other searches."""
-        measured = await self.measured(policy, self._questions)
-        return int((measured.searches != np.array(searches)).sum())
-
     async def _tuned(self, candidate: Candidate, folds: Folds) -> TunedPolicy | None:
         """Return the candidate fitted to the questions of some folds; None if it cannot be."""
         key = candidate, folds
@@ -221,71 +225,51 @@ class Tuner:
             answers = await self._trajectories.answers(
                 candidate.retrieving, policy.fires, questions
             )
-            parameters = await self._parameters(candidate, policy, answers)
+            labelled = await self._labeller.label_drafts(
+                candidate.retrieving, policy.fires, answers
+            )
+            parameters = fit_learned(labelled, self._labeller.label)
             if parameters is None:
                 return None
             theta = await self._theta(candidate, value_by(learned.NAME, parameters), questions)
             policy = None if theta is None else TunedPolicy(candidate, theta, parameters)
         return policy
 
-    async def _parameters(
-        self, candidate: Candidate, policy: TunedPolicy, answers: Sequence[Trajectory]
-    ) -> LearnedTrigger | None:
-        """Return the parameters fitted to the drafts of a policy's answers."""
-        if candidate.label is Label.BENEFIT:
-            labelled = await beneficial_drafts(
-                self._trajectories, candidate.retrieving, policy.fires, self._by_key, answers
-            )
-        else:
-            labelled = wrong_drafts(answers)
-        return fit_learned(labelled, candidate.label or Label.WRONG)
-
     async def _theta(
         self, candidate: Candidate, value: Value, questions: Questions
     ) -> float | None:
-        """Return the theta whose searches per question are nearest to the budget."""
+        """Return the theta of the objective."""
         trigger = candidate.trigger
+
+        async def attempt(theta: float) -> Trial:
+            fires = fires_above(value, threshold_of(trigger, theta))
+            answers = await self._trajectories.answers(candidate.retrieving, fires, questions)
+            return Trial(candidate.retrieving, fires, answers)
+
+        thetas = await self.thetas(candidate, value, questions, count=THETAS)
+        rising = TRIGGERS[trigger].theta is PROBABILITY
+        return await self._objective.theta(thetas, attempt, rising=rising)
+
+    async def thetas(
+        self,
+        candidate: Candidate,
+        value: Value,
+        questions: Questions | None = None,
+        *,
+        count: int,
+    ) -> tuple[float, ...]:
+        """Return thetas at quantiles of the values of the drafts without retrievals.
+
+        They are in rising order. Without ``questions``, they are of all questions of the tuner.
+        """
+        questions = self._questions if questions is None else questions
         without = await self._trajectories.answers(
             candidate.retrieving, lambda draft: False, questions
         )
-        values = [value(draft) for each in without for draft in each.drafts]
-        thetas = quantiles(
-            (threshold_of(trigger, each) for each in values if abs(each) < -NEVER), THETAS
-        )
-
-        async def spent(theta: float) -> float:
-            fires = fires_above(value, threshold_of(trigger, theta))
-            answers = await self._trajectories.answers(candidate.retrieving, fires, questions)
-            return sum(each.searches for each in answers) / len(questions)
-
-        return await nearest(
-            thetas, spent, self._budget, rising=TRIGGERS[trigger].theta is PROBABILITY
+        values = (value(draft) for each in without for draft in each.drafts)
+        return quantiles(
+            (threshold_of(candidate.trigger, each) for each in values if abs(each) < ALWAYS), count
         )
 
     def _of(self, folds: Folds) -> Questions:
         return [each for each in self._questions if each.fold in folds]
-
-
-async def nearest(
-    thetas: Sequence[float],
-    spent: Callable[[float], Awaitable[float]],
-    budget: float,
-    *,
-    rising: bool,
-) -> float | None:
-    """Return the theta that spends nearest to a budget by bisection; None without a theta.
-
-    ``rising`` says whether a higher theta spends more.
-    """
-    if not thetas:
-        return None
-    known: dict[int, float] = {}
-    low, high = -1, len(thetas)
-    while high - low > 1:
-        middle = (low + high) // 2
-        known[middle] = await spent(thetas[middle])
-        if (known[middle] < budget) == rising:
-            low = middle
-        else:
-            high = middle
-    return thetas[min(known, key=lambda each: (abs(known[each] - budget), known[each]))]

@@ -33,15 +33,15 @@ def clustered_mean(values: Floats, clusters: Sequence[str], *, seed: int = 0) ->
     return estimate(np.array([values.mean()]), (drawn @ sums) / (drawn @ sizes))
 
 
-def chosen(qualities: Floats, clusters: Sequence[str], complexities: Sequence[int]) -> int:
+def chosen(qualities: Floats, clusters: Sequence[str], costs: Sequence[float]) -> int:
     """Return the position of the chosen candidate.
 
     ``qualities`` are candidates by questions. Of the candidates whose mean is within one standard
-    error of the best mean, the one with the lowest complexity is chosen, of those the best.
+    error of the best mean, the one with the lowest cost is chosen, of equal ones the best.
     """
     means = qualities.mean(axis=1)
     within = [at for at, each in enumerate(near_best(qualities, clusters)) if each]
-    return min(within, key=lambda at: (complexities[at], -means[at], at))
+    return min(within, key=lambda at: (costs[at], -means[at], at))
 
 
 def near_best(qualities: Floats, clusters: Sequence[str]) -> list[bool]:

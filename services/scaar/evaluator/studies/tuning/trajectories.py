@@ -41,6 +41,18 @@ class Trajectories:
             retrieving, fires, questions, [_Walk(each, 0, -1) for each in questions]
         )
 
+    async def differing(
+        self,
+        retrieving: Retrieving,
+        fires: Fires,
+        questions: Sequence[TunedQuestion],
+        searches: Sequence[int],
+    ) -> int:
+        """Return the number of questions whose answers have other searches than the given ones."""
+        answers = await self.answers(retrieving, fires, questions)
+        pairs = zip(answers, searches, strict=True)
+        return sum(each.searches != given for each, given in pairs)
+
     async def answers_from(
         self,
         retrieving: Retrieving,

@@ -4,8 +4,10 @@ from scipy.optimize import minimize
 
 from scaar.core.triggers.learned import probability
 from scaar.evaluator.statistics.regression import RIDGE, fit_logistic
-from scaar.evaluator.studies.tuning.labels import beneficial_drafts, wrong_drafts
+from scaar.evaluator.studies.tuning.candidates import Label
+from scaar.evaluator.studies.tuning.labels import LabelledDraft, Labeller
 from scaar.evaluator.studies.tuning.learning import fit_learned
+from scaar.evaluator.studies.tuning.records import JudgedDraft
 
 from .simulated import POOR_WAY, WAY, SimulatedModel, questions
 
@@ -33,38 +35,54 @@ def test_separable_labels_have_finite_coefficients() -> None:
     assert np.isfinite(fitted.coefficients).all()
 
 
+def never(draft: JudgedDraft) -> bool:
+    return False
+
+
+async def wrong_drafts(count: int) -> list[LabelledDraft]:
+    """The drafts of a model that never retrieves."""
+    trajectories, asked = SimulatedModel().trajectories(), questions(count)
+    answers = await trajectories.answers(WAY, never, asked)
+    return await Labeller(trajectories, asked, Label.WRONG).label_drafts(WAY, never, answers)
+
+
 async def test_a_fit_is_reproducible_and_separates_wrong_drafts() -> None:
-    trajectories, asked = SimulatedModel().trajectories(), questions(200)
-    answers = await trajectories.answers(WAY, lambda draft: False, asked)
-    labelled = wrong_drafts(answers)
+    labelled = await wrong_drafts(200)
     found = fit_learned(labelled, "wrong")
     assert found is not None
     assert found == fit_learned(labelled, "wrong")
     assert (found.signal_names, found.label) == (("surprisal_sum", "words"), "wrong")
     assert len(found.digest) == 64
-    values = [probability(found, draft.signals) or 0.0 for draft, _ in labelled]
-    wrong = np.array([is_wrong for _, is_wrong in labelled])
+    values = [probability(found, each.draft.signals) or 0.0 for each in labelled]
+    wrong = np.array([each.has_label for each in labelled])
     assert np.array(values)[wrong].mean() > np.array(values)[~wrong].mean() + 0.2
     assert np.mean(values) == pytest.approx(wrong.mean(), abs=0.01)
 
 
 async def test_labels_of_one_kind_are_not_fitted() -> None:
-    trajectories = SimulatedModel().trajectories()
-    answers = await trajectories.answers(WAY, lambda draft: False, questions(10))
-    assert fit_learned([each for each in wrong_drafts(answers) if each[1]], "wrong") is None
+    labelled = await wrong_drafts(10)
+    assert fit_learned([each for each in labelled if each.has_label], "wrong") is None
 
 
 async def test_a_retrieval_is_a_benefit_if_it_alone_makes_the_answer_right() -> None:
     trajectories, asked = SimulatedModel().trajectories(), questions(60)
-    by_key = {each.key: each for each in asked}
+    labeller = Labeller(trajectories, asked, Label.BENEFIT)
 
-    def perfect(draft: object) -> bool:
-        return bool(getattr(draft, "wrong", False))
+    def perfect(draft: JudgedDraft) -> bool:
+        return draft.wrong is True
 
     answers = await trajectories.answers(WAY, perfect, asked)
-    labelled = await beneficial_drafts(trajectories, WAY, perfect, by_key, answers)
+    labelled = await labeller.label_drafts(WAY, perfect, answers)
     # With every error corrected, exactly the wrong drafts profit.
-    assert [has for _, has in labelled] == [draft.wrong for draft, _ in labelled]
+    assert [each.has_label for each in labelled] == [each.draft.wrong for each in labelled]
+    assert not any(await labeller.accepted(WAY, perfect, answers))
     poor = await trajectories.answers(POOR_WAY, perfect, asked)
-    never = await beneficial_drafts(trajectories, POOR_WAY, perfect, by_key, poor)
-    assert not any(has for _, has in never)
+    useless = await labeller.label_drafts(POOR_WAY, perfect, poor)
+    assert not any(each.has_label for each in useless)
+
+
+async def test_an_answer_with_a_wrong_draft_that_is_accepted_is_a_loss() -> None:
+    trajectories, asked = SimulatedModel().trajectories(), questions(60)
+    answers = await trajectories.answers(WAY, never, asked)
+    lost = await Labeller(trajectories, asked, Label.WRONG).accepted(WAY, never, answers)
+    assert lost == [each.quality == 0.0 for each in answers]

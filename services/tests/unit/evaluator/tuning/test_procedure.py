@@ -2,8 +2,12 @@ import numpy as np
 import pytest
 
 from scaar.evaluator.run import NoProgress
-from scaar.evaluator.studies.tuning.candidates import Candidate
-from scaar.evaluator.studies.tuning.procedure import Tuner, Tuning, nearest
+from scaar.evaluator.studies.tuning.candidates import Candidate, Label
+from scaar.evaluator.studies.tuning.control import choose_policy
+from scaar.evaluator.studies.tuning.objectives import SearchBudget, Trial
+from scaar.evaluator.studies.tuning.procedure import Tuning
+from scaar.evaluator.studies.tuning.records import Trajectory
+from scaar.evaluator.studies.tuning.target import Target
 from scaar.evaluator.studies.tuning.trajectories import Trajectories
 
 from .simulated import LEARNED, POOR_WAY, SUM, WAY, SimulatedModel, questions
@@ -15,8 +19,11 @@ CANDIDATES = (SUM, Candidate("surprisal_sum", POOR_WAY), LEARNED)
 async def tuned(
     model: SimulatedModel, *, budget: float = 1.2, trajectories: Trajectories | None = None
 ) -> Tuning:
-    tuner = Tuner(trajectories or model.trajectories(), ASKED, CANDIDATES, budget=budget)
-    return await tuner.run(NoProgress())
+    chosen = await choose_policy(
+        *(trajectories or model.trajectories(), ASKED, CANDIDATES),
+        *(Label.WRONG, Target(budget=budget), NoProgress()),
+    )
+    return chosen.tuning
 
 
 async def test_the_answers_from_trajectories_are_those_of_the_policy_itself() -> None:
@@ -87,8 +94,10 @@ async def test_the_theta_nearest_to_the_budget_is_found(
 ) -> None:
     thetas = [float(each) for each in np.arange(1, 8)]
 
-    async def spent(theta: float) -> float:
-        return theta if rising else 8 - theta
+    async def attempt(theta: float) -> Trial:
+        searches = int(theta if rising else 8 - theta)
+        return Trial(WAY, lambda draft: True, [Trajectory("q", "", 0, None, searches, ())])
 
-    assert await nearest(thetas, spent, budget, rising=rising) == expected
-    assert await nearest([], spent, budget, rising=rising) is None
+    objective = SearchBudget(budget)
+    assert await objective.theta(thetas, attempt, rising=rising) == expected
+    assert await objective.theta([], attempt, rising=rising) is None
