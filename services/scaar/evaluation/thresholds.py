@@ -20,7 +20,7 @@ from scaar.evaluator.splits import split_questions
 
 if TYPE_CHECKING:
     from scaar.evaluator.run import RunProgress
-    from scaar.evaluator.studies.grid.calibration import Calibration
+    from scaar.evaluator.studies.grid.threshold import ThresholdSearch
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class TunedThreshold:
     """The artefact, and the thetas that were tried."""
 
     artefact: PolicyArtefact
-    calibration: "Calibration"
+    search: "ThresholdSearch"
 
 
 async def tune_threshold(
@@ -42,14 +42,14 @@ async def tune_threshold(
         InvalidRequest: the folder belongs to another evaluation, or another run is using it.
         ScaarError: there is no development question, no sentence was judged, or a question failed.
     """
-    from scaar.evaluator.studies.grid.calibration import calibrate
+    from scaar.evaluator.studies.grid.threshold import search_threshold
     from scaar.evaluator.studies.tuning.artefact import trigger_rate
 
     drawn, spec = evaluation.drawn, spec_of(evaluation)
     halves = split_questions(drawn.questions, seed=drawn.origin.seed)
     async with open_answerers(evaluation.addresses, lab_world=drawn.lab_world) as answerers:
         run = run_of(evaluation, answerers, progress)
-        found = await calibrate(run, evaluation.out, spec, halves.development, budget=budget)
+        found = await search_threshold(run, evaluation.out, spec, halves.development, budget=budget)
     policy = evaluation.settings[0].policy
     artefact = PolicyArtefact(
         name=name,

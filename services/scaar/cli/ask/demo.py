@@ -29,9 +29,10 @@ def demo(
         str, typer.Option(help="Also write the output to this SVG file.", hidden=True)
     ] = "",
 ) -> None:
-    """Answer a lab question with and without retrieval, by a published and by a tuned policy.
+    """Answer a lab question with and without retrieval.
 
-    The question is about a film that the lab's model has never seen.
+    The question is about a film that the lab's model has never seen. A published policy answers
+    it, a policy tuned on the model, and the model alone.
     """
     console = Console(highlight=False, record=bool(svg), width=100 if svg else None)
     asyncio.run(_demo(console))

@@ -222,12 +222,12 @@ def _tune_threshold(
     output: TableFormat | None,
 ) -> None:
     # Only commands that run evaluations load the libraries of the database.
-    from scaar.evaluator.studies.grid.calibration import check_calibrated, check_calibration_folder
+    from scaar.evaluator.studies.grid.threshold import check_runs_folder, check_threshold
 
     if wrong := check_policy(request):
         raise InvalidRequest(wrong)
-    check_calibrated(request, budget)
-    check_calibration_folder(evaluation.out)
+    check_threshold(request, budget)
+    check_runs_folder(evaluation.out)
     with named_by_options():
         spec_of(evaluation)
     progress = EvaluationProgress(Console(stderr=True, highlight=False))

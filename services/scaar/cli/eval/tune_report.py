@@ -75,22 +75,22 @@ def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
 
 def print_threshold(found: "TunedThreshold", out: Path, output: TableFormat | None) -> None:
     """Print the thetas that were tried, and how to use the policy."""
-    calibration = found.calibration
+    search = found.search
     columns = (
         Column("theta", text=lambda theta: f"{theta:g}"),
         Column("searches", "searches per question [95%]", interval(3)),
         Column("chosen", text=lambda chosen: "chosen" if chosen else ""),
     )
     rows = [
-        (each.theta, Interval(each.retrievals, each.low, each.high), each == calibration.chosen)
-        for each in calibration.tried
+        (each.theta, Interval(each.retrievals, each.low, each.high), each == search.chosen)
+        for each in search.tried
     ]
     print_table(Table(columns, rows), output)
     lines = []
-    if not calibration.in_reach:
+    if not search.in_reach:
         lines.append(
-            f"no theta reaches a budget of {calibration.budget:g} searches; the nearest spends "
-            f"{calibration.chosen.retrievals:.3f}"
+            f"no theta reaches a budget of {search.budget:g} searches; the nearest spends "
+            f"{search.chosen.retrievals:.3f}"
         )
     _conclude(lines, found.artefact.name, out)
 

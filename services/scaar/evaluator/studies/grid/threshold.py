@@ -1,4 +1,4 @@
-"""Budget calibration: the theta at which a policy uses a given number of retrievals per question.
+"""Threshold search: the theta at which a policy makes a given number of searches per question.
 
 The number of retrievals is known only from a run, since retrieved passages change the sentences
 that follow. So the candidates, at quantiles of the trigger score, are bisected with real runs.
@@ -44,7 +44,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class ThresholdSearch:
     """The theta nearest to the budget, and all thetas that were tried, in rising order.
 
     ``results`` are those of the chosen theta.
@@ -62,8 +62,8 @@ class Calibration:
         return min(spent) <= self.budget <= max(spent)
 
 
-def check_calibrated(policy: PolicyRequest, budget: float) -> None:
-    """Check that a policy can be calibrated for a budget.
+def check_threshold(policy: PolicyRequest, budget: float) -> None:
+    """Check that the threshold of a policy can be tuned for a budget.
 
     Raises:
         InvalidRequest: the policy has no theta or a fixed one, or the budget is not above 0.
@@ -76,8 +76,8 @@ def check_calibrated(policy: PolicyRequest, budget: float) -> None:
         raise InvalidRequest.of("--budget", f"must be above 0, not {budget:g}")
 
 
-def check_calibration_folder(folder: Path) -> None:
-    """Validate the output folder of a calibration.
+def check_runs_folder(folder: Path) -> None:
+    """Validate the folder of the runs.
 
     Raises:
         InvalidRequest: the folder is a file, or contains files of something else.
@@ -91,14 +91,14 @@ def check_calibration_folder(folder: Path) -> None:
         raise InvalidRequest.of("--work", text)
 
 
-async def calibrate(
+async def search_threshold(
     run: Run,
     folder: Path,
     spec: EvaluationSpec,
     development: Sequence[Question],
     *,
     budget: float,
-) -> Calibration:
+) -> ThresholdSearch:
     """Find the theta of the only policy on the development questions; every run has its folder.
 
     Raises:
@@ -133,7 +133,7 @@ async def calibrate(
         else:
             high = middle
     nearest = min(tried.values(), key=lambda each: (abs(each.retrievals - budget), each.retrievals))
-    return Calibration(
+    return ThresholdSearch(
         *(budget, nearest, tuple(tried[at] for at in sorted(tried))),
         results=read_results(folder / f"{THETA}{nearest.theta:g}"),
     )
