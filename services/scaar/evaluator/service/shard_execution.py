@@ -14,8 +14,9 @@ from scaar.core.observers import EvaluationObserver, ShardEnd
 from scaar.core.ports import Answerer
 from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.execution.cancellation import cancel_all
+from scaar.evaluator.execution.items import QuestionLimiter
 from scaar.evaluator.execution.scorers import Answerers, Controls
-from scaar.evaluator.execution.shard import QuestionLimiter, run_shard
+from scaar.evaluator.execution.shard import run_shard
 from scaar.evaluator.oracles import in_world
 from scaar.evaluator.planning.work import plan_work, remaining_work
 from scaar.evaluator.records import Prediction
