@@ -15,7 +15,6 @@ from scaar.evaluator.records import Prediction, Question
 from scaar.evaluator.results import Results, describe_left_out
 from scaar.evaluator.service.descriptions import rfc3339
 from scaar.evaluator.service.preparation import prepare
-from scaar.evaluator.service.setup import open_checked_database
 from scaar.evaluator.service.shard_execution import ShardExecution
 from scaar.evaluator.service.shard_sequence import ShardSequence
 from scaar.evaluator.service.start import EvaluationStarter
@@ -29,6 +28,7 @@ from scaar.evaluator.store.database.evaluations import (
     first_pass_of,
     get_evaluation,
 )
+from scaar.evaluator.store.database.migration import open_checked_database
 from scaar.evaluator.store.database.shards import free_shards, release_all
 from scaar.evaluator.store.folder import (
     FolderEvaluation,

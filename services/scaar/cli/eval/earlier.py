@@ -7,14 +7,21 @@ from typing import Annotated
 import typer
 
 from scaar.core.errors import InvalidRequest
-from scaar.evaluator.store.earlier_folder import read_earlier
-from scaar.evaluator.store.folder import DATABASE, check_is_folder
+from scaar.evaluator.store.earlier_folder import (
+    earlier_command,
+    read_earlier,
+    read_earlier_study,
+)
+from scaar.evaluator.store.folder import DATABASE, EARLIER, check_is_folder
+from scaar.evaluator.studies.queries.store import QUERIES
 
 
 def import_results(
     folder: Annotated[
         Path,
-        typer.Argument(metavar="DIR", help="Folder with evaluation.json.", show_default=False),
+        typer.Argument(
+            metavar="DIR", help=f"Folder with {' or '.join(EARLIER.values())}.", show_default=False
+        ),
     ],
     out: Annotated[
         Path | None,
@@ -28,15 +35,19 @@ def import_results(
     """Read the results of an earlier version.
 
     The files are kept, and evaluations.sqlite is written: the commands of scaar eval read it, and
-    scaar eval run resumes it.
+    the command that wrote the files resumes it.
     """
     # Only commands that write evaluations load the libraries of the database.
-    from scaar.evaluator.store.database.stored_results import store_results
+    from scaar.evaluator.store.database.stored_results import store_results, store_study
 
-    results, target = read_earlier(folder), out or folder
+    command, target = earlier_command(folder), out or folder
     if out is not None:
-        check_is_folder(out, DATABASE)
+        check_is_folder(out, command)
     if (target / DATABASE).exists():
         raise InvalidRequest.of("--out", f"{target} already contains {DATABASE}")
-    asyncio.run(store_results(target, results))
+
+    if command == QUERIES.name:
+        asyncio.run(store_study(target, QUERIES, read_earlier_study(folder, QUERIES)))
+    else:
+        asyncio.run(store_results(target, read_earlier(folder)))
     print(target / DATABASE)

