@@ -13,6 +13,7 @@ from scaar.evaluator.store.earlier_folder import (
     read_earlier_study,
 )
 from scaar.evaluator.store.folder import DATABASE, EARLIER, check_is_folder
+from scaar.evaluator.studies.longtail.folder import LABELLING
 from scaar.evaluator.studies.queries.store import QUERIES
 
 
@@ -46,8 +47,11 @@ def import_results(
     if (target / DATABASE).exists():
         raise InvalidRequest.of("--out", f"{target} already contains {DATABASE}")
 
-    if command == QUERIES.name:
-        asyncio.run(store_study(target, QUERIES, read_earlier_study(folder, QUERIES)))
-    else:
-        asyncio.run(store_results(target, read_earlier(folder)))
+    match command:
+        case QUERIES.name:
+            asyncio.run(store_study(target, QUERIES, read_earlier_study(folder, QUERIES)))
+        case LABELLING.name:
+            asyncio.run(store_study(target, LABELLING, read_earlier_study(folder, LABELLING)))
+        case _:
+            asyncio.run(store_results(target, read_earlier(folder)))
     print(target / DATABASE)

@@ -133,8 +133,7 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 def _run(query_options: QueryOptions) -> QueryResults:
     check_query_folder(query_options.out, query_options.drawn.origin, query_options.origin)
-    progress = EvaluationProgress(Console(stderr=True, highlight=False))
-    progress.what = "questions"
+    progress = EvaluationProgress(Console(stderr=True, highlight=False), what="questions")
     with resumable(progress, query_options.out):
         return asyncio.run(_run_queries(query_options, progress))
 
@@ -168,7 +167,7 @@ async def _run_queries(query_options: QueryOptions, progress: EvaluationProgress
         run = QueryRun(
             ports=Ports(scorers, retriever, query_options.index, described.version),
             concurrency=query_options.concurrency,
-            watch=progress.watch,
+            progress=progress,
         )
         return await run_queries(
             run, query_options.out, evaluation, drawn.questions, query_options.drafts

@@ -1,12 +1,12 @@
 """A comparison of query formulations that runs in a folder, and resumes there."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from scaar.core.controls import Control
 from scaar.evaluator.execution.items import QuestionLimiter, evaluate_items
+from scaar.evaluator.execution.progress import NoProgress, RunProgress
 from scaar.evaluator.planning.axes import ITSELF
 from scaar.evaluator.records import Question
 from scaar.evaluator.store.database.studies import open_study
@@ -15,8 +15,6 @@ from scaar.evaluator.studies.queries.records import QueryEvaluation, QuestionRet
 from scaar.evaluator.studies.queries.retrieval import Ports, retrieve_for
 from scaar.evaluator.studies.queries.store import QUERIES, RETRIEVALS, QueryResults, read_queries
 
-Watch = Callable[[int, int], AbstractContextManager[Callable[[object], None]]]
-
 
 @dataclass(frozen=True, slots=True)
 class QueryRun:
@@ -24,7 +22,7 @@ class QueryRun:
 
     ports: Ports
     concurrency: int
-    watch: Watch
+    progress: RunProgress = field(default_factory=NoProgress)
 
 
 async def run_queries(
@@ -47,7 +45,7 @@ async def run_queries(
     async with open_study(folder, QUERIES, evaluation, questions) as store:
         known = {each.question_id for each in read_queries(folder).records}
         remaining = [each for each in questions if each.id not in known]
-        with run.watch(len(questions), len(known)) as on_stored:
+        with run.progress.watch(len(questions), len(known)) as on_stored:
             await evaluate_items(
                 *(remaining, retrieve, store.part(RETRIEVALS)),
                 limiter=QuestionLimiter(run.concurrency),

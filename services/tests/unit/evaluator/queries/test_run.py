@@ -1,7 +1,5 @@
 """A run over drafts: what is asked, kept and gone on with."""
 
-from contextlib import contextmanager
-
 import pytest
 
 from scaar.core.errors import BackendUnavailable, InvalidRequest
@@ -72,18 +70,13 @@ class Counting:
         return await self.scorer.score_contributions(requests)
 
 
-@contextmanager
-def unwatched(total, before):
-    yield lambda request: None
-
-
 @pytest.fixture
 async def run(tmp_path):
     settings = RetrieverSettings(indexes=tmp_path / "indexes")
     async with open_retriever(settings) as retriever, open_idf_scorer() as idf:
         built = await retriever.index_passages("films", passages())
         ports = Ports({None: Counting(idf)}, retriever, "films", built.index.version)
-        yield QueryRun(ports, 2, unwatched)
+        yield QueryRun(ports, 2)
 
 
 def evaluation(**changes):
