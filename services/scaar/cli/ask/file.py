@@ -146,7 +146,7 @@ async def _answer(
 
 
 class _AnswersFile:
-    """A :class:`~scaar.evaluator.store.port.RecordStore` that appends lines to an open file."""
+    """A :class:`~scaar.evaluator.execution.items.RecordStore` that appends lines to a file."""
 
     gather_s = 0.0
 

@@ -18,8 +18,7 @@ import typer
 from rich.console import Console
 
 from scaar.cli.eval import options
-from scaar.cli.eval.addresses import parse_addresses
-from scaar.cli.eval.fields import draw, named_by_options
+from scaar.cli.eval.fields import draw, named_by_options, parse_addresses
 from scaar.cli.eval.progress import EvaluationProgress
 from scaar.cli.eval.service import evaluate_at
 from scaar.cli.eval.table import score_and_report

@@ -120,7 +120,7 @@ def _run(settings: EvaluatorSettings) -> int:
 
 def _application(settings: EvaluatorSettings, broker: str) -> "Celery":
     try:
-        from scaar.evaluator.workers.setup import application_of
+        from scaar.evaluator.workers.executor import application_of
     except ModuleNotFoundError as error:
         text = f"workers of a broker need {error.name}: install scaar[evaluator,celery]"
         raise CapabilityMissing(text) from error

@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterable, Mapping
 from scaar.core.errors import ScaarError
 from scaar.core.ports import Answerer
 from scaar.core.types import AnswerRequest, Provenance
-from scaar.evaluator.execution.items import QuestionLimiter, evaluate_items
+from scaar.evaluator.execution.items import PredictionStore, QuestionLimiter, evaluate_items
 from scaar.evaluator.execution.prediction import PredictionOutcome, predict
 from scaar.evaluator.execution.provenance import without_request_id
 from scaar.evaluator.execution.scorers import NO_CONTROLS, Controls, answerer_for
 from scaar.evaluator.planning.work import Work
 from scaar.evaluator.records import Prediction
-from scaar.evaluator.store.port import PredictionStore
 
 
 async def run_shard(

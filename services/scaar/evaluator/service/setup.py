@@ -185,7 +185,7 @@ def _open_executor(
         case "poll":
             return nullcontext(ExternalExecutor())
         case "celery":
-            from scaar.evaluator.workers.setup import open_queue_executor
+            from scaar.evaluator.workers.executor import open_queue_executor
 
             return open_queue_executor(settings, broker_url)
         case _:

@@ -15,7 +15,7 @@ import pytest
 
 from scaar.core.errors import InvalidRequest, NotFound, ScaarError
 from scaar.core.types import AnswerEvent, AnswerRequest
-from scaar.evaluator.datasets.checksum import checksum_of
+from scaar.evaluator.datasets.sample import checksum_of
 from scaar.evaluator.execution.scorers import Answerers
 from scaar.evaluator.planning.settings import plan_settings
 from scaar.evaluator.records import Question

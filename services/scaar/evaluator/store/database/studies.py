@@ -44,7 +44,7 @@ class StudyStore:
 
 @dataclass(frozen=True, slots=True)
 class PartStore(Generic[R]):
-    """A :class:`~scaar.evaluator.store.port.RecordStore` of one part of a study."""
+    """A :class:`~scaar.evaluator.execution.items.RecordStore` of one part of a study."""
 
     store: StudyStore
     part: Part[R]

@@ -31,8 +31,7 @@ from scaar.evaluator.studies.longtail.folder import (
     PRODUCTS,
 )
 from scaar.evaluator.studies.longtail.gece import Variant, count_of, gece, ranks
-from scaar.evaluator.studies.longtail.mean_gradient import MeanGradient
-from scaar.evaluator.studies.longtail.port import Gradient, GradientModel
+from scaar.evaluator.studies.longtail.gradients import Gradient, GradientModel, MeanGradient
 from scaar.evaluator.studies.longtail.records import Answered, Label, Labelling, Parts, Product
 
 SAVE_EVERY = 50

@@ -19,8 +19,8 @@ from scaar.evaluator.store.record_json import RecordJson
 from scaar.evaluator.store.studies import lines_of, read_study
 from scaar.evaluator.studies.longtail.folder import LABELLING as LABELLING_STUDY
 from scaar.evaluator.studies.longtail.folder import read_labels
+from scaar.evaluator.studies.longtail.gradients import Gradient
 from scaar.evaluator.studies.longtail.labeller import Labeller, label_in_folder
-from scaar.evaluator.studies.longtail.port import Gradient
 from scaar.evaluator.studies.longtail.records import Label, Labelling
 from scaar.testing.commands import run_scaar
 from scaar.testing.fakes import Piece, ScriptedGenerator
