@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from record.evaluations import run_steps
 from record.longtail.page import LONGTAIL
 from record.longtail.plan import plan as plan_longtail
 from record.page import RESULTS, Page, write_page
+from record.plan import Step, describe_cost
 from record.plan import plan as plan_results
-from record.runner import run_steps
-from record.step import Step, describe_cost
 from scaar.core.errors import ScaarError
 
 

@@ -9,8 +9,7 @@ from scaar.cli.ask.policy_file import AllowMismatch
 from scaar.cli.completion import complete_ablation
 from scaar.cli.eval import options
 from scaar.cli.eval.compare import compare
-from scaar.cli.eval.earlier import import_results
-from scaar.cli.eval.export import export
+from scaar.cli.eval.export import export, import_results
 from scaar.cli.eval.fields import named_by_options
 from scaar.cli.eval.longtail import app as longtail_app
 from scaar.cli.eval.queries import queries

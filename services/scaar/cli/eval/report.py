@@ -89,7 +89,7 @@ def _report_stored(
 ) -> None:
     # Only commands that need statistics load numpy.
     from scaar.evaluator.report.builder import ReportBuilder
-    from scaar.evaluator.report.formats import written_as
+    from scaar.evaluator.report.files import written_as
     from scaar.evaluator.report.writer import write_report
 
     found = read_results(folder)

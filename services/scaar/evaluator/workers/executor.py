@@ -10,8 +10,7 @@ from celery import Celery
 from scaar.core.errors import BackendUnavailable
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.evaluator.store.database.shards import ShardKey
-from scaar.evaluator.workers.application import build_application
-from scaar.evaluator.workers.queue import ShardQueue
+from scaar.evaluator.workers.queue import ShardQueue, build_application
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from record.evaluations import add_command
+from record.evaluations import add_command, command_of
 from record.longtail.gated_evaluation import read_gated
 from record.longtail.page import LONGTAIL
 from record.longtail.plan import LABELS, LEARNED_FROM, RUN, GatedPolicies, Proxy, plan
 from record.page import write_page
-from record.runner import command_of
 from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.core.gates.proxy import Evidence, GateProxy
 from scaar.core.gates.proxy_json import proxy_from_json, proxy_to_json
