@@ -15,7 +15,6 @@ from scaar import __version__
 from scaar.cli.eval import options
 from scaar.cli.eval.fields import draw, named_by_options
 from scaar.cli.eval.progress import EvaluationProgress
-from scaar.cli.eval.queries_index import check_index
 from scaar.cli.eval.run import resumable
 from scaar.cli.tables import (
     Column,
@@ -44,13 +43,19 @@ from scaar.evaluator.studies.queries.formulations import (
 )
 from scaar.evaluator.studies.queries.records import QueryEvaluation
 from scaar.evaluator.studies.queries.retrieval import Ports
-from scaar.evaluator.studies.queries.run import QueryRun, run_queries, scorer_name
 from scaar.evaluator.studies.queries.store import QueryResults, check_query_folder
 from scaar.orchestrator.settings import OrchestratorSettings
 
 if TYPE_CHECKING:
     from scaar.evaluator.report.model import Cell
     from scaar.evaluator.report.model import Column as ReportColumn
+
+from collections.abc import Sequence
+
+from scaar.compose import indexes_are_local, scaar_home
+from scaar.core.ports import Retriever
+from scaar.evaluator.records import Question
+from scaar.evaluator.studies.queries.checks import check_ids, probe_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +139,15 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 def _run(query_options: QueryOptions) -> QueryResults:
     check_query_folder(query_options.out, query_options.drawn.origin, query_options.origin)
-    progress = EvaluationProgress(Console(stderr=True, highlight=False))
-    progress.what = "questions"
+    progress = EvaluationProgress(Console(stderr=True, highlight=False), what="questions")
     with resumable(progress, query_options.out):
         return asyncio.run(_run_queries(query_options, progress))
 
 
 async def _run_queries(query_options: QueryOptions, progress: EvaluationProgress) -> QueryResults:
+    # Only commands that write studies load the libraries of the database.
+    from scaar.evaluator.studies.queries.run import QueryRun, run_queries, scorer_name
+
     settings, drawn = OrchestratorSettings.read(), query_options.drawn
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
@@ -166,7 +173,7 @@ async def _run_queries(query_options: QueryOptions, progress: EvaluationProgress
         run = QueryRun(
             ports=Ports(scorers, retriever, query_options.index, described.version),
             concurrency=query_options.concurrency,
-            watch=progress.watch,
+            progress=progress,
         )
         return await run_queries(
             run, query_options.out, evaluation, drawn.questions, query_options.drafts
@@ -192,7 +199,7 @@ async def _scorers(
 def _report(results: QueryResults, out: Path, reference: str, output: TableFormat | None) -> None:
     # Only commands that need statistics load numpy.
     from scaar.evaluator.report.model import interval_text, value_text
-    from scaar.evaluator.studies.queries.writer import write_query_report
+    from scaar.evaluator.studies.queries.report import write_query_report
 
     report = write_query_report(results, out, reference=reference)
     table = next(each for each in report.tables() if each.name == "by_retrieval")
@@ -234,3 +241,28 @@ def _cell(value: Value) -> "Cell":
     if isinstance(value, Interval):
         return Cell(value.value, value.low, value.high)
     return Cell(value, note="-")
+
+
+async def check_index(
+    retriever: Retriever, index: str, questions: Sequence[Question], target: str
+) -> None:
+    """Check that an index has the supporting passages: by its ids, or for a server by a probe.
+
+    Raises:
+        InvalidRequest: names the first missing passage.
+    """
+    if target == EMBEDDED and indexes_are_local():
+        ids = await asyncio.to_thread(_ids_of, index)
+        check_ids(questions, ids, index=index)
+    else:
+        await probe_index(retriever, index, questions)
+
+
+def _ids_of(index: str) -> frozenset[str]:
+    from scaar.retriever.local.cache import IndexCache
+    from scaar.retriever.local.files import IndexFiles
+    from scaar.retriever.settings import RetrieverSettings
+
+    folder = RetrieverSettings.read().indexes or scaar_home() / "indexes"
+    cache = IndexCache(IndexFiles(folder), capacity=1, checksums=False)
+    return frozenset(passage.id for passage in cache.get(index).passages())

@@ -89,7 +89,7 @@ def _report_stored(
 ) -> None:
     # Only commands that need statistics load numpy.
     from scaar.evaluator.report.builder import ReportBuilder
-    from scaar.evaluator.report.formats import written_as
+    from scaar.evaluator.report.files import written_as
     from scaar.evaluator.report.writer import write_report
 
     found = read_results(folder)
@@ -163,7 +163,7 @@ def join(
     The evaluations may differ in model, data set, seed or a parameter of the data set.
     """
     # Only commands that need statistics load numpy.
-    from scaar.evaluator.studies.joining.writer import write_joined
+    from scaar.evaluator.studies.joining.report import write_joined
 
     write_joined(folders, out, ReportOptions(measure, None, resamples, seed))
     print(out / "report.html")

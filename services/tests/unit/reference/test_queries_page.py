@@ -1,5 +1,6 @@
 """The figures of docs/queries.md come from the given runs."""
 
+import asyncio
 from pathlib import Path
 
 from reference import queries
@@ -8,10 +9,11 @@ from scaar.core.controls import Control
 from scaar.core.types import ScorerDescription
 from scaar.evaluator.records import Question
 from scaar.evaluator.results import DatasetOrigin
+from scaar.evaluator.store.database.studies import open_study
 from scaar.evaluator.studies.queries.drafts import DraftOrigin
 from scaar.evaluator.studies.queries.formulations import plan_formulations
 from scaar.evaluator.studies.queries.records import QueryEvaluation, QuestionRetrievals, Retrieval
-from scaar.evaluator.studies.queries.store import open_queries
+from scaar.evaluator.studies.queries.store import QUERIES, RETRIEVALS
 
 RANKS = {
     "question": (1, 0),
@@ -34,10 +36,14 @@ def written(folder: Path, scorer: str) -> Path:
         },
         *("films", "v" * 64, 1234),
     )
-    with open_queries(folder, evaluation, questions) as store:
-        for each in questions:
-            found = {label: (Retrieval(0, "a b c d", ranks),) for label, ranks in RANKS.items()}
-            store.add(QuestionRetrievals(each.id, found))
+    found = {label: (Retrieval(0, "a b c d", ranks),) for label, ranks in RANKS.items()}
+
+    async def write() -> None:
+        async with open_study(folder, QUERIES, evaluation, questions) as store:
+            made = [QuestionRetrievals(each.id, found) for each in questions]
+            await store.part(RETRIEVALS).add(made)
+
+    asyncio.run(write())
     return folder
 
 

@@ -1,7 +1,5 @@
 """A run over drafts: what is asked, kept and gone on with."""
 
-from contextlib import contextmanager
-
 import pytest
 
 from scaar.core.errors import BackendUnavailable, InvalidRequest
@@ -20,10 +18,10 @@ from scaar.evaluator.results import DatasetOrigin
 from scaar.evaluator.studies.queries.drafts import Draft, DraftOrigin
 from scaar.evaluator.studies.queries.formulations import plan_formulations
 from scaar.evaluator.studies.queries.records import QueryEvaluation
+from scaar.evaluator.studies.queries.report import write_query_report
 from scaar.evaluator.studies.queries.retrieval import Ports
 from scaar.evaluator.studies.queries.run import QueryRun, run_queries
 from scaar.evaluator.studies.queries.store import read_queries
-from scaar.evaluator.studies.queries.writer import write_query_report
 from scaar.retriever.factory import open_retriever
 from scaar.retriever.settings import RetrieverSettings
 from scaar.scorer.controls.idf import open_idf_scorer
@@ -72,18 +70,13 @@ class Counting:
         return await self.scorer.score_contributions(requests)
 
 
-@contextmanager
-def unwatched(total, before):
-    yield lambda request: None
-
-
 @pytest.fixture
 async def run(tmp_path):
     settings = RetrieverSettings(indexes=tmp_path / "indexes")
     async with open_retriever(settings) as retriever, open_idf_scorer() as idf:
         built = await retriever.index_passages("films", passages())
         ports = Ports({None: Counting(idf)}, retriever, "films", built.index.version)
-        yield QueryRun(ports, 2, unwatched)
+        yield QueryRun(ports, 2)
 
 
 def evaluation(**changes):
@@ -147,8 +140,6 @@ async def test_an_interrupted_run_resumes_without_repeating_questions(run, tmp_p
     kept = read_queries(folder).records
     assert 0 < len(kept) < len(QUESTIONS)
     scorer.fails_at, scorer.scored = None, []
-    with (folder / "retrievals.jsonl").open("ab") as file:
-        file.write(b'{"question_id": "q5", "retr')  # as a power cut leaves it
     whole = await run_queries(run, folder, evaluation(created="later"), QUESTIONS, DRAFTS)
     assert len(whole.records) == len(QUESTIONS)
     scored_again = {question for question, _ in scorer.scored}
@@ -182,10 +173,10 @@ async def test_the_same_run_gives_the_same_bytes_however_it_came(run, tmp_path):
 )
 async def test_a_folder_of_another_run_is_refused(run, tmp_path, change, said):
     await run_queries(run, tmp_path / "out", evaluation(), QUESTIONS, DRAFTS)
-    before = (tmp_path / "out/retrievals.jsonl").read_bytes()
+    before = read_queries(tmp_path / "out")
     with pytest.raises(InvalidRequest, match=said):
         await run_queries(run, tmp_path / "out", evaluation(**change), QUESTIONS, DRAFTS)
-    assert (tmp_path / "out/retrievals.jsonl").read_bytes() == before
+    assert read_queries(tmp_path / "out") == before
 
 
 async def test_a_folder_of_other_things_is_refused(run, tmp_path):
