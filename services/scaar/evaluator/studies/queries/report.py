@@ -11,7 +11,7 @@ from scaar.evaluator.report.model import Column, Report, Section, Table
 from scaar.evaluator.report.provenance import counted
 from scaar.evaluator.statistics import RESAMPLES
 from scaar.evaluator.statistics.estimate import Estimate
-from scaar.evaluator.store.files import unwritable, write_whole
+from scaar.evaluator.store.files import write_texts
 from scaar.evaluator.store.studies import lines_of
 from scaar.evaluator.studies.queries.comparison import (
     PER_TERMS,
@@ -214,11 +214,5 @@ def write_query_report(
     contents["report.md"] = to_markdown(report)
     contents["report.json"] = to_json(report, tuple(contents))
     contents["retrievals.jsonl"] = lines_of(RETRIEVALS, results.records).decode()
-    for name, content in contents.items():
-        path = out / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise unwritable(path.parent, error) from error
-        write_whole(path, content.encode())
+    write_texts(out, contents)
     return report
