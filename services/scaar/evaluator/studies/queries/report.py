@@ -13,17 +13,10 @@ from scaar.evaluator.statistics import RESAMPLES
 from scaar.evaluator.statistics.estimate import Estimate
 from scaar.evaluator.store.files import write_texts
 from scaar.evaluator.store.studies import lines_of
-from scaar.evaluator.studies.queries.comparison import (
-    PER_TERMS,
-    TERMS,
-    Difference,
-    FormulationComparison,
-    recall,
-    table_of,
-    together,
-)
+from scaar.evaluator.studies.queries.comparison import PER_TERMS, Difference, FormulationComparison
 from scaar.evaluator.studies.queries.formulations import reference_of
 from scaar.evaluator.studies.queries.records import CUTS
+from scaar.evaluator.studies.queries.scores import TERMS, recall, table_of, together
 from scaar.evaluator.studies.queries.store import RETRIEVALS, QueryResults
 
 LABEL = Column("formulation", "formulation")
