@@ -13,18 +13,11 @@ from scaar.core.errors import ScaarError
 from scaar.evaluator.planning.axes import ITSELF
 from scaar.evaluator.statistics import RESAMPLES
 from scaar.evaluator.statistics.estimate import Estimate
-from scaar.evaluator.studies.queries.comparison import (
-    PER_TERMS,
-    TERMS,
-    Difference,
-    FormulationComparison,
-    recall,
-    table_of,
-    together,
-)
+from scaar.evaluator.studies.queries.comparison import PER_TERMS, Difference, FormulationComparison
 from scaar.evaluator.studies.queries.formulations import FormulationVariant
 from scaar.evaluator.studies.queries.records import CUTS
 from scaar.evaluator.studies.queries.report import MIDDLE
+from scaar.evaluator.studies.queries.scores import TERMS, recall, table_of, together
 from scaar.evaluator.studies.queries.store import QueryResults, read_queries
 
 PAGE = Path(__file__).parents[2] / "docs" / "queries.md"

@@ -124,15 +124,13 @@ def _report_hosted(
         sys.stdout.write(call_evaluator(target, lambda each: each.report(evaluation_id, kind)))
         return
     # Only commands that write files load the store.
-    from scaar.evaluator.store.files import write_whole
+    from scaar.evaluator.store.files import write_texts
 
     async def reports(evaluator: Evaluator) -> dict[ReportFormat, str]:
         return {each: await evaluator.report(evaluation_id, each) for each in ReportFormat}
 
     found = call_evaluator(target, reports)
-    out.mkdir(parents=True, exist_ok=True)
-    for each, content in found.items():
-        write_whole(out / FILES[each], content.encode())
+    write_texts(out, {FILES[each]: content for each, content in found.items()})
     print(out / FILES[ReportFormat.HTML])
 
 

@@ -17,7 +17,7 @@ from scaar.evaluator.records import Prediction, Question
 from scaar.evaluator.results import Evaluation, Results
 from scaar.evaluator.specification import EvaluationSpec
 from scaar.evaluator.store.differences import differences, spec_differences
-from scaar.evaluator.store.files import WRITING, locked, unwritable
+from scaar.evaluator.store.files import WRITING, locked, make_folder, unwritable
 from scaar.evaluator.store.record_json import RecordJson
 
 DATABASE = "evaluations.sqlite"
@@ -164,10 +164,7 @@ def held(folder: Path, *, field: str = "--out") -> Iterator[str]:
         InvalidRequest: another process holds the folder.
         ScaarError: the folder cannot be created.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(folder, error) from error
+    make_folder(folder)
     with locked(folder, field=field):
         yield database_url(folder)
 

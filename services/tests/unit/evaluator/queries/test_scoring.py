@@ -6,11 +6,12 @@ from scaar.core.controls import Control
 from scaar.evaluator.records import Question
 from scaar.evaluator.results import DatasetOrigin
 from scaar.evaluator.statistics.estimate import holm
-from scaar.evaluator.studies.queries.comparison import FormulationComparison, table_of
+from scaar.evaluator.studies.queries.comparison import FormulationComparison
 from scaar.evaluator.studies.queries.drafts import DraftOrigin
 from scaar.evaluator.studies.queries.formulations import plan_formulations
 from scaar.evaluator.studies.queries.records import QueryEvaluation, QuestionRetrievals, Retrieval
 from scaar.evaluator.studies.queries.report import compose
+from scaar.evaluator.studies.queries.scores import table_of
 from scaar.evaluator.studies.queries.store import QueryResults
 
 VARIANTS = plan_formulations(["question", "current_sentence"], [50], [None])
