@@ -38,6 +38,7 @@ from scaar.evaluator.studies.queries.formulations import (
     ALPHAS,
     REFERENCES,
     USUAL,
+    Exclusion,
     FormulationVariant,
     plan_formulations,
     reference_of,
@@ -89,6 +90,15 @@ def queries(
     alpha: Annotated[
         str, typer.Option(metavar="V,...", help="Fractions of the words that pfq uses, in percent.")
     ] = _ALPHAS,
+    exclude_seen: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,...",
+            help="none, seen (retrievals exclude the passages that earlier ones of the answer "
+            "read), matched_depth (control that reads as many distinct passages without "
+            "exclusion).",
+        ),
+    ] = Exclusion.NONE,
     scorer: options.Scorers = "",
     index: options.Index = None,
     limit: options.Limit = None,
@@ -112,7 +122,9 @@ def queries(
     with named_by_options():
         scorers = scorers_named(options.names_of(scorer)) if scorer else (None,)
         options.index_names(index)
-    planned = plan_formulations(options.names_of(formulations), _numbers(alpha), scorers)
+    planned = plan_formulations(
+        options.names_of(formulations), _numbers(alpha), scorers, _exclusions(exclude_seen)
+    )
     reference = reference_of(planned, reference)
     drawn = draw(dataset, limit=limit, seed=seed)
     check_supports(drawn.questions)
@@ -130,6 +142,15 @@ def _numbers(text: str) -> tuple[float, ...]:
         return tuple(float(each) for each in text.split(","))
     except ValueError as error:
         raise InvalidRequest.of("--alpha", f"must be numbers, not {text!r}") from error
+
+
+def _exclusions(text: str) -> tuple[Exclusion, ...]:
+    try:
+        return tuple(map(Exclusion, options.names_of(text)))
+    except ValueError as error:
+        raise InvalidRequest.of(
+            "--exclude-seen", f"must be of {', '.join(Exclusion)}, not {text!r}"
+        ) from error
 
 
 def _run(query_options: QueryOptions) -> QueryResults:
@@ -195,7 +216,7 @@ def _report(results: QueryResults, out: Path, reference: str, output: TableForma
     from scaar.evaluator.studies.queries.writer import write_query_report
 
     report = write_query_report(results, out, reference=reference)
-    table = next(each for each in report.tables() if each.name == "by_retrieval")
+    table = next(each for each in report.tables() if each.name == "by_answer")
 
     def text(column: "ReportColumn") -> Callable[[Value], str]:
         def of(value: Value) -> str:

@@ -1,23 +1,33 @@
 """The report of a comparison of query formulations."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from scaar.evaluator.report.cells import estimated, number, score_column, text
 from scaar.evaluator.report.model import Column, Report, Section, Table
 from scaar.evaluator.report.provenance import counted
 from scaar.evaluator.statistics.estimate import Estimate
 from scaar.evaluator.studies.queries.comparison import PER_TERMS, Difference, FormulationComparison
-from scaar.evaluator.studies.queries.records import CUTS
-from scaar.evaluator.studies.queries.scores import TERMS, recall, together
+from scaar.evaluator.studies.queries.formulations import Exclusion
+from scaar.evaluator.studies.queries.records import CUTS, MIDDLE, Retrieval
+from scaar.evaluator.studies.queries.scores import (
+    SEARCHES,
+    TERMS,
+    distinct,
+    passages_read,
+    per_answer,
+    per_retrieval,
+    recall,
+)
 from scaar.evaluator.studies.queries.store import QueryResults
 
 LABEL = Column("formulation", "formulation")
-MIDDLE = CUTS[1]
 _PER_TERMS = f"per {PER_TERMS} terms"
 NO_PROBABILITIES = (
     "The drafts have no probabilities, so no word counts as uncertain: for pfq this measures the "
-    "selection by contribution, and not the removal of uncertain words."
+    "selection by contribution, and not the removal of uncertain words, and span_masked is the "
+    "whole sentence."
 )
+_HOLM = "P-values are two-sided, and corrected by Holm over the rows of a column."
 
 
 def compose(results: QueryResults, comparison: FormulationComparison, *, reference: str) -> Report:
@@ -30,9 +40,10 @@ def compose(results: QueryResults, comparison: FormulationComparison, *, referen
             f"{results.evaluation.created}, scaar {results.evaluation.scaar}"
         ),
         sections=(
-            Section("Support recall", (how(results, comparison), by_retrieval(comparison))),
-            Section("All retrievals of an answer", (by_answer(comparison),)),
-            Section(f"Compared with {reference}", (beside(comparison, reference),)),
+            Section("New supports", (how(results, comparison), by_answer(comparison))),
+            Section("Support recall", (by_retrieval(comparison),)),
+            Section(f"Compared with {reference}", tuple(beside(comparison, reference))),
+            *_exclusions(results, comparison),
             *_controls(comparison),
             Section("Provenance", (made_by(results, comparison),)),
         ),
@@ -51,9 +62,12 @@ def how(results: QueryResults, comparison: FormulationComparison) -> str:
         )
     return (
         "Each formulation makes one retrieval for every sentence of a draft that does not "
-        f"conclude, as if the model were uncertain of it. {NO_PROBABILITIES} Recall is the share "
-        "of a question's supporting passages among the first passages of a retrieval, averaged "
-        "over its retrievals and then over the questions. Terms are the words of a query. "
+        f"conclude, as if the model were uncertain of it. {NO_PROBABILITIES} New supports are the "
+        "share of a question's supporting passages that its retrievals find, each counted once. "
+        "Passages are those that all retrievals of an answer read, with repeated ones. "
+        "Recall counts a support in every retrieval that finds it: the share of the supporting "
+        "passages among the first passages of a retrieval, averaged over the retrievals and then "
+        "over the questions. Terms are the words of a retrieval's queries. "
         f"Intervals are 95% intervals from {comparison.resamples:,} bootstrap samples of whole "
         "entities."
         f"{left_out}"
@@ -76,21 +90,74 @@ def by_retrieval(comparison: FormulationComparison) -> Table:
 
 
 def by_answer(comparison: FormulationComparison) -> Table:
-    """Return the recall of all retrievals of a question together."""
-    columns = [score_column(together(cut), f"recall at {cut} each") for cut in CUTS]
-    found = [comparison.estimates(together(cut)) for cut in CUTS]
-    return _by_label(comparison, "by_answer", "Recall of all retrievals together", columns, found)
+    """Return the new supports of an answer and of a retrieval, and the passages and searches."""
+    columns = [
+        *(score_column(per_answer(cut), f"new supports per answer at {cut}") for cut in CUTS),
+        score_column(per_retrieval(MIDDLE), f"per retrieval at {MIDDLE}"),
+        Column(distinct(MIDDLE), f"distinct passages at {MIDDLE}", decimals=1),
+        Column(passages_read(MIDDLE), f"passages at {MIDDLE}", decimals=1),
+        Column(SEARCHES, "searches", decimals=1),
+    ]
+    found = [comparison.estimates(each.name) for each in columns]
+    return _by_label(comparison, "by_answer", "New supports", columns, found)
 
 
-def beside(comparison: FormulationComparison, reference: str) -> Table:
-    """Return the differences of the other formulations from the reference."""
-    return differences_table(
-        comparison,
-        comparison.to_reference(reference),
-        name="differences",
-        title=f"Paired differences from {reference}",
-        note="P-values are two-sided, and corrected by Holm over the rows of a column.",
+def beside(comparison: FormulationComparison, reference: str) -> Iterator[Table]:
+    """Yield the differences of the other formulations from the reference."""
+    pairs = comparison.to_reference(reference)
+    title = f"Paired differences from {reference}"
+    yield _new_supports_differences(comparison, pairs, name="differences", title=title, note=_HOLM)
+    yield differences_table(
+        comparison, pairs, name="differences_by_retrieval", title=f"{title}: recall", note=_HOLM
     )
+
+
+def _exclusions(results: QueryResults, comparison: FormulationComparison) -> Sequence[Section]:
+    """Return the comparison of exclusion with none, and the supports that it withheld."""
+    excluding = [
+        each.label for each in results.evaluation.variants if each.exclusion is Exclusion.SEEN
+    ]
+    if not excluding:
+        return ()
+    tables = [_withheld(results, excluding)]
+    if pairs := comparison.to_exclusions():
+        title = "Paired differences of exclusion from the same formulation without"
+        note = (
+            f"{_HOLM} matched_depth does not exclude: each retrieval of an answer reads the "
+            "smallest number of passages at which the answer reads at least as many distinct "
+            "passages as with exclusion."
+        )
+        tables.insert(
+            0,
+            _new_supports_differences(comparison, pairs, name="exclusion", title=title, note=note),
+        )
+    return (Section("Excluding passages that the answer has read", tuple(tables)),)
+
+
+def withheld_counts(retrievals: Iterable[Retrieval]) -> tuple[int, int, int]:
+    """Return numbers of retrievals: all, those that withhold a support, those of them without any.
+
+    A retrieval withholds a support if its query finds the support among the first ``MIDDLE``
+    passages, but an earlier retrieval read it. Counts are at this number of passages.
+    """
+    readings = [each.readings[CUTS.index(MIDDLE)] for each in retrievals]
+    withholding = [each for each in readings if each.withheld]
+    return len(readings), len(withholding), sum(not any(x.ranks) for x in withholding)
+
+
+def _withheld(results: QueryResults, labels: Sequence[str]) -> Table:
+    titles = ("retrievals", "exclude a support that the query finds", "and read no other support")
+    names = ("retrievals", "withhold_support", "lose_support")
+    rows = []
+    for label in labels:
+        counts = withheld_counts(x for each in results.records for x in each.retrievals[label])
+        rows.append((text(label), *(number(float(each)) for each in counts)))
+    columns = [Column(*each, decimals=0) for each in zip(names, titles, strict=True)]
+    note = (
+        f"Number of retrievals, at {MIDDLE} passages each. A policy that drops the passages of "
+        "earlier sentences writes a sentence that needs such a support again without it."
+    )
+    return Table("withheld", "Supports excluded", (LABEL, *columns), tuple(rows), note)
 
 
 def _controls(comparison: FormulationComparison) -> Sequence[Section]:
@@ -102,9 +169,30 @@ def _controls(comparison: FormulationComparison) -> Sequence[Section]:
         pairs,
         name="controls",
         title="Paired differences of the scorer's own contributions from a control",
-        note="P-values are two-sided, and corrected by Holm over the rows of a column.",
+        note=_HOLM,
     )
     return (Section("Effect of the contributions", (table,)),)
+
+
+Part = tuple[str, str, Sequence[Difference]]
+"""The name of a column, its title, and its differences."""
+
+
+def _new_supports_differences(
+    comparison: FormulationComparison,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    name: str,
+    title: str,
+    note: str,
+) -> Table:
+    """Return the differences of the new supports of an answer at every cut."""
+    parts: list[Part] = [
+        (column, f"new supports per answer at {cut}", comparison.differences(pairs, column))
+        for cut in CUTS
+        for column in [per_answer(cut)]
+    ]
+    return _differences(pairs, parts, name=name, title=title, note=note)
 
 
 def differences_table(
@@ -116,13 +204,19 @@ def differences_table(
     note: str,
 ) -> Table:
     """Return the differences of recall at every cut and of recall per term."""
-    parts: list[tuple[str, str, Sequence[Difference]]] = [
+    parts: list[Part] = [
         (recall(cut), f"recall at {cut}", comparison.differences(pairs, recall(cut)))
         for cut in CUTS
     ]
     middle = recall(MIDDLE)
     spent = comparison.differences(pairs, middle, per_terms=True)
     parts.append((f"{middle}_per_terms", f"recall at {MIDDLE} {_PER_TERMS}", spent))
+    return _differences(pairs, parts, name=name, title=title, note=note)
+
+
+def _differences(
+    pairs: Sequence[tuple[str, str]], parts: Sequence[Part], *, name: str, title: str, note: str
+) -> Table:
     columns = [LABEL, Column("beside", "compared with")]
     for column, heading, _ in parts:
         columns += [score_column(column, heading, signed=True), score_column(f"{column}_p", "p")]
