@@ -2,7 +2,7 @@
 
 ``PART`` names a marker of the page. Each ``DIR`` is the output folder of a run of ``scaar eval
 queries``: the first gives all formulations, the others add those that use another scorer. With
-``--exclusion`` before them, the figures are those of exclusion, each of one run.
+``--exclusion`` before them, the figures are those of exclusion, two tables for each run.
 """
 
 import sys
@@ -34,11 +34,12 @@ PAGE = Path(__file__).parents[2] / "docs" / "queries.md"
 BY = "python -m reference.queries"
 BY_EXCLUSION = f"{BY} --exclusion"
 REFERENCE = "question+current_sentence"
-EXCLUSION_REFERENCES = tuple(
-    f"question+pfq:alpha=50{control}"
-    for control in ("", f",exclude_seen={Exclusion.MATCHED_DEPTH}")
-)
-"""The published query, and the same reading as many distinct passages as with exclusion."""
+EXCLUSION_REFERENCES = {
+    "PFQ50": "question+pfq:alpha=50",
+    "PFQ50 with exclusion": f"question+pfq:alpha=50,exclude_seen={Exclusion.SEEN}",
+    "PFQ50 with `matched_depth`": f"question+pfq:alpha=50,exclude_seen={Exclusion.MATCHED_DEPTH}",
+}
+"""The variants of the published query that others are compared with, as far as a run has them."""
 
 
 def part(folders: Sequence[Path], *, resamples: int = RESAMPLES) -> str:
@@ -68,18 +69,23 @@ def part(folders: Sequence[Path], *, resamples: int = RESAMPLES) -> str:
 
 
 def exclusion_part(folders: Sequence[Path], *, resamples: int = RESAMPLES) -> str:
-    """Return the results of a run with exclusion: a line on its origin and two tables."""
-    (folder,) = folders
-    run = read_queries(folder)
-    comparing = FormulationComparison(run.evaluation, table_of(run), resamples=resamples)
-    named = [
-        (f"`{each.excluding(Exclusion.NONE).label}`", f"`{each.exclusion}`")
-        for each in run.evaluation.variants
-    ]
+    """Return a line on the origin of the first run, and two tables of each run."""
+    parts: list[str] = []
+    for folder in folders:
+        run = read_queries(folder)
+        comparing = FormulationComparison(run.evaluation, table_of(run), resamples=resamples)
+        if not parts:
+            parts.append(_made([run], [comparing]))
+        parts += [_read(run, comparing), _beside(run, comparing)]
+    return "\n\n".join(parts)
+
+
+def _read(run: QueryResults, comparing: FormulationComparison) -> str:
+    """Return the table of new supports, passages and searches of each variant."""
     shares = {
-        f"new supports per answer at {MIDDLE}": per_answer(MIDDLE),
+        "new supports per answer": per_answer(MIDDLE),
         "per retrieval": per_retrieval(MIDDLE),
-        f"recall at {MIDDLE}": recall(MIDDLE),
+        "recall": recall(MIDDLE),
     }
     counts = {
         "distinct passages": distinct(MIDDLE),
@@ -90,40 +96,45 @@ def exclusion_part(folders: Sequence[Path], *, resamples: int = RESAMPLES) -> st
         *([_value(x, decimals=3) for x in comparing.estimates(y)] for y in shares.values()),
         *([_value(x, decimals=1) for x in comparing.estimates(y)] for y in counts.values()),
     ]
-    figures = table(
-        ("formulation", "`exclude_seen`", *shares, *counts),
-        [(*name, *row) for name, row in zip(named, zip(*cells, strict=True), strict=True)],
+    rows = zip(run.evaluation.variants, zip(*cells, strict=True), strict=True)
+    return table(
+        ("formulation", "reads", *shares, *counts),
+        [(*_reading_of(variant), *row) for variant, row in rows],
     )
-    columns = (
-        *("formulation", "`exclude_seen`"),
-        *("difference from PFQ50", "p", "from PFQ50 with `matched_depth`", "p"),
-        *("retrievals", "exclude a support", "and read no other"),
-    )
-    differences = [
-        (*name, *row)
-        for name, row in zip(named, _exclusion_differences(run, comparing), strict=True)
-    ]
-    return "\n\n".join((_made([run], [comparing]), figures, table(columns, differences)))
 
 
-def _exclusion_differences(
-    run: QueryResults, comparing: FormulationComparison
-) -> Iterator[tuple[str, ...]]:
-    """Yield the differences of each label from the references, and what it withheld."""
+def _beside(run: QueryResults, comparing: FormulationComparison) -> str:
+    """Return the table of differences from the references, and of excluded supports."""
+    references = {
+        name: label for name, label in EXCLUSION_REFERENCES.items() if label in comparing.labels
+    }
     found = [
-        comparing.differences(comparing.to_reference(reference), per_answer(MIDDLE))
-        for reference in EXCLUSION_REFERENCES
+        {
+            each.label: each
+            for each in comparing.differences(comparing.to_reference(label), per_answer(MIDDLE))
+        }
+        for label in references.values()
     ]
+    rows = []
     for variant in run.evaluation.variants:
-        cells: list[str] = []
-        for some in found:
-            beside = next((each for each in some if each.label == variant.label), None)
-            cells += _difference(beside) if beside else ("", "")
+        row = list(_reading_of(variant))
+        for each in found:
+            row += _difference(each[variant.label]) if variant.label in each else ("", "")
         withheld: tuple[str, ...] = ("", "", "")
         if variant.exclusion is Exclusion.SEEN:
             retrievals = (x for each in run.records for x in each.retrievals[variant.label])
             withheld = tuple(f"{each:,}" for each in withheld_counts(retrievals))
-        yield (*cells, *withheld)
+        rows.append((*row, *withheld))
+    differences = (x for each in references for x in (f"difference from {each}", "p"))
+    counts = ("retrievals", "exclude a support", "and read no other")
+    return table(("formulation", "reads", *differences, *counts), rows)
+
+
+def _reading_of(variant: FormulationVariant) -> tuple[str, str]:
+    reads = f"{MIDDLE + variant.extra}"
+    if variant.exclusion is not Exclusion.NONE:
+        reads = f"`{variant.exclusion}`"
+    return f"`{variant.name}`", reads
 
 
 def _made(runs: Sequence[QueryResults], compared: Sequence[FormulationComparison]) -> str:

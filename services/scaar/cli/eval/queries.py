@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 from rich.console import Console
@@ -67,6 +67,7 @@ class QueryOptions:
     concurrency: int
 
 
+_N = TypeVar("_N", int, float)
 _ALPHAS = ",".join(f"{each:g}" for each in ALPHAS)
 
 
@@ -99,6 +100,14 @@ def queries(
             "exclusion).",
         ),
     ] = Exclusion.NONE,
+    extra: Annotated[
+        str,
+        typer.Option(
+            metavar="N,...",
+            help="Also read N passages more per retrieval without exclusion, as a larger top_k "
+            "does.",
+        ),
+    ] = "",
     scorer: options.Scorers = "",
     index: options.Index = None,
     limit: options.Limit = None,
@@ -123,7 +132,11 @@ def queries(
         scorers = scorers_named(options.names_of(scorer)) if scorer else (None,)
         options.index_names(index)
     planned = plan_formulations(
-        options.names_of(formulations), _numbers(alpha), scorers, _exclusions(exclude_seen)
+        options.names_of(formulations),
+        _numbers(alpha, float, "--alpha"),
+        scorers,
+        _exclusions(exclude_seen),
+        _numbers(extra, int, "--extra") if extra else (),
     )
     reference = reference_of(planned, reference)
     drawn = draw(dataset, limit=limit, seed=seed)
@@ -137,11 +150,11 @@ def queries(
     _report(_run(query_options), out, reference, output)
 
 
-def _numbers(text: str) -> tuple[float, ...]:
+def _numbers(text: str, kind: Callable[[str], _N], option: str) -> tuple[_N, ...]:
     try:
-        return tuple(float(each) for each in text.split(","))
+        return tuple(kind(each) for each in text.split(","))
     except ValueError as error:
-        raise InvalidRequest.of("--alpha", f"must be numbers, not {text!r}") from error
+        raise InvalidRequest.of(option, f"must be numbers, not {text!r}") from error
 
 
 def _exclusions(text: str) -> tuple[Exclusion, ...]:

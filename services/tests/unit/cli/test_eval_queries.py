@@ -93,13 +93,14 @@ def test_exclusion_is_an_axis_with_a_control(world):
         formulations="question+pfq,question+fused",
         alpha="50",
         exclude_seen="none,seen,matched_depth",
+        extra="2",
     )
     assert ran.status == 0, ran.err
     labels = [line.split(" | ")[0].removeprefix("| ") for line in ran.out.splitlines()[2:]]
     assert labels == [
         f"question+{name}:alpha=50{exclusion}"
         for name in ("pfq", "fused")
-        for exclusion in ("", ",exclude_seen=seen", ",exclude_seen=matched_depth")
+        for exclusion in ("", ",exclude_seen=seen", ",exclude_seen=matched_depth", ",extra=2")
     ]
     document = json.loads((world / "out/report.json").read_text())
     assert {"tables/exclusion.csv", "tables/withheld.csv"} <= set(document["files"])
@@ -124,6 +125,7 @@ def draftless(world):
         ({"alpha": "150"}, ["--alpha", "at most 100"]),
         ({"reference": "pfq"}, ["--reference", "there is no 'pfq'"]),
         ({"scorer": "best"}, ["--scorer", "best"]),
+        ({"extra": "some"}, ["--extra", "must be numbers"]),
         ({"exclude_seen": "unhelpful"}, ["--exclude-seen", "seen, matched_depth", "unhelpful"]),
         ({"draft_field": "chain"}, ["chain", "--draft-field", "thoughts"]),
         ({"dataset": "lab:x"}, ["--dataset"]),

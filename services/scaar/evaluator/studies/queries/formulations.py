@@ -35,6 +35,7 @@ USUAL = (
     *("pfq", "question+pfq"),
 )
 ALPHAS = (25.0, 50.0, 75.0)
+MAX_EXTRA = 50
 
 REFERENCES = ("question+current_sentence", "question")
 """The default references, in order of preference."""
@@ -53,42 +54,50 @@ class Exclusion(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FormulationVariant:
-    """A formulation with its settings; ``scorer`` is the control of its contributions."""
+    """A formulation with its settings; ``scorer`` is the control of its contributions.
+
+    Its retrievals read ``extra`` passages more than those of other variants.
+    """
 
     label: str
     query: QuerySettings
     scorer: Control | None = None
     exclusion: Exclusion = Exclusion.NONE
+    extra: int = 0
 
     @property
     def scored(self) -> bool:
         """Whether the formulation uses contributions."""
         return EvidenceKind.CONTRIBUTIONS in FORMULATIONS[self.query.formulation].needs
 
+    @property
+    def name(self) -> str:
+        """The label without exclusion, extra passages and control."""
+        return _labelled(replace(self, scorer=None, exclusion=Exclusion.NONE, extra=0)).label
+
     def by(self, scorer: Control | None) -> "FormulationVariant":
         """Return the same formulation with another scorer."""
-        return _variant(self.query, self.exclusion, scorer)
+        return _labelled(replace(self, scorer=scorer))
 
     def excluding(self, exclusion: Exclusion) -> "FormulationVariant":
         """Return the same formulation with another exclusion."""
-        return _variant(self.query, exclusion, self.scorer)
+        return _labelled(replace(self, exclusion=exclusion))
 
 
-def _variant(
-    query: QuerySettings, exclusion: Exclusion, scorer: Control | None
-) -> FormulationVariant:
-    prefix = WITH_QUESTION if query.include_question else ""
-    variant = FormulationVariant(f"{prefix}{query.formulation}", query, scorer, exclusion)
+def _labelled(variant: FormulationVariant) -> FormulationVariant:
+    """Return the variant with the label of its settings."""
+    query = variant.query
+    name = f"{WITH_QUESTION if query.include_question else ''}{query.formulation}"
     settings = []
     if variant.scored:
         settings.append(f"alpha={query.alpha:g}")
-    if exclusion is not Exclusion.NONE:
-        settings.append(f"exclude_seen={exclusion}")
-    if scorer is not None:
-        settings.append(f"scorer={scorer}")
-    if not settings:
-        return variant
-    return replace(variant, label=f"{variant.label}:{','.join(settings)}")
+    if variant.exclusion is not Exclusion.NONE:
+        settings.append(f"exclude_seen={variant.exclusion}")
+    if variant.extra:
+        settings.append(f"extra={variant.extra}")
+    if variant.scorer is not None:
+        settings.append(f"scorer={variant.scorer}")
+    return replace(variant, label=f"{name}:{','.join(settings)}" if settings else name)
 
 
 def plan_formulations(
@@ -96,8 +105,9 @@ def plan_formulations(
     alphas: Sequence[float],
     scorers: Sequence[Control | None],
     exclusions: Sequence[Exclusion] = (Exclusion.NONE,),
+    extras: Sequence[int] = (),
 ) -> tuple[FormulationVariant, ...]:
-    """Return every formulation with every exclusion.
+    """Return every formulation with every exclusion, and without exclusion with every extra.
 
     Formulations that use contributions are returned at every alpha and with every scorer.
 
@@ -112,21 +122,24 @@ def plan_formulations(
         for name in names
         if name not in NAMES
     ]
+    if not all(1 <= each <= MAX_EXTRA for each in extras):
+        wrong.append(Violation("--extra", f"must be 1 to {MAX_EXTRA} each"))
     if wrong:
         raise InvalidRequest(wrong)
+    readings = [(each, 0) for each in exclusions] + [(Exclusion.NONE, each) for each in extras]
     planned: list[FormulationVariant] = []
     for name in names:
         formulation = name.removeprefix(WITH_QUESTION)
         settings = QuerySettings(formulation, include_question=name.startswith(WITH_QUESTION))
-        if not FormulationVariant(name, settings).scored:
-            planned += [_variant(settings, each, None) for each in exclusions]
-            continue
-        for alpha, exclusion, scorer in product(alphas, exclusions, scorers):
+        scored = FormulationVariant(name, settings).scored
+        for alpha, (exclusion, extra), scorer in product(
+            alphas if scored else (settings.alpha,), readings, scorers if scored else (None,)
+        ):
             at = replace(settings, alpha=alpha)
             if check_settings(at):
                 text = f"must be over 0 and at most 100 (percent), not {alpha:g}"
                 raise InvalidRequest.of("--alpha", text)
-            planned.append(_variant(at, exclusion, scorer))
+            planned.append(_labelled(FormulationVariant(name, at, scorer, exclusion, extra)))
     labels = [each.label for each in planned]
     if twice := {each for each in labels if labels.count(each) > 1}:
         raise InvalidRequest.of("--formulations", f"must differ, but {min(twice)} is given twice")

@@ -8,7 +8,7 @@ from scaar.core.policies.settings import MAX_TOP_K
 from scaar.core.ports import Retriever
 from scaar.core.text.fusion import DEPTH, fuse
 from scaar.core.types import RetrievedPassage, RetrieveRequest
-from scaar.evaluator.studies.queries.formulations import Exclusion
+from scaar.evaluator.studies.queries.formulations import Exclusion, FormulationVariant
 from scaar.evaluator.studies.queries.records import CUTS, Reading
 
 _BATCH = 500
@@ -70,24 +70,27 @@ def _merged(results: Sequence[tuple[RetrievedPassage, ...]], count: int) -> Ids:
     return tuple(each.id for each in fused)
 
 
-def depth_for(answer: Sequence[Queries], exclusion: Exclusion) -> int:
-    """Return the number of passages of each query that an exclusion may need.
+def depth_for(answer: Sequence[Queries], variant: FormulationVariant) -> int:
+    """Return the number of passages of each query that a variant may need.
 
     The first ``len(answer) * cut`` passages of any query are as many as ``len(answer)`` retrievals
     of ``cut`` passages read with exclusion.
     """
-    if exclusion is not Exclusion.MATCHED_DEPTH:
-        return CUTS[-1]
+    if variant.exclusion is not Exclusion.MATCHED_DEPTH:
+        return CUTS[-1] + variant.extra
     return min(MAX_TOP_K, CUTS[-1] * max(1, len(answer)))
 
 
 async def read_answer(
-    searches: Searches, answer: Sequence[Queries], exclusion: Exclusion, supports: Sequence[str]
+    searches: Searches,
+    answer: Sequence[Queries],
+    variant: FormulationVariant,
+    supports: Sequence[str],
 ) -> tuple[tuple[Reading, ...], ...]:
     """Return the readings at each of the ``CUTS`` for every retrieval of an answer, in order."""
     by_cut = [
         _readings(
-            await _read(searches, answer, exclusion, cut),
+            await _read(searches, answer, variant, cut),
             supports,
             unlimited=[searches.first(each, cut) for each in answer],
         )
@@ -97,19 +100,19 @@ async def read_answer(
 
 
 async def _read(
-    searches: Searches, answer: Sequence[Queries], exclusion: Exclusion, cut: int
+    searches: Searches, answer: Sequence[Queries], variant: FormulationVariant, cut: int
 ) -> list[Ids]:
-    if exclusion is Exclusion.NONE:
-        return [searches.first(each, cut) for each in answer]
+    if variant.exclusion is Exclusion.NONE:
+        return [searches.first(each, cut + variant.extra) for each in answer]
     seen: dict[str, None] = {}
     unseen = []
     for each in answer:
         unseen.append(await searches.unseen(each, cut, tuple(seen)))
         seen.update(dict.fromkeys(unseen[-1]))
-    if exclusion is Exclusion.SEEN:
+    if variant.exclusion is Exclusion.SEEN:
         return unseen
     deeper = unseen
-    for depth in range(cut, depth_for(answer, exclusion) + 1):
+    for depth in range(cut, depth_for(answer, variant) + 1):
         deeper = [searches.first(each, depth) for each in answer]
         if len(set().union(*deeper)) >= len(seen):
             break

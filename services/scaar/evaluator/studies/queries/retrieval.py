@@ -57,12 +57,10 @@ async def retrieve_for(
     searches = Searches(ports.retriever, ports.index, ports.index_version)
     await searches.prepare(
         (query for some in answers.values() for queries in some for query in queries),
-        depth=max(depth_for(answers[each.label], each.exclusion) for each in variants),
+        depth=max(depth_for(answers[each.label], each) for each in variants),
     )
     read = {
-        each.label: await read_answer(
-            searches, answers[each.label], each.exclusion, question.supports
-        )
+        each.label: await read_answer(searches, answers[each.label], each, question.supports)
         for each in variants
     }
     return QuestionRetrievals(

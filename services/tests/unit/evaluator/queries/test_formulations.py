@@ -42,6 +42,17 @@ def test_every_formulation_is_evaluated_with_every_exclusion() -> None:
     ]
     assert planned[-1].by(None) == planned[-2]
     assert planned[-1].excluding(Exclusion.NONE) == planned[3]
+    assert planned[-1].name == "fused:alpha=50"
+
+
+def test_extra_passages_are_read_without_exclusion() -> None:
+    planned = plan_formulations(["pfq"], [50], [None], [Exclusion.NONE, Exclusion.SEEN], [2])
+    assert [each.label for each in planned][1:] == [
+        "pfq:alpha=50,exclude_seen=seen",
+        "pfq:alpha=50,extra=2",
+    ]
+    with pytest.raises(InvalidRequest, match="--extra: must be 1 to 50 each"):
+        plan_formulations(["pfq"], [50], [None], [Exclusion.NONE], [0])
 
 
 @pytest.mark.parametrize(

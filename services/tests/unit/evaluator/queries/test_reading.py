@@ -7,7 +7,7 @@ import pytest
 from scaar.core.errors import ScaarError
 from scaar.core.ports import Retriever
 from scaar.core.types import RetrievedPassage, RetrieveRequest, RetrieveResult
-from scaar.evaluator.studies.queries.formulations import Exclusion
+from scaar.evaluator.studies.queries.formulations import Exclusion, plan_formulations
 from scaar.evaluator.studies.queries.reading import Searches, depth_for, read_answer
 from scaar.evaluator.studies.queries.records import CUTS, Reading
 
@@ -37,12 +37,16 @@ class RankedRetriever(Retriever):
 
 
 async def read(
-    answer: Sequence[tuple[str, ...]], exclusion: Exclusion, supports: Sequence[str]
+    answer: Sequence[tuple[str, ...]],
+    exclusion: Exclusion,
+    supports: Sequence[str],
+    extra: tuple[int, ...] = (),
 ) -> tuple[tuple[Reading, ...], ...]:
+    variant = plan_formulations(["question"], [50], [None], [exclusion], extra)[-1]
     searches = Searches(RankedRetriever(), "films", "v")
     queries = [each for some in answer for each in some]
-    await searches.prepare(queries, depth=depth_for(answer, exclusion))
-    return await read_answer(searches, answer, exclusion, supports)
+    await searches.prepare(queries, depth=depth_for(answer, variant))
+    return await read_answer(searches, answer, variant, supports)
 
 
 async def test_without_exclusion_a_query_reads_the_same_passages_again() -> None:
@@ -76,6 +80,13 @@ async def test_the_control_of_equal_queries_reads_as_deep_as_all_retrievals_toge
     readings = await read([("makers",)] * 3, Exclusion.MATCHED_DEPTH, ["m8"])
     assert [each.passages for each in readings[0]] == [9, 15, 30]
     assert readings[0][0].ranks == (9,)
+
+
+async def test_extra_passages_are_read_at_every_cut_without_exclusion() -> None:
+    first, second = await read([("makers",), ("films",)], Exclusion.NONE, ["m4", "f2"], (2,))
+    assert [each.passages for each in first] == [5, 7, 12]
+    assert [each.ranks for each in first] == [(5, 0)] * 3
+    assert [each.fresh for each in second] == [3, 5, 10]
 
 
 async def test_fused_queries_are_excluded_from_together_and_a_refused_sentence_reads_nothing() -> (
