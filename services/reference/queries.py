@@ -15,9 +15,9 @@ from scaar.evaluator.planning.axes import ITSELF
 from scaar.evaluator.statistics import RESAMPLES
 from scaar.evaluator.statistics.estimate import Estimate
 from scaar.evaluator.studies.queries.comparison import PER_TERMS, Difference, FormulationComparison
+from scaar.evaluator.studies.queries.exclusion import withheld_counts
 from scaar.evaluator.studies.queries.formulations import Exclusion, FormulationVariant
 from scaar.evaluator.studies.queries.records import CUTS, MIDDLE
-from scaar.evaluator.studies.queries.report import withheld_counts
 from scaar.evaluator.studies.queries.scores import (
     SEARCHES,
     TERMS,

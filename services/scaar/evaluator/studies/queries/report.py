@@ -1,14 +1,21 @@
 """The report of a comparison of query formulations."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from scaar.evaluator.report.cells import estimated, number, score_column, text
+from scaar.evaluator.report.cells import estimated, score_column, text
 from scaar.evaluator.report.model import Column, Report, Section, Table
 from scaar.evaluator.report.provenance import counted
 from scaar.evaluator.statistics.estimate import Estimate
-from scaar.evaluator.studies.queries.comparison import PER_TERMS, Difference, FormulationComparison
-from scaar.evaluator.studies.queries.formulations import Exclusion
-from scaar.evaluator.studies.queries.records import CUTS, MIDDLE, Retrieval
+from scaar.evaluator.studies.queries.comparison import FormulationComparison
+from scaar.evaluator.studies.queries.differences import (
+    HOLM,
+    LABEL,
+    PER_TERMS_TITLE,
+    new_supports_differences,
+    recall_differences,
+)
+from scaar.evaluator.studies.queries.exclusion import exclusion_sections
+from scaar.evaluator.studies.queries.records import CUTS, MIDDLE
 from scaar.evaluator.studies.queries.scores import (
     SEARCHES,
     TERMS,
@@ -20,14 +27,11 @@ from scaar.evaluator.studies.queries.scores import (
 )
 from scaar.evaluator.studies.queries.store import QueryResults
 
-LABEL = Column("formulation", "formulation")
-_PER_TERMS = f"per {PER_TERMS} terms"
 NO_PROBABILITIES = (
     "The drafts have no probabilities, so no word counts as uncertain: for pfq this measures the "
     "selection by contribution, and not the removal of uncertain words, and span_masked is the "
     "whole sentence."
 )
-_HOLM = "P-values are two-sided, and corrected by Holm over the rows of a column."
 
 
 def compose(results: QueryResults, comparison: FormulationComparison, *, reference: str) -> Report:
@@ -43,7 +47,7 @@ def compose(results: QueryResults, comparison: FormulationComparison, *, referen
             Section("New supports", (how(results, comparison), by_answer(comparison))),
             Section("Support recall", (by_retrieval(comparison),)),
             Section(f"Compared with {reference}", tuple(beside(comparison, reference))),
-            *_exclusions(results, comparison),
+            *exclusion_sections(results, comparison),
             *_controls(comparison),
             Section("Provenance", (made_by(results, comparison),)),
         ),
@@ -79,7 +83,7 @@ def by_retrieval(comparison: FormulationComparison) -> Table:
     columns = [
         *(score_column(recall(cut), f"recall at {cut}") for cut in CUTS),
         Column(TERMS, "terms", decimals=1),
-        score_column(f"{recall(MIDDLE)}_per_terms", f"recall at {MIDDLE} {_PER_TERMS}"),
+        score_column(f"{recall(MIDDLE)}_per_terms", f"recall at {MIDDLE} {PER_TERMS_TITLE}"),
     ]
     found = [
         *(comparison.estimates(recall(cut)) for cut in CUTS),
@@ -106,127 +110,24 @@ def beside(comparison: FormulationComparison, reference: str) -> Iterator[Table]
     """Yield the differences of the other formulations from the reference."""
     pairs = comparison.to_reference(reference)
     title = f"Paired differences from {reference}"
-    yield _new_supports_differences(comparison, pairs, name="differences", title=title, note=_HOLM)
-    yield differences_table(
-        comparison, pairs, name="differences_by_retrieval", title=f"{title}: recall", note=_HOLM
+    yield new_supports_differences(comparison, pairs, name="differences", title=title, note=HOLM)
+    yield recall_differences(
+        comparison, pairs, name="differences_by_retrieval", title=f"{title}: recall", note=HOLM
     )
-
-
-def _exclusions(results: QueryResults, comparison: FormulationComparison) -> Sequence[Section]:
-    """Return the comparison of exclusion with none, and the supports that it withheld."""
-    excluding = [
-        each.label for each in results.evaluation.variants if each.exclusion is Exclusion.SEEN
-    ]
-    if not excluding:
-        return ()
-    tables = [_withheld(results, excluding)]
-    if pairs := comparison.to_exclusions():
-        title = "Paired differences of exclusion from the same formulation without"
-        note = (
-            f"{_HOLM} matched_depth does not exclude: each retrieval of an answer reads the "
-            "smallest number of passages at which the answer reads at least as many distinct "
-            "passages as with exclusion."
-        )
-        tables.insert(
-            0,
-            _new_supports_differences(comparison, pairs, name="exclusion", title=title, note=note),
-        )
-    return (Section("Excluding passages that the answer has read", tuple(tables)),)
-
-
-def withheld_counts(retrievals: Iterable[Retrieval]) -> tuple[int, int, int]:
-    """Return numbers of retrievals: all, those that withhold a support, those of them without any.
-
-    A retrieval withholds a support if its query finds the support among the first ``MIDDLE``
-    passages, but an earlier retrieval read it. Counts are at this number of passages.
-    """
-    readings = [each.readings[CUTS.index(MIDDLE)] for each in retrievals]
-    withholding = [each for each in readings if each.withheld]
-    return len(readings), len(withholding), sum(not any(x.ranks) for x in withholding)
-
-
-def _withheld(results: QueryResults, labels: Sequence[str]) -> Table:
-    titles = ("retrievals", "exclude a support that the query finds", "and read no other support")
-    names = ("retrievals", "withhold_support", "lose_support")
-    rows = []
-    for label in labels:
-        counts = withheld_counts(x for each in results.records for x in each.retrievals[label])
-        rows.append((text(label), *(number(float(each)) for each in counts)))
-    columns = [Column(*each, decimals=0) for each in zip(names, titles, strict=True)]
-    note = (
-        f"Number of retrievals, at {MIDDLE} passages each. A policy that drops the passages of "
-        "earlier sentences writes a sentence that needs such a support again without it."
-    )
-    return Table("withheld", "Supports excluded", (LABEL, *columns), tuple(rows), note)
 
 
 def _controls(comparison: FormulationComparison) -> Sequence[Section]:
     pairs = comparison.to_controls()
     if not pairs:
         return ()
-    table = differences_table(
+    table = recall_differences(
         comparison,
         pairs,
         name="controls",
         title="Paired differences of the scorer's own contributions from a control",
-        note=_HOLM,
+        note=HOLM,
     )
     return (Section("Effect of the contributions", (table,)),)
-
-
-Part = tuple[str, str, Sequence[Difference]]
-"""The name of a column, its title, and its differences."""
-
-
-def _new_supports_differences(
-    comparison: FormulationComparison,
-    pairs: Sequence[tuple[str, str]],
-    *,
-    name: str,
-    title: str,
-    note: str,
-) -> Table:
-    """Return the differences of the new supports of an answer at every cut."""
-    parts: list[Part] = [
-        (column, f"new supports per answer at {cut}", comparison.differences(pairs, column))
-        for cut in CUTS
-        for column in [per_answer(cut)]
-    ]
-    return _differences(pairs, parts, name=name, title=title, note=note)
-
-
-def differences_table(
-    comparison: FormulationComparison,
-    pairs: Sequence[tuple[str, str]],
-    *,
-    name: str,
-    title: str,
-    note: str,
-) -> Table:
-    """Return the differences of recall at every cut and of recall per term."""
-    parts: list[Part] = [
-        (recall(cut), f"recall at {cut}", comparison.differences(pairs, recall(cut)))
-        for cut in CUTS
-    ]
-    middle = recall(MIDDLE)
-    spent = comparison.differences(pairs, middle, per_terms=True)
-    parts.append((f"{middle}_per_terms", f"recall at {MIDDLE} {_PER_TERMS}", spent))
-    return _differences(pairs, parts, name=name, title=title, note=note)
-
-
-def _differences(
-    pairs: Sequence[tuple[str, str]], parts: Sequence[Part], *, name: str, title: str, note: str
-) -> Table:
-    columns = [LABEL, Column("beside", "compared with")]
-    for column, heading, _ in parts:
-        columns += [score_column(column, heading, signed=True), score_column(f"{column}_p", "p")]
-    rows = []
-    for at, (label, other) in enumerate(pairs):
-        cells = [text(label), text(other)]
-        for _, _, found in parts:
-            cells += [estimated(found[at].found), number(found[at].holm, missing="undefined")]
-        rows.append(tuple(cells))
-    return Table(name, title, tuple(columns), tuple(rows), note)
 
 
 def made_by(results: QueryResults, comparison: FormulationComparison) -> Table:

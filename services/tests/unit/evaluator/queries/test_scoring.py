@@ -8,6 +8,7 @@ from scaar.evaluator.results import DatasetOrigin
 from scaar.evaluator.statistics.holm import holm
 from scaar.evaluator.studies.queries.comparison import FormulationComparison
 from scaar.evaluator.studies.queries.drafts import DraftOrigin
+from scaar.evaluator.studies.queries.exclusion import withheld_counts
 from scaar.evaluator.studies.queries.formulations import Exclusion, plan_formulations
 from scaar.evaluator.studies.queries.records import (
     CUTS,
@@ -16,7 +17,7 @@ from scaar.evaluator.studies.queries.records import (
     Reading,
     Retrieval,
 )
-from scaar.evaluator.studies.queries.report import compose, withheld_counts
+from scaar.evaluator.studies.queries.report import compose
 from scaar.evaluator.studies.queries.scores import table_of
 from scaar.evaluator.studies.queries.store import QueryResults
 
