@@ -8,8 +8,7 @@ from collections import Counter
 import pytest
 
 from scaar.evaluator.store.database.shards import ShardKey
-from scaar.evaluator.workers.application import build_application
-from scaar.evaluator.workers.queue import ShardQueue
+from scaar.evaluator.workers.queue import ShardQueue, build_application
 
 from ..servers.postgresql.postgresql_server import PostgresqlServer
 from ..servers.redis.redis_server import RedisServer

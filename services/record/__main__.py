@@ -2,13 +2,34 @@
 
 import argparse
 import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
-from record.page import write_page
-from record.records import RECORDS
-from record.runner import run_steps
-from record.step import describe_cost
+from record.evaluations import run_steps
+from record.longtail.page import LONGTAIL
+from record.longtail.plan import plan as plan_longtail
+from record.page import RESULTS, Page, write_page
+from record.plan import Step, describe_cost
+from record.plan import plan as plan_results
 from scaar.core.errors import ScaarError
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The steps, in order, and the page."""
+
+    plan: Callable[[], tuple[Step, ...]]
+    page: Page
+
+
+RECORDS: Mapping[str, Record] = MappingProxyType(
+    {
+        "results": Record(plan_results, RESULTS),
+        "longtail": Record(plan_longtail, LONGTAIL),
+    }
+)
 
 
 def main() -> int:

@@ -20,7 +20,7 @@ from scaar.evaluator.report.detection import detection_table, theta_of
 from scaar.evaluator.report.matched_budgets import NOT_REACHED
 from scaar.evaluator.report.model import Column, Figure, Point, Series, Table
 from scaar.evaluator.scoring.budgeted import BENEFIT, BUDGETED
-from scaar.evaluator.statistics.holm import holm
+from scaar.evaluator.statistics.estimate import holm
 from scaar.evaluator.statistics.selection import RETRIEVALS
 from scaar.evaluator.statistics.table import SCORED_SENTENCES
 

@@ -11,7 +11,7 @@ from record.sections import ORIGIN, PARTS, Part, PartContent, without_columns
 from scaar.evaluator.report.markdown import item_to_markdown
 from scaar.evaluator.report.model import Bars, Figure, Item, Table
 from scaar.evaluator.report.writer import drawn_alone
-from scaar.evaluator.store.files import unwritable, write_whole
+from scaar.evaluator.store.files import make_folder, write_texts, write_whole
 
 WHY = "why.md"
 
@@ -37,7 +37,7 @@ Every number and every sentence between a command and the next heading is comput
 predictions.
 `make results` computes the predictions and writes this page.
 [Evaluations](evaluations.md) describes how policies are compared, [lab](lab.md) the world and \
-its models.
+its models; [queries](queries.md) has the results on real English drafts.
 Run the commands in the project's folder."""
 RESULTS = Page("results", _HEAD, PARTS, ORIGIN)
 
@@ -59,12 +59,8 @@ def write_page(root: Path, docs: Path, page: Page = RESULTS) -> Path:
         lines += _part(part, finished, figures, page.name)
     lines += _why(folder)
     lines += _part(page.origin, finished, figures, page.name)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(folder, error) from error
-    for name, drawn in figures.items():
-        write_whole(folder / name, drawn.encode())
+    make_folder(folder)
+    write_texts(folder, figures)
     written = docs / f"{page.name}.md"
     write_whole(written, ("\n\n".join(lines) + "\n").encode())
     for path in folder.glob("*.svg"):

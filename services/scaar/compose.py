@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from scaar.evaluator.service.evaluator import HostedEvaluator
     from scaar.evaluator.service.observers import EvaluationHooks
     from scaar.evaluator.settings import EvaluatorSettings
-    from scaar.evaluator.studies.longtail.port import GradientModel
+    from scaar.evaluator.studies.longtail.gradients import GradientModel
     from scaar.retriever.factory import Engine
     from scaar.retriever.settings import RetrieverSettings
 

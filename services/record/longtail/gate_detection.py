@@ -14,9 +14,8 @@ from scaar.core.types import GateJudged
 from scaar.evaluator.records import Question
 from scaar.evaluator.report.cells import number, text
 from scaar.evaluator.report.model import Cell, Column, Table
-from scaar.evaluator.studies.longtail.detection import tail_of
+from scaar.evaluator.studies.longtail.detection import GateScores, score_gate, tail_of
 from scaar.evaluator.studies.longtail.folder import read_labels
-from scaar.evaluator.studies.longtail.gate_scores import GateScores, score_gate
 from scaar.evaluator.studies.longtail.gece import called_long_tail
 
 _COLUMNS = (

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from record.plan import TIMED_ANSWERS_A_SECOND
-from record.step import Step
+from record.plan import TIMED_ANSWERS_A_SECOND, Step
 from scaar.evaluator.planning.gates import Gating, with_gates
 from scaar.evaluator.planning.settings import plan_settings
 from scaar.evaluator.records import Setting

@@ -13,7 +13,7 @@ from scaar.core.errors import CapabilityMissing, InvalidRequest
 from scaar.core.types import PassagesRetrieved
 from scaar.evaluation.results import Results
 from scaar.evaluator.records import Prediction
-from scaar.evaluator.store.files import unwritable, write_whole
+from scaar.evaluator.store.files import write_texts, write_whole
 from scaar.evaluator.store.record_json import RecordJson
 
 
@@ -53,13 +53,7 @@ def export(results: Results, export_format: ExportFormat, out: Path) -> None:
     if export_format is ExportFormat.TREC:
         if out.exists() and not out.is_dir():
             raise InvalidRequest.of("out", f"{out} is not a folder")
-        files = {out / name: text for name, text in _trec_files(results)}
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise unwritable(out, error) from error
-        for path, text in files.items():
-            write_whole(path, text.encode())
+        write_texts(out, dict(_trec_files(results)))
         return
     if out.is_dir():
         raise InvalidRequest.of("out", f"{out} is a folder")

@@ -20,7 +20,8 @@ from scaar.evaluator.specification import EvaluationSpec, template_of
 from scaar.evaluator.store.folder import check_folder
 
 if TYPE_CHECKING:
-    from scaar.evaluator.run import Run, RunProgress
+    from scaar.evaluator.execution.progress import RunProgress
+    from scaar.evaluator.run import Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from scaar.evaluation.tuning import conditions_of
 from scaar.evaluator.splits import split_questions
 
 if TYPE_CHECKING:
-    from scaar.evaluator.run import RunProgress
+    from scaar.evaluator.execution.progress import RunProgress
     from scaar.evaluator.studies.grid.threshold import ThresholdSearch
 
 

@@ -42,11 +42,11 @@ from scaar.evaluator.studies.tuning.target import Target
 from scaar.orchestrator.settings import OrchestratorSettings
 
 if TYPE_CHECKING:
+    from scaar.evaluator.execution.progress import RunProgress
     from scaar.evaluator.studies.tuning.artefact import Answered
     from scaar.evaluator.studies.tuning.control import ChosenPolicy
     from scaar.evaluator.studies.tuning.drafting import Sample
     from scaar.evaluator.studies.tuning.policy import TunedPolicy
-    from scaar.evaluator.studies.tuning.procedure import StepProgress
     from scaar.evaluator.studies.tuning.records import TunedQuestion
     from scaar.evaluator.studies.tuning.store import TuningFolder
     from scaar.evaluator.studies.tuning.trajectories import Trajectories
@@ -102,7 +102,7 @@ def check_tuning(options: TuningOptions) -> None:
             spec_of(_evaluation(each, options))
 
 
-async def tune(options: TuningOptions, progress: "StepProgress") -> Tuned:
+async def tune(options: TuningOptions, progress: "RunProgress") -> Tuned:
     """Tune a policy, and return its artefact.
 
     Raises:
@@ -118,12 +118,12 @@ async def tune(options: TuningOptions, progress: "StepProgress") -> Tuned:
     from scaar.evaluator.studies.tuning.store import TuningRun, open_tuning
 
     questions = tuned_questions([(each.origin, each.questions) for each in options.samples])
+    in_lab = all(each.kind is LAB for each in options.samples)
+    label = Label.WRONG if in_lab else Label.BENEFIT
     settings = OrchestratorSettings.read()
     async with AsyncExitStack() as stack:
         ports = await stack.enter_async_context(open_ports(settings))
         model = await ports.generator.describe_model()
-        in_lab = all(each.kind is LAB for each in options.samples)
-        label = Label.WRONG if in_lab else Label.BENEFIT
         candidates = plan_candidates(options.triggers, options.queries, label, model.capabilities)
         triggers = tuple(dict.fromkeys(each.trigger for each in candidates))
         stack.enter_context(forced_retrievals(triggers))
@@ -134,17 +134,11 @@ async def tune(options: TuningOptions, progress: "StepProgress") -> Tuned:
         cached = CachedGenerator(ports.generator, max_cached=MAX_GENERATIONS)
         ports = replace(ports, generator=cached)
         answerer = build_loop(ports, settings)
-        catalog = build_catalog(ports, answerer)
         samples = [await _sample(each, options, answerer) for each in options.samples]
-        scored = EvidenceKind.CONTRIBUTIONS in evidence_of_triggers(triggers)
-        conditions = [
-            await conditions_of(catalog, each.template.index, scored=scored) for each in samples
-        ]
+        catalog = build_catalog(ports, answerer)
+        conditions = await _conditions(catalog, samples, triggers)
         run = TuningRun(
-            tuple(each.origin for each in options.samples),
-            tuple(conditions),
-            triggers,
-            options.timeout_s,
+            tuple(each.origin for each in samples), conditions, triggers, options.timeout_s
         )
         folder = stack.enter_context(open_tuning(options.work, run))
         trajectories = _trajectories(options, folder, samples)
@@ -156,7 +150,6 @@ async def tune(options: TuningOptions, progress: "StepProgress") -> Tuned:
         differing = await trajectories.differing(
             policy.candidate.retrieving, policy.fires, questions, figures.searches_of
         )
-    kind = options.samples[0].kind
     artefact = artefact_of(
         options.name,
         policy,
@@ -165,11 +158,20 @@ async def tune(options: TuningOptions, progress: "StepProgress") -> Tuned:
         label_kind=LabelKind.EXACT if in_lab else LabelKind.COUNTERFACTUAL,
         questions=len(questions),
         candidates=len(chosen.tuning.results),
-        measure=main_measure_of(kind),
+        measure=main_measure_of(samples[0].kind),
         optimism=chosen.tuning.optimism,
         risk=chosen.risk,
     )
     return Tuned(artefact, chosen, figures, differing)
+
+
+async def _conditions(
+    catalog: Catalog, samples: "Sequence[Sample]", triggers: Sequence[str]
+) -> tuple[TuningConditions, ...]:
+    """Return what every sample is tuned on."""
+    scored = EvidenceKind.CONTRIBUTIONS in evidence_of_triggers(triggers)
+    found = [await conditions_of(catalog, each.template.index, scored=scored) for each in samples]
+    return tuple(found)
 
 
 def _trajectories(
@@ -249,7 +251,7 @@ async def _answer_all(
     policy: "TunedPolicy",
     samples: "Sequence[Sample]",
     questions: "Sequence[TunedQuestion]",
-    progress: "StepProgress",
+    progress: "RunProgress",
 ) -> "Answered":
     """Answer every question with the policy as it is served."""
     from scaar.evaluator.execution.prediction import predict

@@ -2,20 +2,18 @@
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from scaar.core.errors import BackendUnavailable, ScaarError
 from scaar.core.evaluations import DEFAULT_TENANT, EvaluationState
+from scaar.evaluator.execution.progress import NoProgress, RunProgress
 from scaar.evaluator.execution.scorers import Answerers
 from scaar.evaluator.records import Prediction, Question
 from scaar.evaluator.results import Results, describe_left_out
 from scaar.evaluator.service.descriptions import rfc3339
 from scaar.evaluator.service.preparation import prepare
-from scaar.evaluator.service.setup import open_checked_database
 from scaar.evaluator.service.shard_execution import ShardExecution
 from scaar.evaluator.service.shard_sequence import ShardSequence
 from scaar.evaluator.service.start import EvaluationStarter
@@ -29,6 +27,7 @@ from scaar.evaluator.store.database.evaluations import (
     first_pass_of,
     get_evaluation,
 )
+from scaar.evaluator.store.database.migration import open_checked_database
 from scaar.evaluator.store.database.shards import free_shards, release_all
 from scaar.evaluator.store.folder import (
     FolderEvaluation,
@@ -41,38 +40,9 @@ from scaar.evaluator.store.folder import (
 )
 from scaar.evaluator.studies.grid.candidates import count_settings, with_candidates
 
-OnStored = Callable[[Prediction], None]
 SHARD_PREDICTIONS = 10_000
 """Approximate number of predictions whose keys are held in memory at a time."""
 _LEASE_S = 30.0
-
-
-class RunProgress(Protocol):
-    """What shows the progress of a run."""
-
-    name: str
-    """The current pass."""
-
-    def watch(self, total: int, before: int) -> AbstractContextManager[OnStored]:
-        """Show the predictions that are stored in the block; ``before`` of ``total`` exist."""
-        ...
-
-    def say(self, text: str) -> None:
-        """Show a line of text."""
-        ...
-
-
-class NoProgress:
-    """A :class:`RunProgress` that shows nothing."""
-
-    name = ""
-
-    @contextmanager
-    def watch(self, total: int, before: int) -> Iterator[OnStored]:
-        yield lambda _: None
-
-    def say(self, text: str) -> None:
-        pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +111,7 @@ class _FolderExecution:
     def __init__(self, run: Run, database: Database) -> None:
         self._run = run
         self._database = database
-        self._on_stored: OnStored = lambda _: None
+        self._on_stored: Callable[[Prediction], None] = lambda _: None
         self._starter = EvaluationStarter(
             *(database, run.answerers.answerer, run.now, SHARD_PREDICTIONS),
             controls=run.answerers.controls,

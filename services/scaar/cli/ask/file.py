@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from scaar.cli.ask.event_json import answer_record
+from scaar.cli.eval.progress import EvaluationProgress
 from scaar.compose import EMBEDDED, open_answerer
 from scaar.core.errors import InvalidRequest, ScaarError
-from scaar.core.ports import Answerer
 from scaar.core.types import AnswerFinished, AnswerRequest, PolicyArtefact
 from scaar.core.validation import check_text, validate
+from scaar.evaluator.execution.items import QuestionLimiter, evaluate_items
 from scaar.runtime.disk import write_problem
 
 # A line is JSON.
@@ -62,8 +62,15 @@ def ask_file(
         remaining = [each for each in requests if each.id not in known]
         failed = sum("error" in record for record in known.values())
         if remaining:
-            run = _Run(template, file, concurrency)
-            failed += asyncio.run(run.run(remaining, target, artefacts))
+            store = _AnswersFile(file)
+            asked = _answer(
+                *(template, remaining, store),
+                concurrency=concurrency,
+                target=target,
+                artefacts=artefacts,
+            )
+            asyncio.run(asked)
+            failed += store.failed
     earlier = len(requests) - len(remaining)
     before = f", {earlier} in earlier runs" if earlier else ""
     Console(stderr=True, highlight=False).print(
@@ -104,75 +111,65 @@ def read_questions(
     return list(found.values())
 
 
-class _Run:
-    """One run over the remaining questions."""
+async def _answer(
+    template: AnswerRequest,
+    questions: Sequence[FileQuestion],
+    answers: "_AnswersFile",
+    *,
+    concurrency: int,
+    target: str,
+    artefacts: Sequence[PolicyArtefact],
+) -> None:
+    """Ask the questions, and store their answers."""
+    progress = EvaluationProgress(Console(stderr=True, highlight=False), what="questions")
+    progress.name = "answering"
+    async with open_answerer(target, artefacts=artefacts) as answerer:
 
-    def __init__(self, template: AnswerRequest, answers: BinaryIO, concurrency: int) -> None:
-        self._template = template
-        self._answers = answers
-        self._concurrency = concurrency
-        self._failed = 0
+        async def ask(question: FileQuestion) -> dict[str, Json]:
+            head = {"id": question.id, "question": question.question}
+            request = replace(template, question=question.question)
+            try:
+                async with aclosing(answerer.stream_answer(request)) as events:
+                    async for event in events:
+                        if isinstance(event, AnswerFinished):
+                            return {**head, **answer_record(event.answer)}
+            except ScaarError as error:
+                return {**head, "error": {"reason": error.reason, "message": error.message}}
+            raise AssertionError("an answerer ends with AnswerFinished or raises")
 
-    async def run(
-        self,
-        questions: Sequence[FileQuestion],
-        target: str,
-        artefacts: Sequence[PolicyArtefact],
-    ) -> int:
-        """Ask the questions concurrently, and return the number of failures."""
-        columns = (
-            TextColumn("answering"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-        )
-        console = Console(stderr=True)
-        pending: set[asyncio.Task[dict[str, Json]]] = set()
-        async with open_answerer(target, artefacts=artefacts) as answerer:
-            with Progress(
-                *columns, console=console, transient=True, disable=not console.is_terminal
-            ) as progress:
-                bar = progress.add_task("answering", total=len(questions))
-                waiting = iter(questions)
-                try:
-                    while True:
-                        while len(pending) < self._concurrency and (each := next(waiting, None)):
-                            pending.add(asyncio.create_task(self._ask(answerer, each)))
-                        if not pending:
-                            return self._failed
-                        done, pending = await asyncio.wait(
-                            pending, return_when=asyncio.FIRST_COMPLETED
-                        )
-                        for ended in done:
-                            self._write(ended.result())
-                            progress.advance(bar)
-                finally:
-                    for task in pending:
-                        task.cancel()
-                    await asyncio.gather(*pending, return_exceptions=True)
+        with progress.watch(len(questions), 0) as on_stored:
+            await evaluate_items(
+                *(questions, ask, answers),
+                limiter=QuestionLimiter(concurrency),
+                on_stored=on_stored,
+            )
 
-    async def _ask(self, answerer: Answerer, question: FileQuestion) -> dict[str, Json]:
-        head = {"id": question.id, "question": question.question}
-        request = replace(self._template, question=question.question)
-        try:
-            async with aclosing(answerer.stream_answer(request)) as events:
-                async for event in events:
-                    if isinstance(event, AnswerFinished):
-                        return {**head, **answer_record(event.answer)}
-        except ScaarError as error:
-            return {**head, "error": {"reason": error.reason, "message": error.message}}
-        raise AssertionError("an answerer ends with AnswerFinished or raises")
 
-    def _write(self, record: Mapping[str, Json]) -> None:
-        line = f"{json.dumps(record, ensure_ascii=False)}\n".encode()
-        remaining = memoryview(line)
-        try:
-            while remaining:
-                remaining = remaining[self._answers.write(remaining) :]
-        except OSError as error:
-            path = Path(str(self._answers.name))
-            raise ScaarError(write_problem(path, error, needed_bytes=len(line))) from error
-        self._failed += "error" in record
+class _AnswersFile:
+    """A :class:`~scaar.evaluator.execution.items.RecordStore` that appends lines to a file."""
+
+    gather_s = 0.0
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.failed = 0
+        self._file = file
+
+    async def add(self, records: Sequence[Mapping[str, Json]], /) -> None:
+        """Append a line for each record.
+
+        Raises:
+            ScaarError: a line does not fit on the disk, or cannot be written.
+        """
+        for record in records:
+            line = f"{json.dumps(record, ensure_ascii=False)}\n".encode()
+            remaining = memoryview(line)
+            try:
+                while remaining:
+                    remaining = remaining[self._file.write(remaining) :]
+            except OSError as error:
+                path = Path(str(self._file.name))
+                raise ScaarError(write_problem(path, error, needed_bytes=len(line))) from error
+            self.failed += "error" in record
 
 
 @contextmanager

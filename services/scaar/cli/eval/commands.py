@@ -1,7 +1,5 @@
 """``scaar eval``: evaluate policies on questions with known answers."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,30 +8,23 @@ import typer
 from scaar.cli.ask.policy_file import AllowMismatch
 from scaar.cli.completion import complete_ablation
 from scaar.cli.eval import options
-from scaar.cli.eval.addresses import parse_addresses
 from scaar.cli.eval.compare import compare
-from scaar.cli.eval.earlier import import_results
-from scaar.cli.eval.export import export
-from scaar.cli.eval.fields import draw, named_by_options
+from scaar.cli.eval.export import export, import_results
+from scaar.cli.eval.fields import named_by_options
 from scaar.cli.eval.longtail import app as longtail_app
 from scaar.cli.eval.queries import queries
 from scaar.cli.eval.report import join, report
-from scaar.cli.eval.run import evaluate
-from scaar.cli.eval.service import HostedRun, cancel, evaluate_at, list_evaluations, resume, watch
+from scaar.cli.eval.run import RunOptions, takes_run_options
+from scaar.cli.eval.service import cancel, list_evaluations, resume, watch
 from scaar.cli.eval.show import show
 from scaar.cli.eval.table import score_and_report
 from scaar.cli.eval.worker import worker
-from scaar.cli.tables import Format, TableFormat
-from scaar.core.errors import InvalidRequest
-from scaar.core.evaluations import DEFAULT_TENANT
-from scaar.core.types import PolicyArtefact
-from scaar.evaluation.local import EvaluationOptions
+from scaar.cli.tables import Format
 from scaar.evaluator.oracles import oracle_parts
 from scaar.evaluator.planning.ablations import ABLATIONS, plan_ablation
 from scaar.evaluator.planning.axes import scorers_named, with_indexes, with_scorers
 from scaar.evaluator.planning.gates import gates_named, with_gates
 from scaar.evaluator.planning.settings import plan_settings
-from scaar.evaluator.records import Setting
 from scaar.evaluator.store.folder import read_results
 from scaar.evaluator.studies.grid.candidates import check_grid
 from scaar.orchestrator.settings import read_artefact
@@ -52,108 +43,8 @@ Folder = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """The settings and the options of ``run`` and ``ablate``."""
-
-    settings: tuple[Setting, ...]
-    indexes: Sequence[str]
-    dataset: str
-    grid: int | None
-    limit: int | None
-    seed: int | None
-    style: float | None
-    tail_share: float | None
-    aliases: Path | None
-    concurrency: int | None
-    timeout_s: float
-    addresses: Sequence[str]
-    retry_failed: bool
-    skip_unserved: bool
-    cache_generations: bool
-    request_id: str
-    tenant: str | None
-    detach: bool
-    output: TableFormat | None
-    artefacts: tuple[PolicyArtefact, ...] = ()
-
-    def run(self, out: Path | None, target: str | None) -> None:
-        """Evaluate into a folder, or on an evaluator.
-
-        Raises:
-            InvalidRequest: both are given or neither, or an option of the other one; nothing was
-                written or sent.
-            Exit: the evaluation failed, or a question of a folder; the status is 1.
-        """
-        if (out is None) == (target is None):
-            raise InvalidRequest.of("--out", "or --target must be given, but not both")
-        if out is not None:
-            _refuse(
-                {"--request-id": self.request_id, "--tenant": self.tenant, "--detach": self.detach},
-                "--out: it needs --target",
-            )
-            self._run_here(out)
-        elif target is not None:
-            _refuse(
-                {
-                    "--concurrency": self.concurrency,
-                    "--address": self.addresses,
-                    "--policy-file": [*self.artefacts],
-                    "--retry-failed": self.retry_failed,
-                },
-                "--target: it needs --out",
-            )
-            self._run_at(target)
-
-    def _run_here(self, out: Path) -> None:
-        evaluation = EvaluationOptions(
-            drawn=draw(
-                self.dataset,
-                limit=self.limit,
-                seed=self.seed,
-                style=self.style,
-                tail_share=self.tail_share,
-                aliases=self.aliases,
-            ),
-            settings=self.settings,
-            out=out,
-            index=self.indexes[0] if self.indexes else None,
-            concurrency=self.concurrency or options.CONCURRENCY,
-            addresses=parse_addresses(self.addresses),
-            timeout_s=self.timeout_s,
-            retry_failed=self.retry_failed,
-            grid=self.grid,
-            skip_unserved=self.skip_unserved,
-            cache_generations=self.cache_generations,
-            artefacts=self.artefacts,
-        )
-        with named_by_options():
-            results = evaluate(evaluation)
-        if score_and_report(results, out, self.output):
-            raise typer.Exit(1)
-
-    def _run_at(self, target: str) -> None:
-        hosted = HostedRun(
-            settings=self.settings,
-            indexes=tuple(self.indexes),
-            dataset=self.dataset,
-            aliases=self.aliases,
-            limit=self.limit,
-            seed=self.seed,
-            style=self.style,
-            tail_share=self.tail_share,
-            theta_candidates=self.grid,
-            skip_unserved=self.skip_unserved,
-            cache_generations=self.cache_generations,
-            timeout_s=self.timeout_s,
-            request_id=self.request_id,
-            tenant=self.tenant or DEFAULT_TENANT,
-        )
-        with named_by_options():
-            evaluate_at(target, hosted, detach=self.detach, output=self.output)
-
-
 @app.command("run")
+@takes_run_options
 def run(
     dataset: options.Dataset,
     out: options.OptionalOut = None,
@@ -167,23 +58,8 @@ def run(
     settings: options.Set = None,
     scorer: options.Scorers = "",
     gate: options.Gates = "",
-    grid: options.Grid = None,
-    limit: options.Limit = None,
-    seed: options.Seed = None,
-    style: options.Style = None,
-    tail_share: options.TailShare = None,
-    aliases: options.Aliases = None,
-    index: options.Indexes = None,
-    concurrency: options.OptionalConcurrency = None,
-    timeout: options.Timeout = options.TIMEOUT_S,
-    address: options.Addresses = None,
-    retry_failed: options.RetryFailed = False,
-    skip_unserved: options.SkipUnserved = False,
-    cache_generations: options.CacheGenerations = False,
-    request_id: options.RequestId = "",
-    tenant: options.Tenant = None,
-    detach: options.Detach = False,
-    output: Format = None,
+    *,
+    shared: RunOptions,
 ) -> None:
     """Evaluate policies on a data set.
 
@@ -193,8 +69,8 @@ def run(
     """
     values = options.values_of(theta, alpha, top_k, settings or [])
     with named_by_options():
-        if grid is not None:
-            check_grid(grid, values)
+        if shared.grid is not None:
+            check_grid(shared.grid, values)
     artefacts = tuple(read_artefact(path) for path in policy_file or ())
     planned = options.tuned_settings(artefacts, allow_mismatch=allow_mismatch)
     if policies or not artefacts:
@@ -204,33 +80,12 @@ def run(
             planned = with_gates(planned, gates_named(options.names_of(gate)))
         if scorer:
             planned = with_scorers(planned, scorers_named(options.names_of(scorer)))
-        indexes = options.index_names(index)
-        planned = with_indexes(planned, indexes)
-    _Run(
-        settings=planned,
-        indexes=indexes,
-        dataset=dataset,
-        grid=grid,
-        limit=limit,
-        seed=seed,
-        style=style,
-        tail_share=tail_share,
-        aliases=aliases,
-        concurrency=concurrency,
-        timeout_s=timeout,
-        addresses=address or [],
-        retry_failed=retry_failed,
-        skip_unserved=skip_unserved,
-        cache_generations=cache_generations,
-        request_id=request_id,
-        tenant=tenant,
-        detach=detach,
-        output=output,
-        artefacts=artefacts,
-    ).run(out, target)
+        planned = with_indexes(planned, shared.indexes())
+    shared.run(dataset, planned, out=out, target=target, artefacts=artefacts)
 
 
 @app.command("ablate")
+@takes_run_options
 def ablate(
     name: Annotated[
         str,
@@ -245,23 +100,8 @@ def ablate(
     out: options.OptionalOut = None,
     target: options.Target = None,
     settings: options.Set = None,
-    grid: options.Grid = None,
-    limit: options.Limit = None,
-    seed: options.Seed = None,
-    style: options.Style = None,
-    tail_share: options.TailShare = None,
-    aliases: options.Aliases = None,
-    index: options.Indexes = None,
-    concurrency: options.OptionalConcurrency = None,
-    timeout: options.Timeout = options.TIMEOUT_S,
-    address: options.Addresses = None,
-    retry_failed: options.RetryFailed = False,
-    skip_unserved: options.SkipUnserved = False,
-    cache_generations: options.CacheGenerations = False,
-    request_id: options.RequestId = "",
-    tenant: options.Tenant = None,
-    detach: options.Detach = False,
-    output: Format = None,
+    *,
+    shared: RunOptions,
 ) -> None:
     """Run an ablation of one part of the policies.
 
@@ -270,44 +110,16 @@ def ablate(
     """
     given = options.values_of(None, None, None, settings or [])
     with named_by_options():
-        indexes = options.index_names(index)
-        planned = plan_ablation(name, given, indexes)
-        if grid is not None:
-            check_grid(grid, {**given, **ABLATIONS[name].values})
-    _Run(
-        settings=planned,
-        indexes=indexes,
-        dataset=dataset,
-        grid=grid,
-        limit=limit,
-        seed=seed,
-        style=style,
-        tail_share=tail_share,
-        aliases=aliases,
-        concurrency=concurrency,
-        timeout_s=timeout,
-        addresses=address or [],
-        retry_failed=retry_failed,
-        skip_unserved=skip_unserved,
-        cache_generations=cache_generations,
-        request_id=request_id,
-        tenant=tenant,
-        detach=detach,
-        output=output,
-    ).run(out, target)
+        planned = plan_ablation(name, given, shared.indexes())
+        if shared.grid is not None:
+            check_grid(shared.grid, {**given, **ABLATIONS[name].values})
+    shared.run(dataset, planned, out=out, target=target)
 
 
 @app.command("rescore")
 def rescore(folder: Folder, output: Format = None) -> None:
     """Compute scores and report again from predictions."""
     score_and_report(read_results(folder), folder, output)
-
-
-def _refuse(given: Mapping[str, object], why: str) -> None:
-    for name, value in given.items():
-        # 0 is a value that was given, though it equals False.
-        if value is not None and value is not False and value not in ("", []):
-            raise InvalidRequest.of(name, f"cannot be combined with {why}")
 
 
 app.command()(show)

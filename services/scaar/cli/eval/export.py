@@ -1,5 +1,6 @@
-"""``scaar eval export``: write the results of an evaluation for other tools."""
+"""``scaar eval export`` and ``import``: results for other tools, and of earlier versions."""
 
+import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -8,9 +9,18 @@ import typer
 from scaar.cli.addresses import OptionalEvaluator
 from scaar.cli.eval.fields import named_by_options
 from scaar.cli.eval.options import EvaluationName
+from scaar.core.errors import InvalidRequest
 from scaar.evaluation.exports import ExportFormat
 from scaar.evaluation.exports import export as write_export
 from scaar.evaluation.results import Results, of_service
+from scaar.evaluator.store.earlier_folder import (
+    earlier_command,
+    read_earlier,
+    read_earlier_study,
+)
+from scaar.evaluator.store.folder import DATABASE, EARLIER, check_is_folder
+from scaar.evaluator.studies.longtail.folder import LABELLING
+from scaar.evaluator.studies.queries.store import QUERIES
 
 
 def export(
@@ -33,3 +43,43 @@ def export(
     with named_by_options():
         write_export(found, export_format, out)
     print(out)
+
+
+def import_results(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR", help=f"Folder with {' or '.join(EARLIER.values())}.", show_default=False
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder for the database, a new one. Default: the folder itself.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Read the results of an earlier version.
+
+    The files are kept, and evaluations.sqlite is written: the commands of scaar eval read it, and
+    the command that wrote the files resumes it.
+    """
+    # Only commands that write evaluations load the libraries of the database.
+    from scaar.evaluator.store.database.stored_results import store_results, store_study
+
+    command, target = earlier_command(folder), out or folder
+    if out is not None:
+        check_is_folder(out, command)
+    if (target / DATABASE).exists():
+        raise InvalidRequest.of("--out", f"{target} already contains {DATABASE}")
+
+    match command:
+        case QUERIES.name:
+            asyncio.run(store_study(target, QUERIES, read_earlier_study(folder, QUERIES)))
+        case LABELLING.name:
+            asyncio.run(store_study(target, LABELLING, read_earlier_study(folder, LABELLING)))
+        case _:
+            asyncio.run(store_results(target, read_earlier(folder)))
+    print(target / DATABASE)

@@ -1,9 +1,7 @@
 """``scaar eval longtail``: find the long-tail questions of a data set with GECE."""
 
 import asyncio
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,11 +13,12 @@ from rich.console import Console
 from scaar import __version__
 from scaar.cli.eval import options
 from scaar.cli.eval.fields import draw
-from scaar.cli.eval.progress import LINE_EVERY_S
+from scaar.cli.eval.progress import EvaluationProgress
+from scaar.cli.eval.run import resumable
 from scaar.cli.eval.statistics import OWN, statistics_again, statistics_of
 from scaar.cli.tables import Column, Format, Interval, Table, interval, number, print_table
 from scaar.compose import open_differentiable
-from scaar.core.errors import InvalidRequest, ScaarError
+from scaar.core.errors import InvalidRequest
 from scaar.core.gates.proxy import FEATURES
 from scaar.core.gates.proxy_json import proxy_to_json
 from scaar.core.gates.word_statistics import WordStatistics
@@ -28,6 +27,8 @@ from scaar.core.types import AnswerRequest, BudgetLimits, PolicyRequest
 from scaar.evaluation.questions import QuestionSample
 from scaar.evaluator.execution.provenance import provenance_of, with_examples
 from scaar.evaluator.store.files import write_whole
+from scaar.evaluator.store.studies import find_study
+from scaar.evaluator.studies.longtail.folder import LABELLING, read_labels
 from scaar.evaluator.studies.longtail.frequencies import ENGLISH
 from scaar.evaluator.studies.longtail.gece import Variant
 from scaar.evaluator.studies.longtail.records import Labelling
@@ -84,7 +85,6 @@ def label(
     The command resumes when it is run again.
     """
     # Only commands that label load numpy.
-    from scaar.evaluator.studies.longtail.folder import check_label_folder
     from scaar.evaluator.studies.longtail.labeller import check_references, check_share
 
     check_share(share)
@@ -95,12 +95,12 @@ def label(
         dataset, limit=limit, seed=seed, style=style, tail_share=tail_share, aliases=aliases
     )
     check_references(drawn.questions)
-    check_label_folder(out)
+    find_study(out, LABELLING)
     label_options = _LabelOptions(
         drawn, statistics_of(frequencies, drawn), model, out, share, timeout
     )
-    progress = _Progress(Console(stderr=True, highlight=False))
-    with _resumable(out, progress):
+    progress = EvaluationProgress(Console(stderr=True, highlight=False), what="questions")
+    with resumable(progress, out):
         asyncio.run(_label(label_options, progress))
     show(out, output=output)
 
@@ -124,7 +124,6 @@ def show(
     Precision and AUROC have 95% intervals.
     """
     from scaar.evaluator.studies.longtail.detection import Bounded, detection, tail_of
-    from scaar.evaluator.studies.longtail.folder import read_labels
 
     labelling, questions, labels = read_labels(folder)
     infinite = sum(each.gece is None for each in labels)
@@ -186,7 +185,6 @@ def fit(
 
     It is fitted on the development split and tested on the test split.
     """
-    from scaar.evaluator.studies.longtail.folder import read_labels
     from scaar.evaluator.studies.longtail.proxy_fit import describe_fit, fit_proxy
 
     labelling, questions, labels = read_labels(folder)
@@ -225,39 +223,7 @@ class _LabelOptions:
     timeout_s: float
 
 
-class _Progress:
-    """Prints the progress of the passes over the questions every few seconds."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._last = time.monotonic()
-        self.so_far = ""
-
-    def on_progress(self, doing: str, done: int, total: int) -> None:
-        self.so_far = f"{doing}: {done} of {total} questions"
-        if done == total or time.monotonic() - self._last >= LINE_EVERY_S:
-            self._last = time.monotonic()
-            self.say(self.so_far)
-
-    def say(self, text: str) -> None:
-        self._console.print(text, soft_wrap=True, markup=False)
-
-
-@contextmanager
-def _resumable(out: Path, progress: _Progress) -> Iterator[None]:
-    """Explain how to resume when an error or Ctrl-C ends the block."""
-    try:
-        yield
-    except InvalidRequest:
-        raise
-    except (KeyboardInterrupt, ScaarError):
-        if progress.so_far:
-            progress.say(f"stopped at {progress.so_far}; {out} has them")
-            progress.say("run the same command again to resume")
-        raise
-
-
-async def _label(label_options: _LabelOptions, progress: _Progress) -> None:
+async def _label(label_options: _LabelOptions, progress: EvaluationProgress) -> None:
     from scaar.evaluator.studies.longtail.labeller import Labeller, label_in_folder
 
     drawn = label_options.drawn
@@ -280,5 +246,5 @@ async def _label(label_options: _LabelOptions, progress: _Progress) -> None:
             weights=tuple(gradients.weights),
             share=label_options.share,
         )
-        labeller = Labeller(answerer, gradients, statistics, template, progress.on_progress)
+        labeller = Labeller(answerer, gradients, statistics, template, progress)
         await label_in_folder(labeller, label_options.out, labelling, drawn.questions)

@@ -17,14 +17,20 @@ _RATE_OVER = 200
 
 
 class EvaluationProgress:
-    """Shows the progress of one folder after another: ``done`` of ``total`` predictions."""
+    """Shows the progress of one folder after another: ``done`` of ``total``; ``what`` is made."""
 
-    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        console: Console,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        what: str = "predictions",
+    ) -> None:
         self._console = console
         self._clock = clock
         self._times: deque[float] = deque(maxlen=_RATE_OVER)
         self.name = "evaluating"
-        self.what = "predictions"
+        self.what = what
         self.total = 0
         self.done = 0
         self.failed = 0

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 from rich.console import Console
@@ -15,7 +15,6 @@ from scaar import __version__
 from scaar.cli.eval import options
 from scaar.cli.eval.fields import draw, named_by_options
 from scaar.cli.eval.progress import EvaluationProgress
-from scaar.cli.eval.queries_index import check_index
 from scaar.cli.eval.run import resumable
 from scaar.cli.tables import (
     Column,
@@ -38,19 +37,26 @@ from scaar.evaluator.studies.queries.formulations import (
     ALPHAS,
     REFERENCES,
     USUAL,
+    Exclusion,
     FormulationVariant,
     plan_formulations,
     reference_of,
 )
 from scaar.evaluator.studies.queries.records import QueryEvaluation
 from scaar.evaluator.studies.queries.retrieval import Ports
-from scaar.evaluator.studies.queries.run import QueryRun, run_queries, scorer_name
 from scaar.evaluator.studies.queries.store import QueryResults, check_query_folder
 from scaar.orchestrator.settings import OrchestratorSettings
 
 if TYPE_CHECKING:
     from scaar.evaluator.report.model import Cell
     from scaar.evaluator.report.model import Column as ReportColumn
+
+from collections.abc import Sequence
+
+from scaar.compose import indexes_are_local, scaar_home
+from scaar.core.ports import Retriever
+from scaar.evaluator.records import Question
+from scaar.evaluator.studies.queries.checks import check_ids, probe_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,7 @@ class QueryOptions:
     concurrency: int
 
 
+_N = TypeVar("_N", int, float)
 _ALPHAS = ",".join(f"{each:g}" for each in ALPHAS)
 
 
@@ -89,6 +96,23 @@ def queries(
     alpha: Annotated[
         str, typer.Option(metavar="V,...", help="Fractions of the words that pfq uses, in percent.")
     ] = _ALPHAS,
+    exclude_seen: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,...",
+            help="none, seen (retrievals exclude the passages that earlier ones of the answer "
+            "read), matched_depth (control that reads as many distinct passages without "
+            "exclusion).",
+        ),
+    ] = Exclusion.NONE,
+    extra: Annotated[
+        str,
+        typer.Option(
+            metavar="N,...",
+            help="Also read N passages more per retrieval without exclusion, as a larger top_k "
+            "does.",
+        ),
+    ] = "",
     scorer: options.Scorers = "",
     index: options.Index = None,
     limit: options.Limit = None,
@@ -112,7 +136,13 @@ def queries(
     with named_by_options():
         scorers = scorers_named(options.names_of(scorer)) if scorer else (None,)
         options.index_names(index)
-    planned = plan_formulations(options.names_of(formulations), _numbers(alpha), scorers)
+    planned = plan_formulations(
+        options.names_of(formulations),
+        _numbers(alpha, float, "--alpha"),
+        scorers,
+        _exclusions(exclude_seen),
+        _numbers(extra, int, "--extra") if extra else (),
+    )
     reference = reference_of(planned, reference)
     drawn = draw(dataset, limit=limit, seed=seed)
     check_supports(drawn.questions)
@@ -125,22 +155,33 @@ def queries(
     _report(_run(query_options), out, reference, output)
 
 
-def _numbers(text: str) -> tuple[float, ...]:
+def _numbers(text: str, kind: Callable[[str], _N], option: str) -> tuple[_N, ...]:
     try:
-        return tuple(float(each) for each in text.split(","))
+        return tuple(kind(each) for each in text.split(","))
     except ValueError as error:
-        raise InvalidRequest.of("--alpha", f"must be numbers, not {text!r}") from error
+        raise InvalidRequest.of(option, f"must be numbers, not {text!r}") from error
+
+
+def _exclusions(text: str) -> tuple[Exclusion, ...]:
+    try:
+        return tuple(map(Exclusion, options.names_of(text)))
+    except ValueError as error:
+        raise InvalidRequest.of(
+            "--exclude-seen", f"must be of {', '.join(Exclusion)}, not {text!r}"
+        ) from error
 
 
 def _run(query_options: QueryOptions) -> QueryResults:
     check_query_folder(query_options.out, query_options.drawn.origin, query_options.origin)
-    progress = EvaluationProgress(Console(stderr=True, highlight=False))
-    progress.what = "questions"
+    progress = EvaluationProgress(Console(stderr=True, highlight=False), what="questions")
     with resumable(progress, query_options.out):
         return asyncio.run(_run_queries(query_options, progress))
 
 
 async def _run_queries(query_options: QueryOptions, progress: EvaluationProgress) -> QueryResults:
+    # Only commands that write studies load the libraries of the database.
+    from scaar.evaluator.studies.queries.run import QueryRun, run_queries, scorer_name
+
     settings, drawn = OrchestratorSettings.read(), query_options.drawn
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
@@ -166,7 +207,7 @@ async def _run_queries(query_options: QueryOptions, progress: EvaluationProgress
         run = QueryRun(
             ports=Ports(scorers, retriever, query_options.index, described.version),
             concurrency=query_options.concurrency,
-            watch=progress.watch,
+            progress=progress,
         )
         return await run_queries(
             run, query_options.out, evaluation, drawn.questions, query_options.drafts
@@ -195,7 +236,7 @@ def _report(results: QueryResults, out: Path, reference: str, output: TableForma
     from scaar.evaluator.studies.queries.writer import write_query_report
 
     report = write_query_report(results, out, reference=reference)
-    table = next(each for each in report.tables() if each.name == "by_retrieval")
+    table = next(each for each in report.tables() if each.name == "by_answer")
 
     def text(column: "ReportColumn") -> Callable[[Value], str]:
         def of(value: Value) -> str:
@@ -234,3 +275,28 @@ def _cell(value: Value) -> "Cell":
     if isinstance(value, Interval):
         return Cell(value.value, value.low, value.high)
     return Cell(value, note="-")
+
+
+async def check_index(
+    retriever: Retriever, index: str, questions: Sequence[Question], target: str
+) -> None:
+    """Check that an index has the supporting passages: by its ids, or for a server by a probe.
+
+    Raises:
+        InvalidRequest: names the first missing passage.
+    """
+    if target == EMBEDDED and indexes_are_local():
+        ids = await asyncio.to_thread(_ids_of, index)
+        check_ids(questions, ids, index=index)
+    else:
+        await probe_index(retriever, index, questions)
+
+
+def _ids_of(index: str) -> frozenset[str]:
+    from scaar.retriever.local.cache import IndexCache
+    from scaar.retriever.local.files import IndexFiles
+    from scaar.retriever.settings import RetrieverSettings
+
+    folder = RetrieverSettings.read().indexes or scaar_home() / "indexes"
+    cache = IndexCache(IndexFiles(folder), capacity=1, checksums=False)
+    return frozenset(passage.id for passage in cache.get(index).passages())

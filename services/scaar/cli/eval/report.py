@@ -89,7 +89,7 @@ def _report_stored(
 ) -> None:
     # Only commands that need statistics load numpy.
     from scaar.evaluator.report.builder import ReportBuilder
-    from scaar.evaluator.report.formats import written_as
+    from scaar.evaluator.report.files import written_as
     from scaar.evaluator.report.writer import write_report
 
     found = read_results(folder)
@@ -124,15 +124,13 @@ def _report_hosted(
         sys.stdout.write(call_evaluator(target, lambda each: each.report(evaluation_id, kind)))
         return
     # Only commands that write files load the store.
-    from scaar.evaluator.store.files import write_whole
+    from scaar.evaluator.store.files import write_texts
 
     async def reports(evaluator: Evaluator) -> dict[ReportFormat, str]:
         return {each: await evaluator.report(evaluation_id, each) for each in ReportFormat}
 
     found = call_evaluator(target, reports)
-    out.mkdir(parents=True, exist_ok=True)
-    for each, content in found.items():
-        write_whole(out / FILES[each], content.encode())
+    write_texts(out, {FILES[each]: content for each, content in found.items()})
     print(out / FILES[ReportFormat.HTML])
 
 
@@ -163,7 +161,7 @@ def join(
     The evaluations may differ in model, data set, seed or a parameter of the data set.
     """
     # Only commands that need statistics load numpy.
-    from scaar.evaluator.studies.joining.writer import write_joined
+    from scaar.evaluator.studies.joining.report import write_joined
 
     write_joined(folders, out, ReportOptions(measure, None, resamples, seed))
     print(out / "report.html")

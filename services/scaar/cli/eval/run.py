@@ -1,28 +1,196 @@
-"""``scaar eval run``: evaluate settings on questions, into a folder that can be resumed."""
+"""The options that the runs of ``scaar eval`` share, and what runs with them: a folder or a target.
+
+A command that takes ``shared: RunOptions`` and is decorated with :func:`takes_run_options` has
+these options as its own.
+"""
 
 import asyncio
-from collections.abc import Iterator
+import inspect
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
+import typer
 from rich.console import Console
 
+from scaar.cli.eval import options
+from scaar.cli.eval.fields import draw, named_by_options, parse_addresses
 from scaar.cli.eval.progress import EvaluationProgress
+from scaar.cli.eval.service import evaluate_at
+from scaar.cli.eval.table import score_and_report
+from scaar.cli.tables import Format
 from scaar.core.errors import InvalidRequest, ScaarError
+from scaar.core.evaluations import DEFAULT_TENANT, EvaluationRequest
+from scaar.core.types import PolicyArtefact
 from scaar.evaluation.local import EvaluationOptions, check_options, evaluate_locally
+from scaar.evaluator.planning.axes import axes_of
+from scaar.evaluator.records import Question, Setting
 from scaar.evaluator.results import Results
 
 
-def evaluate(options: EvaluationOptions) -> Results:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """The options of a run that say nothing of its settings."""
+
+    grid: options.Grid = None
+    limit: options.Limit = None
+    seed: options.Seed = None
+    style: options.Style = None
+    tail_share: options.TailShare = None
+    aliases: options.Aliases = None
+    index: options.Indexes = None
+    concurrency: options.OptionalConcurrency = None
+    timeout: options.Timeout = options.TIMEOUT_S
+    address: options.Addresses = None
+    retry_failed: options.RetryFailed = False
+    skip_unserved: options.SkipUnserved = False
+    cache_generations: options.CacheGenerations = False
+    request_id: options.RequestId = ""
+    tenant: options.Tenant = None
+    detach: options.Detach = False
+    output: Format = None
+
+    def indexes(self) -> tuple[str, ...]:
+        """Return the names of the indexes to compare."""
+        return options.index_names(self.index)
+
+    def run(
+        self,
+        dataset: str,
+        settings: tuple[Setting, ...],
+        *,
+        out: Path | None,
+        target: str | None,
+        artefacts: tuple[PolicyArtefact, ...] = (),
+    ) -> None:
+        """Evaluate into the folder ``out``, or on the evaluator ``target``.
+
+        Raises:
+            InvalidRequest: both are given or neither, or an option of the other one; nothing was
+                written or sent.
+            Exit: the evaluation failed, or a question of a folder; the status is 1.
+        """
+        if (out is None) == (target is None):
+            raise InvalidRequest.of("--out", "or --target must be given, but not both")
+        if out is not None:
+            _refuse(
+                {"--request-id": self.request_id, "--tenant": self.tenant, "--detach": self.detach},
+                "--out: it needs --target",
+            )
+            self._run_here(dataset, settings, out, artefacts)
+        elif target is not None:
+            _refuse(
+                {
+                    "--concurrency": self.concurrency,
+                    "--address": self.address,
+                    "--policy-file": [*artefacts],
+                    "--retry-failed": self.retry_failed,
+                },
+                "--target: it needs --out",
+            )
+            with named_by_options():
+                request, questions = self._request(dataset, settings), self._questions(dataset)
+                evaluate_at(target, request, questions, detach=self.detach, output=self.output)
+
+    def _run_here(
+        self,
+        dataset: str,
+        settings: tuple[Setting, ...],
+        out: Path,
+        artefacts: tuple[PolicyArtefact, ...],
+    ) -> None:
+        evaluation = EvaluationOptions(
+            drawn=draw(
+                dataset,
+                limit=self.limit,
+                seed=self.seed,
+                style=self.style,
+                tail_share=self.tail_share,
+                aliases=self.aliases,
+            ),
+            settings=settings,
+            out=out,
+            index=next(iter(self.indexes()), None),
+            concurrency=self.concurrency or options.CONCURRENCY,
+            addresses=parse_addresses(self.address or []),
+            timeout_s=self.timeout,
+            retry_failed=self.retry_failed,
+            grid=self.grid,
+            skip_unserved=self.skip_unserved,
+            cache_generations=self.cache_generations,
+            artefacts=artefacts,
+        )
+        with named_by_options():
+            results = evaluate(evaluation)
+        if score_and_report(results, out, self.output):
+            raise typer.Exit(1)
+
+    def _request(self, dataset: str, settings: Sequence[Setting]) -> EvaluationRequest:
+        axes = axes_of(settings)
+        name, _, path = dataset.partition(":")
+        return EvaluationRequest(
+            policies=axes.policies,
+            dataset="" if path else name,
+            limit=self.limit,
+            seed=self.seed,
+            scorers=axes.scorers,
+            indexes=self.indexes(),
+            timeout_s=self.timeout,
+            # A random key, so that a retried call does not create a second evaluation.
+            request_id=self.request_id or uuid.uuid4().hex,
+            theta_candidates=self.grid,
+            skip_unserved=self.skip_unserved,
+            cache_generations=self.cache_generations,
+            style=self.style,
+            tail_share=self.tail_share,
+            tenant=self.tenant or DEFAULT_TENANT,
+        )
+
+    def _questions(self, dataset: str) -> tuple[Question, ...]:
+        """The questions to send: those of a file."""
+        if ":" in dataset:
+            return draw(dataset, limit=None, seed=None, aliases=self.aliases).questions
+        if self.aliases is not None:
+            text = "needs the file of the data set: --dataset NAME:PATH"
+            raise InvalidRequest.of("--aliases", text)
+        return ()
+
+
+def takes_run_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace the parameter ``shared`` of a command by the fields of :class:`RunOptions`."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    shared = [
+        inspect.Parameter(each.name, keyword, default=each.default, annotation=each.type)
+        for each in fields(RunOptions)
+    ]
+    parameters: list[inspect.Parameter] = []
+    for each in inspect.signature(command).parameters.values():
+        parameters += shared if each.name == "shared" else [each.replace(kind=keyword)]
+
+    @wraps(command)
+    def with_options(**given: Any) -> None:
+        of_run = {each.name: given.pop(each.name) for each in shared}
+        command(**given, shared=RunOptions(**of_run))
+
+    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {each.name: each.annotation for each in parameters}
+    return with_options
+
+
+def evaluate(evaluation: EvaluationOptions) -> Results:
     """Evaluate what has no prediction yet, and return all results.
 
     Raises:
         InvalidRequest: an option is invalid; no model was called and nothing was written.
     """
-    check_options(options)
+    check_options(evaluation)
     progress = EvaluationProgress(Console(stderr=True, highlight=False))
-    with resumable(progress, options.out):
-        return asyncio.run(evaluate_locally(options, progress))
+    with resumable(progress, evaluation.out):
+        return asyncio.run(evaluate_locally(evaluation, progress))
 
 
 @contextmanager
@@ -38,3 +206,10 @@ def resumable(progress: EvaluationProgress, out: Path) -> Iterator[None]:
             progress.say(f"{progress.name}: stopped; {out} has {stored}")
             progress.say("run the same command again to resume")
         raise
+
+
+def _refuse(given: Mapping[str, object], why: str) -> None:
+    for name, value in given.items():
+        # 0 is a value that was given, though it equals False.
+        if value is not None and value is not False and value not in ("", []):
+            raise InvalidRequest.of(name, f"cannot be combined with {why}")

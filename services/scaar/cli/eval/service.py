@@ -1,17 +1,14 @@
 """``scaar eval`` on a running evaluator: create, list, watch and cancel evaluations."""
 
 import asyncio
-import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict
 from typing import Annotated, TypeVar
 
 import typer
 from rich.console import Console
 
 from scaar.cli.addresses import LOCAL_EVALUATOR, EvaluatorTarget
-from scaar.cli.eval.fields import draw
 from scaar.cli.eval.options import Detach, RetryFailed
 from scaar.cli.eval.watch import watch_to_end
 from scaar.cli.tables import Column, Format, Table, TableFormat, Value, print_table
@@ -24,69 +21,20 @@ from scaar.core.evaluations import (
     EvaluationState,
 )
 from scaar.core.ports import Evaluator
-from scaar.evaluator.planning.axes import axes_of
-from scaar.evaluator.records import Question, Setting
+from scaar.evaluator.records import Question
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="Id of the evaluation.", show_default=False)]
 _Value = TypeVar("_Value")
 
 
-@dataclass(frozen=True, slots=True)
-class HostedRun:
-    """An evaluation for a running evaluator; ``dataset`` is NAME, or NAME:PATH to send a file."""
-
-    settings: Sequence[Setting]
-    indexes: tuple[str, ...]
-    dataset: str
-    aliases: Path | None
-    limit: int | None
-    seed: int | None
-    style: float | None
-    tail_share: float | None
-    theta_candidates: int | None
-    skip_unserved: bool
-    cache_generations: bool
-    timeout_s: float
-    request_id: str
-    tenant: str
-
-    def request(self) -> EvaluationRequest:
-        """Return the request that results in these settings."""
-        axes = axes_of(self.settings)
-        name, _, path = self.dataset.partition(":")
-        return EvaluationRequest(
-            policies=axes.policies,
-            dataset="" if path else name,
-            limit=self.limit,
-            seed=self.seed,
-            scorers=axes.scorers,
-            indexes=self.indexes,
-            timeout_s=self.timeout_s,
-            # A random key, so that a retried call does not create a second evaluation.
-            request_id=self.request_id or uuid.uuid4().hex,
-            theta_candidates=self.theta_candidates,
-            skip_unserved=self.skip_unserved,
-            cache_generations=self.cache_generations,
-            style=self.style,
-            tail_share=self.tail_share,
-            tenant=self.tenant,
-        )
-
-    def questions(self) -> tuple[Question, ...]:
-        """Return the questions to send.
-
-        Raises:
-            InvalidRequest: the file has another layout, or there are aliases and no file.
-        """
-        if ":" in self.dataset:
-            return draw(self.dataset, limit=None, seed=None, aliases=self.aliases).questions
-        if self.aliases is not None:
-            text = "needs the file of the data set: --dataset NAME:PATH"
-            raise InvalidRequest.of("--aliases", text)
-        return ()
-
-
-def evaluate_at(target: str, run: HostedRun, *, detach: bool, output: TableFormat | None) -> None:
+def evaluate_at(
+    target: str,
+    request: EvaluationRequest,
+    questions: Sequence[Question],
+    *,
+    detach: bool,
+    output: TableFormat | None,
+) -> None:
     """Create an evaluation, and watch it to its end unless ``detach`` is set.
 
     Raises:
@@ -94,7 +42,6 @@ def evaluate_at(target: str, run: HostedRun, *, detach: bool, output: TableForma
         Exit: the evaluation did not succeed; the status is 1.
     """
     _require_service(target, detach)
-    request, questions = run.request(), run.questions()
 
     async def evaluate() -> None:
         async with open_evaluator(target, run=True) as evaluator:

@@ -1,6 +1,6 @@
 """``scaar eval show``: the decisions behind an answer of an evaluation, word by word."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
@@ -9,11 +9,11 @@ import typer
 from rich.console import Console
 
 from scaar.cli.addresses import OptionalEvaluator
+from scaar.cli.ask.trace import TracePrinter
 from scaar.cli.eval.options import EvaluationName
-from scaar.cli.eval.prediction_trace import print_predictions
 from scaar.cli.eval.service import call_evaluator
 from scaar.core.errors import InvalidRequest
-from scaar.core.evaluations import MAX_PAGE_SIZE, EvaluationPrediction
+from scaar.core.evaluations import MAX_PAGE_SIZE, EvaluationPrediction, EvaluationQuestion
 from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.records import Question
 from scaar.evaluator.results import Results
@@ -89,3 +89,29 @@ def _require(name: str, known: list[str], field: str) -> None:
         raise InvalidRequest.of(
             field, f"there is no {name!r} in this evaluation; similar: {', '.join(near)}"
         )
+
+
+def print_predictions(console: Console, predictions: Iterable[EvaluationPrediction]) -> None:
+    """Print predictions with their details, each under the label of its setting."""
+    for prediction in predictions:
+        assert prediction.question is not None
+        console.rule(prediction.setting, align="left")
+        console.print(prediction.question.question, markup=False)
+        if prediction.failure is not None:
+            failure = prediction.failure
+            console.print(f"failed: {failure.reason}: {failure.message}", markup=False)
+        else:
+            _print_answer(console, prediction, prediction.question)
+
+
+def _print_answer(
+    console: Console, prediction: EvaluationPrediction, question: EvaluationQuestion
+) -> None:
+    trace = TracePrinter(console, contributions=True)
+    for event in prediction.events:
+        trace.show(event)
+    verdict = "correct" if prediction.scores[0][1] == 1 else "wrong"
+    expected = " or ".join(question.answers)
+    figures = ", ".join(f"{name} {value:.2f}" for name, value in prediction.scores)
+    console.print(f"{verdict:>9}  expected: {expected}", markup=False)
+    console.print(f"{'scores':>9}  {figures}", markup=False)

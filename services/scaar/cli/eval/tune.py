@@ -30,7 +30,7 @@ from scaar.evaluation.questions import QuestionSample
 from scaar.evaluation.thresholds import tune_threshold
 from scaar.evaluation.tuning import TuningOptions, check_tuning, tune
 from scaar.evaluator.datasets import KINDS
-from scaar.evaluator.datasets.jsonl import UNLABELLED
+from scaar.evaluator.datasets.plain import UNLABELLED
 from scaar.evaluator.planning.settings import setting_of
 from scaar.evaluator.store.files import write_whole
 from scaar.evaluator.studies.tuning.target import Target

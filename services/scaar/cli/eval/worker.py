@@ -120,7 +120,7 @@ def _run(settings: EvaluatorSettings) -> int:
 
 def _application(settings: EvaluatorSettings, broker: str) -> "Celery":
     try:
-        from scaar.evaluator.workers.setup import application_of
+        from scaar.evaluator.workers.executor import application_of
     except ModuleNotFoundError as error:
         text = f"workers of a broker need {error.name}: install scaar[evaluator,celery]"
         raise CapabilityMissing(text) from error
@@ -144,7 +144,8 @@ async def _open_execution(
 ) -> AsyncIterator["ShardSequence"]:
     """Open a child's execution: channels and connections cannot be forked, metrics can."""
     from scaar.evaluator.service.observers import EvaluationHooks
-    from scaar.evaluator.service.setup import execution_of, open_checked_database
+    from scaar.evaluator.service.setup import execution_of
+    from scaar.evaluator.store.database.migration import open_checked_database
 
     observer = metrics.observer if metrics else None
     breakers = read_breakers(metrics.breakers if metrics else UNOBSERVED_BREAKERS)
@@ -162,7 +163,7 @@ async def _open_execution(
 
 async def _check(database: str) -> None:
     """Check the tables of the database before the worker takes a shard."""
-    from scaar.evaluator.service.setup import open_checked_database
+    from scaar.evaluator.store.database.migration import open_checked_database
 
     async with open_checked_database(database):
         pass

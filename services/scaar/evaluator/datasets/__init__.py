@@ -4,11 +4,11 @@ from scaar.core.errors import InvalidRequest
 from scaar.core.registry import Registry
 from scaar.evaluator.datasets.hotpotqa import HOTPOTQA
 from scaar.evaluator.datasets.iirc import IIRC
-from scaar.evaluator.datasets.jsonl import JSONL
 from scaar.evaluator.datasets.kind import DatasetKind
 from scaar.evaluator.datasets.lab import LAB
 from scaar.evaluator.datasets.mmlu import MMLU
 from scaar.evaluator.datasets.nq import NQ
+from scaar.evaluator.datasets.plain import JSONL
 from scaar.evaluator.datasets.popqa import POPQA
 from scaar.evaluator.datasets.strategyqa import STRATEGYQA
 from scaar.evaluator.datasets.triviaqa import TRIVIAQA

@@ -4,11 +4,12 @@ It is the layout of the user's own questions (``jsonl``). Named data sets accept
 samples are often distributed in it. Unknown fields are ignored.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from scaar.core.evaluations import EvaluationQuestion
 from scaar.evaluator.datasets.choices import LETTERS, MAX_CHOICES, letter_of, with_choices
-from scaar.evaluator.datasets.kind import Row
+from scaar.evaluator.datasets.kind import DatasetKind, Row, Source
+from scaar.evaluator.datasets.reader import records_of
 from scaar.evaluator.datasets.records import Record, distinct
 from scaar.evaluator.records import Question
 
@@ -100,3 +101,32 @@ def _letters(record: Record, answers: tuple[str, ...], choices: tuple[str, ...])
         if letter not in LETTERS[: len(choices)]:
             record.wrong("answers", f"must be letters or texts of the choices, not {letter!r}")
     return letters
+
+
+def _read(source: Source) -> Iterator[Row]:
+    for record in records_of(source.file):
+        yield plain_row(record)
+
+
+JSONL = DatasetKind(
+    name="jsonl",
+    title="questions of your own",
+    layout=LAYOUT,
+    marks=MARKS,
+    read=_read,
+)
+
+
+def _read_unlabelled(source: Source) -> Iterator[Row]:
+    for record in records_of(source.file):
+        yield plain_row(record, labelled=False)
+
+
+UNLABELLED = DatasetKind(
+    name="questions",
+    title="questions of your own without answers, for scaar tune",
+    layout='{"id", "question"}; may have "entity", "labels", "choices"',
+    marks=frozenset({"id", "question"}),
+    read=_read_unlabelled,
+    measures=("exact_match",),  # 0 without an answer; evaluations have a measure
+)

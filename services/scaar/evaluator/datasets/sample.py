@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scaar.core.errors import InvalidRequest
-from scaar.evaluator.datasets.checksum import checksum_of
 from scaar.evaluator.datasets.kind import DatasetKind
 from scaar.evaluator.datasets.lab import DEFAULT_COUNT, DEFAULT_SEED, LAB
 from scaar.evaluator.datasets.loader import open_dataset
 from scaar.evaluator.records import Question
 from scaar.evaluator.results import DatasetOrigin
+from scaar.evaluator.store.record_json import RecordJson
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +101,14 @@ def sampled(questions: Sequence[Question], *, limit: int | None, seed: int) -> S
 
     chosen = {each.id for each in sorted(questions, key=place)[:limit]}
     return [each for each in questions if each.id in chosen]
+
+
+_QUESTION = RecordJson(Question)
+
+
+def checksum_of(questions: Sequence[Question]) -> str:
+    """Return the SHA-256 of the questions with all their fields."""
+    digest = hashlib.sha256()
+    for question in questions:
+        digest.update(_QUESTION.line(question))
+    return digest.hexdigest()

@@ -9,8 +9,7 @@ from scaar.evaluator.report.options import ReportOptions
 from scaar.evaluator.results import Evaluation, Results
 from scaar.evaluator.scoring.scores import scores_of
 from scaar.evaluator.splits import split_questions
-from scaar.evaluator.statistics.estimate import Estimate, difference, estimate
-from scaar.evaluator.statistics.holm import holm
+from scaar.evaluator.statistics.estimate import Estimate, difference, estimate, holm
 from scaar.evaluator.statistics.means import SplitMeans, SplitTable, split_table
 from scaar.evaluator.statistics.selection import chosen
 from scaar.evaluator.statistics.table import Floats, ScoreTable, TableBuilder

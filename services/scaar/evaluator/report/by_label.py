@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from scaar.evaluator.report.analysis import Analysis
 from scaar.evaluator.report.cells import estimated, mark_highest, measure_title, number, text
-from scaar.evaluator.report.labels import labels_of
-from scaar.evaluator.report.listings import group_listing
+from scaar.evaluator.report.listings import group_listing, labels_of
 from scaar.evaluator.report.model import Cell, Column, Item, Section, Table
 from scaar.evaluator.report.summary import of_setting_chosen
 from scaar.evaluator.statistics.estimate import estimate

@@ -1,12 +1,15 @@
-"""A report as JSON, its tables as CSV, and every score as CSV."""
+"""A report as one text in any of its formats, its tables as CSV, and every score as CSV."""
 
 import csv
 import dataclasses
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, assert_never
 
+from scaar.core.evaluations import ReportFormat
+from scaar.evaluator.report.html import to_html
+from scaar.evaluator.report.markdown import to_markdown
 from scaar.evaluator.report.model import Report, Table
 from scaar.evaluator.statistics.table import FAILED, MISSING, USAGE_COLUMNS, ScoreTable
 
@@ -93,3 +96,16 @@ def _left_out(name: str, value: Json) -> bool:
     if value is None:
         return name != "value"
     return name in ("link", "pinned") or (name == "best" and not value)
+
+
+def written_as(report: Report, report_format: ReportFormat) -> str:
+    """Return the report in a format."""
+    match report_format:
+        case ReportFormat.MARKDOWN:
+            return to_markdown(report)
+        case ReportFormat.HTML:
+            return to_html(report)
+        case ReportFormat.JSON:
+            return to_json(report, ())
+        case _:
+            assert_never(report_format)

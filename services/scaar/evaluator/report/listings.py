@@ -1,5 +1,6 @@
-"""Listings of the questions behind the cells of a report, lowest scores first."""
+"""Labels of the questions of a report, and listings of the questions behind its cells."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -7,8 +8,8 @@ import numpy as np
 from scaar.evaluator.records import Question
 from scaar.evaluator.report.analysis import Analysis
 from scaar.evaluator.report.cells import measure_title, score_column, text
-from scaar.evaluator.report.labels import labels_of
 from scaar.evaluator.report.model import Cell, Column, Table
+from scaar.evaluator.statistics.groups import Breakdown, breakdowns
 from scaar.evaluator.statistics.selection import RETRIEVALS
 from scaar.evaluator.statistics.table import FAILED, MISSING, Floats
 
@@ -118,3 +119,19 @@ def _note(failed: bool, missing: bool) -> str:
     if missing:
         return "missing"
     return "failed" if failed else ""
+
+
+def labels_of(analysis: Analysis) -> list[tuple[Breakdown, str]]:
+    """Return the groups of every label of the test split, with a file name for the label."""
+    found = breakdowns(analysis.splits.test.only((analysis.measure, RETRIEVALS)))
+    return list(zip(found, _file_names([each.label for each in found]), strict=True))
+
+
+def _file_names(labels: Sequence[str]) -> list[str]:
+    """The labels as parts of file names, in ASCII letters, digits and underscores."""
+    names: list[str] = []
+    for label in labels:
+        name = re.sub(r"[^a-z0-9]+", "_", label.lower()).strip("_") or "label"
+        taken = names.count(name)
+        names.append(f"{name}_{len(names)}" if taken else name)
+    return names

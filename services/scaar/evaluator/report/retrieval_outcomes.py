@@ -7,7 +7,8 @@ from scaar.evaluator.report.cells import estimated, mark_best, measure_title, nu
 from scaar.evaluator.report.model import Cell, Column, Section, Table
 from scaar.evaluator.report.summary import of_setting_chosen
 from scaar.evaluator.statistics.efficiency import share
-from scaar.evaluator.statistics.lookups import (
+from scaar.evaluator.statistics.means import SplitMeans
+from scaar.evaluator.statistics.table import (
     ALL_SUPPORTS_FOUND,
     RETRIEVALS_EXCLUDING_SUPPORT,
     RETRIEVALS_LOSING_SUPPORT,
@@ -16,9 +17,8 @@ from scaar.evaluator.statistics.lookups import (
     RETRIEVALS_WITH_SUPPORT,
     SUPPORTS_FOUND,
     SUPPORTS_KNOWN,
+    Floats,
 )
-from scaar.evaluator.statistics.means import SplitMeans
-from scaar.evaluator.statistics.table import Floats
 from scaar.evaluator.statistics.variants import PolicyVariant
 
 _SHARES = (

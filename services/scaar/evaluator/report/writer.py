@@ -15,7 +15,7 @@ from scaar.evaluator.report.options import ReportOptions
 from scaar.evaluator.report.style import FIGURE_STYLE
 from scaar.evaluator.report.svg import bars_svg, figure_svg
 from scaar.evaluator.results import Evaluation
-from scaar.evaluator.store.files import unwritable, write_whole
+from scaar.evaluator.store.files import write_texts
 
 REPORT_FILE = "report.json"
 _OURS = {"tables": ".csv", "figures": ".svg"}
@@ -62,11 +62,9 @@ def write_files(report: Report, out: Path, *, beside: Mapping[str, str] = NOTHIN
     """
     before = _written_before(out)
     contents = {**dict(_contents(report)), **beside}
-    for name, content in contents.items():
-        _write(out / name, content)
-    # Last, since it lists the files of this report.
     names = (*contents, REPORT_FILE)
-    _write(out / REPORT_FILE, to_json(report, names))
+    # report.json is the last, since it lists the files of this report.
+    write_texts(out, {**contents, REPORT_FILE: to_json(report, names)})
     for name in before - set(names):
         (out / name).unlink(missing_ok=True)
 
@@ -101,11 +99,3 @@ def _written_before(out: Path) -> set[str]:
     paths = (PurePosixPath(name) for name in listed if isinstance(name, str))
     # A report.json of another program must not cause other files to be removed.
     return {str(each) for each in paths if _OURS.get(str(each.parent)) == each.suffix}
-
-
-def _write(path: Path, content: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(path.parent, error) from error
-    write_whole(path, content.encode())

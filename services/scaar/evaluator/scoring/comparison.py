@@ -7,8 +7,7 @@ from scaar.core.errors import InvalidRequest
 from scaar.evaluator.records import Score
 from scaar.evaluator.results import Results
 from scaar.evaluator.scoring.summary import main_measure
-from scaar.evaluator.statistics.estimate import Estimate, difference
-from scaar.evaluator.statistics.holm import holm
+from scaar.evaluator.statistics.estimate import Estimate, difference, holm
 from scaar.evaluator.statistics.means import means_of, resampled_means
 from scaar.evaluator.statistics.table import ScoreTable, TableBuilder
 

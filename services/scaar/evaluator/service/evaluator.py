@@ -19,12 +19,12 @@ from scaar.core.tenancy import proved_tenant
 from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.prediction_view import describe_prediction, with_details
 from scaar.evaluator.service.descriptions import (
+    ProgressRate,
     describe_figures,
     description_of,
     wrong_state,
 )
 from scaar.evaluator.service.pages import next_page_token, page_size_of, place_of
-from scaar.evaluator.service.progress_rate import ProgressRate
 from scaar.evaluator.service.report import report_of
 from scaar.evaluator.service.request_plan import QuestionSources, plan_request
 from scaar.evaluator.store.database import transitions

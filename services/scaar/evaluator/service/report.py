@@ -33,6 +33,6 @@ async def report_of(
 
 
 def _written(builder: "ReportBuilder", report_format: ReportFormat) -> str:
-    from scaar.evaluator.report.formats import written_as
+    from scaar.evaluator.report.files import written_as
 
     return written_as(builder.build()[0], report_format)

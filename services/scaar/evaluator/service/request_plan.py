@@ -11,10 +11,9 @@ from scaar.core.errors import DataCorrupt, InvalidRequest, Violation
 from scaar.core.evaluations import MAX_SETTINGS, EvaluationQuestion, EvaluationRequest
 from scaar.core.policies.requirements import needs_retriever
 from scaar.core.validation import MAX_REQUEST_ID_CHARACTERS, MAX_TIMEOUT_S
-from scaar.evaluator.datasets.checksum import checksum_of
-from scaar.evaluator.datasets.jsonl import JSONL
 from scaar.evaluator.datasets.lab import LAB
-from scaar.evaluator.datasets.sample import DrawnQuestions, draw_questions, sampled
+from scaar.evaluator.datasets.plain import JSONL
+from scaar.evaluator.datasets.sample import DrawnQuestions, checksum_of, draw_questions, sampled
 from scaar.evaluator.execution.scorers import Answerers
 from scaar.evaluator.oracles import needs_world
 from scaar.evaluator.planning.axes import (

@@ -28,8 +28,8 @@ from scaar.evaluator.service.start import EvaluationStarter
 from scaar.evaluator.service.state_counts import publish_counts
 from scaar.evaluator.service.supervisor import Supervisor
 from scaar.evaluator.settings import EvaluatorSettings
-from scaar.evaluator.store.database.database import Database, file_of, open_database
-from scaar.evaluator.store.database.migration import check, revision, upgrade
+from scaar.evaluator.store.database.database import Database
+from scaar.evaluator.store.database.migration import open_checked_database
 from scaar.evaluator.store.database.shards import release_all
 from scaar.runtime.settings import variable_of
 
@@ -185,32 +185,11 @@ def _open_executor(
         case "poll":
             return nullcontext(ExternalExecutor())
         case "celery":
-            from scaar.evaluator.workers.setup import open_queue_executor
+            from scaar.evaluator.workers.executor import open_queue_executor
 
             return open_queue_executor(settings, broker_url)
         case _:
             assert_never(settings.executor)
-
-
-@asynccontextmanager
-async def open_checked_database(url: str, *, exclusive: bool = False) -> AsyncIterator[Database]:
-    """Open a database with the tables of this version; create an SQLite file that is missing.
-
-    With ``exclusive``, no other process uses the database, and a file without tables gets them.
-
-    Raises:
-        NotFound: the database has no tables.
-        WrongState: the tables belong to another version.
-    """
-    file = file_of(url)
-    is_new = file is not None and not file.exists()
-    if file is not None and is_new:
-        file.parent.mkdir(parents=True, exist_ok=True)
-    async with open_database(url) as database:
-        # A process that was killed while it created the file left it without tables.
-        is_new = is_new or (exclusive and await revision(database) is None)
-        await (upgrade(database) if is_new else check(database))
-        yield database
 
 
 def require_operators_known(settings: EvaluatorSettings) -> None:

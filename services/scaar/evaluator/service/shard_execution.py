@@ -1,26 +1,28 @@
 """The execution of a shard: leased, answered until every prediction is final, and released."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
-from scaar.core.calls.context import CallContext, in_call
+from scaar.core.calls.context import CallContext, in_call, name_request
 from scaar.core.errors import BackendUnavailable, Overloaded, ScaarError
 from scaar.core.evaluations import EvaluationError
 from scaar.core.observers import EvaluationObserver, ShardEnd
 from scaar.core.ports import Answerer
 from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.execution.cancellation import cancel_all
+from scaar.evaluator.execution.items import QuestionLimiter
 from scaar.evaluator.execution.scorers import Answerers, Controls
-from scaar.evaluator.execution.shard import QuestionLimiter, run_shard
+from scaar.evaluator.execution.shard import run_shard
 from scaar.evaluator.oracles import in_world
 from scaar.evaluator.planning.work import plan_work, remaining_work
 from scaar.evaluator.records import Prediction
 from scaar.evaluator.service.request_plan import requested_answerers
-from scaar.evaluator.service.shard_log import ShardLog
 from scaar.evaluator.specification import template_of
 from scaar.evaluator.store.database import shards, transitions
 from scaar.evaluator.store.database.database import Database
@@ -31,6 +33,52 @@ from scaar.evaluator.store.database.evaluations import (
 )
 from scaar.evaluator.store.database.predictions import ShardPredictions
 from scaar.evaluator.store.database.shards import ShardKey, ShardLease
+
+_LOGGER = logging.getLogger("scaar.shards")
+
+
+class ShardLog:
+    """Reports that a shard was leased and, at the end of the block, its outcome and duration.
+
+    ``end`` is the outcome, a fault unless it is set.
+    """
+
+    def __init__(
+        self,
+        observer: EvaluationObserver,
+        lease: ShardLease,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.end = ShardEnd.FAULT
+        self._observer = observer
+        self._lease = lease
+        self._clock = clock
+        self._started = clock()
+        self._name = f"shard {lease.key.number} of evaluation number {lease.key.evaluation}"
+
+    def start(self, stored: StoredEvaluation) -> None:
+        """Log the lease; later log messages carry the request id of the evaluation."""
+        name_request(stored.request_id)
+        self._name = f"shard {self._lease.key.number} of evaluation {stored.id}"
+        first, last, attempt = self._lease.first, self._lease.last, self._lease.attempt
+        _LOGGER.info(
+            "%s: leased, questions %d to %d, attempt %d", self._name, first, last - 1, attempt
+        )
+
+    def __enter__(self) -> Self:
+        self._observer.on_shard_leased()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        seconds = self._clock() - self._started
+        self._observer.on_shard_released(self.end, seconds=seconds)
+        _LOGGER.info("%s: %s after %.1f s", self._name, self.end.value, seconds)
+
 
 HEARTBEAT_S = 1.0
 """Interval in seconds at which a lease is renewed; a lost or cancelled shard is left within it."""

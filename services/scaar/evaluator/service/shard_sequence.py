@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from scaar.core.errors import BackendUnavailable
 from scaar.evaluator.execution.cancellation import cancel_all
-from scaar.evaluator.execution.shard import QuestionLimiter
+from scaar.evaluator.execution.items import QuestionLimiter
 from scaar.evaluator.service.shard_execution import ShardExecution
 from scaar.evaluator.store.database.shards import ShardKey, ShardLease, free_shards
 

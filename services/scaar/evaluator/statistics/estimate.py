@@ -1,10 +1,11 @@
-"""Statistics with intervals, and differences with p-values.
+"""Statistics with intervals, and differences with p-values, also corrected by Holm (1979).
 
 Percentile bootstrap (Efron, 1979); the p-value is the smallest level whose interval excludes 0,
 with the observed value counted among the samples (Davison and Hinkley, 1997, section 4.2.3).
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,3 +63,19 @@ def _estimate(value: float, samples: Floats, confidence: float) -> Estimate:
     outside = (1 - confidence) / 2
     low, high = np.quantile(defined, (outside, 1 - outside))
     return Estimate(value, float(low), float(high))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return the p-values, corrected for their number.
+
+    In ascending order the k-th of m (from 0) is multiplied by m - k; it is at least the previous
+    one and at most 1. Raises ValueError for a p-value outside [0, 1].
+    """
+    for p in p_values:
+        if not 0 <= p <= 1:
+            raise ValueError(f"a p-value must be in [0, 1], not {p:g}")
+    adjusted, lowest = [0.0] * len(p_values), 0.0
+    for done, at in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        lowest = max(lowest, min(1.0, (len(p_values) - done) * p_values[at]))
+        adjusted[at] = lowest
+    return adjusted

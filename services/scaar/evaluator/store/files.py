@@ -2,7 +2,7 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -30,6 +30,29 @@ def write_whole(path: Path, content: bytes) -> None:
         with suppress(OSError):
             writing.unlink()
         raise unwritable(path, error, needed_bytes=len(content)) from error
+
+
+def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write texts to the files of their names in a folder, each atomically; create folders.
+
+    Raises:
+        ScaarError: a file cannot be written; its previous content is unchanged.
+    """
+    for name, text in texts.items():
+        make_folder((folder / name).parent)
+        write_whole(folder / name, text.encode())
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder, unless it exists.
+
+    Raises:
+        ScaarError: the folder cannot be created.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(folder, error) from error
 
 
 def read_whole(path: Path) -> bytes:

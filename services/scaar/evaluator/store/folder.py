@@ -17,12 +17,12 @@ from scaar.evaluator.records import Prediction, Question
 from scaar.evaluator.results import Evaluation, Results
 from scaar.evaluator.specification import EvaluationSpec
 from scaar.evaluator.store.differences import differences, spec_differences
-from scaar.evaluator.store.files import WRITING, locked, unwritable
+from scaar.evaluator.store.files import WRITING, locked, make_folder, unwritable
 from scaar.evaluator.store.record_json import RecordJson
 
 DATABASE = "evaluations.sqlite"
-EARLIER = "evaluation.json"
-"""A file of the folders of earlier versions, which ``scaar eval import`` reads."""
+EARLIER = {"run": "evaluation.json", "queries": "queries.json", "longtail": "labelling.json"}
+"""The file in the folders of earlier versions by command; ``scaar eval import`` reads them."""
 _SPEC = RecordJson(EvaluationSpec)
 _EVALUATION = RecordJson(Evaluation)
 _QUESTION = RecordJson(Question)
@@ -50,7 +50,7 @@ def read_results(folder: Path) -> Results:
         InvalidRequest: the folder contains several evaluations.
         DataCorrupt: naming what is corrupt.
     """
-    with _opened(folder) as connection:
+    with snapshot(folder) as connection:
         found = _found(connection, folder)
         if found is None:
             raise NotFound(f"{folder} contains no evaluation: {DATABASE} has none")
@@ -82,7 +82,7 @@ def find_evaluation(folder: Path) -> FolderEvaluation | None:
     """
     if not (folder / DATABASE).exists():
         return None
-    with _opened(folder) as connection:
+    with snapshot(folder) as connection:
         return _found(connection, folder)
 
 
@@ -93,7 +93,7 @@ def check_folder(folder: Path, spec: EvaluationSpec) -> None:
         InvalidRequest: the folder is a file, contains other files than an evaluation's, or has an
             evaluation with other questions or with a grid of another size.
     """
-    check_is_folder(folder, DATABASE)
+    check_is_folder(folder, "run")
     if (stored := find_evaluation(folder)) is None:
         return
     size, requested = stored.spec.theta_candidates, spec.theta_candidates
@@ -127,23 +127,33 @@ def another_evaluation(folder: Path, differing: Collection[str]) -> InvalidReque
     )
 
 
-def check_is_folder(folder: Path, marker: str, *, field: str = "--out") -> None:
-    """Check that results can be written to a folder: one that has the marker, or is empty or new.
+def check_is_folder(folder: Path, command: str) -> None:
+    """Check that a command can write its results to a folder: its own, an empty or a new one.
+
+    ``command`` is ``run`` or the name of a study.
 
     Raises:
-        InvalidRequest: it is a file, or contains other files and not the marker.
+        InvalidRequest: it is a file, has other files and no database, or has the results of another
+            command.
     """
     if folder.exists() and not folder.is_dir():
-        raise InvalidRequest.of(field, f"{folder} is not a folder")
-    if not folder.is_dir() or (folder / marker).exists():
+        raise InvalidRequest.of("--out", f"{folder} is not a folder")
+    if not folder.is_dir():
         return
-    if (folder / EARLIER).exists():
+    if (folder / DATABASE).exists():
+        with snapshot(folder) as connection:
+            others = [each for each in _commands(connection) if each != command]
+        if others:
+            text = f"{folder} contains results of scaar eval {others[0]}; name another folder"
+            raise InvalidRequest.of("--out", text)
+        return
+    if _is_earlier(folder):
         text = f"{folder} contains results of an earlier version: read them with scaar eval import"
-        raise InvalidRequest.of(field, text)
+        raise InvalidRequest.of("--out", text)
     others = sorted(each.name for each in folder.iterdir() if not each.name.endswith(WRITING))
     if others:
-        text = f"{folder} contains {others[0]} but no {marker}; name an empty or new folder"
-        raise InvalidRequest.of(field, text)
+        text = f"{folder} contains {others[0]} but no {DATABASE}; name an empty or new folder"
+        raise InvalidRequest.of("--out", text)
 
 
 @contextmanager
@@ -154,20 +164,20 @@ def held(folder: Path, *, field: str = "--out") -> Iterator[str]:
         InvalidRequest: another process holds the folder.
         ScaarError: the folder cannot be created.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(folder, error) from error
+    make_folder(folder)
     with locked(folder, field=field):
         yield database_url(folder)
 
 
-def unwritable_database(folder: Path, error: ScaarError) -> ScaarError:
-    """Return the error of a folder whose database refused a write."""
+def unwritable_database(
+    folder: Path, error: ScaarError, *, needed_bytes: int | None = None
+) -> ScaarError:
+    """Return the error of a folder whose database refused a write of ``needed_bytes``."""
     path, cause = folder / DATABASE, error.__cause__
     reason = str(getattr(cause, "orig", cause))
     if "disk is full" in reason:
-        return unwritable(path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+        full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return unwritable(path, full, needed_bytes=needed_bytes)
     return ScaarError(f"{path} cannot be written: {reason}")
 
 
@@ -176,32 +186,24 @@ def database_url(folder: Path) -> str:
     return f"sqlite:///{folder.absolute() / DATABASE}"
 
 
-def _found(connection: sqlite3.Connection, folder: Path) -> FolderEvaluation | None:
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'evaluations'").fetchall():
-        # The process that created the database was killed.
-        return None
-    rows = connection.execute(
-        "SELECT number, id, specification, evaluation FROM evaluations WHERE parent IS NULL"
-    ).fetchall()
-    if len(rows) > 1:
-        text = f"{folder} contains {len(rows)} evaluations; name one with --target"
-        raise InvalidRequest.of("DIR", f"{text} embedded:{folder} and its id")
-    for number, evaluation_id, spec, evaluation in rows:
-        where = f"the evaluation of {folder}"
-        return FolderEvaluation(
-            *(number, evaluation_id, _SPEC.read(spec.encode(), where)),
-            None if evaluation is None else _EVALUATION.read(evaluation.encode(), where),
-        )
-    return None
+def tables_of(connection: sqlite3.Connection) -> frozenset[str]:
+    """Return the names of the tables of a database; none if its creator was killed."""
+    names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    return frozenset(name for (name,) in names)
 
 
 @contextmanager
-def _opened(folder: Path) -> Iterator[sqlite3.Connection]:
-    """A snapshot of the database of a folder."""
+def snapshot(folder: Path, what: str = "evaluation") -> Iterator[sqlite3.Connection]:
+    """A snapshot of the database of a folder.
+
+    Raises:
+        NotFound: there is no database; the message says that the folder contains no ``what``.
+        DataCorrupt: the database cannot be read.
+    """
     path = folder / DATABASE
     if not path.exists():
-        text = f"{folder} contains no evaluation: there is no {DATABASE}"
-        if (folder / EARLIER).exists():
+        text = f"{folder} contains no {what}: there is no {DATABASE}"
+        if _is_earlier(folder):
             text = f"{folder} contains results of an earlier version: read them with"
             text = f"{text} scaar eval import"
         raise NotFound(text)
@@ -217,3 +219,35 @@ def _opened(folder: Path) -> Iterator[sqlite3.Connection]:
             yield connection
     except sqlite3.Error as error:
         raise DataCorrupt(f"{path} cannot be read: {error}") from error
+
+
+def _commands(connection: sqlite3.Connection) -> Iterator[str]:
+    """The commands of ``scaar eval`` that the database has results of."""
+    tables = tables_of(connection)
+    if "evaluations" in tables and connection.execute("SELECT 1 FROM evaluations").fetchone():
+        yield "run"
+    if "studies" in tables:
+        yield from (name for (name,) in connection.execute("SELECT name FROM studies").fetchall())
+
+
+def _is_earlier(folder: Path) -> bool:
+    return any((folder / name).exists() for name in EARLIER.values())
+
+
+def _found(connection: sqlite3.Connection, folder: Path) -> FolderEvaluation | None:
+    if "evaluations" not in tables_of(connection):
+        # The process that created the database was killed.
+        return None
+    rows = connection.execute(
+        "SELECT number, id, specification, evaluation FROM evaluations WHERE parent IS NULL"
+    ).fetchall()
+    if len(rows) > 1:
+        text = f"{folder} contains {len(rows)} evaluations; name one with --target"
+        raise InvalidRequest.of("DIR", f"{text} embedded:{folder} and its id")
+    for number, evaluation_id, spec, evaluation in rows:
+        where = f"the evaluation of {folder}"
+        return FolderEvaluation(
+            *(number, evaluation_id, _SPEC.read(spec.encode(), where)),
+            None if evaluation is None else _EVALUATION.read(evaluation.encode(), where),
+        )
+    return None

@@ -1,11 +1,16 @@
-"""The executor that sends shards to workers through a broker, again if a message was lost."""
+"""The executor that sends shards to a queue, and the Celery application for its settings."""
 
 import logging
-from collections.abc import Callable
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from celery import Celery
 
 from scaar.core.errors import BackendUnavailable
+from scaar.evaluator.settings import EvaluatorSettings
 from scaar.evaluator.store.database.shards import ShardKey
-from scaar.evaluator.workers.queue import ShardQueue
+from scaar.evaluator.workers.queue import ShardQueue, build_application
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -50,3 +55,30 @@ class QueueExecutor:
         if self._away:
             _LOGGER.warning("the broker is available again")
         self._away, self._poll_at = False, self._clock() + POLL_S
+
+
+def application_of(settings: EvaluatorSettings, broker: str) -> Celery:
+    """Return the application that connects the service with its workers.
+
+    Raises:
+        InvalidRequest: the URL is not one of a supported broker.
+    """
+    return build_application(
+        broker, queue=settings.queue, shard_s=settings.shard_s, stop_s=settings.stop_grace_s
+    )
+
+
+@asynccontextmanager
+async def open_queue_executor(
+    settings: EvaluatorSettings, broker: str
+) -> AsyncIterator[QueueExecutor]:
+    """Open an executor that sends shards to the queue of the broker.
+
+    Raises:
+        InvalidRequest: the URL is not one of a supported broker.
+    """
+    queue = ShardQueue(application_of(settings, broker))
+    try:
+        yield QueueExecutor(queue, clock=time.monotonic)
+    finally:
+        queue.close()

@@ -11,7 +11,7 @@ from celery import Celery, signals
 
 from scaar.core.errors import ScaarError
 from scaar.evaluator.store.database.shards import ShardKey
-from scaar.evaluator.workers.application import TASK
+from scaar.evaluator.workers.queue import TASK
 from scaar.evaluator.workers.shard_process import Open, execute_shard
 
 _LOGGER = logging.getLogger(__name__)

@@ -29,14 +29,14 @@ class FullFile:
         return written
 
 
-def test_a_full_disk_ends_the_run_with_path_and_need() -> None:
-    from scaar.cli.ask.file import _Run
+async def test_a_full_disk_ends_the_run_with_path_and_need() -> None:
+    from scaar.cli.ask.file import _AnswersFile
 
-    run = _Run(AnswerRequest("?"), cast(Any, FullFile(room=5)), 1)
+    store = _AnswersFile(cast(Any, FullFile(room=5)))
     record = {"id": "1", "error": {}}
     needed = len(json.dumps(record)) + 1
     with pytest.raises(ScaarError) as caught:
-        run._write(record)
+        await store.add([record])
     text = f"answers.jsonl cannot be written: its disk is full ({needed} B needed, "
     assert str(caught.value).startswith(text)
 

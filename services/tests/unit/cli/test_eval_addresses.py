@@ -1,6 +1,6 @@
 import pytest
 
-from scaar.cli.eval.addresses import parse_addresses
+from scaar.cli.eval.fields import parse_addresses
 from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest
 from scaar.evaluation.addresses import Addresses, check_addresses

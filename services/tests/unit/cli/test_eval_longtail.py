@@ -1,3 +1,4 @@
+import asyncio
 import json
 import re
 from pathlib import Path
@@ -6,7 +7,9 @@ import pytest
 
 from scaar.evaluator.records import Question
 from scaar.evaluator.results import DatasetOrigin
-from scaar.evaluator.studies.longtail.folder import open_labelling
+from scaar.evaluator.store.database.stored_results import store_study
+from scaar.evaluator.store.studies import StoredStudy
+from scaar.evaluator.studies.longtail.folder import LABELLING, LABELS
 from scaar.evaluator.studies.longtail.frequencies import corpus_frequencies
 from scaar.evaluator.studies.longtail.records import Label, Labelling, Parts
 from scaar.orchestrator.settings import OrchestratorSettings
@@ -53,7 +56,7 @@ def test_an_empty_reference_in_a_file_is_named(tmp_path: Path) -> None:
 def test_a_folder_without_labels_is_reported(tmp_path: Path) -> None:
     ran = run_scaar("eval", "longtail", "show", str(tmp_path))
     assert (ran.status, ran.out) == (1, "")
-    assert "contains no labels: there is no labelling.json" in ran.err
+    assert "contains no labelling: there is no evaluations.sqlite" in ran.err
 
 
 @pytest.fixture
@@ -75,8 +78,8 @@ def labelled(tmp_path: Path) -> tuple[Path, Path]:
         )
         for at, each in enumerate(questions)
     ]
-    with open_labelling(folder, labelling, questions) as kept:
-        kept.finish(labels)
+    found = {LABELS.name: {at: LABELS.json.line(x).decode() for at, x in enumerate(labels)}}
+    asyncio.run(store_study(folder, LABELLING, StoredStudy(labelling, tuple(questions), found)))
     return folder, corpus
 
 

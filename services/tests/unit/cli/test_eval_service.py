@@ -95,7 +95,7 @@ def test_the_tables_are_created_once_and_then_checked(home: Path) -> None:
     for command in ("upgrade", "upgrade", "check"):
         ran = run_scaar("db", command)
         assert (ran.status, ran.err) == (0, "")
-        assert "has tables of revision 0004" in ran.out
+        assert "has tables of revision 0005" in ran.out
     assert (home / "evaluations.sqlite").is_file()
 
 

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,12 +15,12 @@ import pytest
 
 from scaar.core.errors import InvalidRequest, NotFound, ScaarError
 from scaar.core.types import AnswerEvent, AnswerRequest
-from scaar.evaluator.datasets.checksum import checksum_of
+from scaar.evaluator.datasets.sample import checksum_of
 from scaar.evaluator.execution.scorers import Answerers
 from scaar.evaluator.planning.settings import plan_settings
 from scaar.evaluator.records import Question
 from scaar.evaluator.results import DatasetOrigin, Results
-from scaar.evaluator.run import OnStored, Run, run_in_folder
+from scaar.evaluator.run import Run, run_in_folder
 from scaar.evaluator.specification import EvaluationSpec
 from scaar.evaluator.store.files import write_whole
 from scaar.evaluator.store.folder import DATABASE, held, read_results
@@ -71,7 +71,7 @@ class Watched:
         self.said: list[str] = []
 
     @contextmanager
-    def watch(self, total: int, before: int) -> Iterator[OnStored]:
+    def watch(self, total: int, before: int) -> Iterator[Callable[[object], None]]:
         self.passes.append((self.name, total, before))
         yield lambda _: None
 

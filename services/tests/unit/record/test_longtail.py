@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from record.evaluations import add_command
+from record.evaluations import add_command, command_of
 from record.longtail.gated_evaluation import read_gated
 from record.longtail.page import LONGTAIL
 from record.longtail.plan import LABELS, LEARNED_FROM, RUN, GatedPolicies, Proxy, plan
 from record.page import write_page
-from record.runner import command_of
 from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.core.gates.proxy import Evidence, GateProxy
 from scaar.core.gates.proxy_json import proxy_from_json, proxy_to_json
@@ -20,7 +19,9 @@ from scaar.core.types import GateJudged, Usage
 from scaar.evaluator.records import Prediction, Question, Setting
 from scaar.evaluator.results import DatasetOrigin, Evaluation
 from scaar.evaluator.statistics import detection
-from scaar.evaluator.studies.longtail.folder import open_labelling
+from scaar.evaluator.store.database.studies import open_study
+from scaar.evaluator.studies.longtail.folder import LABELLING
+from scaar.evaluator.studies.longtail.folder import LABELS as LABELS_PART
 from scaar.evaluator.studies.longtail.gece import Variant
 from scaar.evaluator.studies.longtail.records import Label, Labelling, Parts
 from scaar.testing import evaluations
@@ -94,7 +95,7 @@ async def keep_run(
     await evaluations.store(folder, made, evaluation=evaluation(settings), questions=QUESTIONS)
 
 
-def keep_labels(folder: Path, seed: int, questions: tuple[Question, ...] = QUESTIONS) -> None:
+async def keep_labels(folder: Path, seed: int, questions: tuple[Question, ...] = QUESTIONS) -> None:
     """GECE finds the tail, and so it does without statistics; without semantics it does not."""
     origin = DatasetOrigin("lab", "", seed, len(questions), "c0ffee")
     labelling = Labelling(
@@ -110,8 +111,8 @@ def keep_labels(folder: Path, seed: int, questions: tuple[Question, ...] = QUEST
         )
         for each in questions
     ]
-    with open_labelling(folder, labelling, questions) as kept:
-        kept.finish(labels)
+    async with open_study(folder, LABELLING, labelling, questions) as store:
+        await store.part(LABELS_PART).add(labels)
 
 
 @pytest.fixture(autouse=True)
@@ -124,10 +125,10 @@ def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
 async def root(tmp_path: Path) -> Path:
     found = tmp_path / "longtail"
     found.mkdir()
-    keep_labels(found / LEARNED_FROM, 1000)
+    await keep_labels(found / LEARNED_FROM, 1000)
     (found / GATE).write_bytes(gate_file())
     (found / OTHER_GATE).write_bytes(gate_file(OTHER, **{"labels by": "gap"}))
-    keep_labels(found / LABELS, 2000)
+    await keep_labels(found / LABELS, 2000)
     await keep_run(found / RUN)
     for name in NAMES:
         add_command(found, name, f"scaar --out .longtail/{name}")
@@ -248,10 +249,10 @@ def test_parts_without_results_are_left_out(root: Path, tmp_path: Path) -> None:
     assert titles == ["## What GECE finds"]
 
 
-def test_labels_of_other_questions_are_refused(root: Path, tmp_path: Path) -> None:
+async def test_labels_of_other_questions_are_refused(root: Path, tmp_path: Path) -> None:
     for file in (root / LABELS).iterdir():
         file.unlink()
-    keep_labels(root / LABELS, 2000, QUESTIONS[:10])
+    await keep_labels(root / LABELS, 2000, QUESTIONS[:10])
     with pytest.raises(InvalidRequest, match="labels-2000 and policies have different questions"):
         page_of(root, tmp_path)
 

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from record.plan import QUESTIONS, STYLES, Entry, plan
-from record.runner import command_of
-from record.step import describe_cost
+from record.evaluations import command_of
+from record.plan import QUESTIONS, STYLES, Entry, describe_cost, plan
 from scaar.core.policies import PRESETS
 from scaar.lab.models import LANGUAGE_MODELS
 

@@ -1,5 +1,7 @@
 """Migrations of the tables of a database to this version."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -9,9 +11,31 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from scaar.core.errors import NotFound, WrongState
-from scaar.evaluator.store.database.database import Database
+from scaar.evaluator.store.database.database import Database, file_of, open_database
 
 _FOLDER = Path(__file__).parent / "migrations"
+
+
+@asynccontextmanager
+async def open_checked_database(url: str, *, exclusive: bool = False) -> AsyncIterator[Database]:
+    """Open a database with the tables of this version; create an SQLite file that is missing.
+
+    With ``exclusive``, no other process uses the database, and its tables are migrated.
+
+    Raises:
+        NotFound: the database has no tables.
+        WrongState: the tables belong to another version; with ``exclusive``, to a later one.
+    """
+    file = file_of(url)
+    is_new = file is not None and not file.exists()
+    if file is not None and is_new:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    async with open_database(url) as database:
+        if is_new or (exclusive and await revision(database) != newest()):
+            await upgrade(database)
+        else:
+            await check(database)
+        yield database
 
 
 async def upgrade(database: Database) -> str:

@@ -43,7 +43,7 @@ class Figures:
 
 
 class ShardPredictions:
-    """A :class:`~scaar.evaluator.store.port.PredictionStore` for the questions of a shard.
+    """A :class:`~scaar.evaluator.execution.items.PredictionStore` for the questions of a shard.
 
     ``questions`` start at the position ``first``. A failure is final after ``attempts`` attempts;
     until then the prediction counts as not made.

@@ -2,6 +2,8 @@
 
 import time
 import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from scaar.core.evaluations import DEFAULT_TENANT
@@ -14,9 +16,11 @@ from scaar.evaluator.store.database.database import Database, open_database
 from scaar.evaluator.store.database.evaluations import NewEvaluation, add_evaluation
 from scaar.evaluator.store.database.migration import upgrade
 from scaar.evaluator.store.database.predictions import ShardPredictions
+from scaar.evaluator.store.database.studies import add_study
 from scaar.evaluator.store.database.transitions import StartedEvaluation
 from scaar.evaluator.store.files import WRITING
 from scaar.evaluator.store.folder import DATABASE, held
+from scaar.evaluator.store.studies import S, StoredStudy, Study
 
 _BATCH = 500
 """Number of predictions in a transaction."""
@@ -31,12 +35,24 @@ async def store_results(folder: Path, results: Results) -> None:
         InvalidRequest: another process holds the folder.
         BackendUnavailable: the database cannot be written.
     """
+    async with _new_database(folder) as database:
+        await _store(database, results)
+
+
+async def store_study(folder: Path, study: Study[S], stored: StoredStudy[S]) -> None:
+    """Store a study in a folder without a database, in the same way."""
+    async with _new_database(folder) as database:
+        await add_study(database, study, stored)
+
+
+@asynccontextmanager
+async def _new_database(folder: Path) -> AsyncIterator[Database]:
     with held(folder):
         writing = folder / f"{DATABASE}{WRITING}"
         writing.unlink(missing_ok=True)
         async with open_database(f"sqlite:///{writing.absolute()}") as database:
             await upgrade(database)
-            await _store(database, results)
+            yield database
         writing.replace(folder / DATABASE)
 
 

@@ -118,3 +118,21 @@ PREDICTIONS = Table(
         *("evaluation", "settled", "setting", "failed", "score", "retrievals"),
     ),
 )
+
+STUDIES = Table(
+    "studies",
+    METADATA,
+    # A folder has at most one study; the name is that of its command: queries, longtail.
+    Column("name", String(32), primary_key=True),
+    Column("settings", Text, nullable=False),
+)
+
+STUDY_RECORDS = Table(
+    "study_records",
+    METADATA,
+    Column("study", String(32), ForeignKey("studies.name", ondelete="CASCADE"), primary_key=True),
+    # The kind of the record, and the position of its question.
+    Column("part", String(32), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("record", Text, nullable=False),
+)

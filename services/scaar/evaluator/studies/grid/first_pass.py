@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scaar.core.errors import ScaarError
-from scaar.evaluator.datasets.checksum import checksum_of
+from scaar.evaluator.datasets.sample import checksum_of
 from scaar.evaluator.records import Decision, Prediction, Question, Setting
 from scaar.evaluator.results import DatasetOrigin, Grid
 from scaar.evaluator.specification import EvaluationSpec

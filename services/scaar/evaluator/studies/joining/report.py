@@ -1,16 +1,23 @@
-"""The report on joined evaluations."""
+"""The report on joined evaluations, and its files."""
 
 import re
+from collections.abc import Sequence
+from pathlib import Path
 
+from scaar.core.errors import InvalidRequest
 from scaar.evaluator.report.cells import measure_title, number, text
-from scaar.evaluator.report.model import Column, Item, Report, Section, Table
+from scaar.evaluator.report.model import Cell, Column, Item, Report, Section, Table
+from scaar.evaluator.report.options import ReportOptions
 from scaar.evaluator.report.provenance import QUESTIONS_OF_RECORD, counted
+from scaar.evaluator.report.wins import contests_of, count_wins
+from scaar.evaluator.report.writer import write_files
 from scaar.evaluator.results import describe_left_out
+from scaar.evaluator.statistics.wins import Contest, win_counts
+from scaar.evaluator.store.folder import DATABASE
 from scaar.evaluator.studies.joining import facts
-from scaar.evaluator.studies.joining.evaluations import Joined
-from scaar.evaluator.studies.joining.policies import tabulate_policies
+from scaar.evaluator.studies.joining.evaluations import Joined, join
+from scaar.evaluator.studies.joining.policies import label_columns, labels_of, tabulate_policies
 from scaar.evaluator.studies.joining.sweeps import draw_sweeps
-from scaar.evaluator.studies.joining.wins import count_all_wins
 
 
 def compose_joined(joined: Joined) -> Report:
@@ -94,3 +101,60 @@ def _made_of(joined: Joined) -> Section:
 def _shortened(text: str) -> str:
     """A text with its checksums shortened to 12 digits."""
     return re.sub(r"\b([0-9a-f]{12})[0-9a-f]{20,}\b", r"\1", text)
+
+
+def count_all_wins(joined: Joined) -> Section | None:
+    """Return the wins over all evaluations and in each; None without a contest."""
+    entered = [contests_of(each) for each in joined.analyses]
+    outcomes = [contest for contests, _ in entered for contest in contests]
+    if not outcomes:
+        return None
+    axes = ", ".join(each.name for each in joined.axes if each.differs)
+    items = count_wins(outcomes, f"for each {axes}, {entered[0][1]}")
+    return Section("Contests between triggers", (*items, _by_evaluation(joined, entered)))
+
+
+def _by_evaluation(joined: Joined, entered: list[tuple[list[Contest], str]]) -> Table:
+    won = [win_counts(contests) for contests, _ in entered]
+    triggers = tuple(dict.fromkeys(name for each in won for name in each))
+    rows = tuple(
+        (
+            *labels_of(joined.axes, at),
+            number(len(entered[at][0])),
+            *(
+                number(each[name]) if name in each else Cell(None, note="not run")
+                for name in triggers
+            ),
+        )
+        for at, each in enumerate(won)
+    )
+    return Table(
+        "wins_by_evaluation",
+        "Contests won in each evaluation",
+        (
+            *label_columns(joined.axes),
+            Column("contests", "contests", decimals=0),
+            *(Column(name, name, decimals=1) for name in triggers),
+        ),
+        rows,
+    )
+
+
+def write_joined(
+    folders: Sequence[Path], out: Path, options: ReportOptions | None = None
+) -> Report:
+    """Write report.md, .html and .json, tables/*.csv and figures/*.svg into ``out``.
+
+    Raises:
+        InvalidRequest: the folders cannot be joined, or ``out`` contains an evaluation.
+        DataCorrupt: naming the folder and the corrupt file.
+        ScaarError: a file cannot be written.
+    """
+    if (out / DATABASE).exists():
+        text = f"{out} contains an evaluation with its own report; name another folder"
+        raise InvalidRequest.of("--out", text)
+    if out.exists() and not out.is_dir():
+        raise InvalidRequest.of("--out", f"{out} is not a folder")
+    report = compose_joined(join(folders, options))
+    write_files(report, out)
+    return report

@@ -1,4 +1,4 @@
-"""How well a label finds a known tail: its precision at a share, and its AUROC."""
+"""How well a label or a gate finds a known tail: its precision at a share, and its AUROC."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scaar.core.errors import InvalidRequest
+from scaar.core.types import GateJudged
 from scaar.evaluator.records import Question
 from scaar.evaluator.statistics.detection import auroc, entity_draws
 from scaar.evaluator.studies.longtail.gece import count_of
 from scaar.evaluator.studies.longtail.records import Label
 
 _Floats = NDArray[np.float64]
+_Truths = NDArray[np.bool_]
 
 BY: Mapping[str, Callable[[Label], float]] = {
     "gece": lambda each: -each.rank,
@@ -92,7 +94,7 @@ def detection(
     )
 
 
-def precision_at(scores: _Floats, truths: NDArray[np.bool_], share: float) -> float:
+def precision_at(scores: _Floats, truths: _Truths, share: float) -> float:
     """Return the share of the tail among the questions with the highest scores.
 
     Questions that tie at the edge have equal weight.
@@ -105,9 +107,9 @@ def precision_at(scores: _Floats, truths: NDArray[np.bool_], share: float) -> fl
 
 
 def bounded(
-    measure: Callable[[_Floats, NDArray[np.bool_], float], float],
+    measure: Callable[[_Floats, _Truths, float], float],
     scores: _Floats,
-    truths: NDArray[np.bool_],
+    truths: _Truths,
     draws: Sequence[NDArray[np.intp]],
     share: float = 0.0,
 ) -> Bounded:
@@ -117,3 +119,50 @@ def bounded(
     defined = [each for each in drawn if not math.isnan(each)] or [value]
     low, high = np.quantile(defined, (0.025, 0.975))
     return Bounded(value, float(low), float(high))
+
+
+@dataclass(frozen=True, slots=True)
+class GateScores:
+    """The share of the questions that a gate judges long-tail, and how well it finds the tail.
+
+    ``precision`` is the share of the tail among the questions that pass, ``recall`` the share of
+    the tail that passes; not a number if there are none. ``auroc`` is that of the probabilities,
+    independent of the threshold.
+    """
+
+    passed: Bounded
+    precision: Bounded
+    recall: Bounded
+    auroc: Bounded
+
+
+def score_gate(
+    judged: Sequence[GateJudged],
+    questions: Sequence[Question],
+    tail: Sequence[bool],
+    *,
+    seed: int = 0,
+) -> GateScores:
+    """Return the scores of a gate's judgements of the questions, with intervals over entities."""
+    truths = np.array(tail)
+    passed = np.array([float(each.passed) for each in judged])
+    probabilities = np.array([each.probability for each in judged])
+    draws = entity_draws([each.entity for each in questions], truths, seed=seed)
+    return GateScores(
+        passed=bounded(_share, passed, truths, draws),
+        precision=bounded(_precision, passed, truths, draws),
+        recall=bounded(_recall, passed, truths, draws),
+        auroc=bounded(auroc, probabilities, truths, draws),
+    )
+
+
+def _share(passed: _Floats, truths: _Truths, _: float) -> float:
+    return float(passed.mean())
+
+
+def _precision(passed: _Floats, truths: _Truths, _: float) -> float:
+    return float(truths[passed > 0].mean()) if passed.any() else math.nan
+
+
+def _recall(passed: _Floats, truths: _Truths, _: float) -> float:
+    return float(passed[truths].mean()) if truths.any() else math.nan

@@ -5,9 +5,9 @@ the product of each gradient with their mean. No gradient is stored, so each is 
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from scaar.core.errors import InvalidRequest, ScaarError, StreamIncomplete, Violation
@@ -16,18 +16,26 @@ from scaar.core.gates.word_statistics import WordStatistics
 from scaar.core.ports import Answerer
 from scaar.core.prompts import profile_of
 from scaar.core.types import AnswerFinished, AnswerRequest, Token, TokenDrafted
+from scaar.evaluator.execution.progress import NoProgress, RunProgress
 from scaar.evaluator.measures.meteor import meteor_exact_stem
 from scaar.evaluator.records import Question
-from scaar.evaluator.studies.longtail.folder import LabelFolder, open_labelling
+from scaar.evaluator.store.database.studies import StudyStore, open_study
+from scaar.evaluator.store.files import write_whole
+from scaar.evaluator.store.studies import lines_of, read_study
+from scaar.evaluator.studies.longtail.folder import (
+    ANSWERED,
+    LABELLING,
+    LABELS,
+    LABELS_FILE,
+    MEAN,
+    PRODUCTS,
+)
 from scaar.evaluator.studies.longtail.gece import Variant, count_of, gece, ranks
-from scaar.evaluator.studies.longtail.port import Gradient, GradientModel
+from scaar.evaluator.studies.longtail.gradients import Gradient, GradientModel, MeanGradient
 from scaar.evaluator.studies.longtail.records import Answered, Label, Labelling, Parts, Product
 
 SAVE_EVERY = 50
 """Number of gradients after which their sum is saved."""
-
-OnProgress = Callable[[str, int, int], None]
-"""Takes the current activity, the number of finished questions, and their total."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +46,7 @@ class Labeller:
     gradients: GradientModel
     statistics: WordStatistics
     template: AnswerRequest
-    on_progress: OnProgress = lambda doing, done, total: None
+    progress: RunProgress = field(default_factory=NoProgress)
 
 
 def check_references(questions: Sequence[Question]) -> None:
@@ -77,21 +85,44 @@ async def label_in_folder(
     """
     check_references(questions)
     check_share(labelling.share)
-    with open_labelling(folder, labelling, questions) as kept:
+    async with open_study(folder, LABELLING, labelling, questions) as store:
+        kept = _Kept(folder, store)
         await _first_pass(labeller, kept, labelling, questions)
         await _second_pass(labeller, kept, labelling, questions)
-        labels = labels_of(questions, kept, share=labelling.share)
-        kept.finish(labels)
+        labels = _labels(questions, kept, share=labelling.share)
+        await store.part(LABELS).add(labels)
+        write_whole(folder / LABELS_FILE, lines_of(LABELS, labels))
     return labels
 
 
-def labels_of(
-    questions: Sequence[Question], kept: LabelFolder, *, share: float
-) -> tuple[Label, ...]:
-    """Return the labels of questions whose parts are all computed."""
+class _Kept:
+    """What is computed of an unfinished labelling."""
+
+    def __init__(self, folder: Path, store: StudyStore) -> None:
+        stored = read_study(folder, LABELLING)
+        self.answered = stored.records(ANSWERED)
+        self.products = stored.records(PRODUCTS)
+        self.mean = MeanGradient(folder / MEAN)
+        self._store = store
+
+    async def add_answered(self, answered: Answered) -> None:
+        """Store the answer to a question."""
+        await self._store.part(ANSWERED).add([answered])
+        self.answered[answered.question_id] = answered
+
+    async def add_product(self, product: Product) -> None:
+        """Store the product of a question."""
+        await self._store.part(PRODUCTS).add([product])
+        self.products[product.question_id] = product
+
+
+def _labels(questions: Sequence[Question], kept: _Kept, *, share: float) -> tuple[Label, ...]:
+    """The labels of questions whose parts are all computed."""
     answered = [kept.answered[each.id] for each in questions]
     parts = [
-        Parts(each.meteor, each.probability, each.frequency, kept.products[each.question_id])
+        Parts(
+            each.meteor, each.probability, each.frequency, kept.products[each.question_id].product
+        )
         for each in answered
     ]
     placed = {variant: ranks(parts, variant) for variant in Variant}
@@ -117,26 +148,35 @@ def labels_of(
 
 
 async def _first_pass(
-    labeller: Labeller, kept: LabelFolder, labelling: Labelling, questions: Sequence[Question]
+    labeller: Labeller, kept: _Kept, labelling: Labelling, questions: Sequence[Question]
 ) -> None:
-    for number, question in enumerate(questions):
-        if question.id not in kept.answered:
-            kept.add_answered(await _answered(labeller, question))
-        if number >= kept.mean.count:
-            kept.mean.add(await _gradient(labeller, labelling, question))
-            if kept.mean.count % SAVE_EVERY == 0 or kept.mean.count == len(questions):
-                await asyncio.to_thread(kept.mean.save)
-        labeller.on_progress("answering", number + 1, len(questions))
+    remaining = [
+        (number, each)
+        for number, each in enumerate(questions)
+        if number >= kept.mean.count or each.id not in kept.answered
+    ]
+    labeller.progress.name = "answering"
+    with labeller.progress.watch(len(questions), len(questions) - len(remaining)) as on_stored:
+        for number, question in remaining:
+            if question.id not in kept.answered:
+                await kept.add_answered(await _answered(labeller, question))
+            if number >= kept.mean.count:
+                kept.mean.add(await _gradient(labeller, labelling, question))
+                if kept.mean.count % SAVE_EVERY == 0 or kept.mean.count == len(questions):
+                    await asyncio.to_thread(kept.mean.save)
+            on_stored(question)
 
 
 async def _second_pass(
-    labeller: Labeller, kept: LabelFolder, labelling: Labelling, questions: Sequence[Question]
+    labeller: Labeller, kept: _Kept, labelling: Labelling, questions: Sequence[Question]
 ) -> None:
-    for number, question in enumerate(questions):
-        if question.id not in kept.products:
+    remaining = [each for each in questions if each.id not in kept.products]
+    labeller.progress.name = "comparing gradients"
+    with labeller.progress.watch(len(questions), len(kept.products)) as on_stored:
+        for question in remaining:
             found = kept.mean.product(await _gradient(labeller, labelling, question))
-            kept.add_product(Product(question.id, found))
-        labeller.on_progress("comparing gradients", number + 1, len(questions))
+            await kept.add_product(Product(question.id, found))
+            on_stored(question)
 
 
 async def _gradient(labeller: Labeller, labelling: Labelling, question: Question) -> Gradient:

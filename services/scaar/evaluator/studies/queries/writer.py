@@ -7,12 +7,13 @@ from scaar.evaluator.report.files import to_csv, to_json
 from scaar.evaluator.report.markdown import to_markdown
 from scaar.evaluator.report.model import Report
 from scaar.evaluator.statistics import RESAMPLES
-from scaar.evaluator.store.files import unwritable, write_whole
+from scaar.evaluator.store.files import write_texts
+from scaar.evaluator.store.studies import lines_of
 from scaar.evaluator.studies.queries.comparison import FormulationComparison
 from scaar.evaluator.studies.queries.formulations import reference_of
 from scaar.evaluator.studies.queries.report import compose
 from scaar.evaluator.studies.queries.scores import table_of
-from scaar.evaluator.studies.queries.store import QueryResults
+from scaar.evaluator.studies.queries.store import RETRIEVALS, QueryResults
 
 
 def write_query_report(
@@ -22,7 +23,9 @@ def write_query_report(
     reference: str | None = None,
     resamples: int = RESAMPLES,
 ) -> Report:
-    """Write report.md, report.json and tables/*.csv; the same results give the same bytes.
+    """Write report.md, report.json, tables/*.csv and retrievals.jsonl.
+
+    The same results give the same bytes. ``retrievals.jsonl`` has a line for each question.
 
     Raises:
         InvalidRequest: the reference is unknown.
@@ -37,11 +40,6 @@ def write_query_report(
     contents = {f"tables/{each.name}.csv": to_csv(each) for each in report.tables()}
     contents["report.md"] = to_markdown(report)
     contents["report.json"] = to_json(report, tuple(contents))
-    for name, content in contents.items():
-        path = out / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise unwritable(path.parent, error) from error
-        write_whole(path, content.encode())
+    contents["retrievals.jsonl"] = lines_of(RETRIEVALS, results.records).decode()
+    write_texts(out, contents)
     return report

@@ -4,16 +4,18 @@ tuning.json          what was tuned on: questions, model, scorer, indexes, trigg
 trajectories.jsonl   the trajectories, appended as they are made
 """
 
+import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from io import FileIO
 from pathlib import Path
 
 from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.core.types import TuningConditions
 from scaar.evaluator.results import DatasetOrigin
-from scaar.evaluator.store.files import locked, read_whole, unwritable, write_whole
-from scaar.evaluator.store.line_log import LineLog, whole_lines
+from scaar.evaluator.store.files import locked, make_folder, read_whole, unwritable, write_whole
 from scaar.evaluator.store.record_json import RecordJson
 from scaar.evaluator.studies.tuning.records import Trajectory
 
@@ -38,15 +40,28 @@ _TRAJECTORY = RecordJson(Trajectory)
 
 
 class TuningFolder:
-    """The trajectories of an open folder."""
+    """The trajectories of an open folder; an incomplete last line is removed."""
 
-    def __init__(self, log: LineLog, known: tuple[Trajectory, ...]) -> None:
-        self._log = log
-        self.known = known
+    def __init__(self, path: Path, file: FileIO) -> None:
+        self._path = path
+        self._file = file
+        content = path.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
+        file.truncate(len(whole))
+        self.known = tuple(_TRAJECTORY.read_lines(whole, TRAJECTORIES))
 
     def add(self, trajectory: Trajectory) -> None:
-        """Store a trajectory."""
-        self._log.append(_TRAJECTORY.line(trajectory))
+        """Store a trajectory.
+
+        Raises:
+            ScaarError: it cannot be written; earlier ones are stored.
+        """
+        line = _TRAJECTORY.line(trajectory)
+        try:
+            if self._file.write(line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            raise unwritable(self._path, error, needed_bytes=len(line)) from error
 
 
 def check_tuning_folder(folder: Path) -> None:
@@ -72,16 +87,16 @@ def open_tuning(folder: Path, run: TuningRun) -> Iterator[TuningFolder]:
         DataCorrupt: a file of the folder is corrupt.
     """
     check_tuning_folder(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(folder, error) from error
+    make_folder(folder)
     with locked(folder, field="work"):
         _check_same(folder, run)
         path = folder / TRAJECTORIES
-        with LineLog(path) as log:
-            known = tuple(_TRAJECTORY.read_lines(whole_lines(path), TRAJECTORIES))
-            yield TuningFolder(log, known)
+        try:
+            file = path.open("ab", buffering=0)
+        except OSError as error:
+            raise unwritable(path, error) from error
+        with file:
+            yield TuningFolder(path, file)
 
 
 def _check_same(folder: Path, run: TuningRun) -> None:

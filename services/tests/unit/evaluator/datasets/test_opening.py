@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from scaar.core.errors import InvalidRequest
 from scaar.evaluator.datasets import KINDS, kind_of
-from scaar.evaluator.datasets.loader import TOO_LONG, open_dataset
-from scaar.evaluator.datasets.published_files import PUBLISHED
+from scaar.evaluator.datasets.loader import PUBLISHED, TOO_LONG, open_dataset
 
 FIXTURES = Path(__file__).parent / "fixtures"
 OF_A_FILE = {

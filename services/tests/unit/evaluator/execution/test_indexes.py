@@ -6,8 +6,9 @@ import pytest
 from scaar.core.errors import InvalidRequest
 from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.types import AnswerRequest, Passage, Provenance
+from scaar.evaluator.execution.items import QuestionLimiter
 from scaar.evaluator.execution.provenance import check_indexes, provenances
-from scaar.evaluator.execution.shard import QuestionLimiter, run_shard
+from scaar.evaluator.execution.shard import run_shard
 from scaar.evaluator.planning.ablations import plan_ablation
 from scaar.evaluator.planning.work import plan_work
 from scaar.evaluator.records import Question

@@ -8,9 +8,10 @@ from scaar.core.errors import InvalidRequest
 from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.ports import ContributionScorer
 from scaar.core.types import AnswerRequest, Provenance
+from scaar.evaluator.execution.items import QuestionLimiter
 from scaar.evaluator.execution.provenance import provenances
 from scaar.evaluator.execution.scorers import Controls, check_scorers
-from scaar.evaluator.execution.shard import QuestionLimiter, run_shard
+from scaar.evaluator.execution.shard import run_shard
 from scaar.evaluator.planning.axes import with_scorers
 from scaar.evaluator.planning.settings import plan_settings
 from scaar.evaluator.planning.work import plan_work

@@ -13,9 +13,9 @@ from scaar.core.types import (
     AnswerStarted,
     GenerateRequest,
 )
-from scaar.evaluator.execution.prediction_writer import MAX_PENDING
+from scaar.evaluator.execution.items import MAX_PENDING, QuestionLimiter
 from scaar.evaluator.execution.provenance import provenances
-from scaar.evaluator.execution.shard import QuestionLimiter, run_shard
+from scaar.evaluator.execution.shard import run_shard
 from scaar.evaluator.planning.settings import plan_settings
 from scaar.evaluator.planning.work import Key, Work, plan_work
 from scaar.evaluator.records import Prediction, Question

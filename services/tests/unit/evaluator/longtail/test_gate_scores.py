@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from scaar.core.types import GateJudged
 from scaar.evaluator.records import Question
-from scaar.evaluator.studies.longtail.gate_scores import score_gate
+from scaar.evaluator.studies.longtail.detection import score_gate
 
 JUDGED = st.tuples(st.floats(0, 1), st.booleans())
 

@@ -1,5 +1,6 @@
 """A data set labelled, over a scripted model and gradients that can be worked out by hand."""
 
+import asyncio
 import json
 from dataclasses import replace
 from math import log
@@ -8,16 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scaar.core.errors import CapabilityMissing, DataCorrupt, InvalidRequest, ScaarError
+from scaar.core.errors import CapabilityMissing, DataCorrupt, InvalidRequest, NotFound, ScaarError
 from scaar.core.gates.word_statistics import WordStatistics
 from scaar.core.loop.model_only import model_alone
 from scaar.core.types import AnswerRequest, GenerateRequest, PolicyRequest
 from scaar.evaluator.records import Question
 from scaar.evaluator.results import DatasetOrigin
+from scaar.evaluator.store.record_json import RecordJson
+from scaar.evaluator.store.studies import lines_of, read_study
+from scaar.evaluator.studies.longtail.folder import LABELLING as LABELLING_STUDY
 from scaar.evaluator.studies.longtail.folder import read_labels
+from scaar.evaluator.studies.longtail.gradients import Gradient
 from scaar.evaluator.studies.longtail.labeller import Labeller, label_in_folder
-from scaar.evaluator.studies.longtail.port import Gradient
 from scaar.evaluator.studies.longtail.records import Label, Labelling
+from scaar.testing.commands import run_scaar
 from scaar.testing.fakes import Piece, ScriptedGenerator
 
 QUESTIONS = tuple(
@@ -97,16 +102,33 @@ async def test_an_interrupted_labelling_resumes_with_the_same_labels(
     with pytest.raises(ScaarError, match="went away"):
         await labels(tmp_path / "broken", most=most)
     assert await labels(tmp_path / "broken") == await labels(tmp_path / "whole")
-    for name in ("answered.jsonl", "products.jsonl", "labels.jsonl"):
-        texts = [(tmp_path / each / name).read_text() for each in ("broken", "whole")]
-        assert texts[0] == texts[1]
+    broken, whole = (tmp_path / each for each in ("broken", "whole"))
+    assert read_study(broken, LABELLING_STUDY) == read_study(whole, LABELLING_STUDY)
+    assert (broken / "labels.jsonl").read_bytes() == (whole / "labels.jsonl").read_bytes()
 
 
-async def test_a_line_that_was_cut_off_is_made_again(tmp_path: Path) -> None:
-    whole = await labels(tmp_path)
-    products = tmp_path / "products.jsonl"
-    products.write_bytes(products.read_bytes()[:-5])
-    assert await labels(tmp_path) == whole
+async def test_an_unfinished_labelling_has_no_labels(tmp_path: Path) -> None:
+    with pytest.raises(ScaarError, match="went away"):
+        await labels(tmp_path, most=5)
+    with pytest.raises(NotFound, match="contains no labels yet: the labelling is unfinished"):
+        read_labels(tmp_path)
+
+
+async def test_a_labelling_of_an_earlier_version_is_imported_and_resumed(tmp_path: Path) -> None:
+    made, folder = tmp_path / "made", tmp_path / "earlier"
+    whole = await labels(made)
+    stored = read_study(made, LABELLING_STUDY)
+    folder.mkdir()
+    (folder / "labelling.json").write_bytes(RecordJson(Labelling).document(LABELLING))
+    (folder / "questions.jsonl").write_bytes(b"".join(map(RecordJson(Question).line, QUESTIONS)))
+    (folder / "mean.npz").write_bytes((made / "mean.npz").read_bytes())
+    for part in LABELLING_STUDY.parts[:2]:
+        lines = lines_of(part, tuple(stored.records(part).values()))
+        (folder / f"{part.name}.jsonl").write_bytes(lines)
+    ran = await asyncio.to_thread(run_scaar, "eval", "import", str(folder))
+    assert ran.status == 0, ran.err
+    assert await labels(folder, most=0) == whole
+    assert read_study(folder, LABELLING_STUDY) == stored
 
 
 async def test_what_is_there_is_not_computed_again(tmp_path: Path) -> None:
@@ -137,7 +159,7 @@ async def test_a_folder_of_another_model_or_of_something_else_is_left_alone(
     other = tmp_path / "other"
     other.mkdir()
     (other / "notes.txt").write_text("mine")
-    with pytest.raises(InvalidRequest, match="contains notes.txt but no labelling.json"):
+    with pytest.raises(InvalidRequest, match="contains notes.txt but no evaluations.sqlite"):
         await label_in_folder(labeller(TableOfGradients()), other, LABELLING, QUESTIONS)
 
 

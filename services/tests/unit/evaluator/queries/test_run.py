@@ -1,7 +1,5 @@
 """A run over drafts: what is asked, kept and gone on with."""
 
-from contextlib import contextmanager
-
 import pytest
 
 from scaar.core.errors import BackendUnavailable, InvalidRequest
@@ -72,18 +70,13 @@ class Counting:
         return await self.scorer.score_contributions(requests)
 
 
-@contextmanager
-def unwatched(total, before):
-    yield lambda request: None
-
-
 @pytest.fixture
 async def run(tmp_path):
     settings = RetrieverSettings(indexes=tmp_path / "indexes")
     async with open_retriever(settings) as retriever, open_idf_scorer() as idf:
         built = await retriever.index_passages("films", passages())
         ports = Ports({None: Counting(idf)}, retriever, "films", built.index.version)
-        yield QueryRun(ports, 2, unwatched)
+        yield QueryRun(ports, 2)
 
 
 def evaluation(**changes):
@@ -119,8 +112,8 @@ async def test_every_sentence_is_retrieved_for_by_every_formulation(run, tmp_pat
         "The crimson film was made by Maker0.",
     ]
     # film-0 is found by its colour; its maker by the name, which the question does not have.
-    assert first["question"][0].ranks[0] == 1
-    assert first["current_sentence"][1].ranks[1] == 1
+    assert first["question"][0].readings[0].ranks[0] == 1
+    assert first["current_sentence"][1].readings[0].ranks[1] == 1
 
 
 async def test_a_query_is_what_the_query_builder_makes_of_the_scorers_contributions(run, tmp_path):
@@ -147,8 +140,6 @@ async def test_an_interrupted_run_resumes_without_repeating_questions(run, tmp_p
     kept = read_queries(folder).records
     assert 0 < len(kept) < len(QUESTIONS)
     scorer.fails_at, scorer.scored = None, []
-    with (folder / "retrievals.jsonl").open("ab") as file:
-        file.write(b'{"question_id": "q5", "retr')  # as a power cut leaves it
     whole = await run_queries(run, folder, evaluation(created="later"), QUESTIONS, DRAFTS)
     assert len(whole.records) == len(QUESTIONS)
     scored_again = {question for question, _ in scorer.scored}
@@ -182,10 +173,10 @@ async def test_the_same_run_gives_the_same_bytes_however_it_came(run, tmp_path):
 )
 async def test_a_folder_of_another_run_is_refused(run, tmp_path, change, said):
     await run_queries(run, tmp_path / "out", evaluation(), QUESTIONS, DRAFTS)
-    before = (tmp_path / "out/retrievals.jsonl").read_bytes()
+    before = read_queries(tmp_path / "out")
     with pytest.raises(InvalidRequest, match=said):
         await run_queries(run, tmp_path / "out", evaluation(**change), QUESTIONS, DRAFTS)
-    assert (tmp_path / "out/retrievals.jsonl").read_bytes() == before
+    assert read_queries(tmp_path / "out") == before
 
 
 async def test_a_folder_of_other_things_is_refused(run, tmp_path):
@@ -203,9 +194,9 @@ async def test_a_sentence_that_the_scorer_does_not_take_finds_nothing_by_it(
         run.ports.scorers[None] = scorer
         found = await run_queries(run, tmp_path / "out", evaluation(), QUESTIONS, drafts)
     refused, taken = found.records[2].retrievals["question+pfq:alpha=50"]
-    assert (refused.query, refused.ranks) == ("", (0, 0))
+    assert (refused.query, refused.readings[-1].ranks) == ("", (0, 0))
     assert "at most 96 tokens" in refused.refused
-    assert taken.ranks[0] == 1
+    assert taken.readings[0].ranks[0] == 1
     assert [question for question, _ in found.refused] == ["q2"]
     report = write_query_report(found, tmp_path / "out", resamples=20)
     assert "refused 1 sentence, for which pfq finds nothing" in report.sections[0].items[0]

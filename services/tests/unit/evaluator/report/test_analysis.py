@@ -8,7 +8,7 @@ from scaar.evaluator.report.analysis import Analysis, Statistic, analyse
 from scaar.evaluator.report.options import ReportOptions
 from scaar.evaluator.results import Grid
 from scaar.evaluator.splits import Split, split_of
-from scaar.evaluator.statistics.holm import holm
+from scaar.evaluator.statistics.estimate import holm
 from scaar.evaluator.statistics.variants import PolicyVariant
 
 from ..simulated import SETTINGS, draw_questions, draw_scores, evaluation_of, table_of

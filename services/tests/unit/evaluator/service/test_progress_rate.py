@@ -1,4 +1,4 @@
-from scaar.evaluator.service.progress_rate import ProgressRate
+from scaar.evaluator.service.descriptions import ProgressRate
 
 
 def test_the_rate_is_that_of_the_last_minute() -> None:

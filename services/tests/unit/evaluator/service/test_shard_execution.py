@@ -20,12 +20,12 @@ from scaar.core.ports import Evaluator
 from scaar.core.types import AnswerEvent, AnswerRequest, PolicyRequest
 from scaar.evaluator.service.setup import (
     execution_of,
-    open_checked_database,
     open_evaluator,
 )
 from scaar.evaluator.service.start import EvaluationStarter
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.evaluator.store.database.evaluations import get_evaluation
+from scaar.evaluator.store.database.migration import open_checked_database
 from scaar.evaluator.store.database.shards import ShardKey, claim
 from scaar.testing.steady_answerer import SteadyAnswerer
 

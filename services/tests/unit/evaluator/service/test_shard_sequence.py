@@ -13,13 +13,14 @@ from scaar.core.errors import BackendUnavailable
 from scaar.core.evaluations import EvaluationQuestion, EvaluationRequest, EvaluationState
 from scaar.core.types import AnswerEvent, AnswerRequest, PolicyRequest
 from scaar.evaluator.service import shard_sequence
-from scaar.evaluator.service.setup import open_checked_database, open_evaluator
+from scaar.evaluator.service.setup import open_evaluator
 from scaar.evaluator.service.shard_execution import ShardExecution
 from scaar.evaluator.service.shard_sequence import ShardSequence
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.evaluator.store.database import shards
 from scaar.evaluator.store.database.database import Database
 from scaar.evaluator.store.database.evaluations import get_evaluation
+from scaar.evaluator.store.database.migration import open_checked_database
 from scaar.evaluator.store.database.shards import ShardKey
 from scaar.testing.steady_answerer import SteadyAnswerer
 

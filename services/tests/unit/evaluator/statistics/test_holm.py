@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.evaluator.statistics.holm import holm
+from scaar.evaluator.statistics.estimate import holm
 
 P_VALUES = st.lists(st.floats(0, 1), max_size=12)
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from scaar.core.types import Query
 from scaar.evaluator.records import Decision, Question
-from scaar.evaluator.statistics.lookups import LOOKUPS, lookups_of
+from scaar.evaluator.statistics.table import LOOKUPS, lookups_of
 
 
 def _asked(*supports: str) -> Question:

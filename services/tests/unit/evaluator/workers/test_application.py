@@ -1,7 +1,7 @@
 import pytest
 
 from scaar.core.errors import InvalidRequest
-from scaar.evaluator.workers.application import build_application
+from scaar.evaluator.workers.queue import build_application
 
 
 @pytest.mark.parametrize("broker", ["", "localhost:6379", "http://host/0", "sqs://secret@host"])

@@ -9,7 +9,13 @@ from alembic.runtime.migration import MigrationContext
 from scaar.core.errors import NotFound, WrongState
 from scaar.evaluator.store.database.database import Database, open_database
 from scaar.evaluator.store.database.evaluations import get_evaluation, questions_of
-from scaar.evaluator.store.database.migration import check, newest, revision, upgrade
+from scaar.evaluator.store.database.migration import (
+    check,
+    newest,
+    open_checked_database,
+    revision,
+    upgrade,
+)
 from scaar.evaluator.store.database.predictions import every_prediction
 from scaar.evaluator.store.database.tables import METADATA
 from scaar.evaluator.store.database.transitions import started_evaluation_of
@@ -64,3 +70,14 @@ async def test_an_upgrade_of_revision_0001_keeps_every_row(tmp_path: Path) -> No
             assert await questions_of(database, each.number) == QUESTIONS
         kept = [each async for each in every_prediction(database, running.number)]
         assert kept == [prediction(label, "q1") for label in LABELS[:2]]
+
+
+async def test_the_only_process_of_a_database_migrates_it(tmp_path: Path) -> None:
+    path = tmp_path / "before.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(REVISION_0001.read_text(encoding="utf-8"))
+    with pytest.raises(WrongState, match="have revision 0001"):
+        async with open_checked_database(f"sqlite:///{path}"):
+            pass
+    async with open_checked_database(f"sqlite:///{path}", exclusive=True) as database:
+        assert await check(database) == newest()

@@ -1,8 +1,10 @@
-"""The mean gradient of a data set, accumulated question by question and saved in a file."""
+"""Gradients of a model, and their mean over a data set, accumulated and saved in a file."""
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 from zipfile import BadZipFile
 
 import numpy as np
@@ -10,7 +12,29 @@ from numpy.typing import NDArray
 
 from scaar.core.errors import DataCorrupt
 from scaar.evaluator.store.files import WRITING, unwritable
-from scaar.evaluator.studies.longtail.port import Gradient
+
+Gradient = tuple[NDArray[np.float32], ...]
+"""A gradient: an array for each weight, in their order."""
+
+
+class GradientModel(Protocol):
+    """A language model with accessible weights."""
+
+    @property
+    def weights(self) -> Sequence[str]:
+        """The names of the weights whose gradients are taken."""
+        ...
+
+    def gradient(self, prompt: str, prefix: str, reference: str) -> Gradient:
+        """Return the gradient of the reference's negative log-likelihood, averaged over its tokens.
+
+        The reference follows ``prompt`` and ``prefix``, the start of the model's text.
+
+        Raises:
+            PromptTooLong: the text exceeds the context of the model.
+            ScaarError: the gradient is not finite.
+        """
+        ...
 
 
 class MeanGradient:
