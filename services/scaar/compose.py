@@ -31,6 +31,7 @@ from scaar.core.observers import (
     PolicyObserver,
     ScorerObserver,
 )
+from scaar.core.policies.artefacts import TunedPolicies
 from scaar.core.ports import (
     Answerer,
     Catalog,
@@ -42,7 +43,7 @@ from scaar.core.ports import (
     Retriever,
 )
 from scaar.core.types import IndexDescription, IndexMode, Passage, PolicyArtefact
-from scaar.orchestrator.settings import OrchestratorSettings
+from scaar.orchestrator.settings import OrchestratorSettings, read_artefact
 from scaar.runtime.breaker_settings import read_breaker_limits
 from scaar.runtime.channel_security import read_channel_credentials
 from scaar.runtime.channels import ChannelSettings, connected, open_channel
@@ -345,7 +346,7 @@ def build_loop(
 
     ``artefacts`` are tuned policies beside those of the settings.
     """
-    gate, policies = settings.read_gate(), settings.read_policies(artefacts)
+    gate, policies = settings.read_gate(), read_policies(settings, artefacts)
     for each in policies.values():
         policy_observer.on_tuned_policy(each.name, each.expected)
     shadow = None
@@ -367,6 +368,36 @@ def build_loop(
         shadow=shadow,
         capacity=capacity,
     )
+
+
+def read_policies(
+    settings: OrchestratorSettings, artefacts: Sequence[PolicyArtefact] = ()
+) -> TunedPolicies:
+    """Return the tuned policies of an orchestrator: those of its folder, and the given artefacts.
+
+    Without a folder, an orchestrator with an embedded lab model has the policies tuned on it.
+
+    Raises:
+        InvalidRequest: naming every file without a valid artefact, every name that two artefacts
+            have, and an unknown default policy.
+    """
+    named = {each.name for each in artefacts}
+    shipped = (each for each in _lab_artefacts(settings) if each.name not in named)
+    return settings.read_policies((*shipped, *artefacts))
+
+
+def _lab_artefacts(settings: OrchestratorSettings) -> tuple[PolicyArtefact, ...]:
+    """Return the artefacts beside the lab model of an embedded generator."""
+    embedded = settings.generator_target == EMBEDDED and settings.policy_folder is None
+    if not embedded or not lab_is_installed():
+        return ()
+    from scaar.generator.settings import GeneratorSettings
+
+    model = GeneratorSettings.read()
+    folder = _lab_language_model(model.model) if model.engine == "onnx" else None
+    if folder is None:
+        return ()
+    return tuple(read_artefact(each) for each in sorted((folder / "policies").glob("*.json")))
 
 
 def build_catalog(ports: Ports, loop: AdaptiveLoop) -> PortsCatalog:

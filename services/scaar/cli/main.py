@@ -12,8 +12,8 @@ from scaar import __version__
 from scaar.cli.ask.commands import ask
 from scaar.cli.ask.demo import demo
 from scaar.cli.dataset import app as dataset_app
-from scaar.cli.eval.budget import calibrate_policy
 from scaar.cli.eval.commands import app as eval_app
+from scaar.cli.eval.tune import tune_policy
 from scaar.cli.index.commands import app as index_app
 from scaar.cli.index.corpus import app as corpus_app
 from scaar.cli.index.search import search
@@ -47,7 +47,7 @@ app.command()(up)
 app.command()(serve)
 app.add_typer(models_app, name="models")
 app.add_typer(eval_app, name="eval")
-app.command("calibrate")(calibrate_policy)
+app.command("tune")(tune_policy)
 app.add_typer(lab_app, name="lab")
 app.add_typer(db_app, name="db")
 app.command()(doctor)

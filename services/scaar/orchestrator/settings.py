@@ -47,7 +47,7 @@ class OrchestratorSettings(ServiceSettings):
     policy_folder: Path | None = None
     """Path to a folder of policy artefacts, files ``*.json`` written by ``scaar tune``. Requests
     name a tuned policy as they name a published one. The folder is read at start, and an invalid
-    artefact is an error."""
+    artefact is an error. Without a folder, an embedded lab model has the policies tuned on it."""
 
     default_policy: str = PUBLISHED_DEFAULT
     """Name of the policy of requests that name none: a published policy, that of an installed

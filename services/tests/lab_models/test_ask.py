@@ -87,8 +87,9 @@ def test_any_question_ends_in_an_answer(question: str) -> None:
 def test_the_demonstration_shows_the_difference() -> None:
     ran = run_scaar("demo")
     assert (ran.status, ran.err) == (0, "")
-    assert ran.out.count("   answer  ") == 2
+    assert ran.out.count("   answer  ") == 3
     assert "with adaptive retrieval" in ran.out
+    assert "with a policy tuned on this model: tuned-1.4" in ran.out
     assert "without retrieval" in ran.out
     assert "correct answer  " in ran.out
 

@@ -1,4 +1,4 @@
-"""Grids, ablations and calibrations on the lab's models, by real runs."""
+"""Grids and ablations on the lab's models, by real runs."""
 
 import json
 import sqlite3
@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from scaar.core.types import SettingSource
 from scaar.evaluator.splits import Split, split_of
-from scaar.testing.commands import Ran, run_scaar
-from scaar.testing.evaluations import evaluation_record, prediction_records, question_records
+from scaar.testing.commands import run_scaar
+from scaar.testing.evaluations import evaluation_record, question_records
 
 USAGE = 2
 
@@ -25,11 +23,6 @@ def first_pass(out: Path) -> list[dict[str, Any]]:
     )
     with closing(sqlite3.connect(out / "evaluations.sqlite")) as database:
         return [json.loads(record) for (record,) in database.execute(chosen)]
-
-
-def calibrated(out: Path, *options: str) -> Ran:
-    requested = ("--dataset", "lab", "--limit", "24", "--out", str(out))
-    return run_scaar("calibrate", *requested, *options)
 
 
 def test_every_policy_gets_as_many_thetas_at_its_own_scores(tmp_path: Path) -> None:
@@ -86,60 +79,3 @@ def test_an_invalid_ablation_is_refused(
     assert (ran.status, ran.out) == (USAGE, "")
     assert message in ran.err
     assert not out.exists()
-
-
-def test_the_theta_for_a_budget_is_found_and_printed_as_settings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options = ("--policy", "flare", "--budget", "1", "--set", "top_k=2")
-    ran = calibrated(tmp_path, *options)
-    assert ran.status == 0
-    table, settings, command = ran.out.split("\n\n")
-    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()[2:]]
-    spent = {float(theta): float(retrievals.split()[0]) for theta, retrievals, _ in rows}
-    chosen = float(next(theta for theta, _, mark in rows if mark == "chosen"))
-    assert abs(spent[chosen] - 1) == min(abs(each - 1) for each in spent.values())
-    assert list(spent) == sorted(spent)
-    for theta, retrievals in spent.items():
-        made = prediction_records(tmp_path / f"theta-{theta:g}")
-        mean = sum(each["usage"]["retrievals"] for each in made) / len(made)
-        assert retrievals == pytest.approx(mean, abs=5e-4)
-    recommended = yaml.safe_load(settings)["generator"]["recommended"]
-    assert recommended == {"flare": {"theta": chosen, "top_k": 2}}
-    assert command.strip() == (
-        f'scaar ask "..." --policy flare --set theta={chosen:g} --set top_k=2'
-    )
-    again = calibrated(tmp_path, *options)
-    assert again.out == ran.out
-    monkeypatch.setenv("SCAAR_GENERATOR_RECOMMENDED", json.dumps(recommended))
-    requested = run_scaar("ask", "Who directed the film?", "--policy", "flare", "--json")
-    policy = requested.records[0]["provenance"]["policy"]
-    assert (policy["theta"], policy["sources"]["theta"]) == (chosen, SettingSource.MODEL)
-
-
-def test_a_budget_out_of_reach_is_reported(tmp_path: Path) -> None:
-    ran = calibrated(tmp_path, "--budget", "50")
-    assert ran.status == 0
-    assert "no theta reaches a budget of 50 retrievals; the nearest spends" in ran.err
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--policy", "ircot", "--budget", "1"), "--policy: ircot has no theta"),
-        (("--policy", "maybe", "--budget", "1"), "there is no policy 'maybe'"),
-        (("--budget", "0"), "--budget: must be above 0, not 0"),
-        (("--budget", "1", "--set", "theta=0.3"), "--set: cannot fix theta, which is calibrated"),
-        (("--budget", "1", "--out", "{notes}"), "contains a.txt, not of a calibration"),
-    ],
-)
-def test_an_invalid_calibration_is_refused(
-    tmp_path: Path, options: tuple[str, ...], message: str
-) -> None:
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "a.txt").write_text("a")
-    requested = [each.format(notes=tmp_path / "notes") for each in options]
-    ran = calibrated(tmp_path / "out", *requested)
-    assert (ran.status, ran.out) == (USAGE, "")
-    assert message in ran.err
-    assert not (tmp_path / "out").exists()

@@ -96,6 +96,27 @@ def test_a_served_policy_is_asked_by_name_and_listed_by_the_doctor(
     assert "has no format" in run_scaar("ask", tail_questions[0].question).err
 
 
+def test_the_policy_that_ships_with_a_lab_model_is_requested_by_its_name(
+    tail_questions: list[Question], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = tail_questions[0].question
+    provenance = run_scaar("ask", question, "--json", "--policy", NAME).records[-1]["provenance"]
+    assert (provenance["artefact"], provenance["artefact_mismatch"]) == (NAME, [])
+    with open_sync_client() as client:
+        assert NAME in [each.name for each in client.list_policies()]
+    assert f"✓ tuned policy {NAME}: " in run_scaar("doctor").out
+    # An artefact of the same name replaces it, and so does a folder.
+    path, own = written(tmp_path)
+    ran = run_scaar("ask", question, "--json", "--policy-file", str(path))
+    assert ran.records[-1]["provenance"]["artefact_digest"] == own.digest
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv(FOLDER, str(tmp_path / "empty"))
+    assert f"there is no policy '{NAME}'" in run_scaar("ask", question, "--policy", NAME).err
+    monkeypatch.delenv(FOLDER)
+    monkeypatch.setenv("SCAAR_GENERATOR_MODEL", "lab-lm-b")
+    assert f"there is no policy '{NAME}'" in run_scaar("ask", question, "--policy", NAME).err
+
+
 def test_an_evaluation_compares_a_tuned_policy_with_published_ones(tmp_path: Path) -> None:
     path, artefact = written(tmp_path)
     out = tmp_path / "results"

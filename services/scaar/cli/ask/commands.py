@@ -26,7 +26,7 @@ from scaar.cli.completion import (
     complete_trigger,
 )
 from scaar.cli.unknown_variables import warn_of_unknown_variables
-from scaar.compose import EMBEDDED, open_answerer
+from scaar.compose import EMBEDDED, open_answerer, read_policies
 from scaar.core.errors import InvalidRequest
 from scaar.core.policies import PRESETS
 from scaar.core.policies.artefacts import TunedPolicies
@@ -168,7 +168,7 @@ def ask(
     )
     tuned = TunedPolicies()
     if target == EMBEDDED:
-        tuned = OrchestratorSettings.read().read_policies(artefacts)
+        tuned = read_policies(OrchestratorSettings.read(), artefacts)
         request = replace(request, policy=tuned.resolve(request.policy))
     if file is not None:
         if question is not None or as_json or out is None:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.rule import Rule
 
 from scaar.cli.ask.commands import answer_with_trace
-from scaar.compose import LAB_SEED, build_loop, ensure_lab_index, open_ports
+from scaar.compose import LAB_SEED, build_loop, ensure_lab_index, open_ports, read_policies
 from scaar.core.distributions import lab_required
 from scaar.core.types import Answer, AnswerRequest, PolicyRequest
 from scaar.orchestrator.settings import OrchestratorSettings
@@ -31,7 +31,8 @@ def demo(
 ) -> None:
     """Answer a lab question with and without retrieval.
 
-    The question is about a film that the lab's model has never seen.
+    The question is about a film that the lab's model has never seen. A published policy answers
+    it, a policy tuned on the model, and the model alone.
     """
     console = Console(highlight=False, record=bool(svg), width=100 if svg else None)
     asyncio.run(_demo(console))
@@ -51,20 +52,23 @@ async def _demo(console: Console) -> None:
         with console.status("indexing the lab's passages"):
             index = await ensure_lab_index()
         console.print(f"Index [bold]{index.name}[/]: {index.passages:,} passages.\n")
-        answerer = build_loop(ports, settings)
-        answers: list[Answer] = []
-        for policy, title in (
-            ("scaar", "with adaptive retrieval"),
-            ("no_retrieval", "the same model, without retrieval"),
-        ):
-            console.print(Rule(title, align="left"))
-            request = AnswerRequest(question.question, PolicyRequest(policy))
-            answers.append(await answer_with_trace(answerer, request, console))
+        answerer, tuned = build_loop(ports, settings), read_policies(settings)
+        policies = {
+            "scaar": "with adaptive retrieval",
+            **dict.fromkeys(tuned, "with a policy tuned on this model"),
+            "no_retrieval": "the same model, without retrieval",
+        }
+        answers: dict[str, Answer] = {}
+        for policy, title in policies.items():
+            console.print(Rule(f"{title}: {policy}", align="left"))
+            request = AnswerRequest(question.question, tuned.resolve(PolicyRequest(policy)))
+            answers[policy] = await answer_with_trace(answerer, request, console)
             console.print()
     console.print(Rule("the difference", align="left"))
-    for answer, label in zip(answers, ("with retrieval", "without retrieval"), strict=True):
+    for policy, answer in answers.items():
         verdict = "[green]✓ correct[/]" if answer.answer in question.answers else "[red]✗ wrong[/]"
-        console.print(f"{label:>18}  [bold]{answer.answer}[/]  {verdict}")
+        searches = f"searches: {answer.usage.searches}"
+        console.print(f"{policy:>18}  [bold]{answer.answer}[/]  {verdict}  [dim]{searches}[/]")
     console.print(f"{'correct answer':>18}  {question.answers[0]}")
     console.print(
         f'\nNext: [bold]scaar ask "{question.question}" --json[/], '

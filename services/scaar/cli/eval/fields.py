@@ -29,6 +29,9 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "ablation": "NAME",
         "out": "--out",
         "format": "--format",
+        "triggers": "--trigger",
+        "queries": "--query",
+        "work": "--work",
         "cache_generations": "--cache-generations",
     }
 )

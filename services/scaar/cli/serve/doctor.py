@@ -21,11 +21,13 @@ from scaar.compose import (
     open_ports,
     open_retriever,
     open_scorer,
+    read_policies,
     scaar_home,
 )
 from scaar.core.distributions import lab_is_installed
 from scaar.core.errors import BackendUnavailable, CapabilityMissing, InvalidRequest, ScaarError
 from scaar.core.loop.catalog import PortsCatalog
+from scaar.core.policies.artefacts import TunedPolicies
 from scaar.core.registry import ExtensionInvalid, Registry
 from scaar.core.types import (
     ContinuationKind,
@@ -130,21 +132,24 @@ async def _check_tuned_policies(
     """Check the tuned policies of the target, or of an orchestrator with these settings."""
     found: tuple[PolicyDescription, ...] = ()
     try:
+        tuned = TunedPolicies() if target != EMBEDDED else read_policies(settings)
+    except ScaarError as error:
+        violations = error.violations if isinstance(error, InvalidRequest) else ()
+        for text in [each.description for each in violations] or [error.message]:
+            checks.bad("tuned policy", text, "Correct or remove this artefact.")
+        return
+    try:
         if target != EMBEDDED:
             # An orchestrator can serve answers only.
             with suppress(CapabilityMissing):
                 async with open_catalog(target) as catalog:
                     found = await catalog.list_policies()
-        elif settings.policy_folder is not None:
-            tuned = settings.read_policies()
+        elif tuned:
             async with open_ports(settings) as ports:
                 found = await PortsCatalog(ports, version="", policies=tuned).list_policies()
-    except InvalidRequest as error:
-        for violation in error.violations:
-            checks.bad("tuned policy", violation.description, "Correct or remove this artefact.")
-        return
     except ScaarError as error:
-        checks.bad("tuned policies", str(error), "Correct the problems above.")
+        if target != EMBEDDED or settings.policy_folder is not None:
+            checks.bad("tuned policies", str(error), "Correct the problems above.")
         return
     for each in found:
         if (artefact := each.artefact) is not None:

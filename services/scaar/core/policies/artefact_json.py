@@ -95,13 +95,17 @@ def check_artefact(artefact: PolicyArtefact, where: str) -> None:
         raise DataCorrupt(f"{where}: digest: {text}: the file was changed; tune again")
 
 
-def _wrong(artefact: PolicyArtefact) -> typing.Iterator[Violation]:
-    name = artefact.name
+def name_problem(name: str) -> str:
+    """Return why a tuned policy cannot have this name; empty if it can."""
     if not _NAME.fullmatch(name) or len(name) > MAX_NAME_CHARACTERS:
         text = "must be lower-case letters, digits and . _ -, first a letter or digit, at most"
-        yield Violation("name", f"{text} {MAX_NAME_CHARACTERS} characters, not {name!r}")
-    elif name in PRESETS:
-        yield Violation("name", f"is that of a published policy: {name}")
+        return f"{text} {MAX_NAME_CHARACTERS} characters, not {name!r}"
+    return f"is that of a published policy: {name}" if name in PRESETS else ""
+
+
+def _wrong(artefact: PolicyArtefact) -> typing.Iterator[Violation]:
+    if problem := name_problem(artefact.name):
+        yield Violation("name", problem)
     if artefact.policy not in PRESETS:
         yield Violation("policy", PRESETS.unknown(artefact.policy))
         return

@@ -10,6 +10,7 @@ with the lowest probability.
 """
 
 import math
+from collections.abc import Mapping
 
 from scaar.core.errors import Violation
 from scaar.core.evidence.evidence import Evidence
@@ -21,9 +22,8 @@ from scaar.core.types import EffectivePolicy, LearnedTrigger
 NAME = "learned"
 
 
-def probability(learned: LearnedTrigger, evidence: Evidence) -> float | None:
+def probability(learned: LearnedTrigger, signals: Mapping[str, float]) -> float | None:
     """Return the probability of the label; None where a signal is missing."""
-    signals = signals_of(evidence)
     logit = learned.intercept
     for name, mean, scale, coefficient in zip(
         learned.signal_names, learned.means, learned.scales, learned.coefficients, strict=True
@@ -40,7 +40,7 @@ def learned_rule(learned: LearnedTrigger) -> TriggerRule:
     """Return the trigger with these parameters."""
 
     def decide(evidence: Evidence, policy: EffectivePolicy) -> Judgement:
-        value = probability(learned, evidence)
+        value = probability(learned, signals_of(evidence))
         return judge(evidence, policy, value, weights=least_probable(evidence))
 
     return TriggerRule(

@@ -15,15 +15,13 @@ from scaar.core.gates.word_statistics import WordStatistics
 from scaar.evaluator.records import Question
 from scaar.evaluator.splits import Split, split_of
 from scaar.evaluator.statistics.detection import auroc
+from scaar.evaluator.statistics.regression import fit_logistic
 from scaar.evaluator.studies.longtail.detection import precision_at
 from scaar.evaluator.studies.longtail.gece import Variant, called_long_tail, count_of
 from scaar.evaluator.studies.longtail.records import Label, Labelling
 
 MAX_WORDS = 50_000
 """Maximum number of words of a proxy, the most frequent ones; others count as unseen."""
-RIDGE = 1.0
-"""Ridge penalty, so that perfectly separable labels have finite weights."""
-_STEPS = 100
 
 _Floats = NDArray[np.float64]
 
@@ -84,23 +82,12 @@ def fit_proxy(
 def regression(features: _Floats, truths: _Floats) -> tuple[float, tuple[float, float, float]]:
     """Return bias and weights of the logistic model with the highest penalized likelihood.
 
-    Fitted by Newton's method on standardised features, and converted to the raw features.
+    It is fitted on standardised features, and converted to the raw ones.
     """
-    mean, spread = features.mean(axis=0), features.std(axis=0)
-    spread = np.where(spread > 0, spread, 1.0)
-    design = np.column_stack([np.ones(len(features)), (features - mean) / spread])
-    ridge = np.diag([0.0, *[RIDGE] * features.shape[1]])
-    found = np.zeros(design.shape[1])
-    for _ in range(_STEPS):
-        likely = 1 / (1 + np.exp(-design @ found))
-        slope = design.T @ (likely - truths) + ridge @ found
-        curve = (design * (likely * (1 - likely))[:, None]).T @ design + ridge
-        step = np.linalg.solve(curve + 1e-9 * np.eye(len(found)), slope)
-        found -= step
-        if np.abs(step).max() < 1e-10:
-            break
-    first, second, third = (float(each) for each in found[1:] / spread)
-    return float(found[0] - (found[1:] / spread) @ mean), (first, second, third)
+    fitted = fit_logistic(features, truths)
+    raw = fitted.coefficients / fitted.scales
+    first, second, third = (float(each) for each in raw)
+    return float(fitted.intercept - raw @ fitted.means), (first, second, third)
 
 
 def most_frequent(statistics: WordStatistics, *, max_words: int = MAX_WORDS) -> WordStatistics:

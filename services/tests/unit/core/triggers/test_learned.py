@@ -11,6 +11,7 @@ from scaar.core.evidence import Evidence
 from scaar.core.policies.checks import check_policy
 from scaar.core.policies.effective_settings import effective_policy
 from scaar.core.policies.requirements import capabilities, judging_evidence, needs_scorer
+from scaar.core.signals import signals_of
 from scaar.core.text.words import split_words
 from scaar.core.triggers import TRIGGERS, Judgement
 from scaar.core.triggers.learned import learned_rule, probability
@@ -59,7 +60,7 @@ def test_the_value_is_the_logistic_function_of_the_standardised_signals(
 ) -> None:
     logit = 0.25 + 2.0 * (max(surprisals) - 1.0) / 0.5 - (len(surprisals) - 2.0) / 4.0
     expected = 1.0 / (1.0 + math.exp(-logit))
-    assert probability(LEARNED, evidence(*surprisals)) == pytest.approx(expected)
+    assert probability(LEARNED, signals_of(evidence(*surprisals))) == pytest.approx(expected)
     found = judged(evidence(*surprisals))
     assert found.score == pytest.approx(expected)
     assert (found.trigger is not None) == (expected > 0.5)
@@ -68,7 +69,7 @@ def test_the_value_is_the_logistic_function_of_the_standardised_signals(
 @pytest.mark.parametrize(("coefficient", "expected"), [(1e6, 1.0), (-1e6, 0.0)])
 def test_no_logit_is_too_large(coefficient: float, expected: float) -> None:
     extreme = replace(LEARNED, coefficients=(coefficient, 0.0))
-    assert probability(extreme, evidence(100.0)) == expected
+    assert probability(extreme, signals_of(evidence(100.0))) == expected
 
 
 def test_the_trigger_is_the_least_probable_word() -> None:

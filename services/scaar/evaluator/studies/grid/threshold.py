@@ -1,4 +1,4 @@
-"""Budget calibration: the theta at which a policy uses a given number of retrievals per question.
+"""Threshold search: the theta at which a policy makes a given number of searches per question.
 
 The number of retrievals is known only from a run, since retrieved passages change the sentences
 that follow. So the candidates, at quantiles of the trigger score, are bisected with real runs.
@@ -18,6 +18,7 @@ from scaar.evaluator.results import Results
 from scaar.evaluator.run import Run, run_in_folder
 from scaar.evaluator.scoring.scores import scores_of
 from scaar.evaluator.specification import EvaluationSpec
+from scaar.evaluator.store.folder import read_results
 from scaar.evaluator.studies.grid.candidates import first_pass_settings, quantiles, trigger_scores
 from scaar.evaluator.studies.grid.first_pass import (
     first_pass_spec,
@@ -43,12 +44,16 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
-    """The theta nearest to the budget, and all thetas that were tried, in rising order."""
+class ThresholdSearch:
+    """The theta nearest to the budget, and all thetas that were tried, in rising order.
+
+    ``results`` are those of the chosen theta.
+    """
 
     budget: float
     chosen: Spent
     tried: tuple[Spent, ...]
+    results: Results
 
     @property
     def in_reach(self) -> bool:
@@ -57,43 +62,43 @@ class Calibration:
         return min(spent) <= self.budget <= max(spent)
 
 
-def check_calibrated(policy: PolicyRequest, budget: float) -> None:
-    """Check that a policy can be calibrated for a budget.
+def check_threshold(policy: PolicyRequest, budget: float) -> None:
+    """Check that the threshold of a policy can be tuned for a budget.
 
     Raises:
         InvalidRequest: the policy has no theta or a fixed one, or the budget is not above 0.
     """
     if "theta" not in adjustable(PRESETS[policy.name]):
-        raise InvalidRequest.of("--policy", f"{policy.name} has no theta to calibrate")
+        raise InvalidRequest.of("--policy", f"{policy.name} has no theta to tune")
     if policy.overrides.theta is not None:
-        raise InvalidRequest.of("--set", "cannot fix theta, which is calibrated")
+        raise InvalidRequest.of("--set", "cannot fix theta, which is tuned")
     if not budget > 0:
         raise InvalidRequest.of("--budget", f"must be above 0, not {budget:g}")
 
 
-def check_calibration_folder(folder: Path) -> None:
-    """Validate the output folder of a calibration.
+def check_runs_folder(folder: Path) -> None:
+    """Validate the folder of the runs.
 
     Raises:
         InvalidRequest: the folder is a file, or contains files of something else.
     """
     if folder.exists() and not folder.is_dir():
-        raise InvalidRequest.of("--out", f"{folder} is not a folder")
+        raise InvalidRequest.of("--work", f"{folder} is not a folder")
     names = [each.name for each in folder.iterdir()] if folder.exists() else []
     others = [name for name in names if name != FIRST_PASS and not name.startswith(THETA)]
     if others:
-        text = f"{folder} contains {min(others)}, not of a calibration; name an empty or new folder"
-        raise InvalidRequest.of("--out", text)
+        text = f"{folder} contains {min(others)}, not of a tuning; name an empty or new folder"
+        raise InvalidRequest.of("--work", text)
 
 
-async def calibrate(
+async def search_threshold(
     run: Run,
     folder: Path,
     spec: EvaluationSpec,
     development: Sequence[Question],
     *,
     budget: float,
-) -> Calibration:
+) -> ThresholdSearch:
     """Find the theta of the only policy on the development questions; every run has its folder.
 
     Raises:
@@ -128,7 +133,10 @@ async def calibrate(
         else:
             high = middle
     nearest = min(tried.values(), key=lambda each: (abs(each.retrievals - budget), each.retrievals))
-    return Calibration(budget, nearest, tuple(tried[at] for at in sorted(tried)))
+    return ThresholdSearch(
+        *(budget, nearest, tuple(tried[at] for at in sorted(tried))),
+        results=read_results(folder / f"{THETA}{nearest.theta:g}"),
+    )
 
 
 async def _spent(

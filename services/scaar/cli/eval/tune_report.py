@@ -1,0 +1,106 @@
+"""The report of ``scaar tune``: the candidates, the estimates, and how to use the policy."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from scaar.cli.tables import Column, Interval, Table, TableFormat, interval, print_table
+
+if TYPE_CHECKING:
+    from scaar.evaluation.thresholds import TunedThreshold
+    from scaar.evaluation.tuning import Tuned
+    from scaar.evaluator.statistics.estimate import Estimate
+
+
+def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
+    """Print the candidates, best first, and the estimates of the chosen one."""
+    tuning, risk = found.chosen.tuning, found.chosen.risk
+    measure = found.artefact.development.measure
+    columns = (
+        Column("trigger", right=False),
+        Column("query", right=False),
+        Column("mask_below", text=lambda value: f"{value:g}"),
+        Column("exclude_seen", right=False),
+        Column("top_k"),
+        Column("theta", text=lambda value: f"{value:g}"),
+        Column(measure, f"{measure} [95%]", interval(3)),
+        Column("searches", "searches per question [95%]", interval(3)),
+        Column("parts"),
+        Column("mark", "", right=False),
+    )
+    ranked = sorted(tuning.results, key=lambda each: -(each.quality.value or 0.0))
+    rows = [
+        (
+            each.candidate.name,
+            each.candidate.retrieving.query,
+            each.candidate.retrieving.mask_below,
+            each.candidate.retrieving.exclude_seen.value,
+            each.candidate.retrieving.top_k,
+            each.policy.theta,
+            _interval(each.quality),
+            _interval(each.searches),
+            each.candidate.complexity,
+            "chosen" if each is tuning.chosen else "within 1 SE" if each.near_best else "",
+        )
+        for each in ranked
+    ]
+    print_table(Table(columns, rows), output)
+    text = interval(3)
+    lines = [
+        f"{len(tuning.results)} candidates on {tuning.questions} questions, estimated by "
+        "cross-validation over entities.",
+        f"The procedure on questions it was not applied to: {measure} "
+        f"{text(_interval(tuning.outer))}, searches {text(_interval(tuning.outer_searches))}; "
+        f"optimism of the choice {tuning.optimism:+.3f}.",
+        f"The chosen policy on all questions: {measure} {text(_interval(found.answered.quality))}, "
+        f"searches {text(_interval(found.answered.searches))}, trigger rate "
+        f"{found.answered.trigger_rate:.3f}.",
+    ]
+    if risk is not None:
+        lines.append(
+            f"With {1 - risk.delta:.0%} confidence, at most {risk.max_risk:.0%} of the answers "
+            f"contain a wrong draft that is accepted unchecked. Of the {risk.answers} answers of "
+            f"the calibration split, {risk.risk:.1%} do; {risk.caught or 0:.1%} of the wrong "
+            f"drafts are caught, and {risk.false_alarms or 0:.1%} of the right ones retrieved for. "
+            f"theta {found.chosen.policy.theta:g}, from the calibration split."
+        )
+    if found.differing:
+        lines.append(
+            f"{found.differing} questions were answered with other searches than the trajectories "
+            "state: the model is not deterministic, and the estimates are approximate."
+        )
+    _conclude(lines, found.artefact.name, out)
+
+
+def print_threshold(found: "TunedThreshold", out: Path, output: TableFormat | None) -> None:
+    """Print the thetas that were tried, and how to use the policy."""
+    search = found.search
+    columns = (
+        Column("theta", text=lambda theta: f"{theta:g}"),
+        Column("searches", "searches per question [95%]", interval(3)),
+        Column("chosen", text=lambda chosen: "chosen" if chosen else ""),
+    )
+    rows = [
+        (each.theta, Interval(each.retrievals, each.low, each.high), each == search.chosen)
+        for each in search.tried
+    ]
+    print_table(Table(columns, rows), output)
+    lines = []
+    if not search.in_reach:
+        lines.append(
+            f"no theta reaches a budget of {search.budget:g} searches; the nearest spends "
+            f"{search.chosen.retrievals:.3f}"
+        )
+    _conclude(lines, found.artefact.name, out)
+
+
+def _conclude(lines: list[str], name: str, out: Path) -> None:
+    """Print text beside the table, which alone is on standard output."""
+    console = Console(stderr=True, highlight=False)
+    for each in (*lines, f'{name} is in {out}: scaar ask "..." --policy-file {out}'):
+        console.print(each, soft_wrap=True, markup=False)
+
+
+def _interval(found: "Estimate") -> Interval:
+    return Interval(found.value, found.low, found.high)

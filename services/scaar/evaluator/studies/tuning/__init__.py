@@ -1,0 +1,1 @@
+"""Tuning of policies: candidates, trajectories of their answers, nested cross-validation."""

@@ -1,0 +1,123 @@
+"""The policy of a tuning: for a budget of searches, or for a controlled risk."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from scaar.core.triggers import TRIGGERS
+from scaar.core.triggers.rule import PROBABILITY
+from scaar.core.types import RiskFigures
+from scaar.evaluator.studies.tuning.candidates import Candidate, Label
+from scaar.evaluator.studies.tuning.labels import Labeller
+from scaar.evaluator.studies.tuning.objectives import MaxRisk, SearchBudget
+from scaar.evaluator.studies.tuning.policy import TunedPolicy, value_by
+from scaar.evaluator.studies.tuning.procedure import StepProgress, Tuner, Tuning
+from scaar.evaluator.studies.tuning.records import TunedQuestion
+from scaar.evaluator.studies.tuning.risk import (
+    CALIBRATION_FOLDS,
+    DELTA,
+    GRID,
+    check_answers,
+    controlled,
+)
+from scaar.evaluator.studies.tuning.target import Target
+from scaar.evaluator.studies.tuning.trajectories import Trajectories
+
+_DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenPolicy:
+    """The policy of a tuning; with a controlled risk, its figures on the calibration split."""
+
+    policy: TunedPolicy
+    tuning: Tuning
+    risk: RiskFigures | None = None
+
+
+def calibration_split(questions: Sequence[TunedQuestion]) -> list[TunedQuestion]:
+    """Return the questions on which a risk is controlled; their entities are in no other split."""
+    return [each for each in questions if each.fold in CALIBRATION_FOLDS]
+
+
+def check_target(target: Target, questions: Sequence[TunedQuestion]) -> None:
+    """Check that there are enough questions for the target.
+
+    Raises:
+        InvalidRequest: a risk cannot be controlled with so few questions.
+    """
+    if target.max_risk is not None:
+        check_answers(len(calibration_split(questions)), target.max_risk)
+
+
+async def choose_policy(
+    trajectories: Trajectories,
+    questions: Sequence[TunedQuestion],
+    candidates: Sequence[Candidate],
+    label: Label,
+    target: Target,
+    progress: StepProgress,
+) -> ChosenPolicy:
+    """Tune the candidates, and return the policy for the target.
+
+    Raises:
+        ScaarError: no candidate can be tuned, or no threshold keeps the risk.
+    """
+    labeller = Labeller(trajectories, questions, label)
+    if target.budget is not None:
+        objective = SearchBudget(target.budget)
+        tuner = Tuner(trajectories, questions, candidates, objective=objective, labeller=labeller)
+        tuning = await tuner.run(progress)
+        return ChosenPolicy(tuning.chosen.policy, tuning)
+    assert target.max_risk is not None
+    risk = MaxRisk(target.max_risk, labeller.accepted)
+    selecting = [each for each in questions if each.fold not in CALIBRATION_FOLDS]
+    tuner = Tuner(trajectories, selecting, candidates, objective=risk, labeller=labeller)
+    tuning = await tuner.run(progress)
+    return await _controlled(
+        trajectories, calibration_split(questions), tuner, tuning, labeller, target.max_risk
+    )
+
+
+async def _controlled(
+    trajectories: Trajectories,
+    questions: Sequence[TunedQuestion],
+    tuner: Tuner,
+    tuning: Tuning,
+    labeller: Labeller,
+    max_risk: float,
+) -> ChosenPolicy:
+    """Return the chosen policy with the threshold that is valid on the calibration split."""
+    policy = tuning.chosen.policy
+    candidate = policy.candidate
+    value = value_by(candidate.trigger, policy.learned)
+    thetas = await tuner.thetas(candidate, value, count=GRID)
+    rising = TRIGGERS[candidate.trigger].theta is PROBABILITY
+
+    async def losses(theta: float) -> list[bool]:
+        fires = replace(policy, theta=theta).fires
+        answers = await trajectories.answers(candidate.retrieving, fires, questions)
+        return await labeller.accepted(candidate.retrieving, fires, answers)
+
+    ordered = thetas[::-1] if rising else thetas
+    theta = await controlled(ordered, losses, max_risk=max_risk)
+    policy = replace(policy, theta=theta)
+    answers = await trajectories.answers(candidate.retrieving, policy.fires, questions)
+    drafts = await labeller.label_drafts(candidate.retrieving, policy.fires, answers)
+    fired = {True: [0, 0], False: [0, 0]}
+    for each in drafts:
+        fired[each.has_label][policy.fires(each.draft)] += 1
+    lost = await losses(theta)
+    figures = RiskFigures(
+        max_risk=round(max_risk, _DIGITS),
+        delta=DELTA,
+        answers=len(questions),
+        risk=round(sum(lost) / len(lost), _DIGITS),
+        caught=_share(*fired[True]),
+        false_alarms=_share(*fired[False]),
+    )
+    return ChosenPolicy(policy, tuning, figures)
+
+
+def _share(accepted: int, retrieved: int) -> float | None:
+    every = accepted + retrieved
+    return round(retrieved / every, _DIGITS) if every else None

@@ -1,0 +1,167 @@
+"""``scaar tune`` on the lab's models: tuning, resuming, serving, and thresholds alone."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from scaar.core.policies.artefact_json import artefact_from_json
+from scaar.core.types import LabelKind, PolicyArtefact
+from scaar.evaluator.store.folder import DATABASE
+from scaar.testing.commands import Ran, run_scaar
+from scaar.testing.evaluations import prediction_records
+
+USAGE = 2
+TUNE = ("tune", "--dataset", "lab", "--seed", "11", "--seed", "12", "--limit", "12")
+SMALL = ("--trigger", "flare,perplexity,learned", "--query", "current_sentence")
+
+
+def tuned(out: Path, *options: str) -> Ran:
+    return run_scaar(*TUNE, *SMALL, "--budget", "1.4", "--out", str(out), *options)
+
+
+def thresholds(folder: Path, *options: str) -> Ran:
+    only = ("--only", "threshold", "--dataset", "lab", "--limit", "24")
+    where = ("--out", str(folder / "policy.json"), "--work", str(folder / "work"))
+    return run_scaar("tune", *only, *where, *options)
+
+
+def trajectories(folder: Path) -> list[tuple[str, int, str]]:
+    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+        chosen = "SELECT part, position, record FROM study_records ORDER BY part, position"
+        return connection.execute(chosen).fetchall()
+
+
+def read(path: Path) -> PolicyArtefact:
+    return artefact_from_json(path.read_bytes(), str(path))
+
+
+def test_a_tuned_policy_is_served_with_the_figures_of_its_tuning(tmp_path: Path) -> None:
+    out = tmp_path / "tuned-lab.json"
+    ran = tuned(out, "--format", "json")
+    assert ran.status == 0, ran.err
+    artefact = read(out)
+    (chosen,) = (each for each in ran.records if each["mark"] == "chosen")
+    assert artefact.settings.theta == chosen["theta"]
+    assert "The chosen policy on all questions: f1 " in ran.err
+    assert "than the trajectories state" not in ran.err
+    assert (artefact.name, artefact.label_kind) == ("tuned-lab", LabelKind.EXACT)
+    assert artefact.tuned_on.index == "lab-11, lab-12"
+    assert artefact.development.questions == 24
+    assert artefact.development.candidates == len(ran.records)
+    assert artefact.development.optimism is not None
+    assert artefact.expected.searches_per_answer == pytest.approx(1.4, abs=0.15)
+    asked = run_scaar("ask", "Who directed the film?", "--json", "--policy-file", str(out))
+    assert asked.records[-1]["provenance"]["artefact_digest"] == artefact.digest
+    # The figures are those of an evaluation of the artefact.
+    results = tmp_path / "results"
+    searches = []
+    for seed in ("11", "12"):
+        evaluated = run_scaar(
+            *("eval", "run", "--dataset", "lab", "--seed", seed, "--limit", "12"),
+            *("--policy-file", str(out), "--out", str(results / seed)),
+        )
+        assert evaluated.status == 0, evaluated.err
+        made = prediction_records(results / seed)
+        searches += [each["usage"].get("searches", 0) for each in made]
+    assert sum(searches) / len(searches) == pytest.approx(
+        artefact.expected.searches_per_answer, abs=1e-3
+    )
+
+
+def test_a_tuning_resumes_without_a_model_call_and_with_the_same_result(tmp_path: Path) -> None:
+    out, work = tmp_path / "policy.json", tmp_path / "policy.tuning"
+    first = tuned(out)
+    assert first.status == 0, first.err
+    artefact, made = out.read_bytes(), trajectories(work)
+    # Half of them were not made yet.
+    with closing(sqlite3.connect(work / DATABASE)) as connection, connection:
+        connection.execute("DELETE FROM study_records WHERE part != 'questions' AND rowid % 2")
+    assert len(trajectories(work)) < len(made)
+    again = tuned(out)
+    assert (again.status, again.out) == (0, first.out)
+    assert out.read_bytes() == artefact
+    assert trajectories(work) == made
+    other = tuned(out, "--timeout", "50")
+    assert other.status == USAGE
+    assert "--work: " in other.err
+    assert "contains another tuning: timeout_s is 60.0 in the stored one" in other.err
+
+
+def test_the_theta_for_a_budget_is_found_by_real_runs(tmp_path: Path) -> None:
+    options = ("--policy", "flare", "--budget", "1", "--set", "top_k=2")
+    ran = thresholds(tmp_path, *options)
+    assert ran.status == 0, ran.err
+    rows = [[c.strip() for c in row.strip("|").split("|")] for row in ran.out.splitlines()[2:]]
+    spent = {float(theta): float(searches.split()[0]) for theta, searches, _ in rows}
+    chosen = float(next(theta for theta, _, mark in rows if mark == "chosen"))
+    assert abs(spent[chosen] - 1) == min(abs(each - 1) for each in spent.values())
+    assert list(spent) == sorted(spent)
+    for theta, searches in spent.items():
+        made = prediction_records(tmp_path / "work" / f"theta-{theta:g}")
+        mean = sum(each["usage"].get("searches", 0) for each in made) / len(made)
+        assert searches == pytest.approx(mean, abs=5e-4)
+    artefact = read(tmp_path / "policy.json")
+    assert (artefact.policy, artefact.label_kind) == ("flare", LabelKind.NONE)
+    assert artefact.settings.given() == {"theta": chosen, "top_k": 2}
+    assert artefact.expected.searches_per_answer == pytest.approx(spent[chosen], abs=1e-3)
+    again = thresholds(tmp_path, *options)
+    assert again.out == ran.out
+
+
+def test_a_budget_out_of_reach_is_reported(tmp_path: Path) -> None:
+    ran = thresholds(tmp_path, "--budget", "50")
+    assert ran.status == 0
+    assert "no theta reaches a budget of 50 searches; the nearest spends" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--policy", "ircot", "--budget", "1"), "--policy: ircot has no theta"),
+        (("--policy", "maybe", "--budget", "1"), "there is no policy 'maybe'"),
+        (("--budget", "0"), "--budget: must be above 0, not 0"),
+        (("--budget", "1", "--set", "theta=0.3"), "--set: cannot fix theta, which is tuned"),
+        (("--budget", "1", "--seed", "1", "--seed", "2"), "--seed: can be given once"),
+        (("--budget", "1", "--trigger", "flare"), "--trigger: cannot be combined"),
+        (("--budget", "1", "--work", "{notes}"), "contains a.txt but no evaluations.sqlite"),
+    ],
+)
+def test_an_invalid_tuning_of_a_threshold_is_refused(
+    tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.txt").write_text("a")
+    requested = [each.format(notes=tmp_path / "notes") for each in options]
+    ran = thresholds(tmp_path, *requested)
+    assert (ran.status, ran.out) == (USAGE, "")
+    assert message in ran.err
+    assert not (tmp_path / "work").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "--budget: or --catch must be given"),
+        (("--budget", "1", "--trigger", "maybe"), "--trigger: there is no trigger 'maybe'"),
+        (("--budget", "1", "--trigger", "rind"), "--trigger: rind needs attention"),
+        (("--budget", "1", "--query", "question"), "--query: question does not mask"),
+        (("--budget", "1", "--policy", "flare"), "--policy: is for --only threshold"),
+        (("--budget", "1", "--limit", "2"), "--dataset: has questions about"),
+        (("--budget", "1", "--out", "policy.txt"), "--out: must be a file whose name ends in"),
+        (("--budget", "1", "--out", "scaar.json"), "--out: names the policy, and its name is that"),
+        (("--budget", "1", "--address", "dns:///127.0.0.1:1"), "--address: is for --only"),
+        (("--budget", "1", "--work", "{notes}"), "contains a.txt but no evaluations.sqlite"),
+    ],
+)
+def test_an_invalid_tuning_is_refused_before_any_work(
+    tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.txt").write_text("a")
+    requested = [each.format(notes=tmp_path / "notes") for each in options]
+    ran = run_scaar(*TUNE, "--out", str(tmp_path / "policy.json"), *requested)
+    assert (ran.status, ran.out) == (USAGE, "")
+    assert message in ran.err
+    assert not (tmp_path / "policy.tuning").exists()
