@@ -37,7 +37,7 @@ Every number and every sentence between a command and the next heading is comput
 predictions.
 `make results` computes the predictions and writes this page.
 [Evaluations](evaluations.md) describes how policies are compared, [lab](lab.md) the world and \
-its models.
+its models; [queries](queries.md) has the results on real English drafts.
 Run the commands in the project's folder."""
 RESULTS = Page("results", _HEAD, PARTS, ORIGIN)
 

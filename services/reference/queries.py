@@ -1,7 +1,8 @@
 """``python -m reference.queries PART=DIR,... ...``: writes the figures of docs/queries.md.
 
 ``PART`` names a marker of the page. Each ``DIR`` is the output folder of a run of ``scaar eval
-queries``: the first gives all formulations, the others add those that use another scorer.
+queries``: the first gives all formulations, the others add those that use another scorer. With
+``--exclusion`` before them, the figures are those of exclusion, two tables for each run.
 """
 
 import sys
@@ -14,15 +15,31 @@ from scaar.evaluator.planning.axes import ITSELF
 from scaar.evaluator.statistics import RESAMPLES
 from scaar.evaluator.statistics.estimate import Estimate
 from scaar.evaluator.studies.queries.comparison import PER_TERMS, Difference, FormulationComparison
-from scaar.evaluator.studies.queries.formulations import FormulationVariant
-from scaar.evaluator.studies.queries.records import CUTS
-from scaar.evaluator.studies.queries.report import MIDDLE
-from scaar.evaluator.studies.queries.scores import TERMS, recall, table_of, together
+from scaar.evaluator.studies.queries.exclusion import withheld_counts
+from scaar.evaluator.studies.queries.formulations import Exclusion, FormulationVariant
+from scaar.evaluator.studies.queries.records import CUTS, MIDDLE
+from scaar.evaluator.studies.queries.scores import (
+    SEARCHES,
+    TERMS,
+    distinct,
+    passages_read,
+    per_answer,
+    per_retrieval,
+    recall,
+    table_of,
+)
 from scaar.evaluator.studies.queries.store import QueryResults, read_queries
 
 PAGE = Path(__file__).parents[2] / "docs" / "queries.md"
 BY = "python -m reference.queries"
+BY_EXCLUSION = f"{BY} --exclusion"
 REFERENCE = "question+current_sentence"
+EXCLUSION_REFERENCES = {
+    "PFQ50": "question+pfq:alpha=50",
+    "PFQ50 with exclusion": f"question+pfq:alpha=50,exclude_seen={Exclusion.SEEN}",
+    "PFQ50 with `matched_depth`": f"question+pfq:alpha=50,exclude_seen={Exclusion.MATCHED_DEPTH}",
+}
+"""The variants of the published query that others are compared with, as far as a run has them."""
 
 
 def part(folders: Sequence[Path], *, resamples: int = RESAMPLES) -> str:
@@ -51,6 +68,75 @@ def part(folders: Sequence[Path], *, resamples: int = RESAMPLES) -> str:
     return "\n\n".join((_made(runs, compared), table(heading, rows), table(columns, controls)))
 
 
+def exclusion_part(folders: Sequence[Path], *, resamples: int = RESAMPLES) -> str:
+    """Return a line on the origin of the first run, and two tables of each run."""
+    parts: list[str] = []
+    for folder in folders:
+        run = read_queries(folder)
+        comparing = FormulationComparison(run.evaluation, table_of(run), resamples=resamples)
+        if not parts:
+            parts.append(_made([run], [comparing]))
+        parts += [_read(run, comparing), _beside(run, comparing)]
+    return "\n\n".join(parts)
+
+
+def _read(run: QueryResults, comparing: FormulationComparison) -> str:
+    """Return the table of new supports, passages and searches of each variant."""
+    shares = {
+        "new supports per answer": per_answer(MIDDLE),
+        "per retrieval": per_retrieval(MIDDLE),
+        "recall": recall(MIDDLE),
+    }
+    counts = {
+        "distinct passages": distinct(MIDDLE),
+        "passages": passages_read(MIDDLE),
+        "searches": SEARCHES,
+    }
+    cells = [
+        *([_value(x, decimals=3) for x in comparing.estimates(y)] for y in shares.values()),
+        *([_value(x, decimals=1) for x in comparing.estimates(y)] for y in counts.values()),
+    ]
+    rows = zip(run.evaluation.variants, zip(*cells, strict=True), strict=True)
+    return table(
+        ("formulation", "reads", *shares, *counts),
+        [(*_reading_of(variant), *row) for variant, row in rows],
+    )
+
+
+def _beside(run: QueryResults, comparing: FormulationComparison) -> str:
+    """Return the table of differences from the references, and of excluded supports."""
+    references = {
+        name: label for name, label in EXCLUSION_REFERENCES.items() if label in comparing.labels
+    }
+    found = [
+        {
+            each.label: each
+            for each in comparing.differences(comparing.to_reference(label), per_answer(MIDDLE))
+        }
+        for label in references.values()
+    ]
+    rows = []
+    for variant in run.evaluation.variants:
+        row = list(_reading_of(variant))
+        for each in found:
+            row += _difference(each[variant.label]) if variant.label in each else ("", "")
+        withheld: tuple[str, ...] = ("", "", "")
+        if variant.exclusion is Exclusion.SEEN:
+            retrievals = (x for each in run.records for x in each.retrievals[variant.label])
+            withheld = tuple(f"{each:,}" for each in withheld_counts(retrievals))
+        rows.append((*row, *withheld))
+    differences = (x for each in references for x in (f"difference from {each}", "p"))
+    counts = ("retrievals", "exclude a support", "and read no other")
+    return table(("formulation", "reads", *differences, *counts), rows)
+
+
+def _reading_of(variant: FormulationVariant) -> tuple[str, str]:
+    reads = f"{MIDDLE + variant.extra}"
+    if variant.exclusion is not Exclusion.NONE:
+        reads = f"`{variant.exclusion}`"
+    return f"`{variant.name}`", reads
+
+
 def _made(runs: Sequence[QueryResults], compared: Sequence[FormulationComparison]) -> str:
     evaluation = runs[0].evaluation
     sentences = sum(len(next(iter(each.retrievals.values()))) for each in runs[0].records)
@@ -72,13 +158,15 @@ def _rows(
 ) -> Iterator[list[str]]:
     columns = [recall(cut) for cut in CUTS]
     found = [*(comparing.estimates(name) for name in columns), comparing.estimates(TERMS)]
-    found += [comparing.per_terms(recall(MIDDLE)), comparing.estimates(together(MIDDLE))]
+    found += [comparing.per_terms(recall(MIDDLE)), comparing.estimates(per_answer(MIDDLE))]
     pairs = comparing.to_reference(REFERENCE)
     more = {each.label: each for each in comparing.differences(pairs, recall(MIDDLE))}
     for at, variant in enumerate(run.evaluation.variants):
         if only_scored and not variant.scored:
             continue
-        cells = [_value(each[at], TERMS if each is found[len(CUTS)] else "") for each in found]
+        cells = [
+            _value(each[at], decimals=1 if n == len(CUTS) else 3) for n, each in enumerate(found)
+        ]
         beside = more.get(variant.label)
         yield [*_named(run, variant), *cells, *(_difference(beside) if beside else ("", ""))]
 
@@ -100,12 +188,12 @@ def _named(run: QueryResults, variant: FormulationVariant) -> tuple[str, str]:
     return f"`{label}`", run.evaluation.scorers[str(variant.scorer or ITSELF)].model
 
 
-def _value(found: Estimate, column: str) -> str:
-    decimals = 1 if column == TERMS else 3
+def _value(found: Estimate, *, decimals: int) -> str:
+    """Return a share with its interval, or with one decimal a number without."""
     value, low, high = (
         f"{each or 0:.{decimals}f}" for each in (found.value, found.low, found.high)
     )
-    return value if column == TERMS else f"{value} [{low}, {high}]"
+    return value if decimals == 1 else f"{value} [{low}, {high}]"
 
 
 def _difference(found: Difference) -> tuple[str, str]:
@@ -116,15 +204,19 @@ def _difference(found: Difference) -> tuple[str, str]:
 
 def main() -> int:
     """Write the figures of the page from the given folders."""
-    named = [argument.partition("=") for argument in sys.argv[1:]]
+    arguments = sys.argv[1:]
+    by, make = BY, part
+    if arguments[:1] == ["--exclusion"]:
+        by, make, arguments = BY_EXCLUSION, exclusion_part, arguments[1:]
+    named = [argument.partition("=") for argument in arguments]
     if not named or not all(name and folders for name, _, folders in named):
-        print(f"usage: {BY} PART=DIR[,DIR]... for every part of {PAGE.name}", file=sys.stderr)
+        print(f"usage: {by} PART=DIR[,DIR]... for every part of {PAGE.name}", file=sys.stderr)
         return 2
     try:
-        parts = {name: part([Path(x) for x in each.split(",")]) for name, _, each in named}
-        PAGE.write_text(replace_parts(PAGE.read_text(), parts, by=BY))
+        parts = {name: make([Path(x) for x in each.split(",")]) for name, _, each in named}
+        PAGE.write_text(replace_parts(PAGE.read_text(), parts, by=by))
     except (ScaarError, ValueError) as error:
-        print(f"{BY}: {error}", file=sys.stderr)
+        print(f"{by}: {error}", file=sys.stderr)
         return 1
     print(f"wrote docs/{PAGE.name}")
     return 0

@@ -3,6 +3,9 @@
 If another address is named it listens there too, for clients with the password.
 
 PostgreSQL refuses to run as root, so root's runs as nobody, who must be able to reach the folder.
+
+It never waits for the disk (``fsync=off``): tests kill processes, whose writes the kernel keeps,
+and a busy disk delays a sync, and so the recovery after a kill, by minutes.
 """
 
 import os
@@ -52,7 +55,7 @@ class PostgresqlServer:
             self._make(data)
         addresses = ",".join(filter(None, ("127.0.0.1", self._also_at)))
         settings = {"listen_addresses": addresses, "port": self.port, "shared_buffers": "16MB"}
-        settings["unix_socket_directories"] = ""
+        settings.update(unix_socket_directories="", fsync="off")
         command = [self._program("postgres"), "-D", str(data)]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]

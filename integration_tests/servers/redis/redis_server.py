@@ -1,8 +1,8 @@
 """Runs a real Redis on loopback, with a folder and a port of its own.
 
-A durable one writes every change to its file before it answers; another keeps all in memory, and
-loses it when it ends. Where it listens at another address too, it asks for a password there and
-here.
+A durable one writes every change to its file before it answers, but does not wait for the disk:
+tests kill processes, whose writes the kernel keeps. Another keeps all in memory, and loses it when
+it ends. Where it listens at another address too, it asks for a password there and here.
 """
 
 import os
@@ -63,6 +63,7 @@ class RedisServer:
                 str(self.folder),
             ),
             *("--save", "", "--appendonly", "yes" if self.durable else "no"),
+            *("--appendfsync", "no"),
             *("--requirepass", self.password),
         ]
         self.process.start(command, answers=self._answers)

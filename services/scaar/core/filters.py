@@ -74,6 +74,17 @@ def wrong_excluded(ids: Sequence[str]) -> list[Violation]:
     return list(_wrong_texts(field, ids, longest=MAX_ID_CHARACTERS))
 
 
+def newest_excluded(ids: Sequence[str]) -> tuple[str, ...]:
+    """Return the newest ids that a request may exclude; ``ids`` and the result are oldest first."""
+    newest, characters = list[str](), 0
+    for each in reversed(ids):
+        characters += len(each)
+        if len(newest) == MAX_EXCLUDED or characters > MAX_CHARACTERS_TOGETHER:
+            break
+        newest.append(each)
+    return tuple(reversed(newest))
+
+
 def check_declared(filters: Sequence[Filter], declared: Sequence[str], *, index: str) -> None:
     """Pass filters on fields that the index declares.
 

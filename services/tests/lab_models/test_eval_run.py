@@ -167,9 +167,9 @@ def test_an_interrupted_run_ends_cleanly_and_says_how_to_resume(
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
     assert (process.returncode, out) == (INTERRUPTED, "")
-    told = re.search(r"stopped; .* has (\d+) of 400 predictions", err)
-    assert told is not None
-    assert int(told[1]) == stored(tmp_path)
+    reported = re.search(r"stopped; .* has (\d+) of 400 predictions", err)
+    assert reported is not None
+    assert int(reported[1]) == stored(tmp_path)
     assert "run the same command again to resume" in err
     assert "Traceback" not in err
 

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 from rich.console import Console
@@ -37,6 +37,7 @@ from scaar.evaluator.studies.queries.formulations import (
     ALPHAS,
     REFERENCES,
     USUAL,
+    Exclusion,
     FormulationVariant,
     plan_formulations,
     reference_of,
@@ -71,6 +72,7 @@ class QueryOptions:
     concurrency: int
 
 
+_N = TypeVar("_N", int, float)
 _ALPHAS = ",".join(f"{each:g}" for each in ALPHAS)
 
 
@@ -94,6 +96,23 @@ def queries(
     alpha: Annotated[
         str, typer.Option(metavar="V,...", help="Fractions of the words that pfq uses, in percent.")
     ] = _ALPHAS,
+    exclude_seen: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,...",
+            help="none, seen (retrievals exclude the passages that earlier ones of the answer "
+            "read), matched_depth (control that reads as many distinct passages without "
+            "exclusion).",
+        ),
+    ] = Exclusion.NONE,
+    extra: Annotated[
+        str,
+        typer.Option(
+            metavar="N,...",
+            help="Also read N passages more per retrieval without exclusion, as a larger top_k "
+            "does.",
+        ),
+    ] = "",
     scorer: options.Scorers = "",
     index: options.Index = None,
     limit: options.Limit = None,
@@ -117,7 +136,13 @@ def queries(
     with named_by_options():
         scorers = scorers_named(options.names_of(scorer)) if scorer else (None,)
         options.index_names(index)
-    planned = plan_formulations(options.names_of(formulations), _numbers(alpha), scorers)
+    planned = plan_formulations(
+        options.names_of(formulations),
+        _numbers(alpha, float, "--alpha"),
+        scorers,
+        _exclusions(exclude_seen),
+        _numbers(extra, int, "--extra") if extra else (),
+    )
     reference = reference_of(planned, reference)
     drawn = draw(dataset, limit=limit, seed=seed)
     check_supports(drawn.questions)
@@ -130,11 +155,20 @@ def queries(
     _report(_run(query_options), out, reference, output)
 
 
-def _numbers(text: str) -> tuple[float, ...]:
+def _numbers(text: str, kind: Callable[[str], _N], option: str) -> tuple[_N, ...]:
     try:
-        return tuple(float(each) for each in text.split(","))
+        return tuple(kind(each) for each in text.split(","))
     except ValueError as error:
-        raise InvalidRequest.of("--alpha", f"must be numbers, not {text!r}") from error
+        raise InvalidRequest.of(option, f"must be numbers, not {text!r}") from error
+
+
+def _exclusions(text: str) -> tuple[Exclusion, ...]:
+    try:
+        return tuple(map(Exclusion, options.names_of(text)))
+    except ValueError as error:
+        raise InvalidRequest.of(
+            "--exclude-seen", f"must be of {', '.join(Exclusion)}, not {text!r}"
+        ) from error
 
 
 def _run(query_options: QueryOptions) -> QueryResults:
@@ -202,7 +236,7 @@ def _report(results: QueryResults, out: Path, reference: str, output: TableForma
     from scaar.evaluator.studies.queries.writer import write_query_report
 
     report = write_query_report(results, out, reference=reference)
-    table = next(each for each in report.tables() if each.name == "by_retrieval")
+    table = next(each for each in report.tables() if each.name == "by_answer")
 
     def text(column: "ReportColumn") -> Callable[[Value], str]:
         def of(value: Value) -> str:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from scaar.core.calls.capacity import AnswerPlace
 from scaar.core.errors import PromptTooLong, ScaarError
-from scaar.core.filters import MAX_CHARACTERS_TOGETHER, MAX_EXCLUDED
+from scaar.core.filters import newest_excluded
 from scaar.core.loop.budget import Budget, Part
 from scaar.core.loop.judge import Judged
 from scaar.core.loop.shadow import Shadow
@@ -355,14 +355,7 @@ class AnswerState:
             return await self.ports.retriever.retrieve(request)
 
     def _excluded_ids(self) -> tuple[str, ...]:
-        """Return the newest ids that a retrieval may exclude, oldest first."""
-        newest, characters = list[str](), 0
-        for each in reversed(self._excluded):
-            characters += len(each)
-            if len(newest) == MAX_EXCLUDED or characters > MAX_CHARACTERS_TOGETHER:
-                break
-            newest.append(each)
-        return tuple(reversed(newest))
+        return newest_excluded(tuple(self._excluded))
 
     def _sentences(self) -> tuple[str, ...]:
         if Moment.BEFORE_WINDOW in self.policy.moments:

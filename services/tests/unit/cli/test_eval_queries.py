@@ -58,7 +58,9 @@ def test_formulations_are_compared_in_a_table_and_stored(world):
     ran = queries(world)
     assert ran.status == 0, ran.err
     table = ran.out.splitlines()
-    assert table[0].startswith("| formulation | recall at 3 | recall at 5 | recall at 10 | terms |")
+    assert table[0].startswith(
+        "| formulation | new supports per answer at 3 | new supports per answer at 5 |"
+    )
     assert [line.split(" | ")[0] for line in table[2:5]] == [
         "| question",
         "| current_sentence",
@@ -85,6 +87,25 @@ def test_the_same_command_resumes_with_the_same_result(world):
     assert (world / "out/report.md").read_bytes() == report
 
 
+def test_exclusion_is_an_axis_with_a_control(world):
+    ran = queries(
+        world,
+        formulations="question+pfq,question+fused",
+        alpha="50",
+        exclude_seen="none,seen,matched_depth",
+        extra="2",
+    )
+    assert ran.status == 0, ran.err
+    labels = [line.split(" | ")[0].removeprefix("| ") for line in ran.out.splitlines()[2:]]
+    assert labels == [
+        f"question+{name}:alpha=50{exclusion}"
+        for name in ("pfq", "fused")
+        for exclusion in ("", ",exclude_seen=seen", ",exclude_seen=matched_depth", ",extra=2")
+    ]
+    document = json.loads((world / "out/report.json").read_text())
+    assert {"tables/exclusion.csv", "tables/withheld.csv"} <= set(document["files"])
+
+
 def test_some_formulations_at_some_alphas_for_some_questions(world):
     ran = queries(world, formulations="question,pfq", alpha="30", limit=2, seed=3)
     assert ran.status == 0, ran.err
@@ -104,6 +125,8 @@ def draftless(world):
         ({"alpha": "150"}, ["--alpha", "at most 100"]),
         ({"reference": "pfq"}, ["--reference", "there is no 'pfq'"]),
         ({"scorer": "best"}, ["--scorer", "best"]),
+        ({"extra": "some"}, ["--extra", "must be numbers"]),
+        ({"exclude_seen": "unhelpful"}, ["--exclude-seen", "seen, matched_depth", "unhelpful"]),
         ({"draft_field": "chain"}, ["chain", "--draft-field", "thoughts"]),
         ({"dataset": "lab:x"}, ["--dataset"]),
     ],

@@ -1,7 +1,15 @@
 import pytest
 
 from scaar.core.errors import InvalidRequest
-from scaar.core.filters import check_declared, fits, is_field_name, wrong_filters
+from scaar.core.filters import (
+    MAX_EXCLUDED,
+    check_declared,
+    fits,
+    is_field_name,
+    newest_excluded,
+    wrong_excluded,
+    wrong_filters,
+)
 from scaar.core.types import AnswerRequest, Filter, MetadataField
 from scaar.core.validation import validate
 
@@ -90,3 +98,11 @@ def test_a_passage_fits_by_any_value_of_every_filter() -> None:
     assert fits((), ())
     assert not fits((of_acme,), (ACME, ENGLISH))
     assert not fits((MetadataField("lang", ("acme",)),), (ACME,))
+
+
+def test_a_request_excludes_the_newest_ids_within_the_limits() -> None:
+    ids = tuple(f"p{n}" for n in range(MAX_EXCLUDED + 2))
+    assert newest_excluded(ids) == ids[2:]
+    long = tuple(str(n) * 500 for n in range(8)) * 10
+    assert newest_excluded(long) == long[-65:]
+    assert wrong_excluded(newest_excluded(long)) == []

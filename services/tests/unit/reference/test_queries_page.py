@@ -1,18 +1,29 @@
 """The figures of docs/queries.md come from the given runs."""
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 
 from reference import queries
-from reference.queries import BY, PAGE, REFERENCE, part
+from reference.queries import BY, BY_EXCLUSION, PAGE, REFERENCE, exclusion_part, part
 from scaar.core.controls import Control
 from scaar.core.types import ScorerDescription
 from scaar.evaluator.records import Question
 from scaar.evaluator.results import DatasetOrigin
 from scaar.evaluator.store.database.studies import open_study
 from scaar.evaluator.studies.queries.drafts import DraftOrigin
-from scaar.evaluator.studies.queries.formulations import plan_formulations
-from scaar.evaluator.studies.queries.records import QueryEvaluation, QuestionRetrievals, Retrieval
+from scaar.evaluator.studies.queries.formulations import (
+    Exclusion,
+    FormulationVariant,
+    plan_formulations,
+)
+from scaar.evaluator.studies.queries.records import (
+    CUTS,
+    QueryEvaluation,
+    QuestionRetrievals,
+    Reading,
+    Retrieval,
+)
 from scaar.evaluator.studies.queries.store import QUERIES, RETRIEVALS
 
 RANKS = {
@@ -24,19 +35,32 @@ RANKS = {
 VARIANTS = plan_formulations(["question", REFERENCE, "pfq"], [50], [None, Control.IDF])
 
 
-def written(folder: Path, scorer: str) -> Path:
+def retrieval(ranks: tuple[int, ...]) -> Retrieval:
+    readings = (
+        Reading(tuple(rank if rank <= cut else 0 for rank in ranks), passages=cut, fresh=cut)
+        for cut in CUTS
+    )
+    return Retrieval(0, "a b c d", tuple(readings))
+
+
+def written(
+    folder: Path,
+    scorer: str,
+    variants: tuple[FormulationVariant, ...] = VARIANTS,
+    ranks: Mapping[str, tuple[int, ...]] = RANKS,
+) -> Path:
     """Write a run in which every question retrieves the same passages."""
     questions = [Question(f"q{n}", "Who?", ("A",), f"q{n}", supports=("a", "b")) for n in range(8)]
     evaluation = QueryEvaluation(
         *("1", "2026-01-01", DatasetOrigin("jsonl", "q", 0, 8, "c"), DraftOrigin("d", "f", "s")),
-        VARIANTS,
+        variants,
         {
             "none": ScorerDescription(scorer, "r1", "onnx", 9),
             "idf": ScorerDescription("wordfreq+idf", "r2", "wordfreq", 9),
         },
         *("films", "v" * 64, 1234),
     )
-    found = {label: (Retrieval(0, "a b c d", ranks),) for label, ranks in RANKS.items()}
+    found = {label: (retrieval(some),) for label, some in ranks.items()}
 
     async def write() -> None:
         async with open_study(folder, QUERIES, evaluation, questions) as store:
@@ -70,6 +94,29 @@ def test_a_part_has_every_formulation_with_its_scorer(tmp_path: Path) -> None:
     assert together == "1.000 [1.000, 1.000]"
     assert more == "+0.500 [+0.500, +0.500]"
     assert "`pfq:alpha=50` | minilm | wordfreq+idf | +0.500" in controls
+
+
+def test_the_part_of_exclusion_compares_with_the_published_query_and_its_control(
+    tmp_path: Path,
+) -> None:
+    variants = plan_formulations(["question+pfq"], [50], [None], tuple(Exclusion))
+    ranks = dict(zip((each.label for each in variants), ((1, 0), (1, 4), (1, 5)), strict=True))
+    run = written(tmp_path / "run", "minilm", variants, ranks)
+    _, figures, differences = exclusion_part([run], resamples=20).split("\n\n")
+    seen = figures.splitlines()[3].strip("| ").split(" | ")
+    assert seen == [
+        *("`question+pfq:alpha=50`", "`seen`"),
+        *["1.000 [1.000, 1.000]"] * 3,
+        *("5.0", "5.0", "1.0"),
+    ]
+    seen = differences.splitlines()[3].strip("| ").split(" | ")
+    # From PFQ50, from itself, and from the control.
+    assert (seen[2], seen[4], seen[6]) == (
+        *("+0.500 [+0.500, +0.500]", ""),
+        "+0.000 [+0.000, +0.000]",
+    )
+    assert seen[-3:] == ["8", "0", "0"]
+    assert f"<!-- made by {BY_EXCLUSION}: hotpotqa -->" in PAGE.read_text()
 
 
 def test_the_command_replaces_the_parts_of_the_page(tmp_path, monkeypatch, capsys) -> None:

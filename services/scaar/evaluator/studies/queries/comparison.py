@@ -8,7 +8,7 @@ from scaar.evaluator.statistics import RESAMPLES
 from scaar.evaluator.statistics.estimate import Estimate, difference, estimate, holm
 from scaar.evaluator.statistics.means import Means, means_of, resampled_means
 from scaar.evaluator.statistics.table import Floats, ScoreTable
-from scaar.evaluator.studies.queries.formulations import FormulationVariant
+from scaar.evaluator.studies.queries.formulations import Exclusion, FormulationVariant
 from scaar.evaluator.studies.queries.records import QueryEvaluation
 from scaar.evaluator.studies.queries.scores import TERMS
 
@@ -74,6 +74,16 @@ class FormulationComparison:
             if each.scorer is not None
         ]
         return tuple(pair for pair in pairs if pair[0] in own)
+
+    def to_exclusions(self) -> tuple[tuple[str, str], ...]:
+        """Return pairs of a formulation that excludes seen passages with the same without."""
+        return tuple(
+            (each.label, other)
+            for each in self.evaluation.variants
+            if each.exclusion is Exclusion.SEEN
+            for exclusion in (Exclusion.NONE, Exclusion.MATCHED_DEPTH)
+            if (other := each.excluding(exclusion).label) in self.labels
+        )
 
     @cached_property
     def _means(self) -> Means:

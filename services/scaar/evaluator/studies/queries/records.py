@@ -8,11 +8,13 @@ from scaar.evaluator.results import DatasetOrigin
 from scaar.evaluator.studies.queries.drafts import DraftOrigin
 from scaar.evaluator.studies.queries.formulations import FormulationVariant
 
-FORMAT = 1
+FORMAT = 2
 """Version of the format of these results."""
 
 CUTS = (3, 5, 10)
-"""The numbers of passages at which recall is measured; the last one is retrieved."""
+"""The numbers of passages per retrieval at which supports are counted."""
+MIDDLE = CUTS[1]
+"""The number for which reports have further columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +34,38 @@ class QueryEvaluation:
 
 
 @dataclass(frozen=True, slots=True)
-class Retrieval:
-    """A query for one sentence of a draft, and the ranks of the question's supports.
+class Reading:
+    """The passages that a retrieval reads at one of the :data:`CUTS`.
 
-    ``ranks`` are in the order of the supports, from 1; 0 means not found. ``refused`` is the reason
-    why the scorer refused the sentence; then there is no query and nothing is found.
+    ``ranks`` are those of the question's supports, in their order, from 1; 0 means not read.
+    ``fresh`` is the number of passages that no earlier retrieval of the answer read. ``withheld``
+    is the number of supports that the query finds at the cut, but that were excluded.
+    """
+
+    ranks: tuple[int, ...]
+    passages: int = 0
+    fresh: int = 0
+    withheld: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """The query for one sentence of a draft, and the passages read at each of the :data:`CUTS`.
+
+    The results of ``fused_with``, a second query, are fused with those of ``query``. ``refused`` is
+    the reason why the scorer refused the sentence; then there is no query and nothing is read.
     """
 
     sentence: int
     query: str
-    ranks: tuple[int, ...]
+    readings: tuple[Reading, ...]
+    fused_with: str = ""
     refused: str = ""
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The queries of the retrieval, one search each."""
+        return tuple(each for each in (self.query, self.fused_with) if each)
 
 
 @dataclass(frozen=True, slots=True)

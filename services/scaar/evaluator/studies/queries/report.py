@@ -1,22 +1,36 @@
 """The report of a comparison of query formulations."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from scaar.evaluator.report.cells import estimated, number, score_column, text
+from scaar.evaluator.report.cells import estimated, score_column, text
 from scaar.evaluator.report.model import Column, Report, Section, Table
 from scaar.evaluator.report.provenance import counted
 from scaar.evaluator.statistics.estimate import Estimate
-from scaar.evaluator.studies.queries.comparison import PER_TERMS, Difference, FormulationComparison
-from scaar.evaluator.studies.queries.records import CUTS
-from scaar.evaluator.studies.queries.scores import TERMS, recall, together
+from scaar.evaluator.studies.queries.comparison import FormulationComparison
+from scaar.evaluator.studies.queries.differences import (
+    HOLM,
+    LABEL,
+    PER_TERMS_TITLE,
+    new_supports_differences,
+    recall_differences,
+)
+from scaar.evaluator.studies.queries.exclusion import exclusion_sections
+from scaar.evaluator.studies.queries.records import CUTS, MIDDLE
+from scaar.evaluator.studies.queries.scores import (
+    SEARCHES,
+    TERMS,
+    distinct,
+    passages_read,
+    per_answer,
+    per_retrieval,
+    recall,
+)
 from scaar.evaluator.studies.queries.store import QueryResults
 
-LABEL = Column("formulation", "formulation")
-MIDDLE = CUTS[1]
-_PER_TERMS = f"per {PER_TERMS} terms"
 NO_PROBABILITIES = (
     "The drafts have no probabilities, so no word counts as uncertain: for pfq this measures the "
-    "selection by contribution, and not the removal of uncertain words."
+    "selection by contribution, and not the removal of uncertain words, and span_masked is the "
+    "whole sentence."
 )
 
 
@@ -30,9 +44,10 @@ def compose(results: QueryResults, comparison: FormulationComparison, *, referen
             f"{results.evaluation.created}, scaar {results.evaluation.scaar}"
         ),
         sections=(
-            Section("Support recall", (how(results, comparison), by_retrieval(comparison))),
-            Section("All retrievals of an answer", (by_answer(comparison),)),
-            Section(f"Compared with {reference}", (beside(comparison, reference),)),
+            Section("New supports", (how(results, comparison), by_answer(comparison))),
+            Section("Support recall", (by_retrieval(comparison),)),
+            Section(f"Compared with {reference}", tuple(beside(comparison, reference))),
+            *exclusion_sections(results, comparison),
             *_controls(comparison),
             Section("Provenance", (made_by(results, comparison),)),
         ),
@@ -51,9 +66,12 @@ def how(results: QueryResults, comparison: FormulationComparison) -> str:
         )
     return (
         "Each formulation makes one retrieval for every sentence of a draft that does not "
-        f"conclude, as if the model were uncertain of it. {NO_PROBABILITIES} Recall is the share "
-        "of a question's supporting passages among the first passages of a retrieval, averaged "
-        "over its retrievals and then over the questions. Terms are the words of a query. "
+        f"conclude, as if the model were uncertain of it. {NO_PROBABILITIES} New supports are the "
+        "share of a question's supporting passages that its retrievals find, each counted once. "
+        "Passages are those that all retrievals of an answer read, with repeated ones. "
+        "Recall counts a support in every retrieval that finds it: the share of the supporting "
+        "passages among the first passages of a retrieval, averaged over the retrievals and then "
+        "over the questions. Terms are the words of a retrieval's queries. "
         f"Intervals are 95% intervals from {comparison.resamples:,} bootstrap samples of whole "
         "entities."
         f"{left_out}"
@@ -65,7 +83,7 @@ def by_retrieval(comparison: FormulationComparison) -> Table:
     columns = [
         *(score_column(recall(cut), f"recall at {cut}") for cut in CUTS),
         Column(TERMS, "terms", decimals=1),
-        score_column(f"{recall(MIDDLE)}_per_terms", f"recall at {MIDDLE} {_PER_TERMS}"),
+        score_column(f"{recall(MIDDLE)}_per_terms", f"recall at {MIDDLE} {PER_TERMS_TITLE}"),
     ]
     found = [
         *(comparison.estimates(recall(cut)) for cut in CUTS),
@@ -76,20 +94,25 @@ def by_retrieval(comparison: FormulationComparison) -> Table:
 
 
 def by_answer(comparison: FormulationComparison) -> Table:
-    """Return the recall of all retrievals of a question together."""
-    columns = [score_column(together(cut), f"recall at {cut} each") for cut in CUTS]
-    found = [comparison.estimates(together(cut)) for cut in CUTS]
-    return _by_label(comparison, "by_answer", "Recall of all retrievals together", columns, found)
+    """Return the new supports of an answer and of a retrieval, and the passages and searches."""
+    columns = [
+        *(score_column(per_answer(cut), f"new supports per answer at {cut}") for cut in CUTS),
+        score_column(per_retrieval(MIDDLE), f"per retrieval at {MIDDLE}"),
+        Column(distinct(MIDDLE), f"distinct passages at {MIDDLE}", decimals=1),
+        Column(passages_read(MIDDLE), f"passages at {MIDDLE}", decimals=1),
+        Column(SEARCHES, "searches", decimals=1),
+    ]
+    found = [comparison.estimates(each.name) for each in columns]
+    return _by_label(comparison, "by_answer", "New supports", columns, found)
 
 
-def beside(comparison: FormulationComparison, reference: str) -> Table:
-    """Return the differences of the other formulations from the reference."""
-    return differences_table(
-        comparison,
-        comparison.to_reference(reference),
-        name="differences",
-        title=f"Paired differences from {reference}",
-        note="P-values are two-sided, and corrected by Holm over the rows of a column.",
+def beside(comparison: FormulationComparison, reference: str) -> Iterator[Table]:
+    """Yield the differences of the other formulations from the reference."""
+    pairs = comparison.to_reference(reference)
+    title = f"Paired differences from {reference}"
+    yield new_supports_differences(comparison, pairs, name="differences", title=title, note=HOLM)
+    yield recall_differences(
+        comparison, pairs, name="differences_by_retrieval", title=f"{title}: recall", note=HOLM
     )
 
 
@@ -97,42 +120,14 @@ def _controls(comparison: FormulationComparison) -> Sequence[Section]:
     pairs = comparison.to_controls()
     if not pairs:
         return ()
-    table = differences_table(
+    table = recall_differences(
         comparison,
         pairs,
         name="controls",
         title="Paired differences of the scorer's own contributions from a control",
-        note="P-values are two-sided, and corrected by Holm over the rows of a column.",
+        note=HOLM,
     )
     return (Section("Effect of the contributions", (table,)),)
-
-
-def differences_table(
-    comparison: FormulationComparison,
-    pairs: Sequence[tuple[str, str]],
-    *,
-    name: str,
-    title: str,
-    note: str,
-) -> Table:
-    """Return the differences of recall at every cut and of recall per term."""
-    parts: list[tuple[str, str, Sequence[Difference]]] = [
-        (recall(cut), f"recall at {cut}", comparison.differences(pairs, recall(cut)))
-        for cut in CUTS
-    ]
-    middle = recall(MIDDLE)
-    spent = comparison.differences(pairs, middle, per_terms=True)
-    parts.append((f"{middle}_per_terms", f"recall at {MIDDLE} {_PER_TERMS}", spent))
-    columns = [LABEL, Column("beside", "compared with")]
-    for column, heading, _ in parts:
-        columns += [score_column(column, heading, signed=True), score_column(f"{column}_p", "p")]
-    rows = []
-    for at, (label, other) in enumerate(pairs):
-        cells = [text(label), text(other)]
-        for _, _, found in parts:
-            cells += [estimated(found[at].found), number(found[at].holm, missing="undefined")]
-        rows.append(tuple(cells))
-    return Table(name, title, tuple(columns), tuple(rows), note)
 
 
 def made_by(results: QueryResults, comparison: FormulationComparison) -> Table:

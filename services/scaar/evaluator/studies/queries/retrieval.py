@@ -4,18 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from scaar.core.controls import Control
-from scaar.core.errors import InvalidRequest, ScaarError
+from scaar.core.errors import InvalidRequest
 from scaar.core.ports import ContributionScorer, Retriever
 from scaar.core.queries import build_query
 from scaar.core.text.words import split_words
-from scaar.core.types import JudgedWord, QueryRequest, RetrieveRequest, ScoreRequest, Word
+from scaar.core.types import JudgedWord, QueryRequest, ScoreRequest, Word
 from scaar.evaluator.records import Question
 from scaar.evaluator.studies.queries.drafts import Draft
 from scaar.evaluator.studies.queries.formulations import FormulationVariant
-from scaar.evaluator.studies.queries.records import CUTS, QuestionRetrievals, Retrieval
-
-_BATCH = 500
-"""Maximum number of queries of a request."""
+from scaar.evaluator.studies.queries.reading import Searches, depth_for, read_answer
+from scaar.evaluator.studies.queries.records import QuestionRetrievals, Retrieval
 
 Contributions = Sequence[float | None] | InvalidRequest
 """The contributions of the words of a sentence, or the error of the scorer."""
@@ -34,14 +32,14 @@ class Ports:
 async def retrieve_for(
     ports: Ports, question: Question, draft: Draft, variants: Sequence[FormulationVariant]
 ) -> QuestionRetrievals:
-    """Return the retrievals of every formulation for every sentence; equal queries are sent once.
+    """Return the retrievals of every formulation for every sentence; equal searches are sent once.
 
     Raises:
         ScaarError: the scorer or the retriever fails.
     """
     words = {at: split_words(draft.sentences[at]) for at in draft.judged}
     contributions = await _contributions(ports, question, words, variants)
-    queries = {
+    planned = {
         each.label: [
             _query(
                 *(question, draft, each),
@@ -55,14 +53,24 @@ async def retrieve_for(
         ]
         for each in variants
     }
-    sent = [each.query for some in queries.values() for each in some if not each.refused]
-    ranks = await _ranks(ports, question, sent)
-    nothing = (0,) * len(question.supports)
+    answers = {label: [each.queries for each in some] for label, some in planned.items()}
+    searches = Searches(ports.retriever, ports.index, ports.index_version)
+    await searches.prepare(
+        (query for some in answers.values() for queries in some for query in queries),
+        depth=max(depth_for(answers[each.label], each) for each in variants),
+    )
+    read = {
+        each.label: await read_answer(searches, answers[each.label], each, question.supports)
+        for each in variants
+    }
     return QuestionRetrievals(
         question.id,
         {
-            label: tuple(replace(each, ranks=ranks.get(each.query, nothing)) for each in some)
-            for label, some in queries.items()
+            label: tuple(
+                replace(each, readings=readings)
+                for each, readings in zip(some, read[label], strict=True)
+            )
+            for label, some in planned.items()
         },
     )
 
@@ -109,22 +117,5 @@ def _query(
         words=judged,
         accepted=tuple(each.strip() for each in draft.sentences[:at]),
     )
-    return Retrieval(at, build_query(request).text, ())
-
-
-async def _ranks(
-    ports: Ports, question: Question, queries: Sequence[str]
-) -> Mapping[str, tuple[int, ...]]:
-    """The ranks of the supports for each different query."""
-    different = tuple(dict.fromkeys(queries))
-    found = {}
-    for start in range(0, len(different), _BATCH):
-        some = different[start : start + _BATCH]
-        request = RetrieveRequest(some, top_k=CUTS[-1], index=ports.index)
-        result = await ports.retriever.retrieve(request)
-        if result.version != ports.index_version:
-            raise ScaarError(f"the index {ports.index!r} changed during the run; run it again")
-        for query, passages in zip(some, result.results, strict=True):
-            at = {passage.id: passage.rank for passage in passages}
-            found[query] = tuple(at.get(support, 0) for support in question.supports)
-    return found
+    query = build_query(request)
+    return Retrieval(at, query.text, (), query.fused_with)

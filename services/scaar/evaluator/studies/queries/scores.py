@@ -10,7 +10,9 @@ from scaar.evaluator.studies.queries.records import CUTS, Retrieval
 from scaar.evaluator.studies.queries.store import QueryResults
 
 TERMS = "terms"
-"""The column of the number of words of a query."""
+"""The column of the number of words of a retrieval's queries."""
+SEARCHES = "searches_per_answer"
+"""The column of the number of searches of an answer."""
 
 _NOTHING = Usage(0, 0, 0, 0, 0.0)
 
@@ -20,9 +22,30 @@ def recall(cut: int) -> str:
     return f"recall@{cut}"
 
 
-def together(cut: int) -> str:
-    """Return the column of the recall of all retrievals of a question at ``cut`` passages each."""
-    return f"together@{cut}"
+def per_answer(cut: int) -> str:
+    """Return the column of the new supports of an answer at ``cut`` passages per retrieval.
+
+    The share of the supports that any retrieval of the answer found.
+    """
+    return f"new_per_answer@{cut}"
+
+
+def per_retrieval(cut: int) -> str:
+    """Return the column of the new supports of a retrieval at ``cut`` passages.
+
+    The share of the supports that a retrieval found and no earlier one of the answer did.
+    """
+    return f"new_per_retrieval@{cut}"
+
+
+def distinct(cut: int) -> str:
+    """Return the column of the number of distinct passages that an answer read."""
+    return f"distinct@{cut}"
+
+
+def passages_read(cut: int) -> str:
+    """Return the column of the number of passages that an answer read, repeated ones included."""
+    return f"passages@{cut}"
 
 
 def table_of(results: QueryResults) -> ScoreTable:
@@ -46,9 +69,17 @@ def table_of(results: QueryResults) -> ScoreTable:
 
 
 def _values(retrievals: Sequence[Retrieval]) -> dict[str, float]:
-    values = {TERMS: fmean(len(each.query.split()) for each in retrievals)}
-    for cut in CUTS:
-        found = [[0 < rank <= cut for rank in each.ranks] for each in retrievals]
+    queries = [each.queries for each in retrievals]
+    values = {
+        TERMS: fmean(sum(len(each.split()) for each in some) for some in queries),
+        SEARCHES: float(sum(map(len, queries))),
+    }
+    for at, cut in enumerate(CUTS):
+        readings = [each.readings[at] for each in retrievals]
+        found = [[rank > 0 for rank in each.ranks] for each in readings]
+        values[per_answer(cut)] = fmean(any(each) for each in zip(*found, strict=True))
+        values[per_retrieval(cut)] = values[per_answer(cut)] / len(retrievals)
         values[recall(cut)] = fmean(fmean(each) for each in found)
-        values[together(cut)] = fmean(any(each) for each in zip(*found, strict=True))
+        values[distinct(cut)] = float(sum(each.fresh for each in readings))
+        values[passages_read(cut)] = float(sum(each.passages for each in readings))
     return values

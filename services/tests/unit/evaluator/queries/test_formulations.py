@@ -6,6 +6,7 @@ from scaar.core.queries import FORMULATIONS
 from scaar.evaluator.studies.queries.formulations import (
     NAMES,
     USUAL,
+    Exclusion,
     plan_formulations,
     reference_of,
 )
@@ -26,7 +27,32 @@ def test_pfq_is_evaluated_at_every_alpha_with_every_scorer():
 def test_every_name_is_a_formulation(name):
     (asking,) = plan_formulations([name], [50], [None])
     assert asking.query.formulation in FORMULATIONS
-    assert asking.scored == ("pfq" in name)
+    assert asking.scored == ("pfq" in name or "fused" in name)
+
+
+def test_every_formulation_is_evaluated_with_every_exclusion() -> None:
+    planned = plan_formulations(
+        ["question", "fused"], [50], [None, Control.IDF], [Exclusion.NONE, Exclusion.SEEN]
+    )
+    assert [each.label for each in planned] == [
+        *("question", "question:exclude_seen=seen"),
+        *("fused:alpha=50", "fused:alpha=50,scorer=idf"),
+        "fused:alpha=50,exclude_seen=seen",
+        "fused:alpha=50,exclude_seen=seen,scorer=idf",
+    ]
+    assert planned[-1].by(None) == planned[-2]
+    assert planned[-1].excluding(Exclusion.NONE) == planned[3]
+    assert planned[-1].name == "fused:alpha=50"
+
+
+def test_extra_passages_are_read_without_exclusion() -> None:
+    planned = plan_formulations(["pfq"], [50], [None], [Exclusion.NONE, Exclusion.SEEN], [2])
+    assert [each.label for each in planned][1:] == [
+        "pfq:alpha=50,exclude_seen=seen",
+        "pfq:alpha=50,extra=2",
+    ]
+    with pytest.raises(InvalidRequest, match="--extra: must be 1 to 50 each"):
+        plan_formulations(["pfq"], [50], [None], [Exclusion.NONE], [0])
 
 
 @pytest.mark.parametrize(

@@ -112,8 +112,8 @@ async def test_every_sentence_is_retrieved_for_by_every_formulation(run, tmp_pat
         "The crimson film was made by Maker0.",
     ]
     # film-0 is found by its colour; its maker by the name, which the question does not have.
-    assert first["question"][0].ranks[0] == 1
-    assert first["current_sentence"][1].ranks[1] == 1
+    assert first["question"][0].readings[0].ranks[0] == 1
+    assert first["current_sentence"][1].readings[0].ranks[1] == 1
 
 
 async def test_a_query_is_what_the_query_builder_makes_of_the_scorers_contributions(run, tmp_path):
@@ -194,9 +194,9 @@ async def test_a_sentence_that_the_scorer_does_not_take_finds_nothing_by_it(
         run.ports.scorers[None] = scorer
         found = await run_queries(run, tmp_path / "out", evaluation(), QUESTIONS, drafts)
     refused, taken = found.records[2].retrievals["question+pfq:alpha=50"]
-    assert (refused.query, refused.ranks) == ("", (0, 0))
+    assert (refused.query, refused.readings[-1].ranks) == ("", (0, 0))
     assert "at most 96 tokens" in refused.refused
-    assert taken.ranks[0] == 1
+    assert taken.readings[0].ranks[0] == 1
     assert [question for question, _ in found.refused] == ["q2"]
     report = write_query_report(found, tmp_path / "out", resamples=20)
     assert "refused 1 sentence, for which pfq finds nothing" in report.sections[0].items[0]

@@ -8,8 +8,15 @@ from scaar.evaluator.results import DatasetOrigin
 from scaar.evaluator.statistics.estimate import holm
 from scaar.evaluator.studies.queries.comparison import FormulationComparison
 from scaar.evaluator.studies.queries.drafts import DraftOrigin
-from scaar.evaluator.studies.queries.formulations import plan_formulations
-from scaar.evaluator.studies.queries.records import QueryEvaluation, QuestionRetrievals, Retrieval
+from scaar.evaluator.studies.queries.exclusion import withheld_counts
+from scaar.evaluator.studies.queries.formulations import Exclusion, plan_formulations
+from scaar.evaluator.studies.queries.records import (
+    CUTS,
+    QueryEvaluation,
+    QuestionRetrievals,
+    Reading,
+    Retrieval,
+)
 from scaar.evaluator.studies.queries.report import compose
 from scaar.evaluator.studies.queries.scores import table_of
 from scaar.evaluator.studies.queries.store import QueryResults
@@ -28,7 +35,11 @@ def results(requested, variants=VARIANTS):
 
 
 def retrieval(sentence, ranks, words=4):
-    return Retrieval(sentence, "word " * words, ranks)
+    readings = tuple(
+        Reading(tuple(rank if rank <= cut else 0 for rank in ranks), passages=cut, fresh=cut - 1)
+        for cut in CUTS
+    )
+    return Retrieval(sentence, "word " * words, readings)
 
 
 ONE = QuestionRetrievals(
@@ -66,10 +77,25 @@ def test_recall_is_the_mean_over_the_retrievals_of_a_question():
     assert column(table, "terms")["current_sentence", "one"] == 4.0
 
 
-def test_together_is_what_any_retrieval_of_a_question_finds():
-    found = column(table_of(results([ONE, TWO])), "together@10")
+def test_new_supports_count_once_for_an_answer() -> None:
+    table = table_of(results([ONE, TWO]))
+    found = column(table, "new_per_answer@10")
     assert found["current_sentence", "one"] == 1.0
     assert found["question", "two"] == 0.5
+    found = column(table, "new_per_retrieval@10")
+    assert found["question", "one"] == 0.5  # The second retrieval finds both again.
+    assert found["question", "two"] == 0.5
+
+
+def test_passages_and_searches_are_counted_over_an_answer() -> None:
+    fused = Retrieval(1, "word word", (Reading((0, 0)),) * 3, fused_with="word")
+    retrievals = {"question": (retrieval(0, (1, 2)), fused), "current_sentence": (fused, fused)}
+    table = table_of(results([QuestionRetrievals("one", retrievals)]))
+    assert column(table, "distinct@5")["question", "one"] == 4.0
+    assert column(table, "passages@5")["question", "one"] == 5.0
+    searches = column(table, "searches_per_answer")
+    assert (searches["question", "one"], searches["current_sentence", "one"]) == (3.0, 4.0)
+    assert column(table, "terms")["current_sentence", "one"] == 3.0
 
 
 def test_a_draft_that_only_concludes_is_left_out_of_the_mean():
@@ -132,3 +158,29 @@ def test_a_formulation_is_held_against_itself_by_a_control():
     report = compose(found, comparing, reference="pfq:alpha=50")
     (controls,) = [each for each in report.tables() if each.name == "controls"]
     assert controls.rows[0][2].value == -0.5
+
+
+def test_exclusion_is_compared_with_none_and_with_its_control() -> None:
+    variants = plan_formulations(["question"], [50], [None], tuple(Exclusion))
+    none, seen, control = (each.label for each in variants)
+    withheld = Retrieval(1, "word", (Reading((0, 0), 3, 3), Reading((0, 0), 5, 5, 1), Reading(())))
+    kept = Retrieval(1, "word", (Reading((0, 0)), Reading((0, 2), 5, 5, 1), Reading(())))
+    requested = [
+        QuestionRetrievals(
+            f"q{n}",
+            {
+                none: (retrieval(0, (1, 0)), retrieval(1, (1, 0))),
+                seen: (retrieval(0, (1, 4)), retrieval(1, (1, 0))),
+                control: (retrieval(0, (1, 4)), retrieval(1, (1, 0))),
+            },
+        )
+        for n in range(10)
+    ]
+    found = results(requested, variants)
+    comparing = FormulationComparison(found.evaluation, table_of(found), resamples=20)
+    assert comparing.to_exclusions() == ((seen, none), (seen, control))
+    report = compose(found, comparing, reference=none)
+    (differences,) = [each for each in report.tables() if each.name == "exclusion"]
+    by_cut = [row[4].value for row in differences.rows]
+    assert by_cut == [0.5, 0.0]
+    assert withheld_counts([retrieval(0, (1, 2)), withheld, kept]) == (3, 2, 1)
