@@ -48,7 +48,7 @@ _LEASE_S = 30.0
 
 
 class RunProgress(Protocol):
-    """What shows the progress of a run."""
+    """Display of the progress of a run."""
 
     name: str
     """The current pass."""
