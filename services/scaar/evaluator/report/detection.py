@@ -41,7 +41,7 @@ def detection_table(
     ]
     columns = (
         Column("policy", "policy"),
-        Column("questions", "questions"),
+        Column("questions", "questions", pinned=True),
         Column("auroc", "AUROC", decimals=3),
         Column("caught", "caught at 5% false alarms", decimals=3),
         Column("over_retrieval", "over-retrieval", decimals=3),
