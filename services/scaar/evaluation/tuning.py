@@ -42,11 +42,11 @@ from scaar.evaluator.studies.tuning.target import Target
 from scaar.orchestrator.settings import OrchestratorSettings
 
 if TYPE_CHECKING:
+    from scaar.evaluator.execution.progress import RunProgress
     from scaar.evaluator.studies.tuning.artefact import Answered
     from scaar.evaluator.studies.tuning.control import ChosenPolicy
     from scaar.evaluator.studies.tuning.drafting import PlannedAnswer, Sample
     from scaar.evaluator.studies.tuning.policy import TunedPolicy
-    from scaar.evaluator.studies.tuning.procedure import StepProgress
     from scaar.evaluator.studies.tuning.records import Trajectory, TunedQuestion
 
 MAX_GENERATIONS = 20_000
@@ -100,7 +100,7 @@ def check_tuning(options: TuningOptions) -> None:
             spec_of(_evaluation(each, options))
 
 
-async def tune(options: TuningOptions, progress: "StepProgress") -> Tuned:
+async def tune(options: TuningOptions, progress: "RunProgress") -> Tuned:
     """Tune a policy, and return its artefact.
 
     Raises:
@@ -117,12 +117,12 @@ async def tune(options: TuningOptions, progress: "StepProgress") -> Tuned:
     from scaar.evaluator.studies.tuning.trajectories import Trajectories
 
     questions = tuned_questions([(each.origin, each.questions) for each in options.samples])
+    in_lab = all(each.kind is LAB for each in options.samples)
+    label = Label.WRONG if in_lab else Label.BENEFIT
     settings = OrchestratorSettings.read()
     async with AsyncExitStack() as stack:
         ports = await stack.enter_async_context(open_ports(settings))
         model = await ports.generator.describe_model()
-        in_lab = all(each.kind is LAB for each in options.samples)
-        label = Label.WRONG if in_lab else Label.BENEFIT
         candidates = plan_candidates(options.triggers, options.queries, label, model.capabilities)
         triggers = tuple(dict.fromkeys(each.trigger for each in candidates))
         stack.enter_context(forced_retrievals(triggers))
@@ -133,17 +133,11 @@ async def tune(options: TuningOptions, progress: "StepProgress") -> Tuned:
         cached = CachedGenerator(ports.generator, max_cached=MAX_GENERATIONS)
         ports = replace(ports, generator=cached)
         answerer = build_loop(ports, settings)
-        catalog = build_catalog(ports, answerer)
         samples = [await _sample(each, options, answerer) for each in options.samples]
-        scored = EvidenceKind.CONTRIBUTIONS in evidence_of_triggers(triggers)
-        conditions = [
-            await conditions_of(catalog, each.template.index, scored=scored) for each in samples
-        ]
+        catalog = build_catalog(ports, answerer)
+        conditions = await _conditions(catalog, samples, triggers)
         run = TuningRun(
-            tuple(each.origin for each in options.samples),
-            tuple(conditions),
-            triggers,
-            options.timeout_s,
+            tuple(each.origin for each in samples), conditions, triggers, options.timeout_s
         )
         store = await stack.enter_async_context(open_tuning(options.work, run, questions))
 
@@ -159,7 +153,6 @@ async def tune(options: TuningOptions, progress: "StepProgress") -> Tuned:
         differing = await trajectories.differing(
             policy.candidate.retrieving, policy.fires, questions, figures.searches_of
         )
-    kind = options.samples[0].kind
     artefact = artefact_of(
         options.name,
         policy,
@@ -168,11 +161,20 @@ async def tune(options: TuningOptions, progress: "StepProgress") -> Tuned:
         label_kind=LabelKind.EXACT if in_lab else LabelKind.COUNTERFACTUAL,
         questions=len(questions),
         candidates=len(chosen.tuning.results),
-        measure=main_measure_of(kind),
+        measure=main_measure_of(samples[0].kind),
         optimism=chosen.tuning.optimism,
         risk=chosen.risk,
     )
     return Tuned(artefact, chosen, figures, differing)
+
+
+async def _conditions(
+    catalog: Catalog, samples: "Sequence[Sample]", triggers: Sequence[str]
+) -> tuple[TuningConditions, ...]:
+    """Return what every sample is tuned on."""
+    scored = EvidenceKind.CONTRIBUTIONS in evidence_of_triggers(triggers)
+    found = [await conditions_of(catalog, each.template.index, scored=scored) for each in samples]
+    return tuple(found)
 
 
 def _evaluation(drawn: QuestionSample, options: TuningOptions) -> EvaluationOptions:
@@ -232,7 +234,7 @@ async def _answer_all(
     policy: "TunedPolicy",
     samples: "Sequence[Sample]",
     questions: "Sequence[TunedQuestion]",
-    progress: "StepProgress",
+    progress: "RunProgress",
 ) -> "Answered":
     """Answer every question with the policy as it is served."""
     from scaar.evaluator.execution.prediction import predict

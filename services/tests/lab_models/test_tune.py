@@ -1,5 +1,6 @@
 """``scaar tune`` on the lab's models: tuning, resuming, serving, and thresholds alone."""
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -110,6 +111,42 @@ def test_the_theta_for_a_budget_is_found_by_real_runs(tmp_path: Path) -> None:
     assert again.out == ran.out
 
 
+def test_questions_without_answers_tune_the_threshold_alone(tmp_path: Path) -> None:
+    asked = run_scaar("lab", "questions", "--count", "16").records
+    file, out = tmp_path / "questions.jsonl", tmp_path / "policy.json"
+    lines = (json.dumps({"id": each["id"], "question": each["question"]}) for each in asked)
+    file.write_text("\n".join(lines))
+    drawn = ("--dataset", f"questions:{file}", "--index", "lab", "--budget", "1")
+    ran = run_scaar("tune", *drawn, "--policy", "flare", "--out", str(out))
+    assert ran.status == 0, ran.err
+    artefact = read(out)
+    assert artefact.label_kind is LabelKind.NONE
+    assert artefact.settings.theta is not None
+    refused = run_scaar("tune", *drawn, "--catch", "0.9", "--out", str(out))
+    assert "--budget: or --catch must be given, and only one of them" in refused.err
+    evaluated = run_scaar("eval", "run", *drawn[:4], "--out", str(tmp_path / "results"))
+    assert "there is no data set 'questions'" in evaluated.err
+
+
+def test_other_data_sets_are_labelled_by_counterfactual_answers(tmp_path: Path) -> None:
+    asked = run_scaar("lab", "questions", "--count", "20").records
+    file, out = tmp_path / "questions.jsonl", tmp_path / "policy.json"
+    fields = ("id", "question", "answers")
+    file.write_text("\n".join(json.dumps({name: x[name] for name in fields}) for x in asked))
+    ran = run_scaar(
+        *("tune", "--dataset", f"jsonl:{file}", "--index", "lab", "--budget", "1.4"),
+        *("--trigger", "learned", "--query", "current_sentence", "--out", str(out)),
+    )
+    assert ran.status == 0, ran.err
+    artefact = read(out)
+    assert artefact.label_kind is LabelKind.COUNTERFACTUAL
+    assert artefact.learned is not None
+    assert artefact.learned.label == "benefit"
+    asked_again = run_scaar("ask", asked[0]["question"], "--json", "--policy-file", str(out))
+    policy = asked_again.records[-1]["provenance"]["policy"]
+    assert (policy["name"], policy["trigger"]) == ("policy", "learned")
+
+
 def test_a_budget_out_of_reach_is_reported(tmp_path: Path) -> None:
     ran = thresholds(tmp_path, "--budget", "50")
     assert ran.status == 0
@@ -125,7 +162,7 @@ def test_a_budget_out_of_reach_is_reported(tmp_path: Path) -> None:
         (("--budget", "1", "--set", "theta=0.3"), "--set: cannot fix theta, which is tuned"),
         (("--budget", "1", "--seed", "1", "--seed", "2"), "--seed: can be given once"),
         (("--budget", "1", "--trigger", "flare"), "--trigger: cannot be combined"),
-        (("--budget", "1", "--work", "{notes}"), "contains a.txt but no evaluations.sqlite"),
+        (("--budget", "1", "--work", "{notes}"), "contains a.txt, not of a tuning"),
     ],
 )
 def test_an_invalid_tuning_of_a_threshold_is_refused(

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from scaar.cli.addresses import OrchestratorAddress
 from scaar.cli.ask.overrides import SETTING_HELP, parse_overrides
-from scaar.cli.completion import complete_policy, complete_setting
+from scaar.cli.completion import complete_dataset, complete_policy, complete_setting
 from scaar.cli.eval import options
 from scaar.cli.eval.fields import draw, named_by_options
 from scaar.cli.eval.progress import EvaluationProgress
@@ -29,6 +29,8 @@ from scaar.evaluation.local import EvaluationOptions, spec_of
 from scaar.evaluation.questions import QuestionSample
 from scaar.evaluation.thresholds import tune_threshold
 from scaar.evaluation.tuning import TuningOptions, check_tuning, tune
+from scaar.evaluator.datasets import KINDS
+from scaar.evaluator.datasets.plain import UNLABELLED
 from scaar.evaluator.planning.settings import setting_of
 from scaar.evaluator.store.files import write_whole
 from scaar.evaluator.studies.tuning.target import Target
@@ -41,7 +43,17 @@ class Part(enum.StrEnum):
 
 
 def tune_policy(
-    dataset: options.Dataset,
+    context: typer.Context,
+    dataset: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME[:PATH]",
+            help="Data set: lab, or NAME:PATH with its file (see `scaar dataset list`). "
+            "questions:PATH is a file of questions without answers.",
+            show_default=False,
+            autocompletion=complete_dataset,
+        ),
+    ],
     out: Annotated[
         Path,
         typer.Option(
@@ -155,6 +167,7 @@ def tune_policy(
     the budget, and the simplest within one standard error of the best is chosen by
     cross-validation and written as a policy artefact. The command resumes when it is run again.
     """
+    context.with_resource(KINDS.with_parts({UNLABELLED.name: UNLABELLED}))
     samples = tuple(
         draw(
             dataset,

@@ -23,17 +23,20 @@ def is_plain(record: Record) -> bool:
     return set(record.fields) >= MARKS
 
 
-def plain_row(record: Record, *, labels: Sequence[str] = ()) -> Row:
+def plain_row(record: Record, *, labels: Sequence[str] = (), labelled: bool = True) -> Row:
     """Return the question of a plain record; the fields ``labels`` of the record become labels.
+
+    Without ``labelled``, the answers of the record are ignored.
 
     Raises:
         InvalidRequest: a field is missing or invalid.
     """
     identity, question = record.identity("id"), record.text("question")
     choices = _choices(record) if "choices" in record else ()
-    answers = record.texts("answers")
-    if choices:
+    answers = record.texts("answers") if labelled else ()
+    if choices and labelled:
         answers = _letters(record, answers, choices)
+    if choices:
         question = with_choices(question, choices)
     found = Question(
         id=identity,
@@ -93,4 +96,19 @@ JSONL = DatasetKind(
     layout=LAYOUT,
     marks=MARKS,
     read=_read,
+)
+
+
+def _read_unlabelled(source: Source) -> Iterator[Row]:
+    for record in records_of(source.file):
+        yield plain_row(record, labelled=False)
+
+
+UNLABELLED = DatasetKind(
+    name="questions",
+    title="questions of your own without answers, for scaar tune",
+    layout='{"id", "question"}; may have "entity", "labels", "choices"',
+    marks=frozenset({"id", "question"}),
+    read=_read_unlabelled,
+    measures=("exact_match",),  # 0 without an answer; evaluations have a measure
 )

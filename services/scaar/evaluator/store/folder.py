@@ -23,7 +23,7 @@ from scaar.evaluator.store.record_json import RecordJson
 DATABASE = "evaluations.sqlite"
 TUNE = "tune"
 """The study of ``scaar tune``; other studies are commands of ``scaar eval``."""
-EARLIER = {"run": "evaluation.json", "queries": "queries.json", "longtail": "labelling.json"}
+EARLIER = {"run": "evaluation.json", "longtail": "labelling.json"}
 """The file in the folders of earlier versions by command; ``scaar eval import`` reads them."""
 _SPEC = RecordJson(EvaluationSpec)
 _EVALUATION = RecordJson(Evaluation)

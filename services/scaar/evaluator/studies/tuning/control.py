@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from scaar.core.triggers import TRIGGERS
 from scaar.core.triggers.rule import PROBABILITY
 from scaar.core.types import RiskFigures
+from scaar.evaluator.execution.progress import RunProgress
 from scaar.evaluator.studies.tuning.candidates import Candidate, Label
 from scaar.evaluator.studies.tuning.labels import Labeller
 from scaar.evaluator.studies.tuning.objectives import MaxRisk, SearchBudget
 from scaar.evaluator.studies.tuning.policy import TunedPolicy, value_by
-from scaar.evaluator.studies.tuning.procedure import StepProgress, Tuner, Tuning
+from scaar.evaluator.studies.tuning.procedure import Tuner, Tuning
 from scaar.evaluator.studies.tuning.records import TunedQuestion
 from scaar.evaluator.studies.tuning.risk import (
     CALIBRATION_FOLDS,
@@ -55,7 +56,7 @@ async def choose_policy(
     candidates: Sequence[Candidate],
     label: Label,
     target: Target,
-    progress: StepProgress,
+    progress: RunProgress,
 ) -> ChosenPolicy:
     """Tune the candidates, and return the policy for the target.
 

@@ -6,16 +6,15 @@ without a fold, and measures what was chosen on it; the difference of the two es
 optimism of the inner one.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from scaar.core.errors import ScaarError
 from scaar.core.triggers import TRIGGERS, learned
 from scaar.core.triggers.rule import PROBABILITY
+from scaar.evaluator.execution.progress import RunProgress
 from scaar.evaluator.statistics.estimate import Estimate
 from scaar.evaluator.statistics.table import Floats
 from scaar.evaluator.studies.grid.candidates import quantiles
@@ -36,17 +35,6 @@ from scaar.evaluator.studies.tuning.trajectories import Trajectories
 
 THETAS = 256
 """Maximum number of thresholds between which that of a budget is searched."""
-
-
-class StepProgress(Protocol):
-    """What shows the progress of the steps of a tuning."""
-
-    name: str
-    """The current part."""
-
-    def watch(self, total: int, before: int) -> AbstractContextManager[Callable[[object], None]]:
-        """Show the steps that are made in the block; ``before`` of ``total`` are made."""
-        ...
 
 
 Folds = frozenset[int]
@@ -114,7 +102,7 @@ class Tuner:
         self._labeller = labeller
         self._fitted: dict[tuple[Candidate, Folds], TunedPolicy | None] = {}
 
-    async def run(self, progress: StepProgress) -> Tuning:
+    async def run(self, progress: RunProgress) -> Tuning:
         """Tune every candidate, and choose one."""
         every = frozenset(each.fold for each in self._questions)
         progress.name = "tuning candidates"

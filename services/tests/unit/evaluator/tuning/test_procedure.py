@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from scaar.evaluator.run import NoProgress
+from scaar.evaluator.execution.progress import NoProgress
 from scaar.evaluator.studies.tuning.candidates import Candidate, Label
 from scaar.evaluator.studies.tuning.control import choose_policy
 from scaar.evaluator.studies.tuning.objectives import SearchBudget, Trial

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import binom
 
 from scaar.core.errors import InvalidRequest, ScaarError
-from scaar.evaluator.run import NoProgress
+from scaar.evaluator.execution.progress import NoProgress
 from scaar.evaluator.studies.tuning.candidates import Label
 from scaar.evaluator.studies.tuning.control import calibration_split, check_target, choose_policy
 from scaar.evaluator.studies.tuning.risk import (
