@@ -181,6 +181,9 @@ def test_an_invalid_tuning_of_a_threshold_is_refused(
     ("options", "message"),
     [
         ((), "--budget: or --catch must be given"),
+        (("--budget", "1", "--catch", "0.9"), "only one of them"),
+        (("--catch", "1"), "--catch: must be between 0 and 1, not 1"),
+        (("--catch", "0.95"), "a risk of 0.05 needs 59: add questions"),
         (("--budget", "1", "--trigger", "maybe"), "--trigger: there is no trigger 'maybe'"),
         (("--budget", "1", "--trigger", "rind"), "--trigger: rind needs attention"),
         (("--budget", "1", "--query", "question"), "--query: question does not mask"),

@@ -58,13 +58,14 @@ def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
         f"{found.answered.trigger_rate:.3f}.",
     ]
     if risk is not None:
-        lines.append(
+        lines += [
             f"With {1 - risk.delta:.0%} confidence, at most {risk.max_risk:.0%} of the answers "
-            f"contain a wrong draft that is accepted unchecked. Of the {risk.answers} answers of "
-            f"the calibration split, {risk.risk:.1%} do; {risk.caught or 0:.1%} of the wrong "
-            f"drafts are caught, and {risk.false_alarms or 0:.1%} of the right ones retrieved for. "
-            f"theta {found.chosen.policy.theta:g}, from the calibration split."
-        )
+            f"contain a wrong draft that is accepted unchecked, at theta "
+            f"{found.chosen.policy.theta:g}.",
+            f"Of the {risk.answers} answers of the calibration split, {risk.risk:.1%} do; share of "
+            f"the wrong drafts that are caught: {text(_interval(found.chosen.caught))}, of the "
+            f"right ones retrieved for: {text(_interval(found.chosen.false_alarms))}.",
+        ]
     if found.differing:
         lines.append(
             f"{found.differing} questions were answered with other searches than the trajectories "
@@ -102,5 +103,7 @@ def _conclude(lines: list[str], name: str, out: Path) -> None:
         console.print(each, soft_wrap=True, markup=False)
 
 
-def _interval(found: "Estimate") -> Interval:
+def _interval(found: "Estimate | None") -> Interval:
+    if found is None:
+        return Interval(None, None, None)
     return Interval(found.value, found.low, found.high)

@@ -1,14 +1,17 @@
 """The policy of a tuning: for a budget of searches, or for a controlled risk."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from scaar.core.triggers import TRIGGERS
 from scaar.core.triggers.rule import PROBABILITY
 from scaar.core.types import RiskFigures
 from scaar.evaluator.execution.progress import RunProgress
+from scaar.evaluator.statistics.estimate import Estimate
 from scaar.evaluator.studies.tuning.candidates import Candidate, Label
-from scaar.evaluator.studies.tuning.labels import Labeller
+from scaar.evaluator.studies.tuning.labels import LabelledDraft, Labeller
 from scaar.evaluator.studies.tuning.objectives import MaxRisk, SearchBudget
 from scaar.evaluator.studies.tuning.policy import TunedPolicy, value_by
 from scaar.evaluator.studies.tuning.procedure import Tuner, Tuning
@@ -20,6 +23,7 @@ from scaar.evaluator.studies.tuning.risk import (
     check_answers,
     controlled,
 )
+from scaar.evaluator.studies.tuning.selection import clustered_mean
 from scaar.evaluator.studies.tuning.target import Target
 from scaar.evaluator.studies.tuning.trajectories import Trajectories
 
@@ -28,11 +32,17 @@ _DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class ChosenPolicy:
-    """The policy of a tuning; with a controlled risk, its figures on the calibration split."""
+    """The policy of a tuning; with a controlled risk, its figures on the calibration split.
+
+    ``caught`` and ``false_alarms`` are the shares of the wrong and of the right drafts that trigger
+    a retrieval, with 95% intervals over entities.
+    """
 
     policy: TunedPolicy
     tuning: Tuning
     risk: RiskFigures | None = None
+    caught: Estimate | None = None
+    false_alarms: Estimate | None = None
 
 
 def calibration_split(questions: Sequence[TunedQuestion]) -> list[TunedQuestion]:
@@ -104,21 +114,28 @@ async def _controlled(
     policy = replace(policy, theta=theta)
     answers = await trajectories.answers(candidate.retrieving, policy.fires, questions)
     drafts = await labeller.label_drafts(candidate.retrieving, policy.fires, answers)
-    fired = {True: [0, 0], False: [0, 0]}
-    for each in drafts:
-        fired[each.has_label][policy.fires(each.draft)] += 1
+    entities = {each.key: each.entity for each in questions}
+    caught, false_alarms = (
+        _retrieved([each for each in drafts if each.has_label is wrong], policy, entities)
+        for wrong in (True, False)
+    )
     lost = await losses(theta)
     figures = RiskFigures(
         max_risk=round(max_risk, _DIGITS),
         delta=DELTA,
         answers=len(questions),
         risk=round(sum(lost) / len(lost), _DIGITS),
-        caught=_share(*fired[True]),
-        false_alarms=_share(*fired[False]),
+        caught=None if caught.value is None else round(caught.value, _DIGITS),
+        false_alarms=None if false_alarms.value is None else round(false_alarms.value, _DIGITS),
     )
-    return ChosenPolicy(policy, tuning, figures)
+    return ChosenPolicy(policy, tuning, figures, caught, false_alarms)
 
 
-def _share(accepted: int, retrieved: int) -> float | None:
-    every = accepted + retrieved
-    return round(retrieved / every, _DIGITS) if every else None
+def _retrieved(
+    drafts: Sequence[LabelledDraft], policy: TunedPolicy, entities: Mapping[str, str]
+) -> Estimate:
+    """Return the share of the drafts that trigger a retrieval; undefined without drafts."""
+    if not drafts:
+        return Estimate(None)
+    fired = np.array([policy.fires(each.draft) for each in drafts], dtype=np.float64)
+    return clustered_mean(fired, [entities[each.question] for each in drafts])
