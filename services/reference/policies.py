@@ -78,7 +78,8 @@ def _any_of(basis: str, names: Collection[str], known: Iterable[str]) -> str:
     """Return the names, or the others if they are fewer."""
     others = [f"`{each}`" for each in known if each not in names]
     if len(others) < len(names):
-        return f"any {basis} except {' and '.join(others)}"
+        *first, last = others
+        return f"any {basis} except {', '.join(first)}{' and ' * bool(first)}{last}"
     return ", ".join(f"`{basis}={each}`" for each in names)
 
 

@@ -16,8 +16,8 @@ from scaar import __version__
 from scaar.core.calls.breakers import NO_BREAKERS, Breakers
 from scaar.core.calls.capacity import AnswerCapacity, CapacityLimits
 from scaar.core.controls import Control
-from scaar.core.distributions import lab_is_installed, lab_required
-from scaar.core.errors import AlreadyExists, CapabilityMissing, InvalidRequest, NotFound
+from scaar.core.distributions import lab_is_installed, lab_required, library_required
+from scaar.core.errors import AlreadyExists, InvalidRequest, NotFound
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.loop.shadow import ShadowSampling
@@ -158,11 +158,8 @@ async def open_differentiable(model: str) -> AsyncIterator[tuple[Generator, "Gra
         chat_template=read.chat_template,
         threads=read.threads,
     )
-    try:
+    with library_required("a computation of gradients", "transformers"):
         from scaar.generator.engines.transformers import open_differentiable as open_engine
-    except ModuleNotFoundError as error:
-        text = f"gradients need {error.name}: install scaar[transformers]"
-        raise CapabilityMissing(text) from error
     async with open_engine(settings) as opened:
         yield opened
 

@@ -1,4 +1,4 @@
-"""Parts of scaar that are distributions of their own: scaar-lab, the lab's world and models."""
+"""Optional parts of an installation: the libraries of extras, and the distribution scaar-lab."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +12,23 @@ _LAB = "scaar.lab"
 def lab_is_installed() -> bool:
     """Return whether scaar-lab is installed, or in place in a checkout."""
     return find_spec(_LAB) is not None
+
+
+@contextmanager
+def library_required(what: str, extra: str) -> Iterator[None]:
+    """Import the libraries of an extra in the block; ``what`` names the feature that needs them.
+
+    Raises:
+        CapabilityMissing: a library is not installed; the error names it and the extra.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = str(error.name).partition(".")[0]
+        if library == "scaar":
+            raise
+        text = f"{what} needs {library}: install scaar[{extra}]"
+        raise CapabilityMissing(text) from error
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def evidence_of_signals(names: Collection[str]) -> frozenset[EvidenceKind]:
 
 
 def _material_of(evidence: Evidence) -> _Material:
-    # Units of a judgement by token are no words.
+    # A token is not a whole word.
     context = evidence.context or _NO_CONTEXT
     words = split_words(context.text) if evidence.context else evidence.words
     known = evidence.surprisals or ()

@@ -128,7 +128,7 @@ class Results:
         return pandas.DataFrame(self.rows())
 
     def records(self) -> Iterable[Prediction]:
-        """Return the predictions of a folder with all that is stored of them.
+        """Return the predictions of a folder with all their stored fields.
 
         Raises:
             InvalidRequest: the results are those of an evaluator, which has no such records.

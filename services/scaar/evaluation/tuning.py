@@ -45,11 +45,9 @@ if TYPE_CHECKING:
     from scaar.evaluator.execution.progress import RunProgress
     from scaar.evaluator.studies.tuning.artefact import Answered
     from scaar.evaluator.studies.tuning.control import ChosenPolicy
-    from scaar.evaluator.studies.tuning.drafting import Sample
+    from scaar.evaluator.studies.tuning.drafting import PlannedAnswer, Sample
     from scaar.evaluator.studies.tuning.policy import TunedPolicy
-    from scaar.evaluator.studies.tuning.records import TunedQuestion
-    from scaar.evaluator.studies.tuning.store import TuningFolder
-    from scaar.evaluator.studies.tuning.trajectories import Trajectories
+    from scaar.evaluator.studies.tuning.records import Trajectory, TunedQuestion
 
 MAX_GENERATIONS = 20_000
 """Number of generations that are cached: candidates share most of them."""
@@ -113,9 +111,10 @@ async def tune(options: TuningOptions, progress: "RunProgress") -> Tuned:
     from scaar.evaluator.scoring.scores import main_measure_of
     from scaar.evaluator.studies.tuning.artefact import artefact_of
     from scaar.evaluator.studies.tuning.control import choose_policy
-    from scaar.evaluator.studies.tuning.drafting import forced_retrievals
+    from scaar.evaluator.studies.tuning.drafting import draft, forced_retrievals
     from scaar.evaluator.studies.tuning.folds import tuned_questions
     from scaar.evaluator.studies.tuning.store import TuningRun, open_tuning
+    from scaar.evaluator.studies.tuning.trajectories import Trajectories
 
     questions = tuned_questions([(each.origin, each.questions) for each in options.samples])
     in_lab = all(each.kind is LAB for each in options.samples)
@@ -140,8 +139,12 @@ async def tune(options: TuningOptions, progress: "RunProgress") -> Tuned:
         run = TuningRun(
             tuple(each.origin for each in samples), conditions, triggers, options.timeout_s
         )
-        folder = stack.enter_context(open_tuning(options.work, run))
-        trajectories = _trajectories(options, folder, samples)
+        store = await stack.enter_async_context(open_tuning(options.work, run, questions))
+
+        async def make(work: "Sequence[PlannedAnswer]") -> "Sequence[Trajectory]":
+            return await draft(work, samples, store, concurrency=options.concurrency)
+
+        trajectories = Trajectories(make, store.known)
         chosen = await choose_policy(
             trajectories, questions, candidates, label, options.target, progress
         )
@@ -172,26 +175,6 @@ async def _conditions(
     scored = EvidenceKind.CONTRIBUTIONS in evidence_of_triggers(triggers)
     found = [await conditions_of(catalog, each.template.index, scored=scored) for each in samples]
     return tuple(found)
-
-
-def _trajectories(
-    options: TuningOptions, folder: "TuningFolder", samples: "Sequence[Sample]"
-) -> "Trajectories":
-    from scaar.evaluator.studies.tuning.drafting import PlannedAnswer, draft
-    from scaar.evaluator.studies.tuning.records import Trajectory
-    from scaar.evaluator.studies.tuning.trajectories import Trajectories
-
-    async def make(work: Sequence[PlannedAnswer]) -> Sequence[Trajectory]:
-        made: list[Trajectory] = []
-
-        def on_made(trajectory: Trajectory) -> None:
-            folder.add(trajectory)
-            made.append(trajectory)
-
-        await draft(work, samples, on_made, concurrency=options.concurrency)
-        return made
-
-    return Trajectories(make, folder.known)
 
 
 def _evaluation(drawn: QuestionSample, options: TuningOptions) -> EvaluationOptions:

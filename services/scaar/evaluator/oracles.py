@@ -63,7 +63,7 @@ def oracle_parts() -> Iterator[None]:
 
 @contextmanager
 def in_world(dataset: DatasetOrigin) -> Iterator[None]:
-    """Judge facts within the block by the world of a data set; by none if it is not the lab's."""
+    """Judge drafts in the block by the facts of the lab's world; of other data sets, by none."""
     facts = None
     if dataset.name == LAB.name and lab_is_installed():
         from scaar.lab.reading import facts_of

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import assert_never
 
-from scaar.core.errors import CapabilityMissing
+from scaar.core.distributions import library_required
 from scaar.core.ports import Generator
 from scaar.generator.pace import PacedGenerator
 from scaar.generator.recommended_settings import RecommendingGenerator, recommended_of
@@ -23,12 +23,9 @@ async def open_generator(settings: GeneratorSettings) -> AsyncIterator[Generator
         CapabilityMissing: the libraries of the engine are not installed.
     """
     check_together(settings)
-    try:
+    extra = "generator" if settings.engine == "onnx" else settings.engine
+    with library_required(f"engine {settings.engine}", extra):
         opening = _open_engine(settings)
-    except ModuleNotFoundError as error:
-        extra = "generator" if settings.engine == "onnx" else settings.engine
-        text = f"engine {settings.engine} requires {error.name}: install scaar[{extra}]"
-        raise CapabilityMissing(text, engine=settings.engine) from error
     async with opening as generator:
         if settings.pace_ms:
             generator = PacedGenerator(generator, settings.pace_ms / 1000)

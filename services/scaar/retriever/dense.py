@@ -1,7 +1,6 @@
 """Vector indexes: their settings and limits, and the encoder that they need."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -132,20 +131,6 @@ def settings_text(settings: DenseSettings) -> str:
         return f"exact, {settings.metric}"
     numbers = f"m {graph.m}, ef_construction {graph.ef_construction}, ef_search {graph.ef_search}"
     return f"hnsw, {settings.metric}, {numbers}"
-
-
-@contextmanager
-def faiss_required() -> Iterator[None]:
-    """Report a missing library of vector indexes, for imports in the block.
-
-    Raises:
-        CapabilityMissing: a library is not installed.
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        text = f"a vector index needs {error.name}: install scaar[dense]"
-        raise CapabilityMissing(text) from error
 
 
 def _settings_violations(settings: DenseSettings) -> Iterator[Violation]:

@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, assert_never
 
-from scaar.core.errors import CapabilityMissing, InvalidRequest
+from scaar.core.distributions import library_required
+from scaar.core.errors import InvalidRequest
 from scaar.retriever.settings import RetrieverSettings
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ async def open_retriever(settings: RetrieverSettings) -> AsyncIterator["Engine"]
     encoder = await _open_encoder(settings)
     match settings.engine:
         case "bm25s":
-            from scaar.retriever.local.engine import Bm25sRetriever
+            with library_required("engine bm25s", "retriever"):
+                from scaar.retriever.local.engine import Bm25sRetriever
 
             if settings.indexes is None:
                 raise InvalidRequest.of("SCAAR_RETRIEVER_INDEXES", "must be the path of a folder")
@@ -41,12 +43,9 @@ async def open_retriever(settings: RetrieverSettings) -> AsyncIterator["Engine"]
             finally:
                 await asyncio.to_thread(retriever.close)
         case "opensearch":
-            try:
+            with library_required("engine opensearch", "opensearch"):
                 from scaar.retriever.opensearch.engine import OpenSearchRetriever
                 from scaar.retriever.opensearch.server import open_server
-            except ModuleNotFoundError as error:
-                text = f"engine opensearch needs {error.name}: install scaar[opensearch]"
-                raise CapabilityMissing(text, engine=settings.engine) from error
 
             async with open_server(settings) as server:
                 found = OpenSearchRetriever(server, settings, encoder=encoder)
@@ -62,11 +61,8 @@ async def open_retriever(settings: RetrieverSettings) -> AsyncIterator["Engine"]
 async def _open_encoder(settings: RetrieverSettings) -> "SentenceEncoder | None":
     if settings.encoder is None:
         return None
-    try:
+    with library_required("the encoder", "dense"):
         from scaar.encoders.sentence_encoder import SentenceEncoder
-    except ModuleNotFoundError as error:
-        text = f"the encoder needs {error.name}: install scaar[dense]"
-        raise CapabilityMissing(text) from error
     return await asyncio.to_thread(
         SentenceEncoder.open, settings.encoder, threads=settings.encoder_threads
     )

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import assert_never
 
 from scaar.core.controls import Control
+from scaar.core.distributions import library_required
 from scaar.core.observers import UNOBSERVED, ScorerObserver
 from scaar.core.ports import ContributionScorer
 from scaar.scorer.cache import open_cached_scorer
@@ -21,8 +22,8 @@ async def open_scorer(
         NotFound: no model is set, or one of its files is missing.
         DataCorrupt: a file of the model is damaged, or the engine cannot run the model.
         InvalidRequest: a setting that the engine needs is missing.
-        CapabilityMissing: the server does not have the model, or has an incompatible one; or the
-            library of a control is not installed.
+        CapabilityMissing: the server does not have the model, or has an incompatible one; or a
+            library of the engine or of the control is not installed.
     """
     match settings.control:
         case "none":
@@ -67,17 +68,20 @@ async def _open_engine(
 ) -> AsyncIterator[ContributionScorer]:
     match settings.engine:
         case "onnx":
-            from scaar.scorer.engines.onnx import open_onnx_scorer
+            with library_required("engine onnx", "scorer"):
+                from scaar.scorer.engines.onnx import open_onnx_scorer
 
             async with open_onnx_scorer(settings, observer=observer) as scorer:
                 yield scorer
         case "bi_encoder":
-            from scaar.scorer.engines.onnx import open_bi_encoder_scorer
+            with library_required("engine bi_encoder", "scorer"):
+                from scaar.scorer.engines.onnx import open_bi_encoder_scorer
 
             async with open_bi_encoder_scorer(settings, observer=observer) as scorer:
                 yield scorer
         case "triton":
-            from scaar.scorer.engines.triton import open_triton_scorer
+            with library_required("engine triton", "triton"):
+                from scaar.scorer.engines.triton import open_triton_scorer
 
             async with open_triton_scorer(settings, observer=observer) as scorer:
                 yield scorer

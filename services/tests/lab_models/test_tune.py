@@ -1,12 +1,15 @@
 """``scaar tune`` on the lab's models: tuning, resuming, serving, and thresholds alone."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from scaar.core.policies.artefact_json import artefact_from_json
 from scaar.core.types import LabelKind, PolicyArtefact
+from scaar.evaluator.store.folder import DATABASE
 from scaar.testing.commands import Ran, run_scaar
 from scaar.testing.evaluations import prediction_records
 
@@ -23,6 +26,12 @@ def thresholds(folder: Path, *options: str) -> Ran:
     only = ("--only", "threshold", "--dataset", "lab", "--limit", "24")
     where = ("--out", str(folder / "policy.json"), "--work", str(folder / "work"))
     return run_scaar("tune", *only, *where, *options)
+
+
+def trajectories(folder: Path) -> list[tuple[str, int, str]]:
+    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+        chosen = "SELECT part, position, record FROM study_records ORDER BY part, position"
+        return connection.execute(chosen).fetchall()
 
 
 def read(path: Path) -> PolicyArtefact:
@@ -63,20 +72,22 @@ def test_a_tuned_policy_is_served_with_the_figures_of_its_tuning(tmp_path: Path)
 
 
 def test_a_tuning_resumes_without_a_model_call_and_with_the_same_result(tmp_path: Path) -> None:
-    out, made = tmp_path / "policy.json", tmp_path / "policy.tuning" / "trajectories.jsonl"
+    out, work = tmp_path / "policy.json", tmp_path / "policy.tuning"
     first = tuned(out)
     assert first.status == 0, first.err
-    artefact, lines = out.read_bytes(), made.read_bytes().splitlines(keepends=True)
-    # The process was killed while it wrote a line.
-    made.write_bytes(b"".join(lines[: len(lines) // 2]) + lines[-1][:20])
+    artefact, made = out.read_bytes(), trajectories(work)
+    # Half of them were not made yet.
+    with closing(sqlite3.connect(work / DATABASE)) as connection, connection:
+        connection.execute("DELETE FROM study_records WHERE part != 'questions' AND rowid % 2")
+    assert len(trajectories(work)) < len(made)
     again = tuned(out)
     assert (again.status, again.out) == (0, first.out)
     assert out.read_bytes() == artefact
-    assert sorted(made.read_bytes().splitlines(keepends=True)) == sorted(lines)
+    assert trajectories(work) == made
     other = tuned(out, "--timeout", "50")
     assert other.status == USAGE
     assert "--work: " in other.err
-    assert "is of a tuning with other timeout_s" in other.err
+    assert "contains another tuning: timeout_s is 60.0 in the stored one" in other.err
 
 
 def test_the_theta_for_a_budget_is_found_by_real_runs(tmp_path: Path) -> None:
@@ -181,7 +192,7 @@ def test_an_invalid_tuning_of_a_threshold_is_refused(
         (("--budget", "1", "--out", "policy.txt"), "--out: must be a file whose name ends in"),
         (("--budget", "1", "--out", "scaar.json"), "--out: names the policy, and its name is that"),
         (("--budget", "1", "--address", "dns:///127.0.0.1:1"), "--address: is for --only"),
-        (("--budget", "1", "--work", "{notes}"), "contains a.txt, not of a tuning"),
+        (("--budget", "1", "--work", "{notes}"), "contains a.txt but no evaluations.sqlite"),
     ],
 )
 def test_an_invalid_tuning_is_refused_before_any_work(

@@ -10,6 +10,7 @@ from scaar.core.types import (
     AnswerEvent,
     AnswerFinished,
     EffectivePolicy,
+    Passage,
     RetrievedPassage,
 )
 from scaar.retriever.metadata import metadata_to_json
@@ -46,7 +47,7 @@ def _plain(value: Json) -> Json:
     match value:
         case EffectivePolicy():
             return {**_fields(value), "sources": dict(value.sources)}
-        case RetrievedPassage():
+        case Passage() | RetrievedPassage():
             return {**_fields(value), "metadata": metadata_to_json(value.metadata)}
         case _ if dataclasses.is_dataclass(value):
             return _fields(value)

@@ -20,7 +20,6 @@ from scaar.evaluator.store.earlier_folder import (
 )
 from scaar.evaluator.store.folder import DATABASE, EARLIER, check_is_folder
 from scaar.evaluator.studies.longtail.folder import LABELLING
-from scaar.evaluator.studies.queries.store import QUERIES
 
 
 def export(
@@ -75,11 +74,8 @@ def import_results(
     if (target / DATABASE).exists():
         raise InvalidRequest.of("--out", f"{target} already contains {DATABASE}")
 
-    match command:
-        case QUERIES.name:
-            asyncio.run(store_study(target, QUERIES, read_earlier_study(folder, QUERIES)))
-        case LABELLING.name:
-            asyncio.run(store_study(target, LABELLING, read_earlier_study(folder, LABELLING)))
-        case _:
-            asyncio.run(store_results(target, read_earlier(folder)))
+    if command == LABELLING.name:
+        asyncio.run(store_study(target, LABELLING, read_earlier_study(folder, LABELLING)))
+    else:
+        asyncio.run(store_results(target, read_earlier(folder)))
     print(target / DATABASE)

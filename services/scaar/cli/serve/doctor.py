@@ -24,7 +24,7 @@ from scaar.compose import (
     read_policies,
     scaar_home,
 )
-from scaar.core.distributions import lab_is_installed
+from scaar.core.distributions import lab_is_installed, library_required
 from scaar.core.errors import BackendUnavailable, CapabilityMissing, InvalidRequest, ScaarError
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.policies.artefacts import TunedPolicies
@@ -174,6 +174,8 @@ def _check_packages(checks: _Checks, targets: dict[ServiceName, str]) -> None:
         with suppress(InvalidRequest):
             if targets[name] == EMBEDDED and cls.read().engine in engines:
                 needed.setdefault(package, name)
+    if targets[ServiceName.QUERY_BUILDER] == EMBEDDED:
+        needed["textblob"] = ServiceName.QUERY_BUILDER
     for package, extra in needed.items():
         try:
             checks.good(package, version(package))
@@ -310,7 +312,8 @@ def _verify(files: IndexFiles, name: str) -> str:
     try:
         manifest = files.read_manifest(name)
         # Only this check needs the engine's libraries.
-        from scaar.retriever.local.loaded_index import open_index
+        with library_required("engine bm25s", "retriever"):
+            from scaar.retriever.local.loaded_index import open_index
 
         open_index(files.root / name / manifest.folder, manifest, checksums=True)
     except OSError as error:

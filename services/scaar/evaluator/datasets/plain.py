@@ -6,7 +6,6 @@ samples are often distributed in it. Unknown fields are ignored.
 
 from collections.abc import Iterator, Sequence
 
-from scaar.core.evaluations import EvaluationQuestion
 from scaar.evaluator.datasets.choices import LETTERS, MAX_CHOICES, letter_of, with_choices
 from scaar.evaluator.datasets.kind import DatasetKind, Row, Source
 from scaar.evaluator.datasets.reader import records_of
@@ -49,23 +48,6 @@ def plain_row(record: Record, *, labels: Sequence[str] = (), labelled: bool = Tr
         choices=choices,
     )
     return Row(record.place, found)
-
-
-def sent_question(record: Record) -> EvaluationQuestion:
-    """Return the question of a plain record as sent to the service, which checks it.
-
-    Raises:
-        InvalidRequest: a field is missing or invalid.
-    """
-    return EvaluationQuestion(
-        id=record.identity("id"),
-        question=record.text("question"),
-        answers=record.texts("answers"),
-        entity=record.label("entity"),
-        labels=_labels(record),
-        supports=_supports(record),
-        choices=_choices(record) if "choices" in record else (),
-    )
 
 
 def labels_of(record: Record, names: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -1,4 +1,4 @@
-"""What shows the progress of a run."""
+"""The display of the progress of a run."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager

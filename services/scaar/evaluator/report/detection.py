@@ -41,15 +41,15 @@ def detection_table(
     ]
     columns = (
         Column("policy", "policy"),
-        Column("questions", "questions"),
-        Column("drafts", "drafts", decimals=0),
-        Column("wrong", "wrong", decimals=0),
+        Column("questions", "questions", pinned=True),
         Column("auroc", "AUROC", decimals=3),
         Column("caught", "caught at 5% false alarms", decimals=3),
         Column("over_retrieval", "over-retrieval", decimals=3),
         Column("under_retrieval", "under-retrieval", decimals=3),
         Column("corrected", "corrected", decimals=3),
         Column("ece", "ECE", decimals=3),
+        Column("drafts", "drafts", decimals=0),
+        Column("wrong", "wrong", decimals=0),
     )
     return Table(
         "detection",
@@ -63,7 +63,7 @@ def detection_table(
             "the threshold that 5% of right ones exceed. Over-retrieval is the share of right "
             "drafts that were retrieved for, under-retrieval the share of wrong ones that were "
             'not, and "corrected" the share of wrong ones whose accepted sentence is right. ECE is '
-            "of scores that are probabilities."
+            "computed only for scores that are probabilities."
         ),
     )
 
@@ -95,9 +95,9 @@ def _row(name: str, group: str, found: Detection) -> tuple[Cell, ...]:
     return (
         text(name),
         text(group),
+        *(estimated(each, missing="none") for each in estimates),
         number(float(found.drafts)),
         number(float(found.wrong)),
-        *(estimated(each, missing="none") for each in estimates),
     )
 
 

@@ -39,7 +39,8 @@ def _figure(analysis: Analysis, name: str, cost: str, spent: tuple[str, ...]) ->
     return Figure(
         name,
         f"{title} against {cost}",
-        f"{cost} per question",
+        # The whole cost would be cut at the width of a phone.
+        f"{cost.split()[-1]} per question",
         title,
         series,
         alternative=(

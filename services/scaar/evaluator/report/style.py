@@ -117,6 +117,7 @@ th,td{padding-right:.6rem}
 th:first-child{width:6.6rem;min-width:6.6rem;max-width:6.6rem;overflow-wrap:anywhere}
 td:not(.n){min-width:11rem;overflow-wrap:anywhere}
 .pin{position:sticky;left:7.2rem;z-index:1;border-right:1px solid var(--rule)}
+td.pin{min-width:0}
 .ci,.why{font-size:.75rem}
 }
 @media print{

@@ -1,5 +1,6 @@
 """The verdict of a report: the best policy, its cost, and its difference from the reference."""
 
+from scaar.evaluator.oracles import needs_world
 from scaar.evaluator.report.analysis import Analysis, Compared
 from scaar.evaluator.report.cells import measure_title
 from scaar.evaluator.report.model import Fact, Verdict
@@ -16,13 +17,16 @@ SIGNIFICANT = 0.05
 def state_verdict(analysis: Analysis) -> Verdict:
     """Return the policy with the highest score on the test split, and how sure that is.
 
-    Of policies with the same score the one with fewer retrievals comes first. The best policy is
-    compared with the reference; if it is the reference, with the policy that comes second.
+    Oracles count only if every policy is one, since no orchestrator serves them. Of policies with
+    the same score the one with fewer retrievals comes first. The best policy is compared with the
+    reference; if it is the reference, with the policy that comes second.
     """
     scores = _estimates(analysis, analysis.measure)
     spent = _estimates(analysis, RETRIEVALS)
+    served = [each for each in analysis.variants if not _is_oracle(analysis, each)]
     order = sorted(
-        analysis.variants, key=lambda each: (-_rounded(scores[each]), _rounded(spent[each]))
+        served or analysis.variants,
+        key=lambda each: (-_rounded(scores[each]), _rounded(spent[each])),
     )
     best, title = order[0], measure_title(analysis.measure)
     ties = [each.name for each in order[1:] if _rounded(scores[each]) == _rounded(scores[best])]
@@ -38,7 +42,13 @@ def state_verdict(analysis: Analysis) -> Verdict:
         other = analysis.reference if best != analysis.reference else compared.variant
         sentences.append(_significance(compared, best, other))
         facts.append(_p_value(compared, best, other, analysis.reference))
+    if 0 < len(served) < len(analysis.variants):
+        sentences.append("Oracles are left out here.")
     return Verdict(" ".join(sentences), tuple(facts), _caution(analysis))
+
+
+def _is_oracle(analysis: Analysis, variant: PolicyVariant) -> bool:
+    return needs_world(analysis.table.settings[variant.candidates[0]].policy)
 
 
 def _estimates(analysis: Analysis, column: str) -> dict[PolicyVariant, Estimate]:

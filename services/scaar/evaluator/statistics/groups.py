@@ -1,5 +1,6 @@
 """Groups of questions by their labels."""
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 
@@ -29,7 +30,8 @@ class Breakdown:
 def breakdowns(table: ScoreTable, *, maximum: int = MAX_GROUPS) -> tuple[Breakdown, ...]:
     """Return the groups of every label, in the order of the labels' names.
 
-    A question without a value of a label is in no group of the label.
+    The numbers in values are ordered as numbers: "51 to 200" precedes "201 to 800". A question
+    without a value of a label is in no group of the label.
     """
     values: defaultdict[str, set[str]] = defaultdict(set)
     labels = [dict(question.labels) for question in table.questions]
@@ -42,8 +44,14 @@ def breakdowns(table: ScoreTable, *, maximum: int = MAX_GROUPS) -> tuple[Breakdo
             len(values[name]),
             tuple(
                 Group(value, table.of([named.get(name) == value for named in labels]))
-                for value in (sorted(values[name]) if len(values[name]) <= maximum else ())
+                for value in sorted(values[name], key=_order)
+                if len(values[name]) <= maximum
             ),
         )
         for name in sorted(values)
     )
+
+
+def _order(value: str) -> tuple[tuple[str, int], ...]:
+    """Sort key of a value: its texts between numbers, and its numbers."""
+    return tuple((text, int(digits or 0)) for text, digits in re.findall(r"(\D*)(\d*)", value))

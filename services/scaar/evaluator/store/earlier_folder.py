@@ -1,7 +1,6 @@
 """Results in the files of earlier versions.
 
 evaluation.json     an evaluation: settings and provenance (results.Evaluation)
-queries.json        a comparison of query formulations: its settings
 labelling.json      a labelling of the long tail: its settings
 questions.jsonl     the questions, one per line
 predictions.jsonl   the predictions, one per line, in the order in which they were made

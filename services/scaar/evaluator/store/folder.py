@@ -21,7 +21,9 @@ from scaar.evaluator.store.files import WRITING, locked, make_folder, unwritable
 from scaar.evaluator.store.record_json import RecordJson
 
 DATABASE = "evaluations.sqlite"
-EARLIER = {"run": "evaluation.json", "queries": "queries.json", "longtail": "labelling.json"}
+TUNE = "tune"
+"""The study of ``scaar tune``; other studies are commands of ``scaar eval``."""
+EARLIER = {"run": "evaluation.json", "longtail": "labelling.json"}
 """The file in the folders of earlier versions by command; ``scaar eval import`` reads them."""
 _SPEC = RecordJson(EvaluationSpec)
 _EVALUATION = RecordJson(Evaluation)
@@ -127,33 +129,34 @@ def another_evaluation(folder: Path, differing: Collection[str]) -> InvalidReque
     )
 
 
-def check_is_folder(folder: Path, command: str) -> None:
+def check_is_folder(folder: Path, command: str, *, field: str = "--out") -> None:
     """Check that a command can write its results to a folder: its own, an empty or a new one.
 
-    ``command`` is ``run`` or the name of a study.
+    ``command`` is ``run`` or the name of a study; ``field`` names the folder in errors.
 
     Raises:
         InvalidRequest: it is a file, has other files and no database, or has the results of another
             command.
     """
     if folder.exists() and not folder.is_dir():
-        raise InvalidRequest.of("--out", f"{folder} is not a folder")
+        raise InvalidRequest.of(field, f"{folder} is not a folder")
     if not folder.is_dir():
         return
     if (folder / DATABASE).exists():
         with snapshot(folder) as connection:
             others = [each for each in _commands(connection) if each != command]
         if others:
-            text = f"{folder} contains results of scaar eval {others[0]}; name another folder"
-            raise InvalidRequest.of("--out", text)
+            name = others[0] if others[0] == TUNE else f"eval {others[0]}"
+            text = f"{folder} contains results of scaar {name}; name another folder"
+            raise InvalidRequest.of(field, text)
         return
     if _is_earlier(folder):
         text = f"{folder} contains results of an earlier version: read them with scaar eval import"
-        raise InvalidRequest.of("--out", text)
+        raise InvalidRequest.of(field, text)
     others = sorted(each.name for each in folder.iterdir() if not each.name.endswith(WRITING))
     if others:
         text = f"{folder} contains {others[0]} but no {DATABASE}; name an empty or new folder"
-        raise InvalidRequest.of("--out", text)
+        raise InvalidRequest.of(field, text)
 
 
 @contextmanager
@@ -222,7 +225,7 @@ def snapshot(folder: Path, what: str = "evaluation") -> Iterator[sqlite3.Connect
 
 
 def _commands(connection: sqlite3.Connection) -> Iterator[str]:
-    """The commands of ``scaar eval`` that the database has results of."""
+    """The commands that the database has results of."""
     tables = tables_of(connection)
     if "evaluations" in tables and connection.execute("SELECT 1 FROM evaluations").fetchone():
         yield "run"

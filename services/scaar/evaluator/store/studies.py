@@ -44,9 +44,9 @@ class Part(Generic[R]):
 class Study(Generic[S]):
     """A kind of study, by the name of its command.
 
-    ``what`` names a study in errors. A study with other settings is another one, except for the
-    fields ``may_differ``; ``resumed`` returns the settings of a resumed study from the stored and
-    the requested ones.
+    ``what`` names a study in errors, and ``field`` its folder. A study with other settings is
+    another one, except for the fields ``may_differ``; ``resumed`` returns the settings of a resumed
+    study from the stored and the requested ones.
     """
 
     name: str
@@ -55,6 +55,7 @@ class Study(Generic[S]):
     parts: tuple[Part[Any], ...]
     may_differ: tuple[str, ...] = ("created", "dataset.path")
     resumed: Callable[[S, S], S] = lambda stored, _: stored
+    field: str = "--out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ def find_study(folder: Path, study: Study[S]) -> StoredStudy[S] | None:
         InvalidRequest: the folder is a file, or has other files or the results of another command.
         DataCorrupt: naming what is corrupt.
     """
-    check_is_folder(folder, study.name)
+    check_is_folder(folder, study.name, field=study.field)
     try:
         return read_study(folder, study)
     except NotFound:
@@ -131,7 +132,7 @@ def check_same_study(folder: Path, study: Study[S], stored: S, requested: S) -> 
     before, now = study.settings.plain(stored), study.settings.plain(requested)
     if other := changed(before, now, ignored=study.may_differ):
         text = f"{folder} contains another {study.what}: {'; '.join(other)}"
-        raise InvalidRequest.of("--out", text)
+        raise InvalidRequest.of(study.field, text)
 
 
 def lines_of(part: Part[R], records: Sequence[R]) -> bytes:

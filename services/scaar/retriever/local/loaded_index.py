@@ -7,8 +7,9 @@ from pathlib import Path
 import bm25s
 import numpy as np
 
+from scaar.core.distributions import library_required
 from scaar.core.types import RetrievedPassage
-from scaar.retriever.dense import VECTOR_ANALYZER, faiss_required
+from scaar.retriever.dense import VECTOR_ANALYZER
 from scaar.retriever.local.analysis import ANALYZER
 from scaar.retriever.local.manifest import MANIFEST_FILE, FileRecord, Manifest, damaged, file_record
 from scaar.retriever.local.metadata_rows import Array
@@ -123,7 +124,7 @@ def open_index(folder: Path, manifest: Manifest, *, checksums: bool) -> StoredPa
     try:
         if manifest.dense is None:
             return LoadedIndex(folder, manifest)
-        with faiss_required():
+        with library_required("a vector index", "dense"):
             from scaar.retriever.local.loaded_vectors import LoadedVectors
         return LoadedVectors(folder, manifest, manifest.dense)
     except (ValueError, TypeError, KeyError, IndexError, EOFError) as error:

@@ -1,7 +1,8 @@
 """Recipes of new indexes, and the writers of their search files."""
 
+from scaar.core.distributions import library_required
 from scaar.core.types import DenseDescription, DenseSettings
-from scaar.retriever.dense import VECTOR_ANALYZER, VectorLookup, faiss_required
+from scaar.retriever.dense import VECTOR_ANALYZER, VectorLookup
 from scaar.retriever.local.analysis import ANALYZER
 from scaar.retriever.local.builder import SearchWriter
 from scaar.retriever.local.files import PendingIndex
@@ -22,7 +23,7 @@ def recipe_of(
     if settings is None:
         return Recipe(ANALYZER, k1, b)
     dense = analysis.configured_encoder.describe(settings)
-    with faiss_required():
+    with library_required("a vector index", "dense"):
         import faiss  # noqa: F401
     return Recipe(VECTOR_ANALYZER, dense=dense)
 
@@ -56,7 +57,7 @@ def _vectors_writer(
     analysis: TextAnalysis,
     old: StoredPassages | None,
 ) -> SearchWriter:
-    with faiss_required():
+    with library_required("a vector index", "dense"):
         from scaar.retriever.local.loaded_vectors import LoadedVectors
         from scaar.retriever.local.vectors_writer import VectorsWriter
     lookup: VectorLookup = old.vector_lookup() if isinstance(old, LoadedVectors) else lambda _: None

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from math import log
 
 from scaar.core.controls import Control, controlled_name
-from scaar.core.errors import CapabilityMissing
+from scaar.core.distributions import library_required
 from scaar.core.types import ScorerDescription, ScoreRequest
 from scaar.scorer.validation import MAX_CHARACTERS, check_requests
 
@@ -30,11 +30,8 @@ async def open_idf_scorer(*, preload: bool = True) -> AsyncIterator["IdfScorer"]
     Raises:
         CapabilityMissing: wordfreq is not installed.
     """
-    try:
+    with library_required("control idf", "idf"):
         from wordfreq import word_frequency
-    except ModuleNotFoundError as error:
-        text = f"control idf needs {error.name}: install scaar[idf]"
-        raise CapabilityMissing(text, control=str(Control.IDF)) from error
 
     def frequency(word: str) -> float:
         return float(word_frequency(word, "en", wordlist="large"))

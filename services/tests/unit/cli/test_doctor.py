@@ -1,14 +1,18 @@
 """``scaar doctor``: its checks and advice follow the engines of the settings."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import PackageNotFoundError
+from pathlib import Path
 from threading import Thread
 
 import pytest
 
 from scaar.testing.commands import run_scaar
+from scaar.testing.word_encoder import write_word_encoder
 
 NOWHERE = "http://127.0.0.1:1"
 
@@ -75,6 +79,86 @@ def test_the_advice_for_a_model_folder_is_of_the_file(monkeypatch: pytest.Monkey
     monkeypatch.setenv("SCAAR_GENERATOR_MODEL", "/no/where")
     ran = run_scaar("doctor")
     assert "\n    Restore the file, set SCAAR_GENERATOR_MODEL to another" in ran.out
+
+
+OF_SERVER = (f"SCAAR_GENERATOR_URL={NOWHERE}", "SCAAR_GENERATOR_PROMPT_PROFILE=lab")
+DOCTOR_WITHOUT = """
+import os, sys
+for library in sys.argv[1].split(","):
+    sys.modules[library] = None
+from scaar.testing.commands import run_scaar
+for variable in sys.argv[2:]:
+    name, _, value = variable.partition("=")
+    os.environ[name] = value
+ran = run_scaar("doctor")
+print(ran.out)
+assert ran.status == 1, ran
+"""
+
+
+@pytest.mark.parametrize(
+    ("libraries", "settings", "problems"),
+    [
+        (
+            "onnxruntime,bm25s",
+            (),
+            (
+                "generator model: engine onnx needs onnxruntime: install scaar[generator]",
+                "scorer model: engine onnx needs onnxruntime: install scaar[scorer]",
+                "index geo: engine bm25s needs bm25s: install scaar[retriever]",
+            ),
+        ),
+        (
+            "torch,onnxruntime,opensearchpy",
+            (
+                *("SCAAR_GENERATOR_ENGINE=transformers", "SCAAR_SCORER_ENGINE=bi_encoder"),
+                "SCAAR_RETRIEVER_ENGINE=opensearch",
+            ),
+            (
+                "generator model: engine transformers needs torch: install scaar[transformers]",
+                "scorer model: engine bi_encoder needs onnxruntime: install scaar[scorer]",
+                "indexes: engine opensearch needs opensearchpy: install scaar[opensearch]",
+            ),
+        ),
+        (
+            "aiohttp,tritonclient,faiss",
+            (
+                *("SCAAR_GENERATOR_ENGINE=tgi", *OF_SERVER),
+                *("SCAAR_SCORER_ENGINE=triton", "SCAAR_SCORER_TRITON_TARGET=127.0.0.1:1"),
+            ),
+            (
+                "generator model: engine tgi needs aiohttp: install scaar[tgi]",
+                "scorer model: engine triton needs tritonclient: install scaar[triton]",
+                "index geo: a vector index needs faiss: install scaar[dense]",
+            ),
+        ),
+        (
+            "openai,wordfreq",
+            ("SCAAR_GENERATOR_ENGINE=openai", *OF_SERVER, "SCAAR_SCORER_CONTROL=idf"),
+            (
+                "generator model: engine openai needs openai: install scaar[openai]",
+                "scorer model: control idf needs wordfreq: install scaar[idf]",
+            ),
+        ),
+    ],
+)
+def test_every_missing_library_is_reported_with_its_extra(
+    home: Path, libraries: str, settings: tuple[str, ...], problems: tuple[str, ...]
+) -> None:
+    passage = '{"id": "a", "title": "Etna", "text": "a volcano in Italy"}\n'
+    home.mkdir()
+    corpus = home / "passages.jsonl"
+    corpus.write_text(passage)
+    dense: tuple[str, ...] = ()
+    if "faiss" in libraries:
+        encoder = write_word_encoder(home / "words", ["Etna a volcano in Italy"])
+        dense = ("--encoder", str(encoder))
+    assert run_scaar("index", "build", "geo", "--corpus", str(corpus), *dense).status == 0
+    command = (sys.executable, "-c", DOCTOR_WITHOUT, libraries, *settings)
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    for problem in problems:
+        assert f"✗ {problem}\n    Install what is missing, or choose another" in ran.stdout
 
 
 def test_packages_of_unused_engines_are_not_missed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 
 from hypothesis import given
@@ -9,6 +10,7 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerStarted,
     MetadataField,
+    Passage,
     PassagesRetrieved,
     RetrievedPassage,
     SentenceJudged,
@@ -78,6 +80,15 @@ def test_the_metadata_of_a_passage_is_an_object_by_field() -> None:
     found = RetrievedPassage("p1", "", "x", 1.0, 1, metadata)
     event = json.loads(event_line(PassagesRetrieved(0, "geo", "v1", (found,))))
     assert event["passages"][0]["metadata"] == {"tenant": ["acme"], "lang": ["en", "de"]}
+
+
+def test_the_metadata_of_a_cited_passage_is_an_object_by_field(answered: list[AnswerEvent]) -> None:
+    finished = answered[-1]
+    assert isinstance(finished, AnswerFinished)
+    passage = Passage("p1", "", "x", (MetadataField("tenant", ("acme",)),))
+    answer = dataclasses.replace(finished.answer, passages=(passage,))
+    event = json.loads(event_line(AnswerFinished(answer)))
+    assert event["passages"][0]["metadata"] == {"tenant": ["acme"]}
 
 
 def test_letters_of_every_script_are_not_escaped(answered: list[AnswerEvent]) -> None:

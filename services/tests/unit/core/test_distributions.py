@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from scaar.core.distributions import lab_is_installed, lab_required
+from scaar.core.distributions import lab_is_installed, lab_required, library_required
 from scaar.core.errors import CapabilityMissing
 from scaar.evaluator.datasets.lab import RANKS
 from scaar.lab.world import KNOWN_FILMS
@@ -33,6 +33,14 @@ def test_a_missing_lab_is_an_error_that_says_what_to_install() -> None:
 def test_other_missing_modules_are_not_taken_for_the_lab() -> None:
     with pytest.raises(ModuleNotFoundError, match="labyrinth"), lab_required("the demo"):
         import scaar.labyrinth  # type: ignore[import-not-found]  # noqa: F401
+
+
+def test_a_missing_library_is_an_error_that_names_its_extra() -> None:
+    message = r"^engine x needs nothing: install scaar\[x\]$"
+    with pytest.raises(CapabilityMissing, match=message), library_required("engine x", "x"):
+        import nothing.part  # type: ignore[import-not-found]  # noqa: F401
+    with pytest.raises(ModuleNotFoundError, match="labyrinth"), library_required("engine x", "x"):
+        import scaar.labyrinth  # noqa: F401
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,7 @@ def _retrievals(policy: PolicyRequest, chance: Random) -> int:
 
 
 def _bonus(policy: PolicyRequest) -> float:
-    """What a policy asks better than another."""
+    """Return the advantage of a policy over one without settings of its own."""
     bonus = {"scaar": 0.06, "flare": 0.03}.get(policy.name, 0.0)
     bonus += 0.03 * (policy.overrides.trigger == "surprisal")
     bonus -= 0.04 * (policy.overrides.query == "current_sentence")

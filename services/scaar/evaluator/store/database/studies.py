@@ -77,7 +77,7 @@ async def open_study(
     """
     find_study(folder, study)
     async with AsyncExitStack() as stack:
-        url = stack.enter_context(held(folder))
+        url = stack.enter_context(held(folder, field=study.field))
         stored = find_study(folder, study)
         if stored is not None:
             check_same_study(folder, study, stored.settings, settings)

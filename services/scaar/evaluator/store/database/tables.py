@@ -132,7 +132,7 @@ STUDY_RECORDS = Table(
     METADATA,
     Column("study", String(32), ForeignKey("studies.name", ondelete="CASCADE"), primary_key=True),
     # The kind of the record, and the position of its question.
-    Column("part", String(32), primary_key=True),
+    Column("part", String(128), primary_key=True),
     Column("position", Integer, primary_key=True, autoincrement=False),
     Column("record", Text, nullable=False),
 )

@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterable
 from importlib.metadata import version
 
-from scaar.core.errors import CapabilityMissing, InvalidRequest
+from scaar.core.distributions import library_required
+from scaar.core.errors import InvalidRequest
 from scaar.core.gates.word_statistics import WordStatistics, words_counted
 from scaar.core.types import Passage
 
@@ -20,11 +21,8 @@ def english_frequencies() -> WordStatistics:
     Raises:
         CapabilityMissing: wordfreq is not installed.
     """
-    try:
+    with library_required("the list of word frequencies", "idf"):
         from wordfreq import get_frequency_dict
-    except ModuleNotFoundError as error:
-        text = f"the frequencies of English words need {error.name}: install scaar[idf]"
-        raise CapabilityMissing(text) from error
     found = {
         word: max(MIN_FREQUENCY, frequency)
         for word, frequency in get_frequency_dict("en", wordlist="large").items()

@@ -5,8 +5,7 @@ the answer of a policy is that with retrievals at the sentences at which its tri
 answer with these retrievals therefore serves every trigger and theta that leads to them.
 """
 
-import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from scaar.core.types import (
     QuerySettings,
 )
 from scaar.evaluator.datasets.kind import DatasetKind
+from scaar.evaluator.execution.items import QuestionLimiter, RecordStore, evaluate_items
 from scaar.evaluator.execution.prediction import predict
 from scaar.evaluator.oracles import in_world
 from scaar.evaluator.planning.work import Work
@@ -127,27 +127,23 @@ def threshold_of(trigger: str, theta: float) -> float:
 async def draft(
     work: Sequence[PlannedAnswer],
     samples: Sequence[Sample],
-    on_made: Callable[[Trajectory], None],
+    store: RecordStore[Trajectory],
     *,
     concurrency: int,
-) -> None:
-    """Make answers; ``on_made`` is called with each of them.
+) -> Sequence[Trajectory]:
+    """Make answers and store them.
 
     Raises:
-        ScaarError: an answer failed; the others are cancelled.
+        ScaarError: an answer failed or cannot be stored; the others are cancelled.
     """
-    waiting = iter(work)
+    made: list[Trajectory] = []
 
-    async def make() -> None:
-        for each in waiting:
-            on_made(await _trajectory(each, samples[each.question.sample]))
+    async def make(work: PlannedAnswer) -> Trajectory:
+        return await _trajectory(work, samples[work.question.sample])
 
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(concurrency, len(work))):
-                group.create_task(make())
-    except ExceptionGroup as errors:
-        raise errors.exceptions[0] from errors
+    limiter = QuestionLimiter(concurrency)
+    await evaluate_items(work, make, store, limiter=limiter, on_stored=made.append)
+    return made
 
 
 async def _trajectory(work: PlannedAnswer, sample: Sample) -> Trajectory:

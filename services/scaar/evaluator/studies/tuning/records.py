@@ -51,3 +51,8 @@ class Trajectory:
     quality: float | None
     searches: int
     drafts: tuple[JudgedDraft, ...]
+
+    @property
+    def question_id(self) -> str:
+        """The key of the question, by which a trajectory is stored."""
+        return self.question

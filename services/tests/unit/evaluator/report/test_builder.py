@@ -5,6 +5,7 @@ import pytest
 
 from scaar.core.controls import Control
 from scaar.core.types import JudgedWord, Query
+from scaar.evaluator.oracles import oracle_parts
 from scaar.evaluator.planning.axes import with_scorers
 from scaar.evaluator.records import Decision, Failure, Prediction, Question, Score, Setting
 from scaar.evaluator.report.analysis import analyse
@@ -381,6 +382,22 @@ def test_the_verdict_names_the_best_policy_and_compares_it_with_the_reference() 
     assert WHOLE.verdict.headline.startswith(
         f"{best} has the highest score: F1 {f1[best].value:.3f}"
     )
+
+
+def test_an_oracle_is_not_the_best_policy() -> None:
+    names = ("no_retrieval", "flare")
+    served = tuple(each for each in SETTINGS if each.policy.name in names)
+    with oracle_parts():
+        oracles = setting("oracle_error", theta=1.0), setting("flare", theta=0.4, query="oracle")
+        settings = (*served, *oracles)
+        known = [
+            replace(each, values={**each.values, "f1": 1.0}) if "oracle" in each.setting else each
+            for each in draw_scores(QUESTIONS, settings)
+        ]
+        verdict = _report(QUESTIONS, settings, known).verdict
+    assert verdict is not None
+    assert {each.name: each.value for each in verdict.facts}["best policy"] == "flare"
+    assert verdict.headline.endswith(" Oracles are left out here.")
 
 
 def test_a_best_policy_that_is_the_reference_is_compared_with_the_second_best() -> None:

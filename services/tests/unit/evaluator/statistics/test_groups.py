@@ -27,6 +27,13 @@ def test_every_label_breaks_the_questions_down_by_its_values() -> None:
     }
 
 
+def test_numbers_in_values_are_ordered_as_numbers() -> None:
+    ranks = ("tail", "201 to 800", "1 to 50", "51 to 200")
+    questions = tuple(_labelled(number, rank=each) for number, each in enumerate(ranks))
+    (found,) = breakdowns(table_of(questions, SETTING, ()))
+    assert [each.value for each in found.groups] == ["1 to 50", "51 to 200", "201 to 800", "tail"]
+
+
 def test_questions_without_labels_are_not_broken_down() -> None:
     assert breakdowns(table_of((_labelled(1),), SETTING, ())) == ()
 

@@ -52,9 +52,8 @@ def test_a_folder_without_results_or_of_another_format_is_not_imported(
 ) -> None:
     ran = run_scaar("eval", "import", str(tmp_path))
     assert ran.status == FAILURE
-    assert (
-        "there is none of evaluation.json (scaar eval run), queries.json (scaar eval que" in ran.err
-    )
+    kinds = "evaluation.json (scaar eval run), labelling.json (scaar eval longtail)"
+    assert f"there is none of {kinds}" in ran.err
     (folder / "evaluation.json").write_text('{"format": 2, "what": "else"}')
     with pytest.raises(DataCorrupt, match="has format 2; this version of scaar reads 1"):
         read_earlier(folder)

@@ -18,15 +18,6 @@ from scaar.evaluator.store.database.studies import open_study
 from scaar.evaluator.store.folder import DATABASE, check_folder, held, read_results
 from scaar.evaluator.store.record_json import RecordJson
 from scaar.evaluator.store.studies import Part, Study, find_study, lines_of, read_study
-from scaar.evaluator.studies.queries.drafts import DraftOrigin
-from scaar.evaluator.studies.queries.formulations import plan_formulations
-from scaar.evaluator.studies.queries.records import (
-    QueryEvaluation,
-    QuestionRetrievals,
-    Retrieval,
-)
-from scaar.evaluator.studies.queries.store import RETRIEVALS, read_queries
-from scaar.testing.commands import run_scaar
 from scaar.testing.evaluations import EVALUATION, prediction, store
 from scaar.testing.evaluations import SETTINGS as POLICIES
 
@@ -160,27 +151,3 @@ def test_records_that_were_stored_survive_a_kill(tmp_path: Path) -> None:
     assert len(kept) >= 5
     asyncio.run(add(tmp_path / "out", MADE))
     assert found(tmp_path / "out") == MADE
-
-
-def test_a_comparison_of_queries_of_an_earlier_version_is_imported(tmp_path: Path) -> None:
-    folder = tmp_path / "earlier"
-    folder.mkdir()
-    settings = QueryEvaluation(
-        *("1", "2026-01-01", EVALUATION.dataset, DraftOrigin("d.jsonl", "draft", "s")),
-        *(plan_formulations(["question"], [50], [None]), {}, "films", "v", 12),
-    )
-    made = [
-        QuestionRetrievals(each.id, {"question": (Retrieval(0, each.question, (1, 0)),)})
-        for each in QUESTIONS[:3]
-    ]
-    (folder / "queries.json").write_bytes(RecordJson(QueryEvaluation).document(settings))
-    (folder / "questions.jsonl").write_bytes(b"".join(map(RecordJson(Question).line, QUESTIONS)))
-    lines = lines_of(RETRIEVALS, made[::-1])
-    (folder / "retrievals.jsonl").write_bytes(lines + b'{"question_id": "q4", "retr')
-    with pytest.raises(NotFound, match="earlier version: read them with scaar eval import"):
-        read_queries(folder)
-    ran = run_scaar("eval", "import", str(folder))
-    assert (ran.status, ran.out) == (0, f"{folder / DATABASE}\n")
-    results = read_queries(folder)
-    assert (results.evaluation, results.questions) == (settings, QUESTIONS)
-    assert results.records == tuple(made)

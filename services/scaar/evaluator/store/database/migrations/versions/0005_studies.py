@@ -20,7 +20,7 @@ def upgrade() -> None:
     op.create_table(
         "study_records",
         sa.Column("study", sa.String(32), nullable=False),
-        sa.Column("part", sa.String(32), nullable=False),
+        sa.Column("part", sa.String(128), nullable=False),
         sa.Column("position", sa.Integer, autoincrement=False, nullable=False),
         sa.Column("record", sa.Text, nullable=False),
         sa.ForeignKeyConstraint(
