@@ -129,7 +129,7 @@ async def test_a_client_without_the_package_reaches_what_the_service_has(
     with serving(installed, SCAAR_ORCHESTRATOR_GATE_FILE=str(gate)) as target:
         async with open_client(target) as scaar:
             policies = [each.policy.name for each in await scaar.list_policies()]
-            assert policies[-1] == "weakest_names"
+            assert policies[-2:] == ["weakest_names", "tuned-1.4"]
             options = {"policy": "weakest_names", "gate": "question_length"}
             events: list[AnswerEvent] = []
             async with scaar.stream_answer(question, **options) as stream:  # type: ignore[arg-type]
