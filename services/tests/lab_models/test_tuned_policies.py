@@ -130,3 +130,17 @@ def test_an_evaluation_compares_a_tuned_policy_with_published_ones(tmp_path: Pat
     made = results.evaluation.provenance[NAME]
     assert (made.artefact_digest, made.policy.trigger) == (artefact.digest, "learned")
     assert NAME in ran.out
+
+
+def test_a_shipped_policy_is_evaluated_by_its_name(tmp_path: Path) -> None:
+    evaluated = ("eval", "run", "--dataset", "lab", "--seed", "1500", "--limit", "4")
+    ran = run_scaar(*evaluated, "--policies", f"flare,{NAME}", "--out", str(tmp_path / "out"))
+    assert ran.status == 0, ran.err
+    labels = [each.label for each in read_results(tmp_path / "out").evaluation.settings]
+    assert labels == ["flare", NAME]
+    unknown = run_scaar(*evaluated, "--policies", "tuned-9", "--out", str(tmp_path / "other"))
+    assert "there is no policy 'tuned-9'" in unknown.err
+    # An orchestrator that runs elsewhere has policies of its own.
+    address = ("--address", "dns:///127.0.0.1:1")
+    elsewhere = run_scaar(*evaluated, "--policies", NAME, *address, "--out", str(tmp_path / "out2"))
+    assert f"there is no policy '{NAME}'" in elsewhere.err

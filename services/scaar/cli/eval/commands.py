@@ -20,6 +20,7 @@ from scaar.cli.eval.show import show
 from scaar.cli.eval.table import score_and_report
 from scaar.cli.eval.worker import worker
 from scaar.cli.tables import Format
+from scaar.core.policies.artefacts import TunedPolicies
 from scaar.evaluator.oracles import oracle_parts
 from scaar.evaluator.planning.ablations import ABLATIONS, plan_ablation
 from scaar.evaluator.planning.axes import scorers_named, with_indexes, with_scorers
@@ -72,9 +73,13 @@ def run(
         if shared.grid is not None:
             check_grid(shared.grid, values)
     artefacts = tuple(read_artefact(path) for path in policy_file or ())
-    planned = options.tuned_settings(artefacts, allow_mismatch=allow_mismatch)
-    if policies or not artefacts:
-        planned = (*plan_settings(options.policy_names(policies), values), *planned)
+    names = options.policy_names(policies)
+    known = shared.tuned_policies() if out is not None and policies else TunedPolicies()
+    tuned = (*(known[name] for name in names if name in known), *artefacts)
+    planned = options.tuned_settings(tuned, allow_mismatch=allow_mismatch)
+    published = tuple(name for name in names if name not in known)
+    if published and (policies or not artefacts):
+        planned = (*plan_settings(published, values), *planned)
     with named_by_options():
         if gate:
             planned = with_gates(planned, gates_named(options.names_of(gate)))
