@@ -1,7 +1,8 @@
 """The sections of the worlds: policies at matched budgets of searches, and the oracles.
 
 Every row is a system of :mod:`record.pool`. ``frontiers`` are policies at several thetas,
-``deployed`` are policies at their own settings, and ``oracles`` know the facts of the world.
+``deployed`` are policies at their own settings, ``tuned`` is the policy that ships with the model
+in both ways, and ``oracles`` know the facts of the world.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +28,7 @@ from scaar.evaluator.statistics.table import SCORED_SENTENCES
 BUDGETS = (0.75, 1.0, 1.25, 1.5, 2.0)
 PRIMARY = 1.25
 """The budget of the primary comparison, in searches per question."""
-FRONTIERS, DEPLOYED, ORACLES = "frontiers", "deployed", "oracles"
+FRONTIERS, DEPLOYED, TUNED, ORACLES = "frontiers", "deployed", "tuned", "oracles"
 CEILING = f"{BUDGETED}:query={ORACLE}"
 """The oracle that the distance of a policy is a share of."""
 NEVER = "no_retrieval"
@@ -95,7 +96,7 @@ def distance_table(pool: Pool) -> Table | None:
 
 def points_table(pool: Pool) -> Table:
     """Return policies and oracles at their own settings, with what they cost."""
-    systems = [each for each in pool.systems if each.kind == DEPLOYED or _is_point(each)]
+    systems = [each for each in pool.systems if _is_deployed(each) or _is_point(each)]
     never = pool.system(DEPLOYED, NEVER) or pool.system(FRONTIERS, NEVER)
     columns = (
         Column("policy", "policy"),
@@ -124,7 +125,7 @@ def points_table(pool: Pool) -> Table:
         columns,
         tuple(rows),
         note=(
-            "Thetas of policies are those that the model recommends, from other worlds. "
+            "Thetas of published policies are those that the model recommends, from other worlds. "
             f"{ORACLE_ERROR} retrieves if and only if the draft is wrong, {BENEFIT} if and only if "
             "that raises the score of the question; query=oracle names the passage that is needed. "
             "Means per question."
@@ -190,7 +191,7 @@ def differences_table(pool: Pool, reference: str = "scaar") -> Table | None:
 @oracle_parts()
 def detections_table(pool: Pool) -> Table:
     """Return how well each deployed policy detects wrong drafts, by popularity."""
-    deployed = (each for each in pool.systems if each.kind == DEPLOYED)
+    deployed = (each for each in pool.systems if _is_deployed(each))
     settings = ((each.name, pool.table.settings[each.settings[0]]) for each in deployed)
     judging = [
         (name, theta, pool.drafts.drafts(setting.label))
@@ -262,8 +263,17 @@ def _lines(pool: Pool) -> list[System]:
     return [
         each
         for each in pool.systems
-        if (each.kind == FRONTIERS and each.name != NEVER) or each.name.startswith(BUDGETED)
+        if (is_frontier(each) and each.name != NEVER) or each.name.startswith(BUDGETED)
     ]
+
+
+def is_frontier(system: System) -> bool:
+    """Return whether a system is a policy at its thetas, which may be a single one."""
+    return system.kind == FRONTIERS or (system.kind == TUNED and len(system.settings) > 1)
+
+
+def _is_deployed(system: System) -> bool:
+    return system.kind == DEPLOYED or (system.kind == TUNED and len(system.settings) == 1)
 
 
 def _is_point(system: System) -> bool:

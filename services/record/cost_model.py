@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from record.ceiling import FRONTIERS
+from record.ceiling import is_frontier
 from record.pool import Pool, System
 from scaar.evaluator.report.cells import measure_title, number, text
 from scaar.evaluator.report.model import Cell, Column, Table
@@ -115,7 +115,7 @@ def latency_table(table: ScoreTable) -> Table:
 
 def winners_table(pool: Pool, model: CostModel, score: float) -> Table:
     """Return the policy with the least time at a score, by time of a search and of the model."""
-    systems = [each for each in pool.systems if each.kind == FRONTIERS]
+    systems = [each for each in pool.systems if is_frontier(each)]
     rows = [
         (
             text(f"{search_ms:,} ms"),

@@ -6,12 +6,15 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from scaar.core.policies import PRESETS
+from scaar.core.policies.artefacts import TunedPolicies
+from scaar.core.types import PolicyRequest
 from scaar.evaluator.oracles import ORACLE, ORACLE_ERROR, ORACLES, PLANNED, oracle_parts, plan_of
 from scaar.evaluator.planning.ablations import plan_ablation
 from scaar.evaluator.planning.settings import Value, plan_settings
 from scaar.evaluator.records import Setting
 from scaar.evaluator.studies.grid.candidates import first_pass_settings, with_candidates
-from scaar.lab.models import LAB_LM, LANGUAGE_MODELS
+from scaar.lab.models import LAB_LM, LANGUAGE_MODELS, model_folder
+from scaar.orchestrator.settings import read_artefact
 
 
 class Step(Protocol):
@@ -72,6 +75,14 @@ SEED = 2_000
 WORLDS = (2_101, 2_102, 2_103)
 """Worlds that no setting was chosen on, for the comparisons with oracles."""
 WORLD_QUESTIONS = 300
+SHIPPED = "tuned-1.4"
+"""The tuned policy that ships with the lab's model."""
+SHIPPED_PARTS: Mapping[str, tuple[Value, ...]] = {
+    "query": ("current_sentence",),
+    "top_k": (1,),
+    "mask_below": (0.8,),
+}
+"""Its settings beside its trigger, perplexity, and its theta."""
 FACTORIAL_QUERIES = ("current_sentence", "pfq")
 PLANNED_SENTENCES = 4
 """Number of sentences of which every set is planned; no answer states more facts."""
@@ -86,13 +97,15 @@ MODEL = "SCAAR_GENERATOR_MODEL"
 class Entry:
     """One command of ``scaar eval``: a run of policies, or an ablation by its name.
 
-    Without ``policies`` it runs all. ``values`` are those of settings, ``parameters`` the data
-    set's. A ``timed`` evaluation runs one question at a time and caches no generations.
+    Without ``policies`` it runs all; ``tuned`` are tuned policies beside them. ``values`` are those
+    of settings, ``parameters`` the data set's. A ``timed`` evaluation runs one question at a time
+    and caches no generations.
     """
 
     name: str
     limit: int
     policies: tuple[str, ...] = ()
+    tuned: tuple[str, ...] = ()
     ablation: str = ""
     values: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     grid: int | None = None
@@ -107,7 +120,7 @@ class Entry:
             return plan_ablation(self.ablation, self.values)
         with oracle_parts():
             policies = self.policies or tuple(name for name in PRESETS if name not in ORACLES)
-            return plan_settings(policies, self.values)
+            return (*plan_settings(policies, self.values), *map(_tuned_setting, self.tuned))
 
     @property
     def answers(self) -> int:
@@ -142,7 +155,7 @@ class Entry:
         for name, number in self.parameters.items():
             given += [f"--{name}", f"{number:g}"]
         if self.policies:
-            given += ["--policies", ",".join(self.policies)]
+            given += ["--policies", ",".join((*self.policies, *self.tuned))]
         for name, values in self.values.items():
             given += ["--set", f"{name}={','.join(map(str, values))}"]
         if self.grid is not None:
@@ -188,6 +201,15 @@ def _of_world(seed: int) -> Iterator[Entry]:
     yield Entry(name=f"frontiers-{seed}", limit=WORLD_QUESTIONS, grid=6, seed=seed)
     yield Entry(name=f"deployed-{seed}", limit=WORLD_QUESTIONS, seed=seed)
     yield Entry(
+        name=f"tuned-{seed}",
+        limit=WORLD_QUESTIONS,
+        policies=("perplexity",),
+        tuned=(SHIPPED,),
+        values=SHIPPED_PARTS,
+        grid=6,
+        seed=seed,
+    )
+    yield Entry(
         name=f"oracles-{seed}",
         limit=WORLD_QUESTIONS,
         policies=(ORACLE_ERROR, PLANNED),
@@ -205,6 +227,12 @@ def _of_world(seed: int) -> Iterator[Entry]:
         grid=4,
         seed=seed,
     )
+
+
+def _tuned_setting(name: str) -> Setting:
+    """Return the setting of a tuned policy that ships with the lab's model."""
+    artefact = read_artefact(model_folder(LAB_LM) / "policies" / f"{name}.json")
+    return Setting(name, TunedPolicies((artefact,)).resolve(PolicyRequest(name)))
 
 
 def _subsets(size: int) -> Iterator[tuple[int, ...]]:

@@ -9,6 +9,7 @@ from record.ceiling import (
     DEPLOYED,
     FRONTIERS,
     ORACLES,
+    TUNED,
     costs_table,
     detections_table,
     differences_table,
@@ -261,7 +262,7 @@ def _factorial(folders: Sequence[Path]) -> PartContent:
     return PartContent((factorial_table(pool),), (effects_table(pool),))
 
 
-_OF_WORLDS = tuple(f"{kind}-" for kind in (FRONTIERS, DEPLOYED, ORACLES))
+_OF_WORLDS = tuple(f"{kind}-" for kind in (FRONTIERS, DEPLOYED, TUNED, ORACLES))
 
 PARTS = (
     Part(
