@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from record.pool import Pool, System, Value, differing, estimated, read_pool
+from record.pool import TUNED, Pool, System, Value, differing, estimated, read_pool
 from record.sentences import highest_sentence
 from scaar.core.errors import InvalidRequest
 from scaar.evaluator.oracles import ORACLE, ORACLE_ERROR, oracle_parts
@@ -28,7 +28,7 @@ from scaar.evaluator.statistics.table import SCORED_SENTENCES
 BUDGETS = (0.75, 1.0, 1.25, 1.5, 2.0)
 PRIMARY = 1.25
 """The budget of the primary comparison, in searches per question."""
-FRONTIERS, DEPLOYED, TUNED, ORACLES = "frontiers", "deployed", "tuned", "oracles"
+FRONTIERS, DEPLOYED, ORACLES = "frontiers", "deployed", "oracles"
 CEILING = f"{BUDGETED}:query={ORACLE}"
 """The oracle that the distance of a policy is a share of."""
 NEVER = "no_retrieval"

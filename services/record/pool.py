@@ -29,6 +29,8 @@ from scaar.evaluator.statistics.table import Floats, ScoreTable, TableBuilder
 from scaar.evaluator.statistics.variants import variant_name
 from scaar.evaluator.studies.joining.evaluations import read_finished
 
+TUNED = "tuned"
+"""Kind of the evaluations of a tuned policy by its name, and of its settings at several thetas."""
 Value = tuple[Floats, Floats]
 """A statistic: its value, and its value in every bootstrap sample."""
 
@@ -192,9 +194,11 @@ def _labels(kind: str, own: Sequence[Setting], results: Results) -> Mapping[str,
 
 
 def _systems(kind: str, settings: Sequence[Setting], *, offset: int) -> Iterator[System]:
+    tuned = next((each.policy.artefact for each in settings if each.policy.artefact), "")
     found: defaultdict[str, list[int]] = defaultdict(list)
     for at, each in enumerate(settings, offset):
-        found[_name(each)].append(at)
+        others = kind == TUNED and not each.policy.artefact
+        found[f"{tuned} at any theta" if others else _name(each)].append(at)
     for name, places in found.items():
         yield System(kind, name, tuple(places))
 

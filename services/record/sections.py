@@ -9,7 +9,6 @@ from record.ceiling import (
     DEPLOYED,
     FRONTIERS,
     ORACLES,
-    TUNED,
     costs_table,
     detections_table,
     differences_table,
@@ -24,6 +23,7 @@ from record.ceiling import (
 from record.cost_model import coefficients_table, fit, latency_table, winners_table
 from record.evaluations import FinishedEvaluation
 from record.factorial import effects_table, factorial_table
+from record.pool import TUNED
 from record.sentences import (
     chosen_sentence,
     curve_sentences,

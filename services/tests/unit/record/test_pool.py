@@ -23,7 +23,7 @@ from record.ceiling import (
 )
 from record.cost_model import coefficients_table, fit, latency_table, least_time, winners_table
 from record.factorial import effects_table, factorial_table
-from record.pool import Pool, estimated, pool_of
+from record.pool import TUNED, Pool, estimated, pool_of
 from scaar.core.errors import InvalidRequest
 from scaar.core.types import JudgedWord, Query, Usage
 from scaar.evaluator.oracles import ORACLE, PLANNED, oracle_parts, plan_of
@@ -112,6 +112,25 @@ KINDS = {
 @pytest.fixture(scope="module")
 def pool() -> Pool:
     return pool_of(KINDS)
+
+
+def test_a_tuned_policy_is_a_point_and_its_other_thetas_are_a_frontier() -> None:
+    named = replace(setting("flare", theta=0.4).policy, artefact="tuned-x")
+    tuned = results(
+        {
+            setting("flare", theta=0.2, top_k=1): (0, 1, 0),
+            setting("flare", theta=0.5, top_k=1): (0, 1, 2),
+            Setting("tuned-x", named): (0, 1, 2),
+        }
+    )
+    made = pool_of({**KINDS, TUNED: {"1": tuned, "2": tuned}})
+    found = [(each.name, len(each.settings)) for each in made.systems if each.kind == TUNED]
+    assert found == [("tuned-x at any theta", 2), ("tuned-x", 1)]
+    deployed = row(points_table(made), "tuned-x")
+    assert deployed["f1"].value == 1
+    assert deployed["retrievals"].value == 1
+    assert row(matched_table(made), "tuned-x at any theta")["at_1"].value == pytest.approx(1)
+    assert "highest for tuned-x at any theta: 1.000" in matched_sentences(made)[0]
 
 
 def at(pool: Pool, kind: str, name: str, budget: float, column: str = "f1") -> float | None:
