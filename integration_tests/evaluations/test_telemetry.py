@@ -132,6 +132,8 @@ async def test_a_stopping_worker_logs_that_it_released_its_shards(
 ) -> None:
     worker = await scene.start_worker(log_level="info")
     await scene.begin_held()
+    # One process may hold both questions before the other one leases its shard.
+    await until(lambda: len(scene.asking()) == 2)
     worker.process.stop()
     assert logged(scene).count(": released after ") == 2
 

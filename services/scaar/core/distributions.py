@@ -15,11 +15,12 @@ def lab_is_installed() -> bool:
 
 
 @contextmanager
-def library_required(what: str, extra: str) -> Iterator[None]:
+def library_required(what: str, extra: str, **metadata: str) -> Iterator[None]:
     """Import the libraries of an extra in the block; ``what`` names the feature that needs them.
 
     Raises:
-        CapabilityMissing: a library is not installed; the error names it and the extra.
+        CapabilityMissing: a library is not installed; the error names it and the extra, and has the
+            metadata.
     """
     try:
         yield
@@ -28,7 +29,7 @@ def library_required(what: str, extra: str) -> Iterator[None]:
         if library == "scaar":
             raise
         text = f"{what} needs {library}: install scaar[{extra}]"
-        raise CapabilityMissing(text) from error
+        raise CapabilityMissing(text, **metadata) from error
 
 
 @contextmanager

@@ -24,7 +24,7 @@ async def open_generator(settings: GeneratorSettings) -> AsyncIterator[Generator
     """
     check_together(settings)
     extra = "generator" if settings.engine == "onnx" else settings.engine
-    with library_required(f"engine {settings.engine}", extra):
+    with library_required(f"engine {settings.engine}", extra, engine=settings.engine):
         opening = _open_engine(settings)
     async with opening as generator:
         if settings.pace_ms:

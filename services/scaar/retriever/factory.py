@@ -31,7 +31,7 @@ async def open_retriever(settings: RetrieverSettings) -> AsyncIterator["Engine"]
     encoder = await _open_encoder(settings)
     match settings.engine:
         case "bm25s":
-            with library_required("engine bm25s", "retriever"):
+            with library_required("engine bm25s", "retriever", engine=settings.engine):
                 from scaar.retriever.local.engine import Bm25sRetriever
 
             if settings.indexes is None:
@@ -43,7 +43,7 @@ async def open_retriever(settings: RetrieverSettings) -> AsyncIterator["Engine"]
             finally:
                 await asyncio.to_thread(retriever.close)
         case "opensearch":
-            with library_required("engine opensearch", "opensearch"):
+            with library_required("engine opensearch", "opensearch", engine=settings.engine):
                 from scaar.retriever.opensearch.engine import OpenSearchRetriever
                 from scaar.retriever.opensearch.server import open_server
 

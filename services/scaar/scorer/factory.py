@@ -68,19 +68,19 @@ async def _open_engine(
 ) -> AsyncIterator[ContributionScorer]:
     match settings.engine:
         case "onnx":
-            with library_required("engine onnx", "scorer"):
+            with library_required("engine onnx", "scorer", engine="onnx"):
                 from scaar.scorer.engines.onnx import open_onnx_scorer
 
             async with open_onnx_scorer(settings, observer=observer) as scorer:
                 yield scorer
         case "bi_encoder":
-            with library_required("engine bi_encoder", "scorer"):
+            with library_required("engine bi_encoder", "scorer", engine="bi_encoder"):
                 from scaar.scorer.engines.onnx import open_bi_encoder_scorer
 
             async with open_bi_encoder_scorer(settings, observer=observer) as scorer:
                 yield scorer
         case "triton":
-            with library_required("engine triton", "triton"):
+            with library_required("engine triton", "triton", engine="triton"):
                 from scaar.scorer.engines.triton import open_triton_scorer
 
             async with open_triton_scorer(settings, observer=observer) as scorer:

@@ -8,7 +8,7 @@ import asyncio
 import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -106,9 +106,20 @@ class Load:
         return "as ever" if answer.text == self._expected[question] else f"wrong: {answer.text}"
 
 
+async def until_ready(client: Client) -> None:
+    """Return when the orchestrator has found its services, at most a minute after its start."""
+    async with asyncio.timeout(60):
+        while True:
+            with suppress(BackendUnavailable):
+                await client.answer(QUESTIONS[0])
+                return
+            await asyncio.sleep(0.1)
+
+
 @asynccontextmanager
 async def load(platform: Platform, on_failure: str) -> AsyncIterator[Load]:
     async with open_client(platform.services["orchestrator"].target) as client:
+        await until_ready(client)
         expected = {question: (await client.answer(question)).text for question in QUESTIONS}
         asking = Load(client, expected, on_failure)
         async with asyncio.TaskGroup() as workers:

@@ -30,7 +30,7 @@ async def open_idf_scorer(*, preload: bool = True) -> AsyncIterator["IdfScorer"]
     Raises:
         CapabilityMissing: wordfreq is not installed.
     """
-    with library_required("control idf", "idf"):
+    with library_required("control idf", "idf", control=str(Control.IDF)):
         from wordfreq import word_frequency
 
     def frequency(word: str) -> float:
