@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import grpc
 
-from scaar.core.errors import DeadlineExceeded, InvalidRequest, ScaarError
+from scaar.core.errors import BackendUnavailable, DeadlineExceeded, InvalidRequest, ScaarError
 from scaar.core.loop.budget import CALL_MARGIN_S, remaining_time_s
 from scaar.wire.status import error_of
 
@@ -50,7 +50,7 @@ async def receive(
     try:
         return _converted(await call, read, endpoint)
     except grpc.aio.AioRpcError as error:
-        raise error_of(error, endpoint.target, service=endpoint.service) from error
+        raise _failure(error, endpoint) from error
     finally:
         call.cancel()
 
@@ -66,11 +66,25 @@ async def receive_stream(
         async for message in messages:
             yield _converted(message, read, endpoint)
     except grpc.aio.AioRpcError as error:
-        raise error_of(error, endpoint.target, service=endpoint.service) from error
+        raise _failure(error, endpoint) from error
     finally:
         call.cancel()
         # An abandoned iterator and its call reference each other, and keep the connection alive.
         await messages.aclose()
+
+
+def _failure(error: grpc.aio.AioRpcError, endpoint: Endpoint) -> ScaarError:
+    """Return the error of a call.
+
+    A server may cancel a call whose time is used up before the client notices the deadline.
+    """
+    found = error_of(error, endpoint.target, service=endpoint.service)
+    remaining = remaining_time_s()
+    late = remaining is not None and remaining <= 2 * CALL_MARGIN_S
+    if late and isinstance(found, BackendUnavailable) and "detail" in found.metadata:
+        text = f"{endpoint} did not answer in time"
+        return DeadlineExceeded(text, target=endpoint.target, detail=found.metadata["detail"])
+    return found
 
 
 def _converted(message: _Message, read: Callable[[_Message], _Value], endpoint: Endpoint) -> _Value:
