@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import grpc
 
-from scaar.core.errors import BackendUnavailable, DeadlineExceeded, InvalidRequest, ScaarError
+from scaar.core.errors import DeadlineExceeded, InvalidRequest, ScaarError
 from scaar.core.loop.budget import CALL_MARGIN_S, remaining_time_s
 from scaar.wire.status import error_of
 
@@ -76,15 +76,13 @@ async def receive_stream(
 def _failure(error: grpc.aio.AioRpcError, endpoint: Endpoint) -> ScaarError:
     """Return the error of a call.
 
-    A server may cancel a call whose time is used up before the client notices the deadline.
+    A server whose clock is ahead by a little cancels a call before the client's deadline.
     """
-    found = error_of(error, endpoint.target, service=endpoint.service)
     remaining = remaining_time_s()
     late = remaining is not None and remaining <= 2 * CALL_MARGIN_S
-    if late and isinstance(found, BackendUnavailable) and "detail" in found.metadata:
-        text = f"{endpoint} did not answer in time"
-        return DeadlineExceeded(text, target=endpoint.target, detail=found.metadata["detail"])
-    return found
+    if late and error.code() is grpc.StatusCode.CANCELLED:
+        return DeadlineExceeded(f"{endpoint} did not answer in time", target=endpoint.target)
+    return error_of(error, endpoint.target, service=endpoint.service)
 
 
 def _converted(message: _Message, read: Callable[[_Message], _Value], endpoint: Endpoint) -> _Value:
