@@ -113,8 +113,12 @@ def test_the_policy_that_ships_with_a_lab_model_is_requested_by_its_name(
     monkeypatch.setenv(FOLDER, str(tmp_path / "empty"))
     assert f"there is no policy '{NAME}'" in run_scaar("ask", question, "--policy", NAME).err
     monkeypatch.delenv(FOLDER)
+    # Another model has a policy of its own by this name.
     monkeypatch.setenv("SCAAR_GENERATOR_MODEL", "lab-lm-b")
-    assert f"there is no policy '{NAME}'" in run_scaar("ask", question, "--policy", NAME).err
+    ran = run_scaar("ask", question, "--json", "--policy", NAME)
+    other = ran.records[-1]["provenance"]
+    assert other["artefact_mismatch"] == []
+    assert other["artefact_digest"] != provenance["artefact_digest"]
 
 
 def test_an_evaluation_compares_a_tuned_policy_with_published_ones(tmp_path: Path) -> None:
