@@ -57,10 +57,13 @@ from scaar.core.types.generation import (
     GenerationEvent,
     GenerationStart,
     LogprobKind,
+    LogprobsRequest,
     ModelDescription,
     RecommendedSettings,
+    TextLogprobs,
     Token,
     TopToken,
+    is_last,
 )
 from scaar.core.types.judgements import AttendedWord, JudgedWord, Word
 from scaar.core.types.learned import LearnedTrigger
@@ -137,6 +140,7 @@ __all__ = [
     "LabelKind",
     "LearnedTrigger",
     "LogprobKind",
+    "LogprobsRequest",
     "MetadataField",
     "ModelDescription",
     "Moment",
@@ -166,6 +170,7 @@ __all__ = [
     "SentenceJudged",
     "SentenceRegenerated",
     "SettingSource",
+    "TextLogprobs",
     "Token",
     "TokenDrafted",
     "TopToken",
@@ -175,4 +180,5 @@ __all__ = [
     "VectorMetric",
     "Word",
     "WordOrder",
+    "is_last",
 ]

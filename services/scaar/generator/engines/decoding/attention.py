@@ -26,7 +26,9 @@ class AttentionPass:
                 the size of a message.
         """
         self._model = model
-        self._prompt, self._text = _read(model, request)
+        self._prompt, self._text = read_text(
+            model, request.prompt, request.text, request.text_token_ids
+        )
         self._ids = [*self._prompt, *self._text]
         check_room("prompt", len(self._ids), model.max_total_tokens)
         check_weights(len(self._prompt), len(self._ids))
@@ -78,14 +80,15 @@ def tokens_of(
     return tuple(tokens)
 
 
-def _read(model: LanguageModel, request: AttendRequest) -> tuple[list[int], list[int]]:
-    """Return the token ids of prompt and text.
+def read_text(
+    model: LanguageModel, before: str, text: str, given: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """Return the token ids of the prompt ``before`` and of the text.
 
     Given ids are used only if they decode to exactly the text. Given ids without a prompt are read
     alone, even without a beginning-of-sequence token.
     """
-    given = request.text_token_ids
-    prompt = model.encode(request.prompt) if request.prompt or not given else []
-    if given and TokenText(model.tokenizer, prompt).gives(request.text, given):
+    prompt = model.encode(before) if before or not given else []
+    if given and TokenText(model.tokenizer, prompt).gives(text, given):
         return prompt, list(given)
-    return prompt, model.encode_more(request.text)
+    return prompt, model.encode_more(text)

@@ -37,6 +37,8 @@ class Decoder(Protocol[_Cache]):
 
     gives_attention: bool
     """Whether :meth:`step_attending` may be called."""
+    hidden_layers: int | None
+    """Number of layers; None if :meth:`step_with_state` must not be called."""
 
     def begin(self) -> _Cache:
         """Return the empty cache."""
@@ -54,4 +56,17 @@ class Decoder(Protocol[_Cache]):
 
         The attention is that of the last layer, averaged over heads.
         """
+        ...
+
+    def step_with_state(
+        self, ids: Sequence[int], cache: _Cache, layer: int
+    ) -> tuple[Array, Array, _Cache]:
+        """Like :meth:`step`, and return the last token's state [size] as the second item.
+
+        Layer 0 is the embeddings, ``hidden_layers`` the last layer after the final normalisation.
+        """
+        ...
+
+    def step_whole(self, ids: Sequence[int], cache: _Cache) -> tuple[Array, _Cache]:
+        """Like :meth:`step`, with the logits [new tokens, vocabulary] after every token."""
         ...
