@@ -289,7 +289,7 @@ class GeneratorConformance:
         assert all(each.logprob <= 0 for token in named for each in token.named)
         for place in (0, 1):
             chosen = named[place].named[1 - place]
-            assert chosen.logprob == pytest.approx(whole[place].logprob, abs=1e-9)
+            assert chosen.logprob == pytest.approx(named[place].logprob, abs=1e-9)
 
     async def test_a_written_text_has_the_logprobs_with_which_it_was_written(
         self, generator: Generator

@@ -82,7 +82,8 @@ class DecoderSession:
                 providers=["CPUExecutionProvider"],
             )
         except OPEN_ERRORS as error:
-            raise DataCorrupt(f"{model}: ONNX Runtime cannot open it: {error}") from error
+            states = f" with the hidden states {', '.join(hidden_states)}" if hidden_states else ""
+            raise DataCorrupt(f"{model}: ONNX Runtime cannot open it{states}: {error}") from error
         inputs = {each.name: each for each in self._session.get_inputs()}
         outputs = {each.name: each for each in self._session.get_outputs()}
         past = {name: inputs[name] for name in inputs if name.startswith(_PAST)}
