@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
 from scaar.lab import layout
-from scaar.lab.models import LANGUAGE_MODELS, LAB_CROSS_ENCODER, LAB_LM, model_folder
+from scaar.lab.models import LAB_CROSS_ENCODER, LAB_LM, LANGUAGE_MODELS, model_folder
 from scaar.lab.passages import passages_of
 from scaar.lab.questions import draw_questions
 from scaar.lab.world import build_world

@@ -24,8 +24,8 @@ _ANY_TOKENIZER = "PreTrainedTokenizerFast"
 """The class that loads any ``tokenizer.json`` as it is.
 
 transformers 5 replaces the ``tokenizer_class`` of each ``qwen2`` model by Qwen's byte-level
-tokenizer, unless ``auto_map`` names a class too. Both names are those of a class of transformers, so
-nothing is loaded from the folder, and the tokenizer must not be opened with ``trust_remote_code``.
+tokenizer, unless ``auto_map`` names a class too. Both names are those of a class of transformers:
+no code is loaded from the folder, so ``trust_remote_code`` must not be set.
 """
 
 
