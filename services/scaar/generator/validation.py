@@ -4,7 +4,13 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 
 from scaar.core.errors import CapabilityMissing, InvalidRequest, PromptTooLong, Violation
-from scaar.core.types import AttendRequest, Capability, GenerateRequest, LogprobsRequest
+from scaar.core.types import (
+    AttendRequest,
+    AttentionKind,
+    Capability,
+    GenerateRequest,
+    LogprobsRequest,
+)
 
 MAX_NEW_TOKENS = 1024
 MAX_STOP_STRINGS = 16
@@ -94,6 +100,8 @@ def check_attend(request: AttendRequest, *, vocabulary: int) -> None:
     ]
     if not request.text:
         wrong.append(Violation("text", "must not be empty"))
+    if request.ended and request.attention is not AttentionKind.MAX_THEN_MEAN:
+        wrong.append(Violation("ended", f"needs the attention {AttentionKind.MAX_THEN_MEAN}"))
     if wrong:
         raise InvalidRequest(wrong)
 

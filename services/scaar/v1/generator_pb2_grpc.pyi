@@ -28,7 +28,7 @@ class GeneratorServiceStub:
     A stream without the end message of its last sample was interrupted.
     """
     Attend: _aio.UnaryUnaryMultiCallable[_generator_pb2.AttendRequest, _generator_pb2.AttendResponse]
-    """Attend returns the last layer's attention over a text. FAILED_PRECONDITION if the engine lacks
+    """Attend returns the last layer's attention within a text. FAILED_PRECONDITION if the engine lacks
     CAPABILITY_ATTENTION.
     """
     ComputeLogprobs: _aio.UnaryUnaryMultiCallable[_generator_pb2.ComputeLogprobsRequest, _generator_pb2.ComputeLogprobsResponse]
@@ -66,7 +66,7 @@ class GeneratorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _generator_pb2.AttendRequest,
         context: _aio.ServicerContext[_generator_pb2.AttendRequest, _abc.Awaitable[_generator_pb2.AttendResponse]],
     ) -> _abc.Awaitable[_generator_pb2.AttendResponse]:
-        """Attend returns the last layer's attention over a text. FAILED_PRECONDITION if the engine lacks
+        """Attend returns the last layer's attention within a text. FAILED_PRECONDITION if the engine lacks
         CAPABILITY_ATTENTION.
         """
 
