@@ -45,7 +45,8 @@ class TokenStream:
         self._context = list[Token]()
         self._since = list[Token]()
         self._end_attention: tuple[float, ...] = ()
-        self._prompt_tokens = 0
+        self._prompt_tokens: int | None = 0
+        self._thinking_tokens = 0
         self._generated_tokens = 0
         self._counted = False
         self.finish_reason: FinishReason | None = None
@@ -179,15 +180,20 @@ class TokenStream:
             case GenerationEnd():
                 self._prompt_tokens = event.prompt_tokens
                 self._generated_tokens = event.generated_tokens
+                self._thinking_tokens = event.thinking_tokens
             case Token():
                 self._generated_tokens += 1
+                # Engines that count the prompt report it before the first token.
+                self._prompt_tokens = self._prompt_tokens or None
         return event
 
     def _count_usage(self) -> None:
         if not self._counted:
             self._counted = True
             self._budget.count_call(
-                prompt_tokens=self._prompt_tokens, generated_tokens=self._generated_tokens
+                prompt_tokens=self._prompt_tokens,
+                generated_tokens=self._generated_tokens,
+                thinking_tokens=self._thinking_tokens,
             )
 
 

@@ -44,6 +44,7 @@ ODD_AND_ALIKE = (
 @pytest.mark.parametrize(
     ("dialect", "kind", "chat", "context"),
     [
+        ("generic", LogprobKind.UNKNOWN, ContinuationKind.RESTATED, 4096),
         ("openai", LogprobKind.UNKNOWN, ContinuationKind.RESTATED, 4096),
         ("vllm", LogprobKind.RAW, ContinuationKind.NATIVE, 8192),
         ("sglang", LogprobKind.PROCESSED, ContinuationKind.NATIVE, 8192),
@@ -157,19 +158,22 @@ async def test_a_number_for_no_log_probability_is_a_missing_one(
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_tokens_are_counted_where_the_server_does_not(dialect: str) -> None:
+async def test_tokens_are_counted_where_the_server_does_not_and_prompt_tokens_are_unknown(
+    dialect: str,
+) -> None:
     async with opened(dialect) as both:
         counted = end_of(await write(both.generator))
         both.server.failures.inject(Failure.NO_USAGE)
         end = end_of(await write(both.generator))
-        assert (end.prompt_tokens, end.generated_tokens) == (0, counted.generated_tokens)
+        assert (end.prompt_tokens, end.generated_tokens) == (None, counted.generated_tokens)
 
 
 @pytest.mark.parametrize("dialect", ["vllm", "sglang", "llama_cpp"])
 async def test_the_prompt_tokens_are_reported_before_the_first_token(dialect: str) -> None:
     async with opened(dialect) as both:
         first, second, *_ = events = await write(both.generator)
-        assert first == GenerationStart(end_of(events).prompt_tokens)
+        assert isinstance(first, GenerationStart)
+        assert first.prompt_tokens == end_of(events).prompt_tokens
         assert isinstance(second, Token)
 
 
