@@ -1,7 +1,7 @@
 """Engine ``openai``: an OpenAI-compatible server, such as vLLM, SGLang, llama.cpp or OpenAI."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
@@ -19,6 +19,7 @@ from scaar.core.types import (
     ModelDescription,
 )
 from scaar.generator.call_slots import CallSlots
+from scaar.generator.engines.openai_server.capabilities import capabilities_of
 from scaar.generator.engines.openai_server.chunks import Delta
 from scaar.generator.engines.openai_server.client import open_client
 from scaar.generator.engines.openai_server.failures import NoRoom
@@ -124,6 +125,16 @@ class OpenAiGenerator:
             prompt_profile=self._settings.prompt_profile,
             continuation=self._continuation(served),
             max_concurrent_generations=self._slots.limit,
+        )
+
+    async def server_capabilities(self) -> Mapping[str, str]:
+        """Return the capabilities of the server by name, as a short generation shows them."""
+        model, served = await self.describe_model(), await self._serve()
+        request = replace(_PROBE, max_tokens=16)
+        async with aclosing(self._tried(lambda: self._deltas(served, request))) as deltas:
+            seen = [delta async for delta in deltas]
+        return capabilities_of(
+            served, seen, logprob_kind=model.logprob_kind, continuation=model.continuation
         )
 
     async def _serve(self) -> ServedModel:
