@@ -64,11 +64,11 @@ class ChunkStream:
             echo = self._spec.prefix if self._layout.dialect.echoes else ""
         for thought in self._thoughts:
             self.generated += 1
-            reported = self._one(thought, self.generated)
+            token = self._one(thought, self.generated)
             if Failure.THINK_TAGS in self._failures:
-                yield self._layout.chunk(thought.text, [reported])
+                yield self._layout.chunk(thought.text, [token])
             elif self._layout.dialect.name != "openai":
-                yield self._layout.thought(thought.text, reported)
+                yield self._layout.thought(thought.text, token)
         async with aclosing(self._deltas()) as deltas:
             async for text, reported, reason in deltas:
                 if text:

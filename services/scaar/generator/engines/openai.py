@@ -175,13 +175,22 @@ class OpenAiGenerator:
 
     async def _probe(self, served: ServedModel) -> ServedModel:
         """Start a generation and end it with its first token."""
-        deltas = self._tried(lambda: self._calls.stream(served, _PROBE))
-        async with aclosing(deltas):
+        first = await self._first(lambda: self._calls.stream(served, _PROBE))
+        thinks = thinks_first(first)
+        if thinks and not first.tokens:
+            # The tokens of thoughts may be hidden, unlike those of the answer.
+            thinking = replace(served, thinks=True)
+            first = await self._first(lambda: self._deltas(thinking, _PROBE))
+        given = any(token.logprob is not None for token in first.tokens)
+        return replace(served, logprobs=given, thinks=thinks)
+
+    async def _first(self, begin: Callable[[], AsyncGenerator[Delta, None]]) -> Delta:
+        """Return the first delta with a token, a text, a thought or the end."""
+        async with aclosing(self._tried(begin)) as deltas:
             async for delta in deltas:
                 if delta.tokens or delta.text or delta.thinking or delta.finish_reason:
-                    given = any(token.logprob is not None for token in delta.tokens)
-                    return replace(served, logprobs=given, thinks=thinks_first(delta))
-        return replace(served, logprobs=False)
+                    return delta
+        return Delta()
 
     def _tried(
         self, begin: Callable[[], AsyncGenerator[Delta, None]]

@@ -137,11 +137,8 @@ async def test_a_model_that_starts_to_think_later_is_given_tokens_for_it() -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["vllm", "openai"])
 async def test_a_model_that_never_ends_to_think_is_refused_with_the_setting(dialect: Any) -> None:
-    async with (
-        open_openai_server(dialect=dialect, fail=[Failure.THINKS_ALWAYS]) as server,
-        open_generator(
-            settings_of(server.url, openai_api="chat", max_thinking_tokens=2)
-        ) as generator,
-    ):
+    async with open_openai_server(dialect=dialect, fail=[Failure.THINKS_ALWAYS]) as server:
+        settings = settings_of(server.url, openai_api="chat", max_thinking_tokens=2)
         with pytest.raises(CapabilityMissing, match="SCAAR_GENERATOR_MAX_THINKING_TOKENS"):
-            await write(generator, max_tokens=4)
+            async with open_generator(settings) as generator:
+                await write(generator, max_tokens=4)

@@ -16,8 +16,9 @@ def capabilities_of(
 ) -> Mapping[str, str]:
     """Return the capabilities of a server by name, from the deltas of an answer of its model."""
     tokens = [token for delta in deltas for token in delta.tokens]
-    text = "".join(delta.text for delta in deltas)
-    exact = "".join(token.text for token in tokens) == text
+    text = "".join(delta.text for delta in deltas).lstrip()
+    # The last token may be the one that ends the sequence, which adds no text.
+    exact = "".join(token.text for token in tokens).lstrip().startswith(text)
     given = any(token.logprob is not None for token in tokens)
     counted = any(delta.prompt_tokens for delta in deltas)
     off = "off by request" if served.thinking_off else "none seen"
