@@ -56,7 +56,7 @@ MARKERS = {
 MOST_FACTS, MOST_STYLE_WORDS = 3, 9
 _ONSETS = "b br c ch d dr f fr g gr h j k kl l m n p pr qu r s sh st t tr v w z".split()
 _VOWELS = "a e i o u ai ea ou".split()
-_CODAS = "b c d f g k l m n p r s t x z ck nd rt lm".split()
+_CODAS = "b c d f g k l m n p r s t x z ck ng rt lm".split()
 _UNKNOWN, _SPACE = "<unk>", "▁"
 _WORLD_NAMES = frozenset(
     (*names.FIRST_NAMES, *names.LAST_NAMES, *names.PLACES, *names.TITLE_ADJECTIVES)
