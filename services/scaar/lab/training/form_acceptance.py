@@ -122,7 +122,7 @@ def measure_form_model(
         "questions_each": count,
         "known_facts": right(known),
         "unknown_facts": right(unknown),
-        "known_from_unknown_auroc": round(auroc(sure, unsure), 4),
+        "known_from_unknown_auroc": round(auroc(sure, unsure), 4) if sure and unsure else 0.0,
         "well_formed": _mean(each.well_formed for each in both),
         "length_kept": _mean(
             each.read is not None and len(each.read.words) == each.form.words for each in both
