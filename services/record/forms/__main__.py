@@ -8,8 +8,8 @@ from record.forms.arms import write_contributions
 from record.forms.drafts import write_drafts
 from record.forms.page import write_page
 from record.forms.plan import DRAFTS, MODELS, SEED
-from scaar.core.errors import ScaarError
-from scaar.lab.models import model_folder
+from scaar.core.errors import NotFound, ScaarError
+from scaar.lab.models import LAB_MEANING_ENCODER, model_folder
 from scaar.lab.sentences import FORMS
 from scaar.lab.world import build_world
 
@@ -40,17 +40,26 @@ def main() -> int:
 
 
 def _run(out: Path, drafts: int) -> None:
+    trained = [model for model in MODELS if _is_trained(model)]
+    for missing, model in (
+        (not trained, MODELS[0]),
+        (not _is_trained(LAB_MEANING_ENCODER), LAB_MEANING_ENCODER),
+    ):
+        if missing:
+            text = f"{model} is not trained: run make lab-models MODEL={model} first"
+            raise NotFound(text, model=model)
     world = build_world(SEED)
-    for model in MODELS:
-        if not (model_folder(model) / "model.onnx").exists():
-            print(f"{model}: not trained, left out", flush=True)
-            continue
+    for model in trained:
         for stage, steps in (
             ("drafts", write_drafts(out, model, world, count=drafts)),
             ("contributions", write_contributions(out, model)),
         ):
             for form in steps:
                 print(f"{model}, {stage}: {form.name} ({FORMS.index(form) + 1}/{len(FORMS)})")
+
+
+def _is_trained(model: str) -> bool:
+    return (model_folder(model) / "model.onnx").exists()
 
 
 if __name__ == "__main__":
