@@ -29,7 +29,7 @@ _INCOMPLETE = "the generator's stream ended before its end"
 class DraftedText:
     """A draft, and the place of a sentence in it.
 
-    The sentence begins ``start`` characters, or ``tokens_before`` tokens, after the draft.
+    The sentence begins ``start`` characters, or ``tokens_before`` tokens, after the draft's start.
     ``token_ids`` are empty if they do not cover the text. ``ended`` is whether the model ended its
     text with the draft.
     """
