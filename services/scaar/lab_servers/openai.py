@@ -1,8 +1,8 @@
 """OpenAI-compatible server over the lab's language model, for tests and experiments.
 
-It implements the dialects of vLLM, SGLang, the llama.cpp server and OpenAI, with configurable
-failures. Requests for penalties, several choices, or sampling from less than the whole vocabulary
-are rejected.
+It implements the dialects of vLLM, SGLang, the llama.cpp server and OpenAI, and a generic one, with
+configurable failures. Requests for penalties, several choices, or sampling from less than the whole
+vocabulary are rejected.
 """
 
 import hmac

@@ -1,6 +1,7 @@
 """Last-layer attention of a text, computed in chunks."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,7 +30,7 @@ class AttentionPass:
                 exceed the size of a message.
         """
         self._model = model
-        self._prompt, self._text = read_text(
+        self._prompt, self._text, self._space = read_text(
             model, request.prompt, request.text, request.text_token_ids
         )
         end = sorted(model.end_ids)[:1] if request.ended else []
@@ -71,7 +72,7 @@ class AttentionPass:
         first, last = len(self._prompt), len(self._prompt) + len(self._text)
         received = () if self._most is None else self._most.mean(axis=0, dtype=float)[first:last]
         return Attention(
-            tokens=tokens_of(self._model, self._prompt, self._text),
+            tokens=with_space(self._space, tokens_of(self._model, self._prompt, self._text)),
             prompt_tokens=first,
             weights=tuple(self._weights),
             received=tuple(map(float, received)),
@@ -98,13 +99,27 @@ def tokens_of(
 
 def read_text(
     model: LanguageModel, before: str, text: str, given: Sequence[int]
-) -> tuple[list[int], list[int]]:
-    """Return the token ids of the prompt ``before`` and of the text.
+) -> tuple[list[int], list[int], str]:
+    """Return the token ids of the prompt ``before`` and of the text, and a space.
+
+    It is the space that the text lost when it was decoded.
 
     Given ids are used only if they decode to exactly the text. Given ids without a prompt are read
-    alone, even without a beginning-of-sequence token.
+    alone, even without a beginning-of-sequence token. Some tokenizers, such as Llama 2's, decode
+    them without the space at the start.
     """
     prompt = model.encode(before) if before or not given else []
     if given and TokenText(model.tokenizer, prompt).gives(text, given):
-        return prompt, list(given)
-    return prompt, model.encode_more(text)
+        return prompt, list(given), ""
+    alone = given and not prompt and text.startswith(" ")
+    if alone and TokenText(model.tokenizer).gives(text[1:], given):
+        return prompt, list(given), " "
+    return prompt, model.encode_more(text), ""
+
+
+def with_space(space: str, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """Return the tokens of a text that starts with the space, which the first one gets."""
+    if not space:
+        return tokens
+    moved = [replace(each, start=each.start + 1, end=each.end + 1) for each in tokens]
+    return (replace(moved[0], text=space + moved[0].text, start=0), *moved[1:])

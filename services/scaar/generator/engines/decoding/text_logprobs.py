@@ -1,7 +1,7 @@
 """Log-probabilities of a given text, computed in chunks."""
 
 from scaar.core.types import LogprobsRequest, TextLogprobs, Token
-from scaar.generator.engines.decoding.attention import read_text, tokens_of
+from scaar.generator.engines.decoding.attention import read_text, tokens_of, with_space
 from scaar.generator.engines.decoding.decoder import Array
 from scaar.generator.engines.decoding.language_model import LanguageModel
 from scaar.generator.engines.decoding.next_token import choose, likeliest, named
@@ -31,14 +31,16 @@ class LogprobsPass:
         self._model = model
         self._request = request
         self._named_ids = model.ids_of(request.named_tokens)
-        self._prompt, text = read_text(model, request.prompt, request.text, request.text_token_ids)
+        self._prompt, text, space = read_text(
+            model, request.prompt, request.text, request.text_token_ids
+        )
         self._ids = [*self._prompt, *text]
         check_room("prompt", len(self._ids), model.max_total_tokens)
         check_logprob_count(request, len(text))
         self._texts = TokenText(model.tokenizer, self._prompt)
         # The last token of the prompt predicts the first one of the text.
         self._cache = store.find(self._prompt[:-2]) or model.decoder.begin()
-        tokens = tokens_of(model, self._prompt, text)[len(self._prompt) :]
+        tokens = with_space(space, tokens_of(model, self._prompt, text))[len(self._prompt) :]
         start = tokens[0].start
         self._spans = [
             (each.id, each.text, each.start - start, each.end - start) for each in tokens
