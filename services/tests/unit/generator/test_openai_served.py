@@ -378,7 +378,7 @@ async def test_the_probe_of_an_unlisted_model_ends_with_its_first_token() -> Non
     ):
         await server.ended.wait()
         model = await generator.describe_model()
-        assert (model.model, model.capabilities) == ("b", frozenset())
+        assert (model.model, model.capabilities) == ("b", frozenset({Capability.SAMPLING}))
         assert [request["model"] for request in server.requests] == ["b"]
         assert server.requests[0]["max_tokens"] == 1
 
