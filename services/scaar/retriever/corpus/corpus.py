@@ -1,9 +1,10 @@
 """Reader of passages from a file: JSON lines with ``id``, ``title`` and ``text``, or a ``.tsv``.
 
 Either may be compressed with gzip. ``_id``, as in BEIR, is accepted in place of ``id``, and a
-missing title is empty. ``metadata`` has a text or a list of texts for each field; a field without
-values counts as missing. Other members and blank lines are ignored.
-:mod:`scaar.retriever.corpus.tsv` describes the layout of a ``.tsv``.
+missing title is empty. ``contents``, as in FlashRAG, is accepted in place of title and text: if it
+has several lines, the first one is the title, without the quotes around it. ``metadata`` has a text
+or a list of texts for each field; a field without values counts as missing. Other members and blank
+lines are ignored. :mod:`scaar.retriever.corpus.tsv` describes the layout of a ``.tsv``.
 """
 
 import gzip
@@ -29,7 +30,7 @@ LAYOUTS = (
     'volcano."}, or the name *.tsv and three columns with the header id<TAB>text<TAB>title, such '
     "as 1<TAB>Etna is a volcano.<TAB>Etna"
 )
-"""The two layouts of a file of passages, with a line of each."""
+"""The layouts of a file of passages, with a line of each."""
 _DEFAULT_LIMITS = BuildLimits()
 _GZIP_MAGIC = b"\x1f\x8b"
 
@@ -153,6 +154,8 @@ class CorpusFile:
             raise self._wrong_layout(number, "is not JSON of a passage") from error
         if not isinstance(record, dict):
             raise self._wrong_layout(number, "is not a JSON object")
+        if "text" not in record and isinstance(contents := record.get("contents"), str):
+            return {**record, **_title_and_text(contents)}
         return record
 
     def _fields(self, number: int, text: str) -> Mapping[str, object] | None:
@@ -199,3 +202,12 @@ class CorpusFile:
     def _field(self, number: int, field: str) -> str:
         place = f"{self.path.name} line {number}"
         return f"{place}, {field}" if field else place
+
+
+def _title_and_text(contents: str) -> Mapping[str, str]:
+    """Return title and text of FlashRAG's field ``contents``."""
+    title, line_end, text = contents.partition("\n")
+    if not line_end:
+        return {"text": contents}
+    quoted = len(title) > 1 and title[0] == title[-1] == '"'
+    return {"title": title[1:-1] if quoted else title, "text": text}
