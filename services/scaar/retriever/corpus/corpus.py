@@ -19,7 +19,7 @@ from scaar.core.types import MetadataField, Passage
 from scaar.retriever.build_limits import MAX_BLANK_LINES, BuildLimits
 from scaar.retriever.corpus.tsv import is_tsv, tsv_fields
 from scaar.retriever.metadata import undeclared_fields
-from scaar.retriever.validation import passage_violations
+from scaar.retriever.validation import passage_violations, without_control_characters
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 """Maximum length of a line, which bounds the memory: a passage of maximum length, escaped."""
@@ -39,8 +39,9 @@ class CorpusFile:
     """A file of passages, read once from start to end, within the ``limits``.
 
     ``declared`` are the metadata fields that a passage may have, None for any. Without
-    ``metadata``, the fields of the file are ignored. ``read_bytes`` of ``size_bytes`` have been
-    read so far, and ``passages`` yielded.
+    ``metadata``, the fields of the file are ignored, without ``titles`` its titles. With ``clean``,
+    control characters in titles and texts become spaces; without it, they are errors.
+    ``read_bytes`` of ``size_bytes`` have been read so far, and ``passages`` yielded.
     """
 
     def __init__(
@@ -49,12 +50,16 @@ class CorpusFile:
         *,
         declared: Sequence[str] | None = None,
         metadata: bool = True,
+        titles: bool = True,
+        clean: bool = False,
         limits: BuildLimits = _DEFAULT_LIMITS,
     ) -> None:
         self.path = path
         self._limits = limits
         self.declared = declared
         self._takes_metadata = metadata
+        self._takes_titles = titles
+        self._clean = clean
         self.passages = 0
         self.read_bytes = 0
         self.size_bytes = 0
@@ -126,10 +131,8 @@ class CorpusFile:
             return None
         passage = Passage(
             id=self._text(number, "id", record.get("id", record.get("_id"))),
-            title=self._text(
-                number, "title", "" if (title := record.get("title")) is None else title
-            ),
-            text=self._text(number, "text", record.get("text")),
+            title=self._cleaned(self._title(number, record)),
+            text=self._cleaned(self._text(number, "text", record.get("text"))),
             metadata=self._metadata(number, record.get("metadata")),
         )
         wrong = passage_violations(passage)
@@ -167,6 +170,13 @@ class CorpusFile:
             text = "must be id, text, title in the first line, and only there"
             raise self._wrong_layout(number, text)
         return fields
+
+    def _title(self, number: int, record: Mapping[str, object]) -> str:
+        title = record.get("title")
+        return "" if title is None or not self._takes_titles else self._text(number, "title", title)
+
+    def _cleaned(self, text: str) -> str:
+        return without_control_characters(text) if self._clean else text
 
     def _text(self, number: int, field: str, value: object) -> str:
         if value is None:

@@ -59,6 +59,14 @@ def test_metadata_is_a_text_or_several_for_each_field(tmp_path: Path) -> None:
     assert list(left_out) == [Passage("a", "", "x")]
 
 
+def test_control_characters_and_titles_are_left_out_on_request(tmp_path: Path) -> None:
+    write(tmp_path, b'{"id": "a", "title": "T\\u0019", "text": "x\\u0000y\\tz"}')
+    cleaned = CorpusFile(tmp_path / "c.jsonl", clean=True)
+    assert list(cleaned) == [Passage("a", "T ", "x y\tz")]
+    untitled = CorpusFile(tmp_path / "c.jsonl", clean=True, titles=False)
+    assert list(untitled) == [Passage("a", "", "x y\tz")]
+
+
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
