@@ -30,8 +30,8 @@ async def rank(
     changes neither their scores nor their order. ``on_ranked`` is called after each topic.
 
     Raises:
-        InvalidRequest: the depth is not 1 to 1,000, or the ids of so many passages are too long for
-            the exclusions of a search.
+        InvalidRequest: the depth is not 1 to 1,000, or the ids of the passages found are too long
+            for the exclusions of a search.
     """
     check_depth(depth)
     found: dict[str, Ranking] = {}
