@@ -32,6 +32,9 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "triggers": "--trigger",
         "queries": "--query",
         "work": "--work",
+        "qrels": "--qrels",
+        "measures": "--measures",
+        "depth": "--depth",
         "cache_generations": "--cache-generations",
     }
 )
