@@ -17,6 +17,7 @@ from scaar.cli.eval.report import join, report
 from scaar.cli.eval.run import RunOptions, takes_run_options
 from scaar.cli.eval.service import cancel, list_evaluations, resume, watch
 from scaar.cli.eval.show import show
+from scaar.cli.eval.skr import fit_skr
 from scaar.cli.eval.table import score_and_report
 from scaar.cli.eval.worker import worker
 from scaar.cli.tables import Format
@@ -134,6 +135,7 @@ app.command()(export)
 app.command()(join)
 app.command("import")(import_results)
 app.command()(queries)
+app.command("fit-skr")(fit_skr)
 app.add_typer(longtail_app, name="longtail")
 app.command("list")(list_evaluations)
 app.command()(watch)

@@ -1,0 +1,1 @@
+"""Gates and routers, trained on answers without and with retrieval, and compared."""
