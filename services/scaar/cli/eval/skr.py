@@ -9,13 +9,10 @@ from rich.console import Console
 from scaar.cli.eval import options
 from scaar.cli.tables import Column, Format, Table, number, print_table
 from scaar.core.distributions import library_required
-from scaar.core.errors import InvalidRequest
 from scaar.core.gates.skr import NEIGHBOURS
 from scaar.core.gates.skr_json import skr_to_json
 from scaar.evaluator.store.files import write_whole
 from scaar.evaluator.studies.gates.answered import read_answered
-
-
 
 
 def fit_skr(

@@ -100,9 +100,7 @@ def _of_results(results: Results) -> tuple[AnsweredQuestion, ...]:
         retrieved, _ = scores[settings[SINGLE_ROUND.name], question.id]
         if not without.failed and not retrieved.failed:
             name = results.evaluation.dataset.name
-            found.append(
-                AnsweredQuestion(name, question, without.values, retrieved.values, answer)
-            )
+            found.append(AnsweredQuestion(name, question, without.values, retrieved.values, answer))
     return tuple(found)
 
 
@@ -139,6 +137,8 @@ def _scored(
 
     def scores(field: str) -> Mapping[str, float]:
         answer = record.text(field)
-        return score_of(question, Prediction("", question.id, answer, answer, _NOTHING), kind).values
+        return score_of(
+            question, Prediction("", question.id, answer, answer, _NOTHING), kind
+        ).values
 
     return scores

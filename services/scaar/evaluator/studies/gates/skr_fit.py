@@ -22,7 +22,9 @@ def fit_skr(
     """
     labelled = [each for each in answered if each.benefit]
     if len(labelled) < neighbours:
-        text = f"retrieval changes {len(labelled)} answers of {len(answered)}: answer more questions"
+        text = (
+            f"retrieval changes {len(labelled)} answers of {len(answered)}: answer more questions"
+        )
         raise InvalidRequest.of("SOURCE", f"must have {neighbours} labelled questions, and {text}")
     vectors = encoder.encode([each.question.question for each in labelled])
     return SkrGate(
