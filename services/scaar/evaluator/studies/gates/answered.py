@@ -76,15 +76,15 @@ def read_answered(source: str, prefix: str = "") -> tuple[AnsweredQuestion, ...]
 def _of_results(results: Results) -> tuple[AnsweredQuestion, ...]:
     settings = {NO_RETRIEVAL.name: "", SINGLE_ROUND.name: ""}
     for name in settings:
-        found = [
+        labels = [
             each.label
             for each in results.evaluation.settings
             if each.policy.name == name and each.policy.overrides.gate is None
         ]
-        if len(found) != 1:
-            text = f"must have one setting of {name} without a gate, not {len(found)}"
+        if len(labels) != 1:
+            text = f"must have one setting of {name} without a gate, not {len(labels)}"
             raise InvalidRequest.of("SOURCE", text)
-        settings[name] = found[0]
+        (settings[name],) = labels
     if results.missing:
         text = f"lacks {results.missing} predictions: finish the evaluation first"
         raise InvalidRequest.of("SOURCE", text)

@@ -20,7 +20,7 @@ def vectors_of(encoder: SentenceEncoder, questions: Sequence[str], folder: Path)
     digest = hashlib.sha256("\n".join((encoder.revision, *questions)).encode()).hexdigest()
     path = folder / f"vectors-{digest[:12]}.npy"
     if path.is_file():
-        return np.load(path)
+        return np.asarray(np.load(path))
     found = of_length_1(encoder.encode(questions))
     make_folder(folder)
     with path.open("wb") as file:
