@@ -11,6 +11,7 @@ from scaar.cli.eval import options
 from scaar.cli.eval.compare import compare
 from scaar.cli.eval.export import export, import_results
 from scaar.cli.eval.fields import named_by_options
+from scaar.cli.eval.gates import gates
 from scaar.cli.eval.longtail import app as longtail_app
 from scaar.cli.eval.queries import queries
 from scaar.cli.eval.report import join, report
@@ -135,6 +136,7 @@ app.command()(export)
 app.command()(join)
 app.command("import")(import_results)
 app.command()(queries)
+app.command()(gates)
 app.command("fit-skr")(fit_skr)
 app.add_typer(longtail_app, name="longtail")
 app.command("list")(list_evaluations)
