@@ -10,10 +10,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from scaar.cli.eval import options
 from scaar.cli.tables import Column, Format, Table, print_table
 from scaar.core.distributions import library_required
+from scaar.evaluator.studies.gates import REPEATS
 from scaar.evaluator.studies.gates.answered import read_answered
-
-_REPEATS = 3
-"""Default number of repetitions."""
 
 
 def gates(
@@ -26,7 +24,7 @@ def gates(
     repeats: Annotated[
         int,
         typer.Option(metavar="N", min=1, max=100, help="Repetitions of the cross-validation."),
-    ] = _REPEATS,
+    ] = REPEATS,
     output: Format = None,
 ) -> None:
     """Train gates on answered questions, and compare them on questions that they have not seen.

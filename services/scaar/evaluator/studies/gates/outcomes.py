@@ -194,20 +194,16 @@ class GateOutcomes:
 
     def _retrieved(self, label: str) -> tuple[Floats, Mapping[float, Floats]]:
         """Return how often a row retrieves for each question, by itself and at each share."""
+        if label in self.choices:
+            return self.choices[label].own, self.choices[label].at
         at = self.judged.positions
-        ones: Floats = np.ones(len(at))
-        match label:
-            case "never" | "always":
-                own = ones * float(label == ALWAYS)
-                return own, dict.fromkeys(SHARES, own)
-            case "random":
-                return ones * 0.5, {share: ones * share for share in SHARES}
-            case "oracle":
-                gain = (self.sample.retrieved - self.sample.without)[at]
-                own = np.where(gain > 0, 1.0, 0.0)
-                return own, {share: top(gain, share) for share in SHARES}
-            case _:
-                return self.choices[label].own, self.choices[label].at
+        gain = (self.sample.retrieved - self.sample.without)[at]
+        if label == ORACLE:
+            return np.where(gain > 0, 1.0, 0.0), {share: top(gain, share) for share in SHARES}
+        if label == RANDOM:
+            return np.full(len(at), 0.5), {share: np.full(len(at), share) for share in SHARES}
+        own = np.full(len(at), 1.0 if label == ALWAYS else 0.0)
+        return own, dict.fromkeys(SHARES, own)
 
     def _f1(self, retrieved: Floats) -> Floats:
         at = self.judged.positions

@@ -11,12 +11,13 @@ from scaar.evaluator.report.files import to_csv, to_json
 from scaar.evaluator.report.markdown import to_markdown
 from scaar.evaluator.report.model import Report
 from scaar.evaluator.store.files import write_texts
+from scaar.evaluator.studies.gates import REPEATS
 from scaar.evaluator.studies.gates.answered import AnsweredQuestion
 from scaar.evaluator.studies.gates.candidates import gates_of
 from scaar.evaluator.studies.gates.report import compared, compose
 from scaar.evaluator.studies.gates.sample import sample_of
-from scaar.evaluator.studies.gates.scenarios import Progress, scenarios
-from scaar.evaluator.studies.gates.validation import INNER_FOLDS, REPEATS
+from scaar.evaluator.studies.gates.scenarios import scenarios
+from scaar.evaluator.studies.gates.validation import INNER_FOLDS, Progress
 from scaar.evaluator.studies.gates.vectors import vectors_of
 from scaar.evaluator.studies.tuning.folds import FOLDS
 

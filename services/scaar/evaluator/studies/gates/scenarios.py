@@ -1,16 +1,19 @@
 """The scenarios of a comparison: what gates are trained on, and which questions they judge."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from scaar.evaluator.studies.gates.candidates import Gate
 from scaar.evaluator.studies.gates.sample import GateSample, Positions
-from scaar.evaluator.studies.gates.validation import Judged, cross_validated, transferred
+from scaar.evaluator.studies.gates.validation import (
+    Judged,
+    Progress,
+    cross_validated,
+    transferred,
+)
 
-Progress = Callable[[float], None]
-"""Called with the finished share of the work, in [0, 1]."""
 _TRANSFER_SHARE = 0.05
 """The approximate share of the work that one transfer takes."""
 

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from scaar.evaluator.statistics.table import Floats
+from scaar.evaluator.studies.gates import REPEATS
 from scaar.evaluator.studies.gates.candidates import Gate
 from scaar.evaluator.studies.gates.learners import Fit, Learner, LogisticLearner
 from scaar.evaluator.studies.gates.sample import GateSample, Positions
 from scaar.evaluator.studies.gates.target import Target
 from scaar.evaluator.studies.tuning.folds import FOLDS, fold_of
 
-REPEATS = 3
-"""The default number of repetitions, each with other folds."""
 INNER_FOLDS = 3
 Progress = Callable[[float], None]
 """Called with the finished share of the work, in [0, 1]."""
