@@ -41,8 +41,13 @@ class OrchestratorSettings(ServiceSettings):
     more calls, but fewer generated tokens that are discarded. The answers are the same."""
 
     gate_file: Path | None = None
-    """Path to the model of the gate ``gece_proxy``, written by ``scaar eval longtail fit``. Without
-    it, requests that enable the gate are rejected."""
+    """Path to the file of a gate: of ``gece_proxy``, written by ``scaar eval longtail fit``, or of
+    ``skr``, written by ``scaar eval fit-skr``. Without it, requests that enable a gate are
+    rejected."""
+
+    gate_encoder: Path | None = None
+    """Folder of the sentence encoder of the gate ``skr``, the one that its file was written with.
+    The gate runs it in the orchestrator's process, which needs the extra ``scorer``."""
 
     policy_folder: Path | None = None
     """Path to a folder of policy artefacts, files ``*.json`` written by ``scaar tune``. Requests

@@ -6,12 +6,13 @@ from scaar.core.errors import DataCorrupt
 from scaar.core.gates.gate import GateJudgement, QuestionGate
 from scaar.core.gates.gate_json import GateDocument
 from scaar.core.gates.proxy_json import read_proxy
+from scaar.core.gates.skr_json import read_skr
 from scaar.core.registry import Registry
 
 __all__ = ["GATES", "GateJudgement", "QuestionGate", "read_gate"]
 
 GATES = Registry[Callable[[GateDocument], QuestionGate]](
-    "gate", "scaar.gates", Callable, {"gece_proxy": read_proxy}
+    "gate", "scaar.gates", Callable, {"gece_proxy": read_proxy, "skr": read_skr}
 )
 """Each returns the gate of a file, or raises DataCorrupt."""
 
