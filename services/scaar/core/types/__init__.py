@@ -22,9 +22,11 @@ from scaar.core.types.artefacts import (
     ExpectedCost,
     Interval,
     LabelKind,
+    LatencyFigures,
     PolicyArtefact,
     RiskFigures,
     TuningConditions,
+    UnitTime,
 )
 from scaar.core.types.catalog import (
     ArtefactDescription,
@@ -135,6 +137,7 @@ __all__ = [
     "Interval",
     "JudgedWord",
     "LabelKind",
+    "LatencyFigures",
     "LearnedTrigger",
     "LogprobKind",
     "MetadataField",
@@ -171,6 +174,7 @@ __all__ = [
     "TopToken",
     "Truncation",
     "TuningConditions",
+    "UnitTime",
     "Usage",
     "VectorMetric",
     "Word",
