@@ -9,7 +9,8 @@ from record.ceiling import is_frontier
 from record.pool import Pool, System
 from scaar.evaluator.report.cells import measure_title, number, text
 from scaar.evaluator.report.model import Cell, Column, Table
-from scaar.evaluator.statistics.cost_model import PARTS, UNITS, CostModel
+from scaar.evaluator.statistics.cost_model import CostModel
+from scaar.evaluator.statistics.cost_units import PARTS, UNITS
 from scaar.evaluator.statistics.table import Floats, ScoreTable
 from scaar.evaluator.statistics.variants import variant_name
 

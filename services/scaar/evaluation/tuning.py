@@ -34,7 +34,7 @@ from scaar.evaluation.questions import QuestionSample
 from scaar.evaluator.datasets.lab import LAB
 from scaar.evaluator.records import Setting
 from scaar.evaluator.specification import template_of
-from scaar.evaluator.statistics.cost_model import UNITS
+from scaar.evaluator.statistics.cost_units import UNITS
 from scaar.evaluator.studies.tuning.candidates import (
     QUERY_NAMES,
     TRIGGER_NAMES,
@@ -68,7 +68,7 @@ class TuningOptions:
 
     ``labels`` are what learned triggers predict; the default is all that the data sets have.
     ``latency_weight`` is the quality that a second of an answer is worth, and ``unit_times_ms`` the
-    times of units of usage (:data:`~scaar.evaluator.statistics.cost_model.UNITS`) that are not
+    times of units of usage (:data:`~scaar.evaluator.statistics.cost_units.UNITS`) that are not
     measured. ``curve_sizes`` are the numbers of questions of a learning curve.
     """
 

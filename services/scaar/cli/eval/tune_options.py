@@ -9,7 +9,7 @@ import typer
 
 from scaar.cli.eval.options import names_of
 from scaar.core.errors import InvalidRequest, Violation
-from scaar.evaluator.statistics.cost_model import UNITS
+from scaar.evaluator.statistics.cost_units import UNITS
 from scaar.evaluator.studies.tuning.candidates import Label
 
 Triggers = Annotated[

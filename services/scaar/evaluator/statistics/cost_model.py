@@ -12,23 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scaar.evaluator.statistics.table import SCORED_SENTENCES, Floats
-
-SEARCHES = "searches"
-PARTS: Mapping[str, tuple[str, ...]] = {
-    "generation_ms": ("llm_calls", "prompt_tokens", "generated_tokens"),
-    "retrieval_ms": (SEARCHES,),
-    "scoring_ms": (SCORED_SENTENCES,),
-}
-"""The columns of times, and those of the usage that they follow from."""
-UNITS = {
-    "llm_calls": "model call",
-    "prompt_tokens": "token read",
-    "generated_tokens": "token written",
-    SEARCHES: "search",
-    SCORED_SENTENCES: "scored sentence",
-}
-"""The units of usage by their columns."""
+from scaar.evaluator.statistics.cost_units import PARTS, SEARCHES
+from scaar.evaluator.statistics.table import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from scaar.core.policies.requirements import uses_contributions
 from scaar.core.types import PolicyRequest
 from scaar.evaluator.execution.progress import RunProgress
 from scaar.evaluator.records import Setting
-from scaar.evaluator.statistics.cost_model import SEARCHES, fit
-from scaar.evaluator.statistics.table import SCORED_SENTENCES, Floats
+from scaar.evaluator.statistics.cost_model import fit
+from scaar.evaluator.statistics.cost_units import SCORED_SENTENCES, SEARCHES
+from scaar.evaluator.statistics.table import Floats
 from scaar.evaluator.studies.tuning.candidates import Candidate
 from scaar.evaluator.studies.tuning.drafting import Sample, answer_of
 from scaar.evaluator.studies.tuning.records import TimedAnswer, Trajectory, TunedQuestion
@@ -28,7 +29,7 @@ class Latency:
     """The time of answers as part of an objective.
 
     ``weight`` is the quality that a second of an answer is worth, and ``times_ms`` the time of each
-    unit of usage (:data:`~scaar.evaluator.statistics.cost_model.UNITS`).
+    unit of usage (:data:`~scaar.evaluator.statistics.cost_units.UNITS`).
     """
 
     weight: float

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from scaar.evaluator.execution.progress import NoProgress
-from scaar.evaluator.statistics.cost_model import UNITS
+from scaar.evaluator.statistics.cost_units import UNITS
 from scaar.evaluator.studies.tuning.candidates import Candidate, Label
 from scaar.evaluator.studies.tuning.control import ChosenPolicy, choose_policy
 from scaar.evaluator.studies.tuning.drafting import PlannedAnswer
