@@ -139,7 +139,7 @@ def test_measured_times_are_stored_so_that_a_tuning_resumes_with_the_same_result
     assert (again.status, again.out) == (0, first.out)
     assert out.read_bytes() == artefact
     labelled = [json.loads(line) for line in drafts.read_text().splitlines()]
-    assert {each["wrong"] for each in labelled} == {True, False}
+    assert {True, False} <= {each["wrong"] for each in labelled}
     assert any(each["gain"] > 0 for each in labelled)
     assert all({"surprisal_max", "words"} <= each["signals"].keys() for each in labelled)
     assert all("perplexity" in each["scores"] for each in labelled)
