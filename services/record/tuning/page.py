@@ -19,7 +19,7 @@ _HEAD = """\
 Each model of the lab ships with a [tuned policy](policies.md#tuned-policies), `tuned-1.4`, which \
 was chosen on the worlds 11 and 12.
 This page compares it with every published policy on worlds that nothing was chosen on; \
-[results](results.md) has the first model.
+[results](results.md) has `lab-lm`.
 
 Every number and every sentence between a command and the next heading is computed from saved \
 predictions.

@@ -1,16 +1,15 @@
 """The plan: the published policies and the tuned one with each model, on unseen worlds."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from record.ceiling import DEPLOYED
-from record.plan import SHIPPED, SHIPPED_PARTS, Entry
+from record.plan import SHIPPED, SHIPPED_PARTS, WORLD_QUESTIONS, Entry
 from record.pool import TUNED
-from scaar.lab.models import LAB_LM, LANGUAGE_MODELS
 
-MODELS = tuple(each for each in LANGUAGE_MODELS if each != LAB_LM)
-"""The models; the results of record have the first one."""
-WORLDS: Mapping[int, int] = {4_001: 75, 4_002: 40, 4_003: 40}
-"""Number of questions of each world, on which nothing was chosen."""
+MODELS = ("lab-lm-b", "lab-lm-confident")
+"""The models with a tuned policy; the results of record have the first one."""
+WORLDS = (4_001, 4_002, 4_003)
+"""Worlds that nothing was chosen on, by their seeds."""
 
 
 def plan() -> tuple[Entry, ...]:
@@ -20,15 +19,16 @@ def plan() -> tuple[Entry, ...]:
 
 def _of_model(model: str) -> Iterator[Entry]:
     """Yield the published policies as the model recommends them, and the tuned one."""
-    for seed, limit in WORLDS.items():
-        yield Entry(name=f"{model}/{DEPLOYED}-{seed}", limit=limit, model=model, seed=seed)
+    for seed in WORLDS:
+        deployed = f"{model}/{DEPLOYED}-{seed}"
+        yield Entry(name=deployed, limit=WORLD_QUESTIONS, model=model, seed=seed)
         yield Entry(
             name=f"{model}/{TUNED}-{seed}",
-            limit=limit,
+            limit=WORLD_QUESTIONS,
             policies=("perplexity",),
             tuned=(SHIPPED,),
             values=SHIPPED_PARTS,
-            grid=2,
+            grid=4,
             model=model,
             seed=seed,
         )

@@ -73,8 +73,8 @@ def test_every_model_but_the_first_is_compared_on_every_world() -> None:
     tuned = entries[1].settings()[-1].policy
     assert (tuned.artefact, tuned.overrides.top_k) == ("tuned-1.4", 1)
     assert command_of(entries[1], ".tuning") == (
-        "SCAAR_GENERATOR_MODEL=lab-lm-b scaar eval run --dataset lab --seed 4001 --limit 75 "
+        "SCAAR_GENERATOR_MODEL=lab-lm-b scaar eval run --dataset lab --seed 4001 --limit 300 "
         "--policies perplexity,tuned-1.4 --set query=current_sentence --set top_k=1 "
-        "--set mask_below=0.8 --grid 2 --cache-generations --skip-unserved "
+        "--set mask_below=0.8 --grid 4 --cache-generations --skip-unserved "
         "--out .tuning/lab-lm-b/tuned-4001"
     )

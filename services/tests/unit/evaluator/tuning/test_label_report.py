@@ -10,7 +10,7 @@ from scaar.evaluator.studies.tuning.target import Target
 
 from .simulated import BENEFIT, LEARNED, SUM, SimulatedModel, questions
 
-ASKED = questions(240)
+ASKED = questions(120)
 
 
 async def report(*candidates: Candidate) -> LabelReport | None:
