@@ -14,6 +14,7 @@ from scaar.cli.eval.fields import named_by_options
 from scaar.cli.eval.longtail import app as longtail_app
 from scaar.cli.eval.queries import queries
 from scaar.cli.eval.report import join, report
+from scaar.cli.eval.router import app as router_app
 from scaar.cli.eval.run import RunOptions, takes_run_options
 from scaar.cli.eval.service import cancel, list_evaluations, resume, watch
 from scaar.cli.eval.show import show
@@ -141,6 +142,7 @@ app.command()(join)
 app.command("import")(import_results)
 app.command()(queries)
 app.add_typer(longtail_app, name="longtail")
+app.add_typer(router_app, name="router")
 app.command("list")(list_evaluations)
 app.command()(watch)
 app.command()(resume)

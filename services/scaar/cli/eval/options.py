@@ -221,7 +221,7 @@ Gates = Annotated[
     typer.Option(
         "--gate",
         metavar="NAME[:THRESHOLD],...",
-        help="Also evaluate each retrieving policy behind a gate: "
+        help="Also evaluate each retrieving policy behind a gate, or a router: "
         f"{', '.join(GATES.built_in)}. Default threshold: that of the gate's file.",
         show_default=False,
         autocompletion=complete_gates,

@@ -35,9 +35,8 @@ def needs_scorer(request: PolicyRequest) -> bool:
 
 
 def capabilities(policy: EffectivePolicy) -> frozenset[Capability]:
-    """Return the capabilities that the policy needs of a generator."""
-    needs = _capabilities(policy.trigger, policy.query.formulation, policy.learned)
-    return needs if policy.gate is None else needs | {Capability.LOGPROBS}
+    """Return the capabilities that the policy needs of a generator, without those of its gate."""
+    return _capabilities(policy.trigger, policy.query.formulation, policy.learned)
 
 
 def served_by(model: ModelDescription) -> tuple[str, ...]:
