@@ -50,6 +50,7 @@ class Database:
         self._writes = engine
         self._reads = engine.execution_options(**{_READS: True})
         self._running: set[asyncio.Task[Any]] = set()
+        self._closing = False
         self._trial: asyncio.Task[None] | None = None
         self._written_at = -math.inf
 
@@ -100,7 +101,13 @@ class Database:
         """Await the work, which runs to its end even if its caller is cancelled.
 
         A cancelled statement would cost its connection.
+
+        Raises:
+            BackendUnavailable: the database is being closed.
         """
+        if self._closing:
+            work.close()
+            raise BackendUnavailable(_UNAVAILABLE, detail=f"{self.name}: closed")
         task = asyncio.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._ended)
@@ -113,7 +120,8 @@ class Database:
             task.exception()
 
     async def close(self) -> None:
-        """Wait for running work, and close every connection."""
+        """Refuse new work, wait for running work, and close every connection."""
+        self._closing = True
         await asyncio.gather(*self._running, return_exceptions=True)
         await self._writes.dispose()
 

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from scaar.core.errors import Overloaded
+from scaar.core.errors import BackendUnavailable, Overloaded
 from scaar.evaluator.store.database.database import Database, open_database
 from scaar.evaluator.store.database.evaluations import (
     NewEvaluation,
     add_evaluation,
     get_evaluation,
+    running_evaluations,
 )
 from scaar.evaluator.store.database.migration import upgrade
 from scaar.testing.evaluations import QUESTIONS
@@ -53,3 +54,27 @@ async def test_the_error_of_abandoned_work_is_not_logged(
     del writing
     gc.collect()
     assert message == []
+
+
+@pytest.mark.filterwarnings("error::sqlalchemy.exc.SAWarning", "error::ResourceWarning")
+async def test_work_that_starts_while_the_database_closes_is_refused_without_a_connection(
+    tmp_path: Path,
+) -> None:
+    url = f"sqlite:///{tmp_path}/evaluations.sqlite"
+    refused = asyncio.Event()
+
+    async def reader(database: Database) -> None:
+        for _ in range(1_000):
+            try:
+                await running_evaluations(database)
+            except BackendUnavailable:
+                refused.set()
+                return
+
+    async with open_database(url) as database:
+        await upgrade(database)
+        reading = asyncio.create_task(reader(database))
+        await asyncio.sleep(0.01)
+    await reading
+    assert refused.is_set()
+    gc.collect()
