@@ -214,7 +214,8 @@ async def test_only_a_gate_that_judges_a_draft_needs_log_probabilities() -> None
     closed = replace(SCRIPTED_MODEL, capabilities=frozenset())
     router = Router("single_round", policies=("no_retrieval", "single_round"))
     made = Parts(ScriptedGenerator(UNSURE_OF_PARIS, model=closed))
-    (judged,) = only(GateJudged, await events_of(made, gated("flare"), router))
+    # The policy of the request, which this model could not serve, does not answer.
+    (judged,) = only(GateJudged, await events_of(made, gated("dragin"), router))
     assert judged.policy == "single_round"
     with pytest.raises(CapabilityMissing, match="policy single_round needs logprobs"):
         await events_of(made, gated("single_round"))
