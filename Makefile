@@ -7,6 +7,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # PyTorch takes 5 GB on disk, so the tests that need it have a separate environment.
 TRANSFORMERS := .venv-transformers
+# The same packages but for transformers 5, which is installed over them.
+TRANSFORMERS_5 := .venv-transformers-5
 # MkDocs and its plugins, which no test needs.
 DOCS := .venv-docs
 # The client, the embedded engines and their tests, without the servers' libraries.
@@ -63,7 +65,8 @@ test-embedded: $(EMBEDDED)/.test ## run the client and the embedded engines with
 	  contract/test_bm25s_retriever.py lab_models/test_generator_onnx.py lab_models/test_generator.py \
 	  lab_models/test_scorer.py lab_models/test_ask.py)
 
-test-transformers: $(TRANSFORMERS)/.test ## compare the lab models and an English encoder with transformers (6 GB to install)
+test-transformers: $(TRANSFORMERS)/.test $(TRANSFORMERS_5)/.test ## compare the lab models and an English encoder with transformers 4, the tokenizers also with 5 (6 GB to install)
+	@$(TRANSFORMERS_5)/bin/python -m pytest integration_tests/transformers/test_tokenizers.py
 	@$(TRANSFORMERS)/bin/python -m pytest integration_tests/transformers
 
 test-go: $(VENV)/.dev ## run the Go example of docs/clients.md (needs Go and its module proxy)
@@ -200,7 +203,7 @@ lab-models: $(VENV)/.train ## train the lab models from scratch (an hour on two 
 	@$(BIN)/python -m scaar.lab.training
 
 clean: ## remove the environments and caches
-	rm -rf $(VENV) $(TRANSFORMERS) $(DOCS) $(EMBEDDED) .site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist
+	rm -rf $(VENV) $(TRANSFORMERS) $(TRANSFORMERS_5) $(DOCS) $(EMBEDDED) .site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist
 	find services proto -name __pycache__ -type d -prune -exec rm -rf {} +
 
 %/.made:
@@ -241,6 +244,15 @@ $(VENV)/.lock: $(VENV)/.dev
 $(TRANSFORMERS)/.test: $(TRANSFORMERS)/.made $(PINS)
 	@echo 'Installing scaar, transformers and PyTorch into $(TRANSFORMERS)'
 	$(call install,all train transformers english-encoder test)
+	@touch $@
+
+$(TRANSFORMERS_5)/.test: $(TRANSFORMERS_5)/.made $(TRANSFORMERS)/.test integration_tests/transformers/requirements.txt
+	@echo 'Installing transformers 5 into $(TRANSFORMERS_5), over the packages of $(TRANSFORMERS)'
+	@base=$$($(TRANSFORMERS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
+	  own=$$($(@D)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
+	  echo "import site; site.addsitedir('$$base')" > "$$own/base.pth"
+	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps --require-hashes \
+	  --requirement integration_tests/transformers/requirements.txt
 	@touch $@
 
 $(DOCS)/.site: $(DOCS)/.made $(PINS)

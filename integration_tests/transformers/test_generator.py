@@ -134,7 +134,7 @@ async def test_without_attention_the_model_says_so() -> None:
             await generator.attend(AttendRequest("a", " b"))
 
 
-@pytest.mark.parametrize("policy", ["scaar", "flare", "ircot"])
+@pytest.mark.parametrize("policy", ["scaar", "flare", "ircot", "dragin_reference"])
 async def test_the_loop_answers_as_with_the_onnx_engine(engines, policy: str) -> None:
     passages = [Passage(each.id, each.title, each.text) for each in PASSAGES.values()]
     answers: list[list[str]] = [[], []]

@@ -12,6 +12,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen2ForCausalLM
 from scaar.core.types import GenerateRequest, Token
 from scaar.generator.engines.decoding.continuation import Continuation
 from scaar.generator.engines.decoding.prefix_store import PrefixStore
+from scaar.generator.engines.decoding.torch_decoder import TorchDecoder
 from scaar.lab import layout
 from scaar.lab.models import LAB_LM, model_folder
 from scaar.lab.passages import passages_of
@@ -111,6 +112,16 @@ def test_attention_of_the_last_layer_agrees(answered, model, language_model):
     decoder = language_model.decoder
     _, weights, _ = decoder.step_attending(ids, decoder.begin())
     np.testing.assert_allclose(weights, expected, atol=1e-5)
+
+
+def test_the_attention_that_each_head_receives_agrees(answered, model, language_model):
+    ids = [token.id for token in answered.ours]
+    with torch.no_grad():
+        attentions = model(torch.tensor([ids]), output_attentions=True).attentions
+    expected = attentions[-1][0].amax(dim=1).numpy()
+    for decoder in (language_model.decoder, TorchDecoder(model, gives_attention=True)):
+        most, _ = decoder.step_attended(ids, decoder.begin())
+        np.testing.assert_allclose(most, expected, atol=1e-5)
 
 
 def test_a_text_that_fills_the_context_is_read_alike(model, language_model):

@@ -1,4 +1,4 @@
-"""The tokenizers that ship: transformers reads any text as the engines do.
+"""The tokenizers that ship: transformers 4 and 5 read any text as the engines do.
 
 The engines read what looks like a special token as ordinary text; in transformers this is
 ``split_special_tokens``.
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
 from scaar.lab import layout
-from scaar.lab.models import LAB_CROSS_ENCODER, LAB_LM, model_folder
+from scaar.lab.models import LAB_CROSS_ENCODER, LAB_LM, LANGUAGE_MODELS, model_folder
 from scaar.lab.passages import passages_of
 from scaar.lab.questions import draw_questions
 from scaar.lab.world import build_world
@@ -30,6 +30,11 @@ TEXTS = {
 }
 
 some_texts = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+
+
+@pytest.fixture(scope="module", params=LANGUAGE_MODELS)
+def of_any_language_model(request):
+    return AutoTokenizer.from_pretrained(model_folder(request.param), split_special_tokens=True)
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +65,8 @@ def check_pair(theirs, cross_encoder, text, other):
 
 
 @some_texts
-def test_the_language_model_reads_a_text_alike(of_language_model, language_model, text):
-    check_text(of_language_model, language_model, text)
+def test_the_language_models_read_a_text_alike(of_any_language_model, language_model, text):
+    check_text(of_any_language_model, language_model, text)
 
 
 @given(text=st.text())

@@ -9,7 +9,7 @@ from scaar.core.policies.checks import combination_of
 from scaar.core.policies.settings import SETTINGS, Origin, PolicySetting
 from scaar.core.queries import FORMULATIONS
 from scaar.core.triggers import TRIGGERS
-from scaar.core.types import Moment, PolicyOverrides
+from scaar.core.types import AttentionSpan, Moment, PolicyOverrides
 
 JUDGING = "the policies that judge"
 _ELSEWHERE = {
@@ -69,6 +69,8 @@ def _accepting(setting: PolicySetting) -> str:
 def _requires(setting: PolicySetting) -> str:
     if setting.gates:
         return "`gate`"
+    if setting.spans:
+        return _any_of("attention_span", setting.spans, AttentionSpan)
     return _any_of("trigger", setting.triggers, TRIGGERS) or _any_of(
         "query", setting.queries, FORMULATIONS
     )

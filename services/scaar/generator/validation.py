@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from scaar.core.errors import CapabilityMissing, InvalidRequest, PromptTooLong, Violation
-from scaar.core.types import AttendRequest, GenerateRequest
+from scaar.core.types import AttendRequest, AttentionKind, GenerateRequest
 
 MAX_NEW_TOKENS = 1024
 MAX_STOP_STRINGS = 16
@@ -55,6 +55,8 @@ def check_attend(request: AttendRequest, *, vocabulary: int) -> None:
     ]
     if not request.text:
         wrong.append(Violation("text", "must not be empty"))
+    if request.ended and request.attention is not AttentionKind.MAX_THEN_MEAN:
+        wrong.append(Violation("ended", f"needs the attention {AttentionKind.MAX_THEN_MEAN}"))
     if wrong:
         raise InvalidRequest(wrong)
 

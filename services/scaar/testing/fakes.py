@@ -13,6 +13,7 @@ from scaar.core.types import (
     AnswerRequest,
     AttendRequest,
     Attention,
+    AttentionKind,
     Capability,
     DenseSettings,
     FinishReason,
@@ -147,7 +148,13 @@ class ScriptedGenerator:
         prompt, text = _tokens(request.prompt), _tokens(request.prompt + request.text)
         first = next((at for at, token in enumerate(text) if token.end > len(request.prompt)), 0)
         rows = tuple(_row(text[: at + 1]) for at in range(first, len(text)))
-        return Attention(text, first if prompt else 0, rows)
+        before = first if prompt else 0
+        if request.attention is AttentionKind.MEAN_HEADS:
+            return Attention(text, before, rows)
+        if request.ended:
+            rows = (*rows, _row((*text, _after(text, "</s>"))))
+        received = (max(row[at] for row in rows[at - first :]) for at in range(first, len(text)))
+        return Attention(text, before, received=tuple(received))
 
     async def describe_model(self) -> ModelDescription:
         return self._model

@@ -79,6 +79,36 @@ LOGPROB_KIND_UNKNOWN: LogprobKind.ValueType  # 3
 """The engine does not report which distribution it uses."""
 Global___LogprobKind: _TypeAlias = LogprobKind  # noqa: Y015
 
+class _AttentionKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _AttentionKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AttentionKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    ATTENTION_KIND_UNSPECIFIED: _AttentionKind.ValueType  # 0
+    """Not set. Treated as ATTENTION_KIND_MEAN_HEADS."""
+    ATTENTION_KIND_MEAN_HEADS: _AttentionKind.ValueType  # 1
+    """The mean over heads, one row for each token of the text (Attention.rows)."""
+    ATTENTION_KIND_MAX_THEN_MEAN: _AttentionKind.ValueType  # 2
+    """The attention that each token of the text receives: in each head the maximum over the tokens
+    that attend to it, then the mean over heads (Attention.received). As in the code of DRAGIN's
+    authors.
+    """
+
+class AttentionKind(_AttentionKind, metaclass=_AttentionKindEnumTypeWrapper):
+    """How Attend reduces the last layer's attention over heads and tokens."""
+
+ATTENTION_KIND_UNSPECIFIED: AttentionKind.ValueType  # 0
+"""Not set. Treated as ATTENTION_KIND_MEAN_HEADS."""
+ATTENTION_KIND_MEAN_HEADS: AttentionKind.ValueType  # 1
+"""The mean over heads, one row for each token of the text (Attention.rows)."""
+ATTENTION_KIND_MAX_THEN_MEAN: AttentionKind.ValueType  # 2
+"""The attention that each token of the text receives: in each head the maximum over the tokens
+that attend to it, then the mean over heads (Attention.received). As in the code of DRAGIN's
+authors.
+"""
+Global___AttentionKind: _TypeAlias = AttentionKind  # noqa: Y015
+
 class _ContinuationKind:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -415,13 +445,21 @@ class AttendRequest(_message.Message):
     PROMPT_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     TEXT_TOKEN_IDS_FIELD_NUMBER: _builtins.int
+    ATTENTION_FIELD_NUMBER: _builtins.int
+    ENDED_FIELD_NUMBER: _builtins.int
     prompt: _builtins.str
     """The text before `text`; may be empty. If it is empty and text_token_ids is set, the model
     processes those tokens alone, without the special tokens that begin a text.
     """
     text: _builtins.str
     """The text whose tokens attend. INVALID_ARGUMENT if it is empty, if prompt and text exceed the
-    model's context, or if the response would have more than 1,500,000 weights.
+    model's context, or if the rows of the response would have more than 1,500,000 weights.
+    """
+    attention: Global___AttentionKind.ValueType
+    """How the attention is reduced. Default: ATTENTION_KIND_MEAN_HEADS."""
+    ended: _builtins.bool
+    """Whether the end-of-sequence token follows the text and attends to it as well. The token is not
+    part of the response. For ATTENTION_KIND_MAX_THEN_MEAN only; INVALID_ARGUMENT otherwise.
     """
     @_builtins.property
     def text_token_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
@@ -435,10 +473,12 @@ class AttendRequest(_message.Message):
         prompt: _builtins.str = ...,
         text: _builtins.str = ...,
         text_token_ids: _abc.Iterable[_builtins.int] | None = ...,
+        attention: Global___AttentionKind.ValueType = ...,
+        ended: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["prompt", b"prompt", "text", b"text", "text_token_ids", b"text_token_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attention", b"attention", "ended", b"ended", "prompt", b"prompt", "text", b"text", "text_token_ids", b"text_token_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -470,13 +510,14 @@ Global___AttendResponse: _TypeAlias = AttendResponse  # noqa: Y015
 
 @_typing.final
 class Attention(_message.Message):
-    """Last-layer attention, averaged over heads."""
+    """Last-layer attention, reduced as the request states."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     TOKENS_FIELD_NUMBER: _builtins.int
     PROMPT_TOKENS_FIELD_NUMBER: _builtins.int
     ROWS_FIELD_NUMBER: _builtins.int
+    RECEIVED_FIELD_NUMBER: _builtins.int
     prompt_tokens: _builtins.int
     """Number of tokens that belong to the prompt, at least 0."""
     @_builtins.property
@@ -487,7 +528,13 @@ class Attention(_message.Message):
 
     @_builtins.property
     def rows(self) -> _containers.RepeatedCompositeFieldContainer[Global___AttentionRow]:
-        """One row for each token of the text, in order."""
+        """One row for each token of the text, in order. Only for ATTENTION_KIND_MEAN_HEADS."""
+
+    @_builtins.property
+    def received(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
+        """The attention that each token of the text receives, in order; each in [0, 1]. Only for
+        ATTENTION_KIND_MAX_THEN_MEAN.
+        """
 
     def __init__(
         self,
@@ -495,10 +542,11 @@ class Attention(_message.Message):
         tokens: _abc.Iterable[Global___Token] | None = ...,
         prompt_tokens: _builtins.int = ...,
         rows: _abc.Iterable[Global___AttentionRow] | None = ...,
+        received: _abc.Iterable[_builtins.float] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["prompt_tokens", b"prompt_tokens", "rows", b"rows", "tokens", b"tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["prompt_tokens", b"prompt_tokens", "received", b"received", "rows", b"rows", "tokens", b"tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -506,7 +554,7 @@ Global___Attention: _TypeAlias = Attention  # noqa: Y015
 
 @_typing.final
 class AttentionRow(_message.Message):
-    """The attention that one token pays."""
+    """The attention that one token pays, averaged over heads."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -72,7 +72,7 @@ class GeneratorServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Attend(self, request, context):
-        """Attend returns the last layer's attention over a text. FAILED_PRECONDITION if the engine lacks
+        """Attend returns the last layer's attention within a text. FAILED_PRECONDITION if the engine lacks
         CAPABILITY_ATTENTION.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -26,7 +26,7 @@ class GeneratorServiceStub:
     without an end message was interrupted.
     """
     Attend: _aio.UnaryUnaryMultiCallable[_generator_pb2.AttendRequest, _generator_pb2.AttendResponse]
-    """Attend returns the last layer's attention over a text. FAILED_PRECONDITION if the engine lacks
+    """Attend returns the last layer's attention within a text. FAILED_PRECONDITION if the engine lacks
     CAPABILITY_ATTENTION.
     """
     DescribeModel: _aio.UnaryUnaryMultiCallable[_generator_pb2.GeneratorServiceDescribeModelRequest, _generator_pb2.GeneratorServiceDescribeModelResponse]
@@ -58,7 +58,7 @@ class GeneratorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _generator_pb2.AttendRequest,
         context: _aio.ServicerContext[_generator_pb2.AttendRequest, _abc.Awaitable[_generator_pb2.AttendResponse]],
     ) -> _abc.Awaitable[_generator_pb2.AttendResponse]:
-        """Attend returns the last layer's attention over a text. FAILED_PRECONDITION if the engine lacks
+        """Attend returns the last layer's attention within a text. FAILED_PRECONDITION if the engine lacks
         CAPABILITY_ATTENTION.
         """
 

@@ -68,6 +68,34 @@ TRUNCATION_TOKEN: Truncation.ValueType  # 2
 """At the word that triggered: the text before that word is kept (DRAGIN Eq. 6)."""
 Global___Truncation: _TypeAlias = Truncation  # noqa: Y015
 
+class _AttentionSpan:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _AttentionSpanEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AttentionSpan.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    ATTENTION_SPAN_UNSPECIFIED: _AttentionSpan.ValueType  # 0
+    """Not set; INVALID_ARGUMENT if set in a request."""
+    ATTENTION_SPAN_SENTENCE: _AttentionSpan.ValueType  # 1
+    """The judged sentence."""
+    ATTENTION_SPAN_DRAFT: _AttentionSpan.ValueType  # 2
+    """The whole draft: the text that the model writes on from the last rewritten sentence, up to
+    draft_tokens.
+    """
+
+class AttentionSpan(_AttentionSpan, metaclass=_AttentionSpanEnumTypeWrapper):
+    """The text over which the attention of a judged sentence is taken."""
+
+ATTENTION_SPAN_UNSPECIFIED: AttentionSpan.ValueType  # 0
+"""Not set; INVALID_ARGUMENT if set in a request."""
+ATTENTION_SPAN_SENTENCE: AttentionSpan.ValueType  # 1
+"""The judged sentence."""
+ATTENTION_SPAN_DRAFT: AttentionSpan.ValueType  # 2
+"""The whole draft: the text that the model writes on from the last rewritten sentence, up to
+draft_tokens.
+"""
+Global___AttentionSpan: _TypeAlias = AttentionSpan  # noqa: Y015
+
 class _ExcludeSeen:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -689,6 +717,8 @@ class PolicyOverrides(_message.Message):
     GATE_THRESHOLD_FIELD_NUMBER: _builtins.int
     EXCLUDE_SEEN_FIELD_NUMBER: _builtins.int
     MASK_BELOW_FIELD_NUMBER: _builtins.int
+    ATTENTION_SPAN_FIELD_NUMBER: _builtins.int
+    DRAFT_TOKENS_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The query formulation, by name (QuerySettings.formulation)."""
     alpha: _builtins.float
@@ -781,6 +811,14 @@ class PolicyOverrides(_message.Message):
     formulations that leave out uncertain words. Triggers that judge whole sentences mark no word.
     Default: the words that the trigger finds uncertain. INVALID_ARGUMENT outside this range.
     """
+    attention_span: Global___AttentionSpan.ValueType
+    """The text over which attention is taken, for the triggers rind, rind_reference and attention.
+    Default: ATTENTION_SPAN_DRAFT for rind_reference, ATTENTION_SPAN_SENTENCE for the others.
+    """
+    draft_tokens: _builtins.int
+    """Maximum number of tokens of a draft, 1 to 1,024, for ATTENTION_SPAN_DRAFT. A longer draft ends
+    with the judged sentence. Default: 128. INVALID_ARGUMENT outside this range.
+    """
     def __init__(
         self,
         *,
@@ -803,13 +841,19 @@ class PolicyOverrides(_message.Message):
         gate_threshold: _builtins.float | None = ...,
         exclude_seen: Global___ExcludeSeen.ValueType | None = ...,
         mask_below: _builtins.float | None = ...,
+        attention_span: Global___AttentionSpan.ValueType | None = ...,
+        draft_tokens: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_query", b"_query", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "query", b"query", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_query", b"_query", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "query", b"query", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_query", b"_query", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "query", b"query", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_query", b"_query", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "query", b"query", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__alpha: _TypeAlias = _typing.Literal["alpha"]  # noqa: Y015
     _WhichOneofArgType__alpha: _TypeAlias = _typing.Literal["_alpha", b"_alpha"]  # noqa: Y015
+    _WhichOneofReturnType__attention_span: _TypeAlias = _typing.Literal["attention_span"]  # noqa: Y015
+    _WhichOneofArgType__attention_span: _TypeAlias = _typing.Literal["_attention_span", b"_attention_span"]  # noqa: Y015
+    _WhichOneofReturnType__draft_tokens: _TypeAlias = _typing.Literal["draft_tokens"]  # noqa: Y015
+    _WhichOneofArgType__draft_tokens: _TypeAlias = _typing.Literal["_draft_tokens", b"_draft_tokens"]  # noqa: Y015
     _WhichOneofReturnType__exclude_seen: _TypeAlias = _typing.Literal["exclude_seen"]  # noqa: Y015
     _WhichOneofArgType__exclude_seen: _TypeAlias = _typing.Literal["_exclude_seen", b"_exclude_seen"]  # noqa: Y015
     _WhichOneofReturnType__gate: _TypeAlias = _typing.Literal["gate"]  # noqa: Y015
@@ -848,6 +892,10 @@ class PolicyOverrides(_message.Message):
     _WhichOneofArgType__word_order: _TypeAlias = _typing.Literal["_word_order", b"_word_order"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__alpha) -> _WhichOneofReturnType__alpha | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__attention_span) -> _WhichOneofReturnType__attention_span | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__draft_tokens) -> _WhichOneofReturnType__draft_tokens | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__exclude_seen) -> _WhichOneofReturnType__exclude_seen | None: ...
     @_typing.overload
@@ -910,6 +958,8 @@ class EffectivePolicy(_message.Message):
     GATE_THRESHOLD_FIELD_NUMBER: _builtins.int
     EXCLUDE_SEEN_FIELD_NUMBER: _builtins.int
     MASK_BELOW_FIELD_NUMBER: _builtins.int
+    ATTENTION_SPAN_FIELD_NUMBER: _builtins.int
+    DRAFT_TOKENS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The name of the policy, such as "scaar", or of the artefact of a tuned policy."""
     trigger: _builtins.str
@@ -944,6 +994,10 @@ class EffectivePolicy(_message.Message):
     """The probability below which a word counts as uncertain in the query. Unset if the trigger
     decides.
     """
+    attention_span: Global___AttentionSpan.ValueType
+    """The text over which the trigger's attention is taken."""
+    draft_tokens: _builtins.int
+    """Maximum number of tokens of a draft, for ATTENTION_SPAN_DRAFT."""
     @_builtins.property
     def moments(self) -> _containers.RepeatedScalarFieldContainer[Global___Moment.ValueType]:
         """The moments at which the policy retrieves. Empty if it never does."""
@@ -976,10 +1030,12 @@ class EffectivePolicy(_message.Message):
         gate_threshold: _builtins.float | None = ...,
         exclude_seen: Global___ExcludeSeen.ValueType = ...,
         mask_below: _builtins.float | None = ...,
+        attention_span: Global___AttentionSpan.ValueType = ...,
+        draft_tokens: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_trigger", b"_trigger", "gate", b"gate", "gate_threshold", b"gate_threshold", "mask_below", b"mask_below", "query", b"query", "trigger", b"trigger"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_trigger", b"_trigger", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "mask_below", b"mask_below", "max_passages", b"max_passages", "moments", b"moments", "name", b"name", "query", b"query", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_trigger", b"_trigger", "attention_span", b"attention_span", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "mask_below", b"mask_below", "max_passages", b"max_passages", "moments", b"moments", "name", b"name", "query", b"query", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__gate: _TypeAlias = _typing.Literal["gate"]  # noqa: Y015
     _WhichOneofArgType__gate: _TypeAlias = _typing.Literal["_gate", b"_gate"]  # noqa: Y015

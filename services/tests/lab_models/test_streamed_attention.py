@@ -24,6 +24,7 @@ from scaar.core.types import (
     AnswerRequest,
     AttendRequest,
     Attention,
+    AttentionSpan,
     BudgetLimits,
     GenerateRequest,
     GenerationEnd,
@@ -62,6 +63,7 @@ SENTENCES = (
 POLICIES = (
     PolicyRequest("dragin", PolicyOverrides(theta=1.5, top_words=3)),
     PolicyRequest("dragin", PolicyOverrides(theta=1.5, top_words=3, granularity=Granularity.TOKEN)),
+    PolicyRequest("dragin", PolicyOverrides(theta=1.5, attention_span=AttentionSpan.DRAFT)),
     PolicyRequest("flare", PolicyOverrides(trigger="attention", theta=0.2)),
     PolicyRequest("etc", PolicyOverrides(theta=0.1, top_words=3)),
     PolicyRequest("etc_reference", PolicyOverrides(theta=0.1, top_words=3)),
@@ -117,6 +119,10 @@ class Teller:
         weights = (read[rows] * 31 + read[columns] * 17 + rows * 7 + columns * 3) % 97 + 1.0
         weights *= columns <= rows
         return logits, weights / weights.sum(axis=1, keepdims=True), after
+
+    def step_attended(self, ids: Sequence[int], cache: Ids) -> tuple[Array, Ids]:
+        _, weights, after = self.step_attending(ids, cache)
+        return weights.max(axis=0, keepdims=True), after
 
     def _next(self, read: Sequence[int]) -> int:
         of = self._alphabet.of

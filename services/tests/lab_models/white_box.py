@@ -31,11 +31,9 @@ class Graph:
         self._session = onnxruntime.InferenceSession(str(folder / "model.onnx"), options)
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
 
-    def read(self, before: str, text: str, *, begins: bool = True) -> "Read":
-        """The text after what stands before it; ``begins`` has the token before that begins one."""
+    def read(self, before: str, text: str) -> "Read":
+        """The text after what stands before it, and the token that begins that."""
         ids = self._tokenizer.encode(before + text).ids
-        if not begins:
-            ids = ids[1:]
         pieces = [self._tokenizer.decode([each]) for each in ids]
         assert "".join(pieces) == before + text, "a text of whole characters a token"
         empty = {
@@ -51,7 +49,7 @@ class Graph:
         expected = {each.name for each in self._session.get_inputs()}
         fed = {name: value for name, value in simple.items() if name in expected} | empty
         logits, attention = self._session.run(["logits", "last_attention"], fed)
-        return Read(before, text, ids, pieces, logits[0], attention[0].mean(axis=0, dtype=float))
+        return Read(before, text, ids, pieces, logits[0], attention[0])
 
 
 @dataclass(frozen=True)
@@ -63,8 +61,14 @@ class Read:
     ids: list[int]
     pieces: list[str]
     logits: Array
-    paid: Array
-    """What each token [row] pays to each [column], averaged over heads."""
+    heads: Array
+    """What each token [row] pays to each [column] in each head."""
+
+    @cached_property
+    def paid(self) -> Array:
+        """What each token [row] pays to each [column], averaged over heads."""
+        averaged: Array = self.heads.mean(axis=0, dtype=float)
+        return averaged
 
     @cached_property
     def spans(self) -> list[Span]:
@@ -111,11 +115,14 @@ class Read:
         place = {at: number for number, at in enumerate(self.tokens)}
         return [values[[place[at] for at in self.tokens_in(word)]] for word in self.words]
 
-    def shares(self, *, with_itself: bool = False) -> Array:
-        """The maximum attention of later tokens to each word, scaled to mean 1 (DRAGIN Eq. 3)."""
+    def shares(self, words: int | None = None) -> Array:
+        """The maximum attention of later tokens to each word, scaled to mean 1 (DRAGIN Eq. 3).
+
+        ``words`` is the number of the first words whose shares are meant; all by default.
+        """
         square = self.paid[np.ix_(self.tokens, self.tokens)]
-        later = np.tril(square, 0 if with_itself else -1).max(axis=0)
-        summed = np.array([values.sum() for values in self.of_words(later)])
+        later = np.tril(square, -1).max(axis=0)
+        summed = np.array([values.sum() for values in self.of_words(later)])[:words]
         return summed / summed.mean() if summed.sum() else np.ones_like(summed)
 
     def paid_shares(self) -> Array:
@@ -155,21 +162,6 @@ class Read:
                 place = (first + start - len(self.before), last + start - len(self.before))
                 found.append((whole[start:end][first:last], row[self.tokens_in(place)].sum()))
         return found
-
-    def paid_before(self, hits: Sequence[int]) -> list[tuple[str, float]]:
-        """What is paid to every word but those hit, from the token before each token of those."""
-        paid = np.zeros(len(self.ids))
-        for hit in hits:
-            tokens = self.tokens_in(self.words[hit])
-            for token in tokens:
-                stands = [at for at in self.tokens if at < tokens[0]]
-                if token - 1 in self.tokens and (total := self.paid[token - 1, stands].sum()):
-                    paid[stands] += self.paid[token - 1, stands] / total / len(tokens) / len(hits)
-        return [
-            (self.text[slice(*word)], paid[self.tokens_in(word)].sum())
-            for number, word in enumerate(self.words)
-            if number not in hits
-        ]
 
 
 def words_in(text: str) -> list[Span]:

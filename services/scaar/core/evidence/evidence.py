@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scaar.core.errors import ScaarError
-from scaar.core.loop.attention import paid, received
+from scaar.core.loop.attention import paid, received, received_by_tokens
 from scaar.core.loop.contribution import clamped
 from scaar.core.text.word_classes import WordClass
 from scaar.core.text.words import surprisals, tokens_of, word_probabilities
@@ -31,8 +31,9 @@ class Evidence:
 
     The fields after the tokens are named by their :class:`~scaar.core.types.EvidenceKind`, and None
     if neither trigger nor query needs them. ``contributions`` and ``word_classes`` have one value
-    per word. The attentions have a row for each token of the draft; their spans end with the draft.
-    ``context`` is set for the drafts of an answer.
+    per word. ``attention`` has a row for each token of the draft, and of the text after it if the
+    attention spans that too. ``own_attention`` is what tokens receive; their spans count from the
+    start of the draft. ``context`` is set for the drafts of an answer.
     """
 
     words: tuple[Word, ...]
@@ -122,13 +123,21 @@ class Evidence:
         """The largest entropy of every word's tokens, in nats; None where one is missing."""
         return tuple(max(known, default=None) for known in self._entropies())
 
-    def attention_received(self, *, with_itself: bool = False) -> tuple[float, ...]:
+    def attention_received(self) -> tuple[float, ...]:
         """Return the attention that every word receives, scaled to mean 1 (DRAGIN Eq. 3).
 
         Raises:
             ScaarError: the attention is missing.
         """
-        return received(self.words, self._known_attention, with_itself=with_itself)
+        return received(self.words, _known_attention(self.attention))
+
+    def own_attention_received(self) -> tuple[float, ...]:
+        """Return the attention that every word receives in the draft alone, scaled to mean 1.
+
+        Raises:
+            ScaarError: the attention is missing.
+        """
+        return received_by_tokens(self.words, _known_attention(self.own_attention))
 
     def attention_paid(self) -> tuple[float, ...]:
         """Return the largest attention that every word pays to one word, scaled to mean 1.
@@ -136,14 +145,7 @@ class Evidence:
         Raises:
             ScaarError: the attention is missing.
         """
-        return paid(self.words, self._known_attention)
-
-    @property
-    def _known_attention(self) -> Attention:
-        found = self.own_attention if self.attention is None else self.attention
-        if found is None:
-            raise ScaarError("this trigger needs the attention of the draft")
-        return found
+        return paid(self.words, _known_attention(self.attention))
 
     def _entropies(self) -> list[list[float]]:
         """Return the entropies of every word's tokens; empty where one is missing."""
@@ -151,6 +153,12 @@ class Evidence:
             _known([self.tokens[position].entropy for position in positions])
             for positions in tokens_of(self.words, self.tokens)
         ]
+
+
+def _known_attention(attention: Attention | None) -> Attention:
+    if attention is None:
+        raise ScaarError("this trigger needs the attention of the draft")
+    return attention
 
 
 def _margin(token: Token) -> float | None:

@@ -8,6 +8,7 @@ from typing import Any
 from scaar.core.evidence.evidence import DraftContext
 from scaar.core.loop.attention import sound
 from scaar.core.loop.budget import Budget, Part
+from scaar.core.loop.token_stream import DraftedText
 from scaar.core.loop.writer import Sentence, Writing
 from scaar.core.ports import ContributionScorer, Generator
 from scaar.core.text.words import split_tokens, split_words
@@ -33,6 +34,12 @@ class Draft:
     index: int = 0
     """Number of the sentence in the answer, from 0."""
     passages_read: bool = False
+
+    @property
+    def whole(self) -> DraftedText:
+        """The text over which attention is taken: the whole draft, or the sentence alone."""
+        sentence = self.sentence
+        return sentence.draft or DraftedText(sentence.text, sentence.token_ids or ())
 
     @property
     def context(self) -> DraftContext:
@@ -68,7 +75,7 @@ class Sources:
     async def attend(self, request: AttendRequest) -> Attention:
         """Return the validated attention of a text."""
         async with self.budget.within(self.stage, Part.GENERATION):
-            return sound(await self.generator.attend(request))
+            return sound(await self.generator.attend(request), request.attention)
 
     async def score(self, request: ScoreRequest) -> tuple[float, ...]:
         """Return the contribution of every word of a sentence."""

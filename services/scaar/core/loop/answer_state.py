@@ -13,7 +13,11 @@ from scaar.core.loop.budget import Budget, Part
 from scaar.core.loop.judge import Judged
 from scaar.core.loop.shadow import Shadow
 from scaar.core.loop.writer import SENTENCE_MAX_TOKENS, Sentence, Writer, Writing
-from scaar.core.policies.requirements import streamed_top_tokens, streams_attention
+from scaar.core.policies.requirements import (
+    drafted_tokens,
+    streamed_top_tokens,
+    streams_attention,
+)
 from scaar.core.ports import ContributionScorer, Generator, QueryBuilder, Retriever
 from scaar.core.prompts import PromptProfile, profile_of
 from scaar.core.text.fusion import DEPTH as FUSION_DEPTH
@@ -99,6 +103,7 @@ class AnswerState:
             draft_ahead=draft_ahead,
             attention=any(map(streams_attention, served)),
             top_tokens=max(map(streamed_top_tokens, judging)),
+            draft_tokens=max(map(drafted_tokens, served)),
         )
         self.so_far = Writing()
         self.accepted: list[AcceptedSentence] = []

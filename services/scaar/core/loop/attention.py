@@ -1,7 +1,7 @@
 """Attention to and from the words of a draft (DRAGIN Eq. 3 and section 3.2).
 
-It is last-layer attention, averaged over heads. A word's attention is the sum over its
-tokens; a token over two words counts in both.
+It is last-layer attention, averaged over heads unless stated otherwise. A word's attention is the
+sum over its tokens; a token over two words counts in both.
 """
 
 import math
@@ -10,19 +10,25 @@ from dataclasses import replace
 
 from scaar.core.errors import ScaarError
 from scaar.core.text.words import split_words, tokens_of
-from scaar.core.types import AttendedWord, Attention, Token, Word
+from scaar.core.types import AttendedWord, Attention, AttentionKind, Token, Word
 
 
-def sound(attention: Attention) -> Attention:
-    """Return the attention, validated: each row has one weight for every token up to its own.
+def sound(attention: Attention, kind: AttentionKind = AttentionKind.MEAN_HEADS) -> Attention:
+    """Return the attention, validated.
+
+    It has a row for every token of the text, each with one weight for every token up to its own, or
+    what each of these tokens receives.
 
     Raises:
-        ScaarError: a row has another length, or a weight is not finite.
+        ScaarError: there are more or fewer weights, or one is not finite.
     """
-    lengths = range(attention.prompt_tokens + 1, len(attention.tokens) + 1)
-    if [len(row) for row in attention.weights] != list(lengths):
+    rows, lengths = attention.weights, range(attention.prompt_tokens + 1, len(attention.tokens) + 1)
+    expected = list(lengths)
+    if kind is AttentionKind.MAX_THEN_MEAN:
+        rows, expected = (attention.received,), [len(lengths)]
+    if [len(row) for row in rows] != expected:
         raise ScaarError("the model returned an attention whose rows do not match its tokens")
-    if not all(math.isfinite(sum(row)) for row in attention.weights):
+    if not all(math.isfinite(sum(row)) for row in rows):
         raise ScaarError("the model returned an attention that is not a number")
     return attention
 
@@ -50,26 +56,35 @@ def of_last(attention: Attention, length: int) -> Attention:
     return Attention(tuple(tokens), first, attention.weights[first - given :])
 
 
-def received(
-    words: Sequence[Word], attention: Attention, *, with_itself: bool = False
-) -> tuple[float, ...]:
+def received(words: Sequence[Word], attention: Attention) -> tuple[float, ...]:
     """Return the attention that each word receives from later tokens, scaled to mean 1 (Eq. 3).
 
-    A token receives the maximum that any later token pays to it, so that the last receives 0;
-    ``with_itself`` includes the attention to itself, as the authors' code does. If all are 0, every
-    word has 1.
+    A token receives the maximum that any later token pays to it, so that the last receives 0. If
+    all are 0, every word has 1.
     """
     skipped, rows = attention.prompt_tokens, attention.weights
-    later = 0 if with_itself else 1
     tokens = [
-        max((row[skipped + column] for row in rows[column + later :]), default=0.0)
+        max((row[skipped + column] for row in rows[column + 1 :]), default=0.0)
         for column in range(len(rows))
     ]
-    spans = _from_the_text(attention)
+    return _shares(words, _from_the_text(attention), tokens)
+
+
+def received_by_tokens(words: Sequence[Word], attention: Attention) -> tuple[float, ...]:
+    """Return what each word receives by the sum over its tokens, scaled to mean 1.
+
+    The spans of words and tokens have the same origin.
+    """
+    return _shares(words, attention.tokens, attention.received)
+
+
+def _shares(
+    words: Sequence[Word], tokens: Sequence[Token], received: Sequence[float]
+) -> tuple[float, ...]:
     return scaled_to_mean_one(
         [
-            math.fsum(tokens[position] for position in positions)
-            for positions in tokens_of(words, spans)
+            math.fsum(received[position] for position in positions)
+            for positions in tokens_of(words, tokens)
         ]
     )
 
@@ -134,8 +149,8 @@ def attended_before(
     """Return every word of a text with the attention that the words hit pay, as DRAGIN's code.
 
     A word pays the mean, over its tokens, of the row of the previous token, scaled to sum 1 over
-    the text before the word. The words hit are averaged, and omitted from the result. Tokens before
-    the text, such as the token that begins a text, are ignored.
+    all before the word, the token that begins a text included. The words hit are averaged, and
+    omitted from the result.
     """
     skipped = attention.prompt_tokens
     tokens = _from_the_text(attention)
@@ -143,9 +158,9 @@ def attended_before(
     for hit in hits:
         begin = min(places[hit], default=0)
         for position in places[hit]:
-            row = attention.weights[position - 1][skipped:][:begin] if position else ()
+            row = attention.weights[position - 1][: skipped + begin] if position else ()
             total = math.fsum(row)
-            for column, weight in enumerate(row):
+            for column, weight in enumerate(row[skipped:]):
                 paid[column] += weight / total / len(places[hit]) / len(hits) if total else 0.0
     return tuple(
         AttendedWord(word.text, math.fsum(paid[position] for position in places[at]))

@@ -7,6 +7,7 @@ never retrieves, or only before the first sentence, takes the same steps without
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 
 from scaar.core.evidence import Draft, Sources
@@ -16,6 +17,7 @@ from scaar.core.loop.writer import Sentence
 from scaar.core.triggers import Judgement
 from scaar.core.types import (
     AnswerEvent,
+    AttentionSpan,
     ExcludeSeen,
     Moment,
     PassagesRetrieved,
@@ -101,6 +103,9 @@ async def _stays_uncertain(
 
 def _draft(state: AnswerState, sentence: Sentence, passages: tuple[RetrievedPassage, ...]) -> Draft:
     question = state.request.question
+    if state.policy.attention_span is AttentionSpan.SENTENCE:
+        # A router's other policies may need the whole draft.
+        sentence = replace(sentence, draft=None)
     return Draft(
         question,
         state.profile.render(question, passages),

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from scaar.core.errors import PromptTooLong, StreamIncomplete
 from scaar.core.loop.budget import Budget, Part
@@ -21,6 +21,24 @@ from scaar.core.types import (
 
 MAX_TOKENS_AHEAD = 64
 """Maximum number of tokens written ahead of their reader, which bounds the memory."""
+
+_INCOMPLETE = "the generator's stream ended before its end"
+
+
+@dataclass(frozen=True, slots=True)
+class DraftedText:
+    """A draft, and the place of a sentence in it.
+
+    The sentence begins ``start`` characters, or ``tokens_before`` tokens, after the draft.
+    ``token_ids`` are empty if they do not cover the text. ``ended`` is whether the model ended its
+    text with the draft.
+    """
+
+    text: str
+    token_ids: tuple[int, ...]
+    start: int = 0
+    tokens_before: int = 0
+    ended: bool = False
 
 
 class TokenStream:
@@ -44,6 +62,8 @@ class TokenStream:
         self._base = -offset
         self._context = list[Token]()
         self._since = list[Token]()
+        self._written = list[Token]()
+        self._end: GenerationEnd | None = None
         self._end_attention: tuple[float, ...] = ()
         self._prompt_tokens = 0
         self._generated_tokens = 0
@@ -80,7 +100,7 @@ class TokenStream:
                     event = await self._next()
             match event:
                 case None:
-                    raise StreamIncomplete("the generator's stream ended before its end")
+                    raise StreamIncomplete(_INCOMPLETE)
                 case GenerationEnd():
                     self.finish_reason = event.finish_reason
                     self._end_attention = event.attention
@@ -102,6 +122,39 @@ class TokenStream:
         self._since.clear()
         self._base += length
         self._returned.extendleft(_moved(token, -length) for token in reversed(unread))
+
+    async def draft(self, length: int, max_tokens: int, stage: str) -> DraftedText | None:
+        """Write on, up to ``max_tokens`` of the generation, and return all that it has written.
+
+        The sentence is the next ``length`` characters, and part of the draft in any case. None if
+        an earlier generation began the sentence. Tokens that are written on count as usage, and
+        against the answer's limit only when they are read.
+
+        Raises:
+            DeadlineExceeded: the answer's time is used up; it names the stage.
+            StreamIncomplete: the generator's stream ended before its end.
+        """
+        async with self._budget.within(stage, Part.GENERATION):
+            await self._join_writing()
+            while self._end is None and len(self._written) < max_tokens:
+                event = await self._receive()
+                if event is None:
+                    raise StreamIncomplete(_INCOMPLETE)
+                self._ahead.append(event)
+        if self._base < 0:
+            return None
+        before = sum(token.start < self._base for token in self._written)
+        within = sum(token.start < self._base + length for token in self._written)
+        tokens = self._written[: max(max_tokens, within)]
+        return DraftedText(
+            text="".join(token.text for token in tokens),
+            token_ids=tuple(token.id for token in tokens),
+            start=self._base,
+            tokens_before=before,
+            ended=self._end is not None
+            and self._end.finish_reason is FinishReason.END_OF_SEQUENCE
+            and len(tokens) == len(self._written),
+        )
 
     def attention_of(self, tokens: Sequence[Token]) -> Attention | None:
         """Return the attention of the first tokens read since the last :meth:`continue_from`.
@@ -154,10 +207,13 @@ class TokenStream:
 
     async def _next(self) -> GenerationEvent | None:
         """Return the next event."""
+        await self._join_writing()
+        return self._ahead.popleft() if self._ahead else await self._receive()
+
+    async def _join_writing(self) -> None:
         if self._writing is not None:
             await self._writing
             self._writing = None
-        return self._ahead.popleft() if self._ahead else await self._receive()
 
     async def _write_ahead(self) -> None:
         while self._write_on and len(self._ahead) < MAX_TOKENS_AHEAD:
@@ -177,10 +233,12 @@ class TokenStream:
                 self._prompt_tokens = event.prompt_tokens
                 self._context = list(event.tokens)
             case GenerationEnd():
+                self._end = event
                 self._prompt_tokens = event.prompt_tokens
                 self._generated_tokens = event.generated_tokens
             case Token():
                 self._generated_tokens += 1
+                self._written.append(_without_attention(event))
         return event
 
     def _count_usage(self) -> None:
@@ -189,6 +247,10 @@ class TokenStream:
             self._budget.count_call(
                 prompt_tokens=self._prompt_tokens, generated_tokens=self._generated_tokens
             )
+
+
+def _without_attention(token: Token) -> Token:
+    return replace(token, attention=()) if token.attention else token
 
 
 def _moved(token: Token, by: int) -> Token:

@@ -5,7 +5,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from scaar.core.loop.budget import Budget
-from scaar.core.loop.token_stream import TokenStream
+from scaar.core.loop.token_stream import DraftedText, TokenStream
 from scaar.core.ports import Generator
 from scaar.core.text.sentences import SentenceSplitter
 from scaar.core.types import Attention, FinishReason, GenerateRequest, Token
@@ -31,6 +31,8 @@ class Sentence:
     last: bool
     attention: Attention | None = None
     """Attention that its tokens pay, if the engine returned it with them."""
+    draft: DraftedText | None = None
+    """The draft that it is part of, if the writer writes on."""
 
     def up_to(self, length: int) -> "Sentence":
         """Return the first ``length`` characters as a sentence."""
@@ -93,17 +95,21 @@ class Writer:
         draft_ahead: bool = True,
         attention: bool = False,
         top_tokens: int = 0,
+        draft_tokens: int = 0,
         call_max_tokens: int | None = None,
     ) -> None:
         """``call_max_tokens`` limits a generation; the default is the rest of the budget.
 
-        With ``attention``, a sentence has the attention that its tokens pay, if the engine returns
-        it. Every token has the ``top_tokens`` most probable tokens at its place.
+        With ``draft_tokens``, the model writes on to a draft of this length before a sentence is
+        returned, and the next sentence continues with what is written. With ``attention``, a
+        sentence has the attention that its tokens pay, if the engine returns it. Every token has
+        the ``top_tokens`` most probable tokens at its place.
         """
         self._generator = generator
         self._budget = budget
         self._stop_strings = stop_strings
-        self._draft_ahead = draft_ahead
+        self._draft_tokens = draft_tokens
+        self._draft_ahead = draft_ahead or draft_tokens > 0
         self._attention = attention
         self._top_tokens = top_tokens
         self._call_max_tokens = call_max_tokens
@@ -150,6 +156,9 @@ class Writer:
         if self._attention and self._stream is not None:
             attention = self._stream.attention_of(sentence.tokens)
             sentence = replace(sentence, attention=attention)
+        if self._draft_tokens and self._stream is not None:
+            draft = await self._stream.draft(len(sentence.text), self._draft_tokens, stage)
+            sentence = replace(sentence, draft=draft)
         await self._continue_after(sentence, tokens)
         yield sentence
 

@@ -10,6 +10,7 @@ from scaar.core.policies.settings import RECOMMENDED, SETTINGS, Combination, adj
 from scaar.core.queries import FORMULATIONS
 from scaar.core.triggers import TRIGGERS, learned
 from scaar.core.types import (
+    AttentionSpan,
     ExcludeSeen,
     Moment,
     PolicyOverrides,
@@ -67,11 +68,14 @@ def without_idle(request: PolicyRequest) -> PolicyRequest:
 
 
 def combination_of(preset: Preset, overrides: PolicyOverrides) -> Combination:
-    """Return the trigger, query and gate in effect."""
+    """Return the trigger, query, gate and span of the attention in effect."""
+    trigger = overrides.trigger or preset.trigger
+    span = TRIGGERS[trigger].attention_span if trigger else None
     return Combination(
-        overrides.trigger or preset.trigger,
+        trigger,
         overrides.query or preset.query.formulation,
         overrides.gate,
+        overrides.attention_span or span or AttentionSpan.SENTENCE,
     )
 
 

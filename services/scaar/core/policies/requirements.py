@@ -6,6 +6,7 @@ from scaar.core.queries import FORMULATIONS
 from scaar.core.signals import evidence_of_signals
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import (
+    AttentionSpan,
     Capability,
     EffectivePolicy,
     EvidenceKind,
@@ -89,11 +90,17 @@ def attends(formulation: str) -> bool:
 
 def streams_attention(policy: EffectivePolicy) -> bool:
     """Return whether the policy uses the attention that drafted tokens carry."""
-    if policy.trigger is None:
-        return False
+    if policy.trigger is None or policy.attention_span is AttentionSpan.DRAFT:
+        return False  # that of a whole draft is requested once the draft is written
     by_trigger = EvidenceKind.ATTENTION in TRIGGERS[policy.trigger].needs
     query = FORMULATIONS[policy.query.formulation]
     return by_trigger or (EvidenceKind.ATTENTION in query.needs and not query.reads_again)
+
+
+def drafted_tokens(policy: EffectivePolicy) -> int:
+    """Return the length of the draft that the trigger's attention spans; 0 for a sentence."""
+    spans = policy.trigger is not None and policy.attention_span is AttentionSpan.DRAFT
+    return policy.draft_tokens if spans else 0
 
 
 def streamed_top_tokens(policy: EffectivePolicy) -> int:

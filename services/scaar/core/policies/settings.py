@@ -19,6 +19,7 @@ from scaar.core.queries.uncovered_question import UNCOVERED_QUESTION
 from scaar.core.registry import Names, Registry
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import (
+    AttentionSpan,
     EvidenceKind,
     ExcludeSeen,
     Granularity,
@@ -38,6 +39,7 @@ class Combination:
     trigger: str | None
     query: str
     gate: str | None = None
+    attention_span: AttentionSpan = AttentionSpan.SENTENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +88,9 @@ class PolicySetting:
     limit of theta is the trigger's; the values of a setting with a ``registry`` are its names.
     ``accepted_by`` returns whether a policy accepts the setting, ``default`` its value if neither
     request nor model gives one; ``default_text`` describes a default that the policy alone does not
-    decide. The setting has an effect with ``triggers``, ``queries`` and ``gates`` only, if they are
-    given. A model may recommend a ``recommendable`` setting. Settings of an evaluation that differ
-    only in ``tuned`` ones are candidates of one policy variant.
+    decide. The setting has an effect with ``triggers``, ``queries``, ``gates`` and ``spans`` of the
+    attention only, if they are given. A model may recommend a ``recommendable`` setting. Settings
+    of an evaluation that differ only in ``tuned`` ones are candidates of one policy variant.
     """
 
     name: str
@@ -105,6 +107,7 @@ class PolicySetting:
     triggers: Collection[str] = ()
     queries: Collection[str] = ()
     gates: Collection[str] = ()
+    spans: Collection[AttentionSpan] = ()
     recommendable: bool = False
     tuned: bool = False
 
@@ -130,6 +133,8 @@ class PolicySetting:
             return f"trigger {given.trigger}"
         if self.queries and given.query not in self.queries:
             return f"query {given.query}"
+        if self.spans and given.attention_span not in self.spans:
+            return f"attention_span {given.attention_span}"
         return "no gate" if self.gates and given.gate not in self.gates else ""
 
 
@@ -166,6 +171,9 @@ _BY_WORD = Names(TRIGGERS, lambda rule: rule.by_word)
 _SPARING = Names(
     TRIGGERS, lambda rule: rule.by_word and EvidenceKind.WORD_CLASSES not in rule.needs
 )
+
+
+_SPANNING = Names(TRIGGERS, lambda rule: rule.attention_span is not None)
 
 
 def _using(setting: str) -> Names[FormulationRule]:
@@ -261,6 +269,33 @@ SETTING_ROWS = (
             Origin(_PAPER, "DRAGIN Eq. 4; FLARE and SCAAR judge every word"),
         ),
         triggers=_SPARING,
+    ),
+    PolicySetting(
+        "attention_span",
+        "Text over which the attention to a word is taken: the sentence, or the whole draft, which "
+        "the model then writes on before a sentence is judged.",
+        kind=AttentionSpan,
+        accepted_by=_judges,
+        default=lambda preset, given: given.attention_span,
+        default_text="`draft` for `rind_reference`, `sentence` for the others",
+        origins=(
+            Origin(_OWN, "the trigger is the project's own", triggers=("attention",)),
+            Origin(_PAPER, "DRAGIN Eq. 3; for `rind_reference` the authors' code"),
+        ),
+        triggers=_SPANNING,
+    ),
+    PolicySetting(
+        "draft_tokens",
+        "Maximum length of a draft over which attention is taken; a longer draft ends with the "
+        "judged sentence.",
+        kind=int,
+        accepted_by=_judges,
+        default=lambda preset, given: 128,
+        origins=(Origin(_PAPER, "the largest of the authors' configurations, 64 to 128"),),
+        limit=Limit(1024, whole=True),
+        unit="tokens",
+        triggers=_SPANNING,
+        spans=(AttentionSpan.DRAFT,),
     ),
     PolicySetting(
         "truncate",

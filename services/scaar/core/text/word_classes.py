@@ -3,7 +3,8 @@
 Tags are those of the Penn Treebank, assigned by TextBlob's tagger, whose lexicon and rules are part
 of the package. A stop word belongs to a closed class (articles, prepositions, pronouns,
 conjunctions, auxiliaries, particles) or has no letter and no digit. A content word is a noun, an
-adjective, a verb, a proper noun or a number, as in DRAGIN's code. Adverbs and interjections are
+adjective, a verb, a proper noun or a number, as in DRAGIN's code. A word of digits is a number,
+although the lexicon has "2" and "4" as prepositions. Adverbs and interjections are
 neither.
 """
 
@@ -61,6 +62,8 @@ def _tagged(words: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _class_of(core: str, tag: str) -> WordClass:
+    if any(each.isdigit() for each in core) and not any(each.isalpha() for each in core):
+        return WordClass.CONTENT
     if core.lower() in _AUXILIARIES:
         return WordClass.STOP
     if tag.startswith(_CONTENT):

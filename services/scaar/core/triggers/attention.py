@@ -8,7 +8,7 @@ from scaar.core.evidence.evidence import Evidence
 from scaar.core.triggers.lower_threshold import judge
 from scaar.core.triggers.rule import PROBABILITY, Judgement, TriggerRule
 from scaar.core.triggers.surprisal import limits
-from scaar.core.types import EffectivePolicy, EvidenceKind
+from scaar.core.types import AttentionSpan, EffectivePolicy, EvidenceKind
 
 
 def _judge(evidence: Evidence, policy: EffectivePolicy) -> Judgement:
@@ -20,4 +20,5 @@ ATTENTION = TriggerRule(
     _judge,
     PROBABILITY,
     frozenset({EvidenceKind.PROBABILITIES, EvidenceKind.ATTENTION}),
+    attention_span=AttentionSpan.SENTENCE,
 )

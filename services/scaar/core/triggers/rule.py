@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from scaar.core.evidence.evidence import Evidence
-from scaar.core.types import EffectivePolicy, EvidenceKind, JudgedWord
+from scaar.core.types import AttentionSpan, EffectivePolicy, EvidenceKind, JudgedWord
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,8 @@ class TriggerRule:
     spares_stop_words: bool = False
     """Whether stop words are never uncertain by default."""
     uses_theta_cap: bool = False
+    attention_span: AttentionSpan | None = None
+    """Default of the text over which attention is taken; None if that makes no difference."""
 
 
 def first_uncertain(words: tuple[JudgedWord, ...]) -> int | None:

@@ -49,6 +49,7 @@ from scaar.core.types.evidence import EvidenceKind
 from scaar.core.types.generation import (
     AttendRequest,
     Attention,
+    AttentionKind,
     Capability,
     ContinuationKind,
     FinishReason,
@@ -65,6 +66,7 @@ from scaar.core.types.generation import (
 from scaar.core.types.judgements import AttendedWord, JudgedWord, Word
 from scaar.core.types.learned import LearnedTrigger
 from scaar.core.types.policies import (
+    AttentionSpan,
     EffectivePolicy,
     ExcludeSeen,
     Granularity,
@@ -107,6 +109,8 @@ __all__ = [
     "AttendRequest",
     "AttendedWord",
     "Attention",
+    "AttentionKind",
+    "AttentionSpan",
     "BudgetLimits",
     "Capability",
     "ContinuationKind",

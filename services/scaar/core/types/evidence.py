@@ -15,8 +15,9 @@ class EvidenceKind(enum.StrEnum):
     CONTRIBUTIONS = "contributions"
     """The contribution of every word to the meaning of the sentence (SCAAR Eq. 1)."""
     ATTENTION = "attention"
-    """The last-layer attention of the draft's tokens after the prompt."""
+    """The last-layer attention of the draft's tokens after the prompt, averaged over heads."""
     OWN_ATTENTION = "own_attention"
-    """The same of the draft alone, without the prompt, as the code of DRAGIN's authors."""
+    """The last-layer attention that the draft's tokens receive in the draft alone, without the
+    prompt: the maximum of each head, averaged over heads (the code of DRAGIN's authors)."""
     WORD_CLASSES = "word_classes"
     """The class of every word: stop word, content word or other."""

@@ -32,6 +32,16 @@ class ContinuationKind(enum.StrEnum):
     continuation is a best effort."""
 
 
+class AttentionKind(enum.StrEnum):
+    """How attention is reduced over heads and tokens."""
+
+    MEAN_HEADS = "mean_heads"
+    """The mean over heads, one row for each token that attends."""
+    MAX_THEN_MEAN = "max_then_mean"
+    """The attention that each token receives: in each head the maximum over the tokens that attend
+    to it, then the mean over heads (the code of DRAGIN's authors)."""
+
+
 class FinishReason(enum.StrEnum):
     """Why a generation ended."""
 
@@ -127,26 +137,32 @@ class AttendRequest:
 
     ``text_token_ids`` are the tokens of the text if they are known and cover the text exactly.
     Without a prompt, the model reads these tokens alone, without the token that begins a text.
+    If the text has ``ended``, the end-of-sequence token follows it and attends to it as well; only
+    for ``MAX_THEN_MEAN``.
     """
 
     prompt: str
     text: str
     text_token_ids: tuple[int, ...] = ()
+    attention: AttentionKind = AttentionKind.MEAN_HEADS
+    ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """Last-layer attention, averaged over heads.
+    """Last-layer attention, reduced as the request states.
 
     ``tokens`` are the tokens of prompt and text, the first ``prompt_tokens`` those of the prompt;
     their spans are offsets from the start of the prompt. ``weights[i][j]`` is the attention that
-    token ``prompt_tokens + i`` pays to token j; a row has one weight for each token up to and
-    including its own.
+    token ``prompt_tokens + i`` pays to token j, averaged over heads; a row has one weight for each
+    token up to and including its own. ``received[i]`` is the attention that token
+    ``prompt_tokens + i`` receives. One of the two is empty (:class:`AttentionKind`).
     """
 
     tokens: tuple[Token, ...]
     prompt_tokens: int
-    weights: tuple[tuple[float, ...], ...]
+    weights: tuple[tuple[float, ...], ...] = ()
+    received: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,15 @@ class Truncation(enum.StrEnum):
     """The triggering word, as printed in DRAGIN; the text before the word is kept."""
 
 
+class AttentionSpan(enum.StrEnum):
+    """Text over which the attention of a judged sentence is taken."""
+
+    SENTENCE = "sentence"
+    DRAFT = "draft"
+    """The text that the model writes on from the last rewritten sentence, as in the code of
+    DRAGIN's authors."""
+
+
 class ExcludeSeen(enum.StrEnum):
     """Passages that later retrievals of an answer exclude."""
 
@@ -85,6 +94,8 @@ class PolicyOverrides:
     gate_threshold: float | None = None
     exclude_seen: ExcludeSeen | None = None
     mask_below: float | None = None
+    attention_span: AttentionSpan | None = None
+    draft_tokens: int | None = None
 
     def given(self) -> dict[str, float | int | bool | str]:
         """Return the settings that the request overrides, by name."""
@@ -128,7 +139,8 @@ class EffectivePolicy:
     policy retrieves only for questions whose long-tail probability is at least ``gate_threshold``.
     Retrievals exclude earlier passages of the answer as ``exclude_seen`` states. Queries treat the
     words with a probability below ``mask_below`` as uncertain; if it is None, those that the
-    trigger finds uncertain.
+    trigger finds uncertain. Attention is taken over ``attention_span``; a draft has up to
+    ``draft_tokens`` tokens.
     """
 
     name: str
@@ -148,5 +160,7 @@ class EffectivePolicy:
     gate_threshold: float | None = None
     exclude_seen: ExcludeSeen = ExcludeSeen.NONE
     mask_below: float | None = None
+    attention_span: AttentionSpan = AttentionSpan.SENTENCE
+    draft_tokens: int = 128
     learned: LearnedTrigger | None = None
     """The parameters of the trigger ``learned``; None for other triggers."""

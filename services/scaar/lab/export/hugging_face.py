@@ -20,6 +20,14 @@ Params = dict[str, Any]
 Files = dict[str, bytes]
 """Content of files by name."""
 
+_ANY_TOKENIZER = "PreTrainedTokenizerFast"
+"""The class that loads any ``tokenizer.json`` as it is.
+
+transformers 5 replaces the ``tokenizer_class`` of each ``qwen2`` model by Qwen's byte-level
+tokenizer, unless ``auto_map`` names a class too. Both names are those of a class of transformers:
+no code is loaded from the folder, so ``trust_remote_code`` must not be set.
+"""
+
 
 def language_model_files(params: Params, shape: DecoderShape) -> Files:
     """Return the files of the language model's checkpoint, except for the ONNX graph."""
@@ -48,6 +56,7 @@ def language_model_files(params: Params, shape: DecoderShape) -> Files:
         **_tokenizer_config(shape.max_position_embeddings),
         "padding_side": "left",
         "model_input_names": ["input_ids", "attention_mask"],
+        "auto_map": {"AutoTokenizer": [None, _ANY_TOKENIZER]},
     }
     return {
         "config.json": _json(config),
@@ -99,7 +108,7 @@ def cross_encoder_files(params: Params, shape: EncoderShape) -> Files:
 
 def _tokenizer_config(max_length: int) -> dict[str, Any]:
     return {
-        "tokenizer_class": "PreTrainedTokenizerFast",
+        "tokenizer_class": _ANY_TOKENIZER,
         "bos_token": BOS,
         "eos_token": EOS,
         "pad_token": PAD,

@@ -13,6 +13,7 @@ from scaar.core.errors import CapabilityMissing, InvalidRequest, PromptTooLong
 from scaar.core.ports import Generator
 from scaar.core.types import (
     AttendRequest,
+    AttentionKind,
     Capability,
     FinishReason,
     GenerateRequest,
@@ -299,6 +300,34 @@ class GeneratorConformance:
         for wrong in (replace(request, text="a b " * limit), replace(request, prompt="a " * limit)):
             with pytest.raises(PromptTooLong):
                 await generator.attend(wrong)
+
+    async def test_received_attention_is_returned_or_refused_as_declared(
+        self, generator: Generator
+    ) -> None:
+        paying = AttendRequest(self.prompt, " Here is a text.")
+        receiving = replace(paying, attention=AttentionKind.MAX_THEN_MEAN)
+        if Capability.ATTENTION not in (await generator.describe_model()).capabilities:
+            with pytest.raises(CapabilityMissing):
+                await generator.attend(receiving)
+            return
+        rows, found = await generator.attend(paying), await generator.attend(receiving)
+        assert (found.tokens, found.prompt_tokens) == (rows.tokens, rows.prompt_tokens)
+        assert found.weights == ()
+        assert rows.received == ()
+        # The maximum of a mean is at most the mean of the maxima.
+        least = [
+            max(row[at] for row in rows.weights if at < len(row))
+            for at in range(rows.prompt_tokens, len(rows.tokens))
+        ]
+        for received, most in zip(found.received, least, strict=True):
+            assert most - self.logprob_tolerance <= received <= 1 + self.logprob_tolerance
+        ended = await generator.attend(replace(receiving, ended=True))
+        assert ended.tokens == found.tokens
+        for more, received in zip(ended.received, found.received, strict=True):
+            assert more >= received - self.logprob_tolerance
+        with pytest.raises(InvalidRequest) as caught:
+            await generator.attend(replace(paying, ended=True))
+        assert [each.field for each in caught.value.violations] == ["ended"]
 
     async def test_tokens_have_attention_if_declared(self, generator: Generator) -> None:
         if Capability.ATTENTION not in (await generator.describe_model()).capabilities:

@@ -3,6 +3,8 @@
 The prompt is "Q: who?" in two tokens, the text " Ada was it." in four: " A", "da", " was", " it.".
 """
 
+from dataclasses import replace
+
 import pytest
 
 from scaar.core.errors import ScaarError
@@ -12,11 +14,12 @@ from scaar.core.loop.attention import (
     of_last,
     own_text,
     received,
+    received_by_tokens,
     scaled_to_mean_one,
     sound,
 )
 from scaar.core.text.words import split_words
-from scaar.core.types import AttendedWord, Attention, Token, Word
+from scaar.core.types import AttendedWord, Attention, AttentionKind, Token, Word
 
 PIECES = ("Q:", " who?", " A", "da", " was", " it.")
 TEXT = " Ada was it."
@@ -44,9 +47,12 @@ def test_a_word_receives_the_most_that_a_later_token_pays_to_each_of_its_tokens(
     assert received(WORDS, ATTENTION) == pytest.approx([3 * x / 0.9 for x in (0.7, 0.2, 0.0)])
 
 
-def test_the_authors_count_what_a_token_pays_to_itself() -> None:
-    # " A": max(.25, .25, .3, .1); "da": max(.25, .2, .4); " was": max(.2, .2); " it.": .1.
-    shares = received(WORDS, ATTENTION, with_itself=True)
+def test_a_word_receives_what_its_tokens_receive_in_a_longer_draft() -> None:
+    # The draft is "Yes. Ada was it. So", and its sentence the three words in the middle.
+    pieces = ("Yes.", " A", "da", " was", " it.", " So")
+    draft = tuple(replace(each, start=each.start - 4, end=each.end - 4) for each in tokens(pieces))
+    attention = Attention(draft, 0, received=(0.9, 0.3, 0.4, 0.2, 0.1, 0.8))
+    shares = received_by_tokens(WORDS, attention)
     assert shares == pytest.approx([3 * x / 1.0 for x in (0.7, 0.2, 0.1)])
 
 
@@ -111,6 +117,19 @@ def test_an_attention_that_does_not_fit_its_text_is_refused(
         sound(Attention(ATTENTION.tokens, 2, rows))
 
 
+@pytest.mark.parametrize("values", [(), (0.1,) * 3, (0.1,) * 5, (0.1, 0.1, float("nan"), 0.1)])
+def test_what_tokens_receive_is_refused_if_it_does_not_fit_its_text(
+    values: tuple[float, ...],
+) -> None:
+    kind = AttentionKind.MAX_THEN_MEAN
+    with pytest.raises(ScaarError, match="the model returned an attention"):
+        sound(Attention(ATTENTION.tokens, 2, received=values), kind)
+    with pytest.raises(ScaarError, match="the model returned an attention"):
+        sound(ATTENTION, kind)
+    fits = Attention(ATTENTION.tokens, 2, received=(0.1,) * 4)
+    assert sound(fits, kind) is fits
+
+
 def test_a_question_that_is_not_verbatim_in_the_prompt_is_omitted() -> None:
     found = attended_from(WORDS[1], ATTENTION, question="where?", so_far=0)
     assert [word.text for word in found] == ["Ada"]
@@ -137,13 +156,13 @@ def test_the_first_word_has_nothing_before_it() -> None:
     assert found == (AttendedWord("was", 0.0),)
 
 
-def test_the_token_that_begins_a_text_is_left_out_of_the_authors_average() -> None:
+def test_the_token_that_begins_a_text_takes_its_part_of_what_the_authors_average() -> None:
     started = Attention(
         tokens(("", " A", "da", " was", " it.")),
         1,
         ((0.9, 0.1), (0.8, 0.1, 0.1), (0.5, 0.3, 0.1, 0.1), (0.6, 0.1, 0.1, 0.1, 0.1)),
     )
-    # "it.": the row of " was" over all before, the beginning aside: .3, .1, .1.
+    # "it.": the row of " was" over all before: .5 for the beginning, then .3, .1, .1.
     found = attended_before(WORDS, [2], started)
     assert [word.text for word in found] == ["Ada", "was"]
-    assert [word.attention for word in found] == pytest.approx([0.8, 0.2])
+    assert [word.attention for word in found] == pytest.approx([0.4, 0.1])

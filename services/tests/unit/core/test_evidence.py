@@ -22,7 +22,7 @@ from scaar.core.types import (
 from scaar.testing.fakes import Piece, ScriptedGenerator, ScriptedScorer
 
 TOKENS = (Token(" Ada", 1, 0, 4), Token(" sang", 2, 4, 9))
-ATTENTION = Attention(TOKENS, 0, ((1.0,), (0.5, 0.5)))
+ATTENTION = Attention(TOKENS, 0, received=(0.75, 0.5))
 BOTH = frozenset({EvidenceKind.CONTRIBUTIONS, EvidenceKind.OWN_ATTENTION})
 
 

@@ -128,7 +128,12 @@ def test_a_row_and_a_field_are_all_that_a_setting_needs(setting: PolicySetting) 
     (preset, *_) = (each for each in PRESETS.values() if setting.accepted_by(each))
     values = setting.registry or (setting.kind if issubclass(setting.kind, enum.StrEnum) else "1")
     text = str(next(iter(values)))
-    needed = {"trigger": setting.triggers, "query": setting.queries, "gate": setting.gates}
+    needed = {
+        "trigger": setting.triggers,
+        "query": setting.queries,
+        "gate": setting.gates,
+        "attention_span": setting.spans,
+    }
     given = [f"{name}={next(iter(each))}" for name, each in needed.items() if each]
     assert f"{setting.name}=" in dict(complete_setting(setting.name))
     overrides = parse_overrides([*given, f"{setting.name}={text}"])

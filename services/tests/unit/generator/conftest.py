@@ -77,6 +77,10 @@ class WatchedDecoder:
         self._note(ids, cache)
         return self._decoder.step_attending(ids, cache)
 
+    def step_attended(self, ids, cache):
+        self._note(ids, cache)
+        return self._decoder.step_attended(ids, cache)
+
     def _note(self, ids, cache):
         self.reads.append(list(ids))
         self.pasts.append(cache.length)

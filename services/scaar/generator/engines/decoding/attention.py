@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 
-from scaar.core.types import AttendRequest, Attention, Token
+import numpy as np
+
+from scaar.core.types import AttendRequest, Attention, AttentionKind, Token
 from scaar.generator.engines.decoding import prefill
+from scaar.generator.engines.decoding.decoder import Array
 from scaar.generator.engines.decoding.language_model import LanguageModel
 from scaar.generator.engines.decoding.prefix_store import PrefixStore
 from scaar.generator.engines.decoding.token_text import TokenText, texts_of
@@ -11,7 +14,7 @@ from scaar.generator.validation import check_room, check_weights
 
 
 class AttentionPass:
-    """Computation of the attention that each token of a text pays to the tokens up to itself.
+    """Computation of the attention that each token of a text pays or receives.
 
     The given token ids are used if they decode to the text; otherwise the text is tokenized. Spans
     refer to the decoded text. Every method blocks. A step runs the model once, so that generations
@@ -22,16 +25,20 @@ class AttentionPass:
         """Tokenize the texts and look up the prompt in the cache.
 
         Raises:
-            InvalidRequest: prompt and text exceed the model's context, or their attention exceeds
-                the size of a message.
+            InvalidRequest: prompt and text exceed the model's context, or their rows of attention
+                exceed the size of a message.
         """
         self._model = model
         self._prompt, self._text = _read(model, request)
-        self._ids = [*self._prompt, *self._text]
+        end = sorted(model.end_ids)[:1] if request.ended else []
+        self._ids = [*self._prompt, *self._text, *end]
         check_room("prompt", len(self._ids), model.max_total_tokens)
-        check_weights(len(self._prompt), len(self._ids))
+        self._by_token = request.attention is AttentionKind.MEAN_HEADS
+        if self._by_token:
+            check_weights(len(self._prompt), len(self._ids))
         self._cache = store.find(self._prompt) or model.decoder.begin()
         self._weights = list[tuple[float, ...]]()
+        self._most: Array | None = None
 
     @property
     def done(self) -> bool:
@@ -46,6 +53,12 @@ class AttentionPass:
             _, self._cache = decoder.step(chunk, self._cache)
             return
         chunk = self._ids[past:][: prefill.CHUNK_TOKENS]
+        if not self._by_token:
+            most, self._cache = decoder.step_attended(chunk, self._cache)
+            if self._most is not None:
+                most[:, :past] = np.maximum(most[:, :past], self._most)
+            self._most = most
+            return
         _, weights, self._cache = decoder.step_attending(chunk, self._cache)
         self._weights += [
             tuple(weights[row, : past + row + 1].tolist()) for row in range(len(chunk))
@@ -53,10 +66,13 @@ class AttentionPass:
 
     def attention(self) -> Attention:
         """Return the attention, once ``done``."""
+        first, last = len(self._prompt), len(self._prompt) + len(self._text)
+        received = () if self._most is None else self._most.mean(axis=0, dtype=float)[first:last]
         return Attention(
             tokens=tokens_of(self._model, self._prompt, self._text),
-            prompt_tokens=len(self._prompt),
+            prompt_tokens=first,
             weights=tuple(self._weights),
+            received=tuple(map(float, received)),
         )
 
 

@@ -36,7 +36,7 @@ class Decoder(Protocol[_Cache]):
     """A decoder model. Thread-safe; its methods block."""
 
     gives_attention: bool
-    """Whether :meth:`step_attending` may be called."""
+    """Whether :meth:`step_attending` and :meth:`step_attended` may be called."""
 
     def begin(self) -> _Cache:
         """Return the empty cache."""
@@ -53,5 +53,12 @@ class Decoder(Protocol[_Cache]):
         """Like :meth:`step`, and return attention [new tokens, all tokens] as the second item.
 
         The attention is that of the last layer, averaged over heads.
+        """
+        ...
+
+    def step_attended(self, ids: Sequence[int], cache: _Cache) -> tuple[Array, _Cache]:
+        """Read more tokens and return the attention that they pay [heads, all tokens], and cache.
+
+        To each token, that is the maximum over the new tokens in each head of the last layer.
         """
         ...

@@ -111,11 +111,21 @@ class DecoderSession:
 
     def step_attending(self, ids: Sequence[int], cache: Cache) -> tuple[Array, Array, Cache]:
         """Like :meth:`step`, with last-layer attention [new tokens, all tokens] as second item."""
+        logits, weights, after = self._attend(ids, cache)
+        paid = np.asarray(weights.mean(axis=0, dtype=np.float64))
+        return logits, paid, after
+
+    def step_attended(self, ids: Sequence[int], cache: Cache) -> tuple[Array, Cache]:
+        """Read more tokens; see :meth:`Decoder.step_attended`."""
+        _, weights, after = self._attend(ids, cache)
+        return np.asarray(weights.max(axis=1)), after
+
+    def _attend(self, ids: Sequence[int], cache: Cache) -> tuple[Array, Array, Cache]:
+        """Read more tokens; the attention is by head [heads, new tokens, all tokens]."""
         names = ["logits", "last_attention", *self._presents.values()]
         logits, weights, *presents = self._run(names, ids, cache)
         tensors = dict(zip(self._presents, presents, strict=True))
-        paid = np.asarray(weights[0].mean(axis=0, dtype=np.float64))
-        return logits[0, -1], paid, Cache(cache.length + len(ids), tensors)
+        return logits[0, -1], weights[0], Cache(cache.length + len(ids), tensors)
 
     def _run(self, names: Sequence[str], ids: Sequence[int], cache: Cache) -> list[Any]:
         try:

@@ -90,6 +90,12 @@ class TorchDecoder:
             weights = read.attentions[-1][0].double().mean(dim=0)
             return _numbers(read.logits[0, -1]), _numbers(weights), after
 
+    def step_attended(self, ids: Sequence[int], cache: TorchCache) -> tuple[Array, TorchCache]:
+        """Read more tokens; see :meth:`Decoder.step_attended`. Errors as :meth:`step`."""
+        with self._stepping():
+            read, after = self._read(ids, cache, output_attentions=True)
+            return _numbers(read.attentions[-1][0].amax(dim=1)), after
+
     @contextmanager
     def _stepping(self) -> Iterator[None]:
         """The model to this thread alone; a failure of PyTorch or transformers as a condition."""

@@ -57,6 +57,7 @@ class Said:
             contributions=self.contributions[: len(units)],
             attention=Attention((Token(0, "Q", 0, 1), *moved), 1, self.rows),
             word_classes=self.classes[: len(units)],
+            own_attention=Attention(tuple(tokens), 0, received=self.rows[-1][1:]),
         )
 
 

@@ -43,6 +43,10 @@ def attention() -> Attention:
     return Attention((prompt, *text), 1, ROWS)
 
 
+def own_attention() -> Attention:
+    return Attention(tokens_of(ENTROPIES), 0, received=(0.5, 0.4, 0.3, 0.5, 0.1))
+
+
 def judged(
     trigger: str,
     *,
@@ -59,6 +63,7 @@ def judged(
         tokens=tokens_of(entropies, logprobs),
         attention=attention(),
         word_classes=word_classes([word.text for word in words]),
+        own_attention=own_attention(),
     )
     return TRIGGERS[trigger].judge(evidence, policy)
 
@@ -94,9 +99,8 @@ def test_with_the_stop_word_switch_off_rind_may_trigger_on_any_word() -> None:
     assert every.trigger == 0
 
 
-def test_the_authors_rind_counts_a_token_itself_and_content_words_alone() -> None:
-    # With what tokens pay to themselves: The max(.5, .5, .2, .1, .1); director max(.25, .4, .4);
-    # was max(.2, .3, .1); Mur max(.1, .5), nau. .1. Sum 1.8.
+def test_the_authors_rind_goes_by_what_the_draft_receives_and_by_content_words_alone() -> None:
+    # The .5, director .4, was .3, Murnau .5 + .1: sum 1.8.
     found = judged("rind_reference", theta=1.0)
     assert [word.attention for word in found.words] == pytest.approx(
         [4 * x / 1.8 for x in (0.5, 0.4, 0.3, 0.6)]
