@@ -9,6 +9,7 @@ import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,7 @@ from scaar.core.observers import (
     PolicyObserver,
     ScorerObserver,
 )
-from scaar.core.policies.artefacts import TunedPolicies
+from scaar.core.policies.artefacts import TunedPolicies, described_policies
 from scaar.core.ports import (
     Answerer,
     Catalog,
@@ -495,6 +496,14 @@ async def open_catalog(target: str) -> AsyncIterator[Catalog]:
         yield orchestrator.RemoteCatalog(channel, target)
 
 
+async def tuned_policies_of(target: str) -> TunedPolicies:
+    """Return the tuned policies of the orchestrator at a target, or of the embedded one."""
+    if target == EMBEDDED:
+        return read_policies(OrchestratorSettings.read())
+    async with open_catalog(target) as catalog:
+        return described_policies(await catalog.list_policies())
+
+
 @asynccontextmanager
 async def open_answerers(
     target: str, control_targets: Mapping[Control, str], *, breakers: Breakers = NO_BREAKERS
@@ -619,6 +628,7 @@ async def open_hosted_evaluator(
             exclusive=exclusive,
             # Callers of a service must not fill its disk with indexes.
             ensure_lab_index=ensure_lab_index if exclusive and _answers_alone(settings) else None,
+            tuned_policies=partial(tuned_policies_of, settings.orchestrator_target),
         ) as hosted,
     ):
         yield hosted

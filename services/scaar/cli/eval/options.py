@@ -26,7 +26,7 @@ from scaar.core.policies.settings import SETTINGS
 from scaar.core.types import BudgetLimits, PolicyArtefact, PolicyRequest
 from scaar.evaluator.oracles import ORACLES
 from scaar.evaluator.planning.axes import check_index_names
-from scaar.evaluator.planning.settings import Value
+from scaar.evaluator.planning.settings import Value, setting_of
 from scaar.evaluator.records import Setting
 
 TIMEOUT_S = BudgetLimits().timeout_s
@@ -249,7 +249,7 @@ Gates = Annotated[
     typer.Option(
         "--gate",
         metavar="NAME[:THRESHOLD],...",
-        help="Also evaluate each retrieving policy behind a gate: "
+        help="Also evaluate each retrieving policy behind a gate, or a router: "
         f"{', '.join(GATES.built_in)}. Default threshold: that of the gate's file.",
         show_default=False,
         autocompletion=complete_gates,
@@ -310,6 +310,12 @@ def policy_names(policies: str) -> tuple[str, ...]:
     if policies:
         return names_of(policies)
     return tuple(name for name in PRESETS if name not in ORACLES)
+
+
+def named_settings(names: Sequence[str], *, allow_mismatch: bool) -> tuple[Setting, ...]:
+    """Return the settings of policies that only the service has, if it has them."""
+    requests = (PolicyRequest(name, allow_mismatch=allow_mismatch) for name in names)
+    return tuple(map(setting_of, requests))
 
 
 def tuned_settings(
