@@ -9,12 +9,12 @@ from statistics import fmean
 
 from wordfreq import word_frequency
 
-from record.forms.drafts import Draft, path_of, read_drafts
+from record.forms.drafts import Draft, path_of, read_drafts, store_rows
 from record.forms.plan import CONSTANT, SCORER
 from scaar.core.text.word_classes import WordClass, word_classes
 from scaar.core.text.words import split_words
 from scaar.core.types import ScoreRequest
-from scaar.evaluator.store.files import make_folder, read_whole, write_whole
+from scaar.evaluator.store.files import read_whole
 from scaar.lab.models import LAB_MEANING_ENCODER, model_folder
 from scaar.lab.sentences import FORMS, SentenceForm, WordKind
 from scaar.scorer.controls.idf import rarity
@@ -42,15 +42,17 @@ def score_request(draft: Draft) -> ScoreRequest:
 
 
 def write_contributions(root: Path, model: str) -> Iterator[SentenceForm]:
-    """Score the drafts of every form without a file; yield each form once it is stored."""
-    make_folder(root / "contributions" / model)
+    """Score the drafts of every form without a file; yield each form once it is stored.
+
+    Drafts that are no sentence of the world have no contributions.
+    """
     for form in FORMS:
         path = path_of(root, "contributions", model, form)
         if path.exists():
             continue
-        requests = [score_request(each) for each in read_drafts(root, model, form)]
-        found = asyncio.run(_scored(requests))
-        write_whole(path, "".join(f"{json.dumps(each)}\n" for each in found).encode())
+        drafts = read_drafts(root, model, form)
+        found = iter(asyncio.run(_scored([score_request(each) for each in drafts if each.labels])))
+        store_rows(path, [next(found) if each.labels else () for each in drafts])
         yield form
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from record.forms.arms import Contributions, arms_of, read_contributions
 from record.forms.drafts import Draft, path_of, read_drafts
-from record.forms.plan import MODELS, RESAMPLES, TRIGGERS
+from record.forms.plan import ARMS, MODELS, RESAMPLES, TRIGGERS
 from scaar.core.evidence.evidence import Evidence
 from scaar.core.policies.effective_settings import effective_policy
 from scaar.core.text.words import split_words
@@ -25,6 +25,10 @@ REFERENCES = (UNWEIGHTED, "perplexity", "surprisal_sum", "value_surprisal")
 of the sentence without that of its style."""
 Key = tuple[str, str]
 """A trigger and an arm; a reference has no arm."""
+KEYS: tuple[Key, ...] = (
+    *((trigger, arm) for trigger in TRIGGERS for arm in ARMS),
+    *((name, "") for name in REFERENCES),
+)
 Samples = NDArray[np.float64]
 """A statistic, followed by its bootstrap samples."""
 Statistic = Callable[[Floats, NDArray[np.bool_], Floats], Samples]
@@ -119,13 +123,13 @@ def _detection(
 ) -> FormDetection:
     kept = [(draft, own) for draft, own in zip(drafts, scored, strict=True) if draft.labels]
     read = [draft for draft, _ in kept]
-    scores: dict[Key, list[float]] = {}
+    scores: dict[Key, list[float]] = {key: [] for key in KEYS}
     for draft, arms in zip(read, arms_of(read, [own for _, own in kept]), strict=True):
         for trigger in TRIGGERS:
             for arm, contributions in arms.items():
-                scores.setdefault((trigger, arm), []).append(_score(draft, trigger, contributions))
+                scores[trigger, arm].append(_score(draft, trigger, contributions))
         for name in REFERENCES:
-            scores.setdefault((name, ""), []).append(_reference(draft, name))
+            scores[name, ""].append(_reference(draft, name))
     return FormDetection(
         model=model,
         form=form,

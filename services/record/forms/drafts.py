@@ -1,7 +1,7 @@
 """Drafts of the models of sentence forms, stored by model and form, with their labels."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -64,7 +64,6 @@ def write_drafts(root: Path, model: str, world: World, *, count: int) -> Iterato
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     writer = GreedyWriter((folder / "model.onnx").read_bytes(), tokenizer)
     facts = FilmFacts.of(world)
-    make_folder(root / "drafts" / model)
     for form in missing:
         questions = draw_form_questions(world, form, count=count)
         written = writer.write([layout.prompt(each.question) for each in questions])
@@ -72,9 +71,14 @@ def write_drafts(root: Path, model: str, world: World, *, count: int) -> Iterato
             _draft(form, question.facts[0].subject, tokens_of(tokenizer, each), facts)
             for question, each in zip(questions, written, strict=True)
         ]
-        lines = "".join(f"{json.dumps(asdict(each))}\n" for each in drafts)
-        write_whole(path_of(root, "drafts", model, form), lines.encode())
+        store_rows(path_of(root, "drafts", model, form), map(asdict, drafts))
         yield form
+
+
+def store_rows(path: Path, rows: Iterable[object]) -> None:
+    """Write rows as JSON lines, all or nothing."""
+    make_folder(path.parent)
+    write_whole(path, "".join(f"{json.dumps(each)}\n" for each in rows).encode())
 
 
 def read_drafts(root: Path, model: str, form: SentenceForm) -> list[Draft]:

@@ -38,7 +38,9 @@ def mean_over(
 ) -> Samples:
     """Return the mean of a statistic over forms in which it is defined."""
     found = np.array([samples.of(each, key, statistic) for each in detections])
-    return np.asarray(np.nanmean(found, axis=0))
+    counts = (~np.isnan(found)).sum(axis=0)
+    means = np.nansum(found, axis=0) / np.maximum(counts, 1)
+    return np.asarray(np.where(counts > 0, means, math.nan))
 
 
 def gain(

@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from record.forms.detection import (
-    REFERENCES,
+    KEYS,
     UNWEIGHTED,
     FilmSamples,
     FormDetection,
-    Key,
     aurocs,
     found_shares,
     read_detections,
@@ -111,10 +110,8 @@ def _slopes(detections: Sequence[FormDetection], samples: FilmSamples) -> Table:
 
 def _arms(detections: Sequence[FormDetection], samples: FilmSamples) -> Table:
     chosen = [each for each in detections if is_main_with_free_words(each)]
-    keys: list[Key] = [(trigger, arm) for trigger in TRIGGERS for arm in ARMS]
-    keys += [(name, "") for name in REFERENCES]
     rows = []
-    for trigger, arm in keys:
+    for trigger, arm in KEYS:
         against = (trigger, CONSTANT) if arm else (UNWEIGHTED, "")
         same = (trigger, arm) == against
         area = mean_over(chosen, samples, (trigger, arm), aurocs)
@@ -147,7 +144,7 @@ def _arms(detections: Sequence[FormDetection], samples: FilmSamples) -> Table:
         tuple(rows),
         note=(
             "Gains are over the constant with the same trigger, and those of scores without "
-            'weights over `flare`. "Share found" is that of wrong drafts if as many drafts are '
+            'weights over flare. "Share found" is that of wrong drafts if as many drafts are '
             "retrieved for as are wrong."
         ),
     )

@@ -530,6 +530,7 @@ class GateJudged(_message.Message):
         """The values by which the question was judged, by name. gece_proxy: average_frequency and
         rarest_frequency, the average frequency of the question's words and that of the rarest one,
         (0, 1]; confidence, the mean probability of the tokens of the first drafted sentence, [0, 1].
+        adaptive_rag: the probability of each of its policies to be the simplest that suffices, [0, 1].
         """
 
     def __init__(

@@ -22,9 +22,11 @@ from scaar.core.types.artefacts import (
     ExpectedCost,
     Interval,
     LabelKind,
+    LatencyFigures,
     PolicyArtefact,
     RiskFigures,
     TuningConditions,
+    UnitTime,
 )
 from scaar.core.types.catalog import (
     ArtefactDescription,
@@ -142,6 +144,7 @@ __all__ = [
     "Interval",
     "JudgedWord",
     "LabelKind",
+    "LatencyFigures",
     "LearnedTrigger",
     "LogprobKind",
     "LogprobsRequest",
@@ -180,6 +183,7 @@ __all__ = [
     "TopToken",
     "Truncation",
     "TuningConditions",
+    "UnitTime",
     "Usage",
     "VectorMetric",
     "Word",

@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -16,14 +18,16 @@ from record.forms.detection import (
     found_shares,
     read_detections,
 )
-from record.forms.drafts import Draft, path_of, read_drafts
+from record.forms.drafts import Draft, path_of, read_drafts, store_rows
 from record.forms.effects import finding, gain, slope
 from record.forms.page import write_page
 from record.forms.plan import ARMS, CONSTANT, MODELS, RIVALS, SCORER, TRIGGERS
 from scaar.core.errors import NotFound
 from scaar.core.types import Token
 from scaar.evaluator.statistics.detection import auroc
-from scaar.lab.sentences import FORMS, SentenceForm, WordKind
+from scaar.lab.sentences import FORMS, SentenceForm, WordKind, state_facts
+from scaar.lab.sentences.questions import draw_facts
+from scaar.lab.world import build_world
 
 FILMS = 40
 TRIGGER = TRIGGERS[0]
@@ -135,3 +139,54 @@ def test_a_page_needs_results(tmp_path: Path) -> None:
     )
     with pytest.raises(NotFound):
         read_drafts(tmp_path, MODELS[0], FORMS[0])
+
+
+def drafts_of(form: SentenceForm) -> list[Draft]:
+    """Return drafts of a form, half of them wrong and less probable in their values."""
+    random = Random(form.name)
+    drafts = []
+    for number, film in enumerate(build_world(1001).known[:20]):
+        wrong = number % 2 == 0
+        words = state_facts(draw_facts(film, form, random), form, random).words
+        tokens: list[Token] = []
+        for word in words:
+            text, start = f" {word.text}", tokens[-1].end if tokens else 0
+            unsure = wrong and word.kind is WordKind.VALUE
+            likely = {True: 0.2, False: math.exp(-word.surprisal)}[unsure] * random.uniform(0.8, 1)
+            tokens.append(Token(1, text, start, start + len(text), math.log(likely)))
+        labels = (not wrong,) * form.facts
+        kinds = tuple(word.kind for word in words)
+        drafts.append(Draft(form.name, film.title, tuple(tokens), labels, kinds, 1.0))
+    return drafts
+
+
+def test_the_page_is_made_from_what_is_stored(tmp_path: Path) -> None:
+    forms = [form for form in FORMS if (form.words, form.facts) == (18, 2)]
+    for form in forms:
+        drafts = drafts_of(form)
+        unread = Draft(form.name, "The Iron Sea", (), (), (), 0.0)
+        costs = [[float(kind is WordKind.VALUE) for kind in each.kinds] for each in drafts]
+        store_rows(path_of(tmp_path, "drafts", MODELS[0], form), map(asdict, [*drafts, unread]))
+        store_rows(path_of(tmp_path, "contributions", MODELS[0], form), [*costs, []])
+        assert read_drafts(tmp_path, MODELS[0], form) == [*drafts, unread]
+    detections = read_detections(tmp_path)
+    samples = FilmSamples(detections, resamples=200)
+    assert [each.drafted - len(each.wrong) for each in detections] == [1] * len(forms)
+    assert [each.style_share > 0 for each in detections] == [form.free > 0 for form in forms]
+    free = [each for each in detections if each.form.free > 0]
+    over = gain(free, samples, (("surprisal", SCORER), ("surprisal", CONSTANT)))
+    assert over.estimate.low is not None
+    assert over.estimate.low > 0, "weights of the values alone hide improbable style"
+    page = write_page(tmp_path, tmp_path / "docs").read_text()
+    assert "84 drafts of `lab-lm-forms`: 80 are sentences of the world, and 40 of these" in page
+    assert all(f"| {form.name} |" in page for form in forms)
+
+
+def test_a_form_without_a_readable_draft_has_no_auroc(tmp_path: Path) -> None:
+    form = FORMS[0]
+    unread = Draft(form.name, "The Iron Sea", (), (), (), 0.0)
+    store_rows(path_of(tmp_path, "drafts", MODELS[0], form), [asdict(unread)])
+    store_rows(path_of(tmp_path, "contributions", MODELS[0], form), [[]])
+    (only,) = read_detections(tmp_path)
+    assert len(only.wrong) == 0
+    assert math.isnan(aurocs(only.scores[TRIGGER, SCORER], only.wrong, np.ones((1, 0)))[0])
