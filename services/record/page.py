@@ -13,14 +13,15 @@ from scaar.evaluator.report.model import Bars, Figure, Item, Table
 from scaar.evaluator.report.writer import drawn_alone
 from scaar.evaluator.store.files import make_folder, write_texts, write_whole
 
-WHY = "why.md"
+WHY, OUTDATED = "why.md", "outdated.md"
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
     """A page: its head, its parts, and the last part, which states the origin of its figures.
 
-    ``name`` names its file and the folder of its figures, which may hold a hand-written ``why.md``.
+    ``name`` names its file and the folder of its figures, which may hold a hand-written ``why.md``,
+    and ``outdated.md``, which states at the start of the page which of its rows are out of date.
     """
 
     name: str
@@ -54,10 +55,11 @@ def write_page(root: Path, docs: Path, page: Page = RESULTS) -> Path:
     finished = read_evaluations(root)
     figures: dict[str, str] = {}
     folder = docs / page.name
-    lines = [page.head]
+    lines = [page.head, *_by_hand(folder / OUTDATED)]
     for part in page.parts:
         lines += _part(part, finished, figures, page.name)
-    lines += _why(folder)
+    if why := _by_hand(folder / WHY):
+        lines += ["## Why", *why]
     lines += _part(page.origin, finished, figures, page.name)
     make_folder(folder)
     write_texts(folder, figures)
@@ -113,9 +115,6 @@ def _with_stem(part: Part, content: PartContent) -> PartContent:
     )
 
 
-def _why(folder: Path) -> list[str]:
-    """Return the hand-written section, if there is one."""
-    path = folder / WHY
-    if not path.exists():
-        return []
-    return ["## Why", path.read_text(encoding="utf-8").strip()]
+def _by_hand(path: Path) -> list[str]:
+    """Return the text that is written by hand, if there is one."""
+    return [path.read_text(encoding="utf-8").strip()] if path.exists() else []

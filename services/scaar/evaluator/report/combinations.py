@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from scaar.core.queries import FORMULATIONS
 from scaar.core.triggers import TRIGGERS
-from scaar.core.types import EffectivePolicy, Granularity, QuerySettings
+from scaar.core.types import AttentionSpan, EffectivePolicy, Granularity, QuerySettings
 from scaar.evaluator.report.analysis import Analysis
 from scaar.evaluator.report.cells import estimated, measure_title, text
 from scaar.evaluator.report.model import Cell, Column, Item, Section, Table
@@ -63,7 +63,13 @@ def _trigger(policy: EffectivePolicy) -> str:
         parts.append(f"by {policy.granularity.value}")
     if policy.trigger and policy.spare_stop_words != TRIGGERS[policy.trigger].spares_stop_words:
         parts.append(f"{'' if policy.spare_stop_words else 'not '}sparing stop words")
+    if policy.trigger and policy.attention_span is not _span(policy.trigger):
+        parts.append(f"over the {policy.attention_span.value}")
     return " ".join(parts)
+
+
+def _span(trigger: str) -> AttentionSpan:
+    return TRIGGERS[trigger].attention_span or AttentionSpan.SENTENCE
 
 
 def _query(settings: QuerySettings) -> str:

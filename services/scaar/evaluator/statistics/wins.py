@@ -74,7 +74,7 @@ def _places(
 
 
 def _judging(policy: EffectivePolicy) -> tuple[object, ...]:
-    return policy.trigger, policy.granularity, policy.spare_stop_words
+    return policy.trigger, policy.granularity, policy.spare_stop_words, policy.attention_span
 
 
 def _query_key(query: QuerySettings) -> tuple[object, ...]:

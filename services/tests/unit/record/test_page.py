@@ -77,6 +77,17 @@ def test_the_hand_written_section_is_included_and_left_unchanged(
     assert why.read_text() == "Because of *this*.\n"
 
 
+def test_a_page_with_rows_out_of_date_says_so_before_its_first_part(
+    root: Path, tmp_path: Path
+) -> None:
+    note = tmp_path / "docs" / "results" / "outdated.md"
+    note.parent.mkdir(parents=True)
+    note.write_text("Rows of *flare* are out of date.\n")
+    write_page(root, tmp_path / "docs")
+    page = (tmp_path / "docs" / "results.md").read_text()
+    assert "\n\nRows of *flare* are out of date.\n\n## Policies\n" in page
+
+
 async def test_an_evaluation_that_has_not_ended_is_named(root: Path, tmp_path: Path) -> None:
     await keep(root, "alpha", EVALUATION, without=1)
     with pytest.raises(InvalidRequest, match="alpha is unfinished: 1 of 6 predictions are missing"):

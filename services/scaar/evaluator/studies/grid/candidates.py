@@ -117,6 +117,8 @@ def _trigger(setting: Setting) -> Setting:
         trigger=overrides.trigger,
         granularity=overrides.granularity,
         spare_stop_words=overrides.spare_stop_words,
+        attention_span=overrides.attention_span,
+        draft_tokens=overrides.draft_tokens,
     )
     trigger = overrides.trigger or PRESETS[policy.name].trigger
     weighs = trigger is not None and EvidenceKind.CONTRIBUTIONS in TRIGGERS[trigger].needs

@@ -1,6 +1,7 @@
 """Last-layer attention of a text, computed in chunks."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,7 +30,7 @@ class AttentionPass:
                 exceed the size of a message.
         """
         self._model = model
-        self._prompt, self._text = _read(model, request)
+        self._prompt, self._text, self._space = _read(model, request)
         end = sorted(model.end_ids)[:1] if request.ended else []
         self._ids = [*self._prompt, *self._text, *end]
         check_room("prompt", len(self._ids), model.max_total_tokens)
@@ -69,7 +70,7 @@ class AttentionPass:
         first, last = len(self._prompt), len(self._prompt) + len(self._text)
         received = () if self._most is None else self._most.mean(axis=0, dtype=float)[first:last]
         return Attention(
-            tokens=tokens_of(self._model, self._prompt, self._text),
+            tokens=_with_space(self._space, tokens_of(self._model, self._prompt, self._text)),
             prompt_tokens=first,
             weights=tuple(self._weights),
             received=tuple(map(float, received)),
@@ -94,14 +95,26 @@ def tokens_of(
     return tuple(tokens)
 
 
-def _read(model: LanguageModel, request: AttendRequest) -> tuple[list[int], list[int]]:
-    """Return the token ids of prompt and text.
+def _read(model: LanguageModel, request: AttendRequest) -> tuple[list[int], list[int], str]:
+    """Return the token ids of prompt and text, and the space that the text lost when decoded.
 
     Given ids are used only if they decode to exactly the text. Given ids without a prompt are read
-    alone, even without a beginning-of-sequence token.
+    alone, even without a beginning-of-sequence token. Some tokenizers, such as Llama 2's, decode
+    them without the space at the start.
     """
-    given = request.text_token_ids
+    given, text = request.text_token_ids, request.text
     prompt = model.encode(request.prompt) if request.prompt or not given else []
-    if given and TokenText(model.tokenizer, prompt).gives(request.text, given):
-        return prompt, list(given)
-    return prompt, model.encode_more(request.text)
+    if given and TokenText(model.tokenizer, prompt).gives(text, given):
+        return prompt, list(given), ""
+    alone = given and not prompt and text.startswith(" ")
+    if alone and TokenText(model.tokenizer).gives(text[1:], given):
+        return prompt, list(given), " "
+    return prompt, model.encode_more(text), ""
+
+
+def _with_space(space: str, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """Return the tokens of a text that starts with the space, which the first one gets."""
+    if not space:
+        return tokens
+    moved = [replace(each, start=each.start + 1, end=each.end + 1) for each in tokens]
+    return (replace(moved[0], text=space + moved[0].text, start=0), *moved[1:])

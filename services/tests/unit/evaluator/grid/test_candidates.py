@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest, ScaarError
-from scaar.core.types import Granularity
+from scaar.core.types import AttentionSpan, Granularity
 from scaar.evaluator.planning.axes import with_scorers
 from scaar.evaluator.planning.settings import plan_settings
 from scaar.evaluator.records import Decision, Prediction
@@ -99,6 +99,12 @@ def test_what_moves_the_scores_is_judged_apart() -> None:
     )
     assert [each.label for each in first_pass_settings(settings)] == [
         f"flare:granularity={each}" for each in Granularity
+    ]
+    settings = plan_settings(
+        ("dragin",), {"attention_span": tuple(AttentionSpan), "query": ("question",)}
+    )
+    assert [each.label for each in first_pass_settings(settings)] == [
+        f"dragin:attention_span={each}" for each in AttentionSpan
     ]
 
 

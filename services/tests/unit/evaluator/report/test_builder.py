@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from scaar.core.controls import Control
-from scaar.core.types import JudgedWord, Query
+from scaar.core.types import AttentionSpan, JudgedWord, Query
 from scaar.evaluator.oracles import oracle_parts
 from scaar.evaluator.planning.axes import with_scorers
 from scaar.evaluator.records import Decision, Failure, Prediction, Question, Score, Setting
@@ -167,6 +167,16 @@ def test_the_best_of_every_row_and_column_of_combinations_is_marked() -> None:
         best = max(column, key=lambda cell: cell.value)  # type: ignore[arg-type,return-value]
         assert "best of column" in best.note
         assert sum("best of column" in cell.note for cell in column) == 1
+
+
+def test_the_span_of_attention_is_part_of_a_trigger() -> None:
+    settings = tuple(
+        setting("dragin", query=query, attention_span=span)
+        for query in ("pfq", "current_sentence")
+        for span in AttentionSpan
+    )
+    table = _table(_report(QUESTIONS, settings), "combinations")
+    assert [cells[0].value for cells in table.rows] == ["rind", "rind over the draft"]
 
 
 def test_every_contest_is_won() -> None:
