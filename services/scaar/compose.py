@@ -19,6 +19,8 @@ from scaar.core.calls.capacity import AnswerCapacity, CapacityLimits
 from scaar.core.controls import Control
 from scaar.core.distributions import lab_is_installed, lab_required, library_required
 from scaar.core.errors import AlreadyExists, InvalidRequest, NotFound
+from scaar.core.gates import QuestionGate
+from scaar.core.gates.skr import SkrGate
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.loop.shadow import ShadowSampling
@@ -344,7 +346,7 @@ def build_loop(
 
     ``artefacts`` are tuned policies beside those of the settings.
     """
-    gate, policies = settings.read_gate(), read_policies(settings, artefacts)
+    gate, policies = open_gate(settings), read_policies(settings, artefacts)
     for each in policies.values():
         policy_observer.on_tuned_policy(each.name, each.expected)
     shadow = None
@@ -366,6 +368,26 @@ def build_loop(
         shadow=shadow,
         capacity=capacity,
     )
+
+
+def open_gate(settings: OrchestratorSettings) -> QuestionGate | None:
+    """Return the gate of an orchestrator, that of SKR with its encoder; None without a file.
+
+    Raises:
+        NotFound: a file does not exist or cannot be read.
+        DataCorrupt: the file contains no gate, or the encoder is damaged.
+        InvalidRequest: the gate needs an encoder, or another one.
+        CapabilityMissing: the libraries of the encoder are not installed.
+    """
+    gate = settings.read_gate()
+    if not isinstance(gate, SkrGate):
+        return gate
+    if settings.gate_encoder is None:
+        text = f"is required by the gate {gate.name}: the folder of {gate.vectors.encoder}"
+        raise InvalidRequest.of("gate_encoder", text)
+    with library_required(f"the gate {gate.name}", "scorer"):
+        from scaar.encoders.nearest_questions import open_nearest_questions
+    return replace(gate, nearest=open_nearest_questions(gate.vectors, settings.gate_encoder))
 
 
 def read_policies(

@@ -42,9 +42,13 @@ class OrchestratorSettings(ServiceSettings):
     more calls, but fewer generated tokens that are discarded. The answers are the same."""
 
     gate_file: Path | None = None
-    """Path to a gate: ``gece_proxy``, written by ``scaar eval longtail fit``, or the router
-    ``adaptive_rag``, written by ``scaar eval router fit``. Without it, requests that name a gate
-    are rejected."""
+    """Path to the file of a gate: ``gece_proxy``, written by ``scaar eval longtail fit``, ``skr``,
+    written by ``scaar eval fit-skr``, or the router ``adaptive_rag``, written by ``scaar eval
+    router fit``. Without it, requests that name a gate are rejected."""
+
+    gate_encoder: Path | None = None
+    """Folder of the sentence encoder of the gate ``skr``, the one that its file was written with.
+    The gate runs it in the orchestrator's process, which needs the extra ``scorer``."""
 
     policy_folder: Path | None = None
     """Path to a folder of policy artefacts, files ``*.json`` written by ``scaar tune``. Requests

@@ -11,13 +11,16 @@ from scaar.cli.eval import options
 from scaar.cli.eval.compare import compare
 from scaar.cli.eval.export import export, import_results
 from scaar.cli.eval.fields import named_by_options
+from scaar.cli.eval.gates import gates
 from scaar.cli.eval.longtail import app as longtail_app
 from scaar.cli.eval.queries import queries
 from scaar.cli.eval.report import join, report
+from scaar.cli.eval.retrieval import retrieval
 from scaar.cli.eval.router import app as router_app
 from scaar.cli.eval.run import RunOptions, takes_run_options
 from scaar.cli.eval.service import cancel, list_evaluations, resume, watch
 from scaar.cli.eval.show import show
+from scaar.cli.eval.skr import fit_skr
 from scaar.cli.eval.table import score_and_report
 from scaar.cli.eval.worker import worker
 from scaar.cli.tables import Format
@@ -141,6 +144,9 @@ app.command()(export)
 app.command()(join)
 app.command("import")(import_results)
 app.command()(queries)
+app.command()(retrieval)
+app.command()(gates)
+app.command("fit-skr")(fit_skr)
 app.add_typer(longtail_app, name="longtail")
 app.add_typer(router_app, name="router")
 app.command("list")(list_evaluations)

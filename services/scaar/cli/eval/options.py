@@ -67,6 +67,34 @@ Dataset = Annotated[
         autocompletion=complete_dataset,
     ),
 ]
+AnsweredSources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SOURCE...",
+        help="Answered questions: the folder of a finished evaluation of no_retrieval and "
+        "single_round, or NAME:FILE, a data set whose file contains both answers.",
+        show_default=False,
+    ),
+]
+AnswerFields = Annotated[
+    str,
+    typer.Option(
+        "--answers",
+        metavar="PREFIX",
+        help="For NAME:FILE: the answers are in the fields PREFIX_no_retrieval and "
+        "PREFIX_one_retrieval, and a chain of thought in PREFIX_cot_no_retrieval.",
+        show_default=False,
+    ),
+]
+EncoderFolder = Annotated[
+    Path,
+    typer.Option(
+        "--encoder",
+        metavar="DIR",
+        help="Folder of a sentence encoder, as written by scaar models export-encoder.",
+        show_default=False,
+    ),
+]
 Limit = Annotated[
     int | None,
     typer.Option(

@@ -7,6 +7,7 @@ from scaar.core.gates import adaptive_rag
 from scaar.core.gates.gate import GateJudgement, QuestionGate
 from scaar.core.gates.gate_json import GateDocument
 from scaar.core.gates.proxy_json import read_proxy
+from scaar.core.gates.skr_json import read_skr
 from scaar.core.registry import Registry
 
 __all__ = ["GATES", "ROUTERS", "GateJudgement", "QuestionGate", "read_gate"]
@@ -15,7 +16,11 @@ GATES = Registry[Callable[[GateDocument], QuestionGate]](
     "gate",
     "scaar.gates",
     Callable,
-    {"gece_proxy": read_proxy, adaptive_rag.NAME: adaptive_rag.read_adaptive_rag},
+    {
+        "gece_proxy": read_proxy,
+        "skr": read_skr,
+        adaptive_rag.NAME: adaptive_rag.read_adaptive_rag,
+    },
 )
 """Each returns the gate of a file, or raises DataCorrupt."""
 ROUTERS = frozenset({adaptive_rag.NAME})
