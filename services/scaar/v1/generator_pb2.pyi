@@ -412,7 +412,7 @@ class GenerationEnd(_message.Message):
     finish_reason: Global___FinishReason.ValueType
     """The reason why the generation ended."""
     prompt_tokens: _builtins.int
-    """Number of tokens of prompt and prefix, at least 0. Unset if the model's server reports none."""
+    """Number of tokens of prompt and prefix. 0 if the model's server does not report it."""
     generated_tokens: _builtins.int
     """Number of generated tokens, at least 0, without thinking_tokens."""
     thinking_tokens: _builtins.int
@@ -429,18 +429,16 @@ class GenerationEnd(_message.Message):
         self,
         *,
         finish_reason: Global___FinishReason.ValueType = ...,
-        prompt_tokens: _builtins.int | None = ...,
+        prompt_tokens: _builtins.int = ...,
         generated_tokens: _builtins.int = ...,
         attention: _abc.Iterable[_builtins.float] | None = ...,
         thinking_tokens: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_prompt_tokens", b"_prompt_tokens", "prompt_tokens", b"prompt_tokens"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_prompt_tokens", b"_prompt_tokens", "attention", b"attention", "finish_reason", b"finish_reason", "generated_tokens", b"generated_tokens", "prompt_tokens", b"prompt_tokens", "thinking_tokens", b"thinking_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attention", b"attention", "finish_reason", b"finish_reason", "generated_tokens", b"generated_tokens", "prompt_tokens", b"prompt_tokens", "thinking_tokens", b"thinking_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__prompt_tokens: _TypeAlias = _typing.Literal["prompt_tokens"]  # noqa: Y015
-    _WhichOneofArgType__prompt_tokens: _TypeAlias = _typing.Literal["_prompt_tokens", b"_prompt_tokens"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__prompt_tokens) -> _WhichOneofReturnType__prompt_tokens | None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GenerationEnd: _TypeAlias = GenerationEnd  # noqa: Y015
 

@@ -100,12 +100,12 @@ class GenerationStart:
 class GenerationEnd:
     """The end of a generation: its reason and its usage.
 
-    ``prompt_tokens`` is None if the model's server reports no usage. ``thinking_tokens`` were
+    ``prompt_tokens`` is 0 if the model's server reports no usage. ``thinking_tokens`` were
     generated before the text and belong to none of its tokens; ``generated_tokens`` excludes them.
     """
 
     finish_reason: FinishReason
-    prompt_tokens: int | None
+    prompt_tokens: int
     generated_tokens: int
     attention: tuple[float, ...] = ()
     """Attention with which the end was predicted, as :attr:`Token.attention`. Empty if not

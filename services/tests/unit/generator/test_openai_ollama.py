@@ -107,4 +107,4 @@ async def test_a_completion_has_no_log_probabilities_and_no_usage() -> None:
         events = await write(generator)
     assert text_of(events) == "Ada Ler."
     end = end_of(events)
-    assert (end.prompt_tokens, end.generated_tokens) == (None, 3)
+    assert (end.prompt_tokens, end.generated_tokens) == (0, 3)

@@ -163,14 +163,14 @@ async def test_a_number_for_no_log_probability_is_a_missing_one(
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_tokens_are_counted_where_the_server_does_not_and_prompt_tokens_are_unknown(
+async def test_tokens_are_counted_where_the_server_does_not(
     dialect: str,
 ) -> None:
     async with opened(dialect) as both:
         counted = end_of(await write(both.generator))
         both.server.failures.inject(Failure.NO_USAGE)
         end = end_of(await write(both.generator))
-        assert (end.prompt_tokens, end.generated_tokens) == (None, counted.generated_tokens)
+        assert (end.prompt_tokens, end.generated_tokens) == (0, counted.generated_tokens)
 
 
 @pytest.mark.parametrize("dialect", ["vllm", "sglang", "llama_cpp"])
