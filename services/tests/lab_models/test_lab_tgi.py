@@ -135,7 +135,7 @@ async def test_the_packages_client_raises_its_own_errors(
 
 async def test_what_the_labs_model_cannot_do_is_refused(server: TgiServer) -> None:
     client = AsyncClient(server.url)
-    for parameters in ({"do_sample": True}, {"temperature": 0.5}, {"top_n_tokens": 6}):
+    for parameters in ({"top_k": 5}, {"top_p": 0.5}, {"top_n_tokens": 6}):
         with pytest.raises(ValidationError):
             await client.generate(PROMPT, **parameters)
 
