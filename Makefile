@@ -1,6 +1,6 @@
 # The main commands: `make demo` answers a question, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go servers integration integration-servers integration-opensearch integration-triton integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-backends results longtail docs check proto lab-models dist version contract-breaks clean
+.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go servers integration integration-servers integration-opensearch integration-triton integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-backends results longtail forms tuning docs check proto lab-models dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -16,6 +16,8 @@ EMBEDDED := .venv-embedded
 # Folders of the evaluations of record; trial runs (LIMIT) have their own.
 RESULTS := .results$(LIMIT:%=-%)
 LONGTAIL := .longtail$(LIMIT:%=-%)
+FORMS := .forms$(LIMIT:%=-%)
+TUNING := .tuning$(LIMIT:%=-%)
 # The images, named PREFIXname:VERSION. DOCKER needs BuildKit.
 IMAGES := orchestrator generator scorer query-builder retriever evaluator worker scaar-lab
 DOCKER ?= docker
@@ -124,9 +126,17 @@ results: $(VENV)/.dev ## write docs/results.md from resumable evaluations (about
 	@PYTHONPATH=services $(BIN)/python -m record run --out $(RESULTS) $(LIMIT:%=--limit %)
 	@PYTHONPATH=services $(BIN)/python -m record page $(RESULTS) --docs $(if $(LIMIT),$(RESULTS)/docs,docs)
 
+tuning: $(VENV)/.dev ## write docs/tuning.md in the same way (about 12 minutes; LIMIT=40 for a trial run)
+	@PYTHONPATH=services $(BIN)/python -m record run --record tuning --out $(TUNING) $(LIMIT:%=--limit %)
+	@PYTHONPATH=services $(BIN)/python -m record page --record tuning $(TUNING) --docs $(if $(LIMIT),$(TUNING)/docs,docs)
+
 longtail: $(TRANSFORMERS)/.test ## write docs/longtail.md in the same way (6 GB to install, then about 10 minutes; LIMIT=100 for a trial run)
 	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record run --record longtail --out $(LONGTAIL) $(LIMIT:%=--limit %)
 	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record page --record longtail $(LONGTAIL) --docs $(if $(LIMIT),$(LONGTAIL)/docs,docs)
+
+forms: $(VENV)/.dev ## write docs/sentence-forms-results.md: detection of wrong drafts by sentence form (about 10 minutes; LIMIT=20 drafts of every form for a trial run)
+	@PYTHONPATH=services $(BIN)/python -m record.forms run --out $(FORMS) $(LIMIT:%=--drafts %)
+	@PYTHONPATH=services $(BIN)/python -m record.forms page $(FORMS) --docs $(if $(LIMIT),$(FORMS)/docs,docs)
 
 images: ## build the images, one per service, and scaar-lab (needs a Docker engine; BASE, PREFIX)
 	@for name in $(IMAGES); do \
@@ -199,8 +209,8 @@ audit: $(VENV)/.lock ## look up known vulnerabilities of every locked package (A
 	  echo 'make audit: failed. A table above lists the vulnerable packages. Without a table, the vulnerability' >&2; \
 	  echo 'service did not answer for every package, and the lock was NOT audited.' >&2; exit 1; }
 
-lab-models: $(VENV)/.train ## train the lab models from scratch (an hour on two cores)
-	@$(BIN)/python -m scaar.lab.training
+lab-models: $(VENV)/.train ## train the lab models from scratch, or continue an interrupted training (an hour on two cores; MODEL=NAME: that one)
+	@$(BIN)/python -m scaar.lab.training $(MODEL)
 
 clean: ## remove the environments and caches
 	rm -rf $(VENV) $(TRANSFORMERS) $(TRANSFORMERS_5) $(DOCS) $(EMBEDDED) .site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist

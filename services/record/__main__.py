@@ -13,6 +13,8 @@ from record.longtail.plan import plan as plan_longtail
 from record.page import RESULTS, Page, write_page
 from record.plan import Step, describe_cost
 from record.plan import plan as plan_results
+from record.tuning.page import TUNING
+from record.tuning.plan import plan as plan_tuning
 from scaar.core.errors import ScaarError
 
 
@@ -28,6 +30,7 @@ RECORDS: Mapping[str, Record] = MappingProxyType(
     {
         "results": Record(plan_results, RESULTS),
         "longtail": Record(plan_longtail, LONGTAIL),
+        "tuning": Record(plan_tuning, TUNING),
     }
 )
 

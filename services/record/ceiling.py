@@ -21,9 +21,9 @@ from scaar.evaluator.report.detection import detection_table, theta_of
 from scaar.evaluator.report.matched_budgets import NOT_REACHED
 from scaar.evaluator.report.model import Column, Figure, Point, Series, Table
 from scaar.evaluator.scoring.budgeted import BENEFIT, BUDGETED
+from scaar.evaluator.statistics.cost_units import SCORED_SENTENCES
 from scaar.evaluator.statistics.estimate import holm
 from scaar.evaluator.statistics.selection import RETRIEVALS
-from scaar.evaluator.statistics.table import SCORED_SENTENCES
 
 BUDGETS = (0.75, 1.0, 1.25, 1.5, 2.0)
 PRIMARY = 1.25

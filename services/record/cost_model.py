@@ -1,14 +1,7 @@
-"""The cost model: what a call, a token, a search and a scored sentence cost in time.
-
-    ms = c0 calls + c1 tokens read + c2 tokens written + c3 searches + c4 scored sentences
-
-The coefficients are fitted to the times of a deployment, each part to its own: generation by calls
-and tokens, retrieval by searches, and scoring by scored sentences.
-"""
+"""Tables of the cost model (:mod:`scaar.evaluator.statistics.cost_model`)."""
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,55 +9,15 @@ from record.ceiling import is_frontier
 from record.pool import Pool, System
 from scaar.evaluator.report.cells import measure_title, number, text
 from scaar.evaluator.report.model import Cell, Column, Table
-from scaar.evaluator.statistics.selection import RETRIEVALS
-from scaar.evaluator.statistics.table import SCORED_SENTENCES, Floats, ScoreTable
+from scaar.evaluator.statistics.cost_model import CostModel
+from scaar.evaluator.statistics.cost_units import PARTS, UNITS
+from scaar.evaluator.statistics.table import Floats, ScoreTable
 from scaar.evaluator.statistics.variants import variant_name
 
-PARTS: Mapping[str, tuple[str, ...]] = {
-    "generation_ms": ("llm_calls", "prompt_tokens", "generated_tokens"),
-    "retrieval_ms": (RETRIEVALS,),
-    "scoring_ms": (SCORED_SENTENCES,),
-}
-"""The columns of times, and those of the usage that they follow from."""
-UNITS = {
-    "llm_calls": "model call",
-    "prompt_tokens": "token read",
-    "generated_tokens": "token written",
-    RETRIEVALS: "search",
-    SCORED_SENTENCES: "scored sentence",
-}
 SEARCH_MS = (5, 20, 50, 100, 250, 500, 1_000)
 """Times of a search at which policies are compared."""
 SLOWDOWNS = (1, 4, 16, 64)
 """Factors of the model's times at which policies are compared."""
-
-
-@dataclass(frozen=True, slots=True)
-class CostModel:
-    """The time of each unit of usage in ms, and the share of the variance that a part explains."""
-
-    coefficients: Mapping[str, float]
-    explained: Mapping[str, float]
-
-    def times(self, *, search_ms: float, slowdown: float) -> Mapping[str, float]:
-        """Return the coefficients for another time of a search and a slower model."""
-        model = {name: slowdown * self.coefficients[name] for name in PARTS["generation_ms"]}
-        return {**self.coefficients, **model, RETRIEVALS: search_ms}
-
-
-def fit(table: ScoreTable) -> CostModel:
-    """Return the cost model of timed answers, by least squares without negative times."""
-    coefficients: dict[str, float] = {}
-    explained: dict[str, float] = {}
-    for part, columns in PARTS.items():
-        usage = np.stack([table.column(name).ravel() for name in columns], axis=1)
-        times = table.column(part).ravel()
-        found = _not_negative(usage, times)
-        coefficients |= dict(zip(columns, map(float, found), strict=True))
-        variance = float(((times - times.mean()) ** 2).sum())
-        left = float(((times - usage @ found) ** 2).sum())
-        explained[part] = 1 - left / variance if variance else 1.0
-    return CostModel(coefficients, explained)
 
 
 def coefficients_table(model: CostModel) -> Table:
@@ -167,16 +120,3 @@ def _winner(
     if not best:
         return Cell(None, note="not reached")
     return text(best[0] if len(best) == 1 else f"{best[0]} ({best[1]})")
-
-
-def _not_negative(usage: Floats, times: Floats) -> Floats:
-    """Return the coefficients of least squares among those without a negative one."""
-    best, least = np.zeros(usage.shape[1]), float((times**2).sum())
-    for size in range(1, usage.shape[1] + 1):
-        for columns in itertools.combinations(range(usage.shape[1]), size):
-            found = np.linalg.lstsq(usage[:, columns], times, rcond=None)[0]
-            left = float(((times - usage[:, columns] @ found) ** 2).sum())
-            if (found >= 0).all() and left < least:
-                best, least = np.zeros(usage.shape[1]), left
-                best[list(columns)] = found
-    return best

@@ -120,7 +120,8 @@ class Entry:
             return plan_ablation(self.ablation, self.values)
         with oracle_parts():
             policies = self.policies or tuple(name for name in PRESETS if name not in ORACLES)
-            return (*plan_settings(policies, self.values), *map(_tuned_setting, self.tuned))
+            tuned = (_tuned_setting(each, self.model) for each in self.tuned)
+            return (*plan_settings(policies, self.values), *tuned)
 
     @property
     def answers(self) -> int:
@@ -229,9 +230,9 @@ def _of_world(seed: int) -> Iterator[Entry]:
     )
 
 
-def _tuned_setting(name: str) -> Setting:
-    """Return the setting of a tuned policy that ships with the lab's model."""
-    artefact = read_artefact(model_folder(LAB_LM) / "policies" / f"{name}.json")
+def _tuned_setting(name: str, model: str) -> Setting:
+    """Return the setting of a tuned policy that ships with a model of the lab."""
+    artefact = read_artefact(model_folder(model) / "policies" / f"{name}.json")
     return Setting(name, TunedPolicies((artefact,)).resolve(PolicyRequest(name)))
 
 

@@ -20,7 +20,7 @@ from record.ceiling import (
     pooled,
     reference_score,
 )
-from record.cost_model import coefficients_table, fit, latency_table, winners_table
+from record.cost_model import coefficients_table, latency_table, winners_table
 from record.evaluations import FinishedEvaluation
 from record.factorial import effects_table, factorial_table
 from record.pool import TUNED
@@ -43,6 +43,7 @@ from scaar.evaluator.report.model import Figure, Item, Report, Section, Table
 from scaar.evaluator.report.provenance import describe_comparison, describe_provenance
 from scaar.evaluator.report.retrieval_outcomes import report_support_recall
 from scaar.evaluator.report.summary import summarise
+from scaar.evaluator.statistics.cost_model import fit
 from scaar.evaluator.studies.joining.evaluations import join, read_finished
 from scaar.evaluator.studies.joining.facts import short_model_of
 from scaar.evaluator.studies.joining.report import compose_joined
@@ -250,7 +251,7 @@ def _cost_model(folders: Sequence[Path]) -> PartContent:
     (timed,) = (each for each in folders if each.name == "cost")
     pool = pooled(tuple(each for each in folders if each != timed))
     table = _analysed(timed).table
-    model = fit(table)
+    model = fit(table.column)
     return PartContent(
         (coefficients_table(model), winners_table(pool, model, reference_score(pool))),
         (latency_table(table),),

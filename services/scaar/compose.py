@@ -9,6 +9,7 @@ import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ from scaar.core.calls.capacity import AnswerCapacity, CapacityLimits
 from scaar.core.controls import Control
 from scaar.core.distributions import lab_is_installed, lab_required, library_required
 from scaar.core.errors import AlreadyExists, InvalidRequest, NotFound
+from scaar.core.gates import QuestionGate
+from scaar.core.gates.skr import SkrGate
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.loop.shadow import ShadowSampling
@@ -31,7 +34,7 @@ from scaar.core.observers import (
     PolicyObserver,
     ScorerObserver,
 )
-from scaar.core.policies.artefacts import TunedPolicies
+from scaar.core.policies.artefacts import TunedPolicies, described_policies
 from scaar.core.ports import (
     Answerer,
     Catalog,
@@ -343,7 +346,7 @@ def build_loop(
 
     ``artefacts`` are tuned policies beside those of the settings.
     """
-    gate, policies = settings.read_gate(), read_policies(settings, artefacts)
+    gate, policies = open_gate(settings), read_policies(settings, artefacts)
     for each in policies.values():
         policy_observer.on_tuned_policy(each.name, each.expected)
     shadow = None
@@ -365,6 +368,26 @@ def build_loop(
         shadow=shadow,
         capacity=capacity,
     )
+
+
+def open_gate(settings: OrchestratorSettings) -> QuestionGate | None:
+    """Return the gate of an orchestrator, that of SKR with its encoder; None without a file.
+
+    Raises:
+        NotFound: a file does not exist or cannot be read.
+        DataCorrupt: the file contains no gate, or the encoder is damaged.
+        InvalidRequest: the gate needs an encoder, or another one.
+        CapabilityMissing: the libraries of the encoder are not installed.
+    """
+    gate = settings.read_gate()
+    if not isinstance(gate, SkrGate):
+        return gate
+    if settings.gate_encoder is None:
+        text = f"is required by the gate {gate.name}: the folder of {gate.vectors.encoder}"
+        raise InvalidRequest.of("gate_encoder", text)
+    with library_required(f"the gate {gate.name}", "scorer"):
+        from scaar.encoders.nearest_questions import open_nearest_questions
+    return replace(gate, nearest=open_nearest_questions(gate.vectors, settings.gate_encoder))
 
 
 def read_policies(
@@ -471,6 +494,14 @@ async def open_catalog(target: str) -> AsyncIterator[Catalog]:
     """Open the catalog of a running orchestrator."""
     async with _open_channel(target, settings=ChannelSettings(attempts=1)) as channel:
         yield orchestrator.RemoteCatalog(channel, target)
+
+
+async def tuned_policies_of(target: str) -> TunedPolicies:
+    """Return the tuned policies of the orchestrator at a target, or of the embedded one."""
+    if target == EMBEDDED:
+        return read_policies(OrchestratorSettings.read())
+    async with open_catalog(target) as catalog:
+        return described_policies(await catalog.list_policies())
 
 
 @asynccontextmanager
@@ -597,6 +628,7 @@ async def open_hosted_evaluator(
             exclusive=exclusive,
             # Callers of a service must not fill its disk with indexes.
             ensure_lab_index=ensure_lab_index if exclusive and _answers_alone(settings) else None,
+            tuned_policies=partial(tuned_policies_of, settings.orchestrator_target),
         ) as hosted,
     ):
         yield hosted

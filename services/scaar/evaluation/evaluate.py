@@ -7,9 +7,11 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from scaar.client.loop_thread import LoopThread
-from scaar.compose import EMBEDDED
+from scaar.compose import EMBEDDED, tuned_policies_of
 from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.core.evaluations import EvaluationQuestion
+from scaar.core.policies import PRESETS
+from scaar.core.policies.artefacts import NO_POLICIES
 from scaar.core.types import BudgetLimits, PolicyRequest
 from scaar.evaluation.addresses import Addresses
 from scaar.evaluation.evaluator import open_evaluations
@@ -26,7 +28,7 @@ from scaar.evaluator.planning.axes import (
 )
 from scaar.evaluator.planning.gates import gates_named, with_gates
 from scaar.evaluator.planning.policies import plan_policies
-from scaar.evaluator.planning.settings import Value
+from scaar.evaluator.planning.settings import Value, setting_of
 from scaar.evaluator.prediction_view import describe_question
 from scaar.evaluator.studies.grid.candidates import check_grid
 
@@ -67,7 +69,8 @@ def evaluate(
     ``out`` and ``target`` is given.
 
     ``dataset`` is ``lab`` or ``NAME:PATH``; for a target also the name of one of its data sets,
-    and the questions of a file are sent to it. ``policies`` are names, or requests with overrides.
+    and the questions of a file are sent to it. ``policies`` are names, or requests with overrides;
+    tuned policies go by their names.
     Every policy is evaluated at each combination of the ``values`` that it takes, by the name of
     the setting. ``scorers``, ``gates``, ``indexes``, ``grid``, ``limit``, ``seed``, ``style``,
     ``tail_share``, ``skip_unserved`` and ``cache_generations`` are those of ``scaar eval run``.
@@ -84,7 +87,15 @@ def evaluate(
     if grid is not None:
         check_grid(grid, values)
     requests = [PolicyRequest(each) if isinstance(each, str) else each for each in policies]
-    settings = plan_policies(requests, {name: tuple(given) for name, given in values.items()})
+    grid_values = {name: tuple(given) for name, given in values.items()}
+    named = [each for each in requests if each.name not in PRESETS]
+    if target is None:
+        tuned = _run(tuned_policies_of(orchestrator)) if named else NO_POLICIES
+        settings = plan_policies(requests, grid_values, tuned)
+    else:
+        published = [each for each in requests if each.name in PRESETS]
+        settings = plan_policies(published, grid_values) if published else ()
+        settings = (*settings, *map(setting_of, named))
     settings = with_gates(settings, gates_named(gates))
     check_index_names(indexes)
     shown = BarProgress(enabled=progress)

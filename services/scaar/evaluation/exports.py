@@ -15,6 +15,7 @@ from scaar.evaluation.results import Results
 from scaar.evaluator.records import Prediction
 from scaar.evaluator.store.files import write_texts, write_whole
 from scaar.evaluator.store.record_json import RecordJson
+from scaar.evaluator.studies.retrieval.trec import qrels_lines, run_lines
 
 
 class ExportFormat(enum.StrEnum):
@@ -127,9 +128,9 @@ def _trec_files(results: Results) -> Iterator[tuple[str, str]]:
     Passages have the rank of their first retrieval in the answer. Scores fall with the rank.
     """
     relevant = [
-        f"{_token(question.id)} 0 {_token(each)} 1\n"
+        line
         for question in results.questions
-        for each in dict.fromkeys(question.supports)
+        for line in qrels_lines(question.id, dict.fromkeys(question.supports))
     ]
     if not relevant:
         text = "needs questions that name the passages with their answers (supports)"
@@ -143,18 +144,11 @@ def _trec_files(results: Results) -> Iterator[tuple[str, str]]:
             if isinstance(event, PassagesRetrieved)
             for each in event.passages
         )
-        question, tag = _token(prediction.question_id), _token(prediction.setting)
-        lines[prediction.setting] += [
-            f"{question} Q0 {_token(name)} {rank} {1 / rank:.6g} {tag}\n"
-            for rank, name in enumerate(retrieved, 1)
-        ]
+        lines[prediction.setting] += run_lines(
+            prediction.question_id, retrieved, prediction.setting
+        )
     for label, written in lines.items():
         yield f"{_file_name(label)}.run", "".join(written)
-
-
-def _token(text: str) -> str:
-    """The text without white space, which separates the columns of TREC's files."""
-    return re.sub(r"[\s%]", lambda found: f"%{ord(found[0]):02X}", text)
 
 
 def _file_name(label: str) -> str:

@@ -14,8 +14,8 @@ from scaar.core.types import (
     TuningConditions,
 )
 from scaar.evaluation.answerers import open_answerers
+from scaar.evaluation.conditions import conditions_of
 from scaar.evaluation.local import EvaluationOptions, run_of, spec_of
-from scaar.evaluation.tuning import conditions_of
 from scaar.evaluator.splits import split_questions
 
 if TYPE_CHECKING:

@@ -1,8 +1,9 @@
 """``scaar tune`` from Python: a policy tuned for a budget, in this process."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,25 +15,30 @@ from scaar.compose import (
     indexes_are_local,
     open_ports,
 )
-from scaar.core.errors import ScaarError
+from scaar.core.errors import InvalidRequest
+from scaar.core.policies.requirements import uses_contributions
 from scaar.core.ports import Answerer, Catalog
 from scaar.core.types import (
     EvidenceKind,
     LabelKind,
+    LatencyFigures,
     PolicyArtefact,
     PolicyRequest,
     TuningConditions,
+    UnitTime,
 )
 from scaar.evaluation.addresses import Addresses
+from scaar.evaluation.conditions import common_conditions, conditions_of
 from scaar.evaluation.local import EvaluationOptions, spec_of
 from scaar.evaluation.questions import QuestionSample
 from scaar.evaluator.datasets.lab import LAB
-from scaar.evaluator.planning.work import Work
 from scaar.evaluator.records import Setting
 from scaar.evaluator.specification import template_of
+from scaar.evaluator.statistics.cost_units import UNITS
 from scaar.evaluator.studies.tuning.candidates import (
     QUERY_NAMES,
     TRIGGER_NAMES,
+    Candidate,
     Label,
     check_parts,
     evidence_of_triggers,
@@ -43,11 +49,14 @@ from scaar.orchestrator.settings import OrchestratorSettings
 
 if TYPE_CHECKING:
     from scaar.evaluator.execution.progress import RunProgress
+    from scaar.evaluator.statistics.estimate import Estimate
     from scaar.evaluator.studies.tuning.artefact import Answered
     from scaar.evaluator.studies.tuning.control import ChosenPolicy
     from scaar.evaluator.studies.tuning.drafting import PlannedAnswer, Sample
     from scaar.evaluator.studies.tuning.policy import TunedPolicy
     from scaar.evaluator.studies.tuning.records import Trajectory, TunedQuestion
+    from scaar.evaluator.studies.tuning.store import TrajectoryStore
+    from scaar.evaluator.studies.tuning.timing import Latency
 
 MAX_GENERATIONS = 20_000
 """Number of generations that are cached: candidates share most of them."""
@@ -55,7 +64,13 @@ MAX_GENERATIONS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class TuningOptions:
-    """The options of a tuning; ``work`` is the folder in which it resumes."""
+    """The options of a tuning; ``work`` is the folder in which it resumes.
+
+    ``labels`` are what learned triggers predict; the default is all that the data sets have.
+    ``latency_weight`` is the quality that a second of an answer is worth, and ``unit_times_ms`` the
+    times of units of usage (:data:`~scaar.evaluator.statistics.cost_units.UNITS`) that are not
+    measured. ``curve_sizes`` are the numbers of questions of a learning curve.
+    """
 
     samples: tuple[QuestionSample, ...]
     name: str
@@ -66,6 +81,15 @@ class TuningOptions:
     index: str | None = None
     concurrency: int = 1
     timeout_s: float = 60.0
+    labels: tuple[Label, ...] = ()
+    latency_weight: float = 0.0
+    unit_times_ms: Mapping[str, float] = field(default_factory=dict)
+    curve_sizes: tuple[int, ...] = ()
+
+    @property
+    def in_lab(self) -> bool:
+        """Whether every question is of the lab, which knows the truth of a draft."""
+        return all(each.kind is LAB for each in self.samples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +113,23 @@ def check_tuning(options: TuningOptions) -> None:
     from scaar.evaluator.studies.tuning.control import check_target
     from scaar.evaluator.studies.tuning.drafting import forced_retrievals
     from scaar.evaluator.studies.tuning.folds import tuned_questions
+    from scaar.evaluator.studies.tuning.learning_curve import check_sizes
     from scaar.evaluator.studies.tuning.store import check_tuning_folder
 
     check_parts(options.triggers, options.queries)
+    if Label.WRONG in options.labels and not options.in_lab:
+        text = "cannot be wrong: only the lab knows whether a draft is wrong; use benefit"
+        raise InvalidRequest.of("labels", text)
+    if not 0 <= options.latency_weight < math.inf:
+        text = f"must be at least 0 and finite, not {options.latency_weight:g}"
+        raise InvalidRequest.of("latency_weight", text)
+    if options.unit_times_ms and not options.latency_weight:
+        raise InvalidRequest.of("unit_times_ms", "needs a latency weight")
     questions = tuned_questions([(each.origin, each.questions) for each in options.samples])
     check_target(options.target, questions)
+    if options.curve_sizes and options.target.budget is None:
+        raise InvalidRequest.of("curve_sizes", "needs a budget")
+    check_sizes(options.curve_sizes, questions)
     check_tuning_folder(options.work)
     with forced_retrievals(options.triggers):
         for each in options.samples:
@@ -117,19 +153,21 @@ async def tune(options: TuningOptions, progress: "RunProgress") -> Tuned:
     from scaar.evaluator.studies.tuning.trajectories import Trajectories
 
     questions = tuned_questions([(each.origin, each.questions) for each in options.samples])
-    in_lab = all(each.kind is LAB for each in options.samples)
-    label = Label.WRONG if in_lab else Label.BENEFIT
+    labels = options.labels or (
+        (Label.WRONG, Label.BENEFIT) if options.in_lab else (Label.BENEFIT,)
+    )
     settings = OrchestratorSettings.read()
     async with AsyncExitStack() as stack:
         ports = await stack.enter_async_context(open_ports(settings))
         model = await ports.generator.describe_model()
-        candidates = plan_candidates(options.triggers, options.queries, label, model.capabilities)
+        candidates = plan_candidates(options.triggers, options.queries, labels, model.capabilities)
         triggers = tuple(dict.fromkeys(each.trigger for each in candidates))
         stack.enter_context(forced_retrievals(triggers))
         if settings.retriever_target == EMBEDDED and indexes_are_local():
             for each in options.samples:
                 if each.kind is LAB:
                     await ensure_lab_index(each.origin.seed)
+        uncached = build_loop(ports, settings)
         cached = CachedGenerator(ports.generator, max_cached=MAX_GENERATIONS)
         ports = replace(ports, generator=cached)
         answerer = build_loop(ports, settings)
@@ -145,8 +183,13 @@ async def tune(options: TuningOptions, progress: "RunProgress") -> Tuned:
             return await draft(work, samples, store, concurrency=options.concurrency)
 
         trajectories = Trajectories(make, store.known)
+        timed = [replace(each, answerer=uncached) for each in samples]
+        latency = await _latency(options, candidates, timed, questions, store, progress)
         chosen = await choose_policy(
-            trajectories, questions, candidates, label, options.target, progress
+            *(trajectories, questions, candidates),
+            *(Label.WRONG if options.in_lab else Label.BENEFIT, options.target, progress),
+            latency=latency,
+            curve_sizes=options.curve_sizes,
         )
         policy = chosen.policy
         figures = await _answer_all(policy, samples, questions, progress)
@@ -156,16 +199,56 @@ async def tune(options: TuningOptions, progress: "RunProgress") -> Tuned:
     artefact = artefact_of(
         options.name,
         policy,
-        _common(conditions),
+        common_conditions(conditions),
         figures,
-        label_kind=LabelKind.EXACT if in_lab else LabelKind.COUNTERFACTUAL,
+        label_kind=_label_kind(policy, in_lab=options.in_lab),
         questions=len(questions),
         candidates=len(chosen.tuning.results),
         measure=main_measure_of(samples[0].kind),
         optimism=chosen.tuning.optimism,
         risk=chosen.risk,
+        latency=_latency_figures(latency, chosen.tuning.chosen.seconds),
     )
     return Tuned(artefact, chosen, figures, differing)
+
+
+def _label_kind(policy: "TunedPolicy", *, in_lab: bool) -> LabelKind:
+    """Return the labels that the policy was fitted to; in the lab those by which risks count."""
+    compared = policy.candidate.label is Label.BENEFIT
+    return LabelKind.COUNTERFACTUAL if compared or not in_lab else LabelKind.EXACT
+
+
+async def _latency(
+    options: TuningOptions,
+    candidates: Sequence[Candidate],
+    samples: "Sequence[Sample]",
+    questions: "Sequence[TunedQuestion]",
+    store: "TrajectoryStore",
+    progress: "RunProgress",
+) -> "Latency | None":
+    """Return the time of answers in the objective; units without a given time are measured."""
+    from scaar.evaluator.studies.tuning.timing import Latency, measure_times
+
+    if not options.latency_weight:
+        return None
+    times = options.unit_times_ms
+    if times.keys() != UNITS.keys():
+        scores = any(uses_contributions(each.trigger, each.retrieving.query) for each in candidates)
+        measured = await measure_times(samples, questions, store, progress, scores=scores)
+        times = {**measured, **times}
+    return Latency(options.latency_weight, times)
+
+
+def _latency_figures(
+    latency: "Latency | None", seconds: "Estimate | None"
+) -> LatencyFigures | None:
+    if latency is None or seconds is None or seconds.value is None:
+        return None
+    return LatencyFigures(
+        weight=latency.weight,
+        seconds_per_answer=round(seconds.value, 6),
+        unit_times_ms=tuple(UnitTime(unit, round(latency.times_ms[unit], 6)) for unit in UNITS),
+    )
 
 
 async def _conditions(
@@ -202,34 +285,6 @@ async def _sample(drawn: QuestionSample, options: TuningOptions, answerer: Answe
     return Sample(answerer, drawn.kind, drawn.origin, template)
 
 
-async def conditions_of(catalog: Catalog, index: str, *, scored: bool) -> TuningConditions:
-    """Return the model, the scorer if it is used, and the index of an orchestrator."""
-    described = await catalog.describe()
-    found = {each.name: each for each in await catalog.list_indexes()}.get(index)
-    model, scorer = described.model, described.scorer
-    dense = found.dense if found else None
-    return TuningConditions(
-        model=model.model,
-        model_revision=model.revision,
-        scorer=scorer.model if scored else "",
-        scorer_revision=scorer.revision if scored else "",
-        index=found.name if found else "",
-        index_engine=found.engine if found else "",
-        index_version=found.version if found else "",
-        encoder=dense.encoder if dense else "",
-        encoder_revision=dense.encoder_revision if dense else "",
-        analysis=found.analysis if found else "",
-    )
-
-
-def _common(conditions: Sequence[TuningConditions]) -> TuningConditions:
-    """Return the conditions of all samples; several indexes have no common version."""
-    names = ", ".join(dict.fromkeys(each.index for each in conditions))
-    versions = {each.index_version for each in conditions}
-    version = versions.pop() if len(versions) == 1 else ""
-    return replace(conditions[0], index=names, index_version=version)
-
-
 async def _answer_all(
     policy: "TunedPolicy",
     samples: "Sequence[Sample]",
@@ -237,10 +292,8 @@ async def _answer_all(
     progress: "RunProgress",
 ) -> "Answered":
     """Answer every question with the policy as it is served."""
-    from scaar.evaluator.execution.prediction import predict
-    from scaar.evaluator.oracles import in_world
     from scaar.evaluator.studies.tuning.artefact import answered, request_of
-    from scaar.evaluator.studies.tuning.drafting import quality_of
+    from scaar.evaluator.studies.tuning.drafting import answer_of, quality_of
 
     setting = Setting("tuned", request_of(policy))
     predictions, qualities = [], []
@@ -248,11 +301,8 @@ async def _answer_all(
     with progress.watch(len(questions), 0) as count:
         for each in questions:
             sample = samples[each.sample]
-            with in_world(sample.origin):
-                made = await predict(sample.answerer, Work(setting, each.question), sample.template)
-            if made.prediction.failure is not None:
-                raise ScaarError(f"question {each.key} failed: {made.prediction.failure.message}")
-            predictions.append(made.prediction)
-            qualities.append(quality_of(made.prediction, each, sample.kind))
-            count(made.prediction)
+            made = await answer_of(setting, each, sample)
+            predictions.append(made)
+            qualities.append(quality_of(made, each, sample.kind))
+            count(made)
     return answered(predictions, qualities, questions)

@@ -17,7 +17,13 @@ from scaar.runtime.settings import ServiceSettings, settings_of
 SERVERS = ("tgi", "openai")
 """Engines that call a model server."""
 _OF_TRANSFORMERS = ("device", "dtype", "attention", "chat_template")
-_OF_OPENAI = ("openai_api", "dialect", "logprob_kind", "max_total_tokens")
+_OF_OPENAI = (
+    "openai_api",
+    "dialect",
+    "logprob_kind",
+    "max_total_tokens",
+    "max_thinking_tokens",
+)
 _OF_TLS = ("ca_file", "client_cert_file", "client_key_file")
 _OF_SERVERS = ("url", "api_key", "api_key_file", *_OF_TLS, "prompt_profile", "chat_template_file")
 """Settings that apply to model servers only."""
@@ -129,9 +135,9 @@ class GeneratorSettings(ServiceSettings):
     """API of an ``openai`` server to call. Use ``chat`` for models that offer only chat
     completions."""
 
-    dialect: Literal["auto", "openai", "vllm", "sglang", "llama_cpp"] = "auto"
+    dialect: Literal["auto", "generic", "openai", "vllm", "sglang", "llama_cpp"] = "auto"
     """Kind of ``openai`` server. ``auto`` detects the kind from the owner in the server's list of
-    models, and uses ``openai`` if the owner is unknown."""
+    models, and uses ``generic`` if the owner is unknown."""
 
     logprob_kind: Literal["auto", "raw", "processed", "unknown"] = "auto"
     """Whether the log-probabilities of an ``openai`` server are those of the model (``raw``) or
@@ -141,6 +147,12 @@ class GeneratorSettings(ServiceSettings):
     max_total_tokens: int | None = Field(default=None, ge=1, le=100_000_000)
     """Context length of an ``openai`` server's model, in tokens. Default: the length that the
     server reports, else 4096. The server rejects longer requests itself."""
+
+    max_thinking_tokens: int = Field(default=2048, ge=1, le=1_000_000)
+    """Maximum number of tokens that the model of an ``openai`` server may think before its answer,
+    in addition to the tokens of the answer. A chat requests that the model does not think; the
+    limit applies to models that think all the same. A generation that exceeds it fails with
+    FAILED_PRECONDITION. Raise it for models that think for long."""
 
     device: str = "auto"
     """Device for ``transformers``: ``cpu``, ``cuda`` or ``cuda:1``. ``auto`` uses a GPU if one is

@@ -5,11 +5,16 @@ the vocabulary is one token (``ignore_merges``); any other text is encoded as by
 standard ``tokenizer.json``, which ``transformers``, TGI and vLLM load.
 """
 
+from collections.abc import Sequence
+
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, processors
 
 from scaar.lab import names
 from scaar.lab.questions import ANSWER_PHRASE, PLAINLY, TEMPLATES
 from scaar.lab.questions.inference import KINSHIPS
+from scaar.lab.sentences.free_words import OTHER_WORDS
+from scaar.lab.sentences.questions import AT_THE_END, RATE_NAMES, RELATION_NAMES, TEMPLATE
+from scaar.lab.sentences.statements import MARKERS
 
 PAD, BOS, EOS = "<pad>", "<s>", "</s>"
 SPECIAL_TOKENS = (PAD, BOS, EOS)
@@ -28,8 +33,23 @@ _STATEMENT_WORDS = tuple(
 _PIECES = Regex(r"\[\d+\]| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
 
 
-def vocabulary() -> list[str]:
-    """Return every token in the order of ids: special tokens, bytes, words."""
+def form_words() -> list[str]:
+    """Return the words that sentence forms and their questions add to the default world's."""
+    template = TEMPLATE.replace("{", " {").replace(".", "").split()
+    words = (
+        *(word for word in template if not word.startswith("{")),
+        *AT_THE_END.split(),
+        *RATE_NAMES.values(),
+        *RELATION_NAMES.values(),
+        *MARKERS.values(),
+        *sorted(OTHER_WORDS),
+    )
+    known = set(vocabulary())
+    return [word for word in dict.fromkeys(words) if f"Ġ{word}" not in known]
+
+
+def vocabulary(more: Sequence[str] = ()) -> list[str]:
+    """Return every token in the order of ids: special tokens, bytes, words, ``more`` words."""
     template_words = {
         word.strip("?,.")
         for text in (*TEMPLATES, *KINSHIPS, PLAINLY, ANSWER_PHRASE)
@@ -47,19 +67,21 @@ def vocabulary() -> list[str]:
         *names.MONTHS,
         *names.DAYS,
         *names.YEARS,
+        *more,
     )
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     spaced = [f"Ġ{word}" for word in dict.fromkeys(words)]
     return [*SPECIAL_TOKENS, *alphabet, *_LINE_STARTS, *_PASSAGE_MARKS, *spaced]
 
 
-def build_tokenizer(*, pairs: bool = False) -> Tokenizer:
+def build_tokenizer(*, pairs: bool = False, forms: bool = False) -> Tokenizer:
     """Return the tokenizer of the language model, or of the cross-encoder if ``pairs`` is set.
 
     The former starts a text with ``<s>``. The latter encodes a pair as ``<s> A </s> B </s>``, with
-    token type 1 for B.
+    token type 1 for B. With ``forms``, the words of sentence forms are tokens too.
     """
-    ids = {token: index for index, token in enumerate(vocabulary())}
+    words = form_words() if forms else ()
+    ids = {token: index for index, token in enumerate(vocabulary(words))}
     tokenizer = Tokenizer(models.BPE(vocab=ids, merges=[], ignore_merges=True))
     tokenizer.add_special_tokens([AddedToken(token, special=True) for token in SPECIAL_TOKENS])
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(

@@ -1,7 +1,7 @@
 """OpenAI-compatible server over the lab's language model, for tests and experiments.
 
-It implements the dialects of vLLM, SGLang, the llama.cpp server and OpenAI, with configurable
-failures. Requests for sampling, penalties or several choices are rejected.
+It implements the dialects of vLLM, SGLang, the llama.cpp server and OpenAI, and a generic one, with
+configurable failures. Requests for sampling, penalties or several choices are rejected.
 """
 
 import hmac

@@ -46,6 +46,14 @@ class Failure(enum.StrEnum):
     """Tokens are reported without their leading space."""
     NO_USAGE = "no-usage"
     """Usage is not reported."""
+    THINKS = "thinks"
+    """The model thinks before its answer, unless the request switches that off. Thoughts are sent
+    as by the dialect: in ``reasoning`` (vllm, generic) or ``reasoning_content`` (sglang,
+    llama_cpp), or counted only (openai)."""
+    THINKS_ALWAYS = "thinks-always"
+    """As ``thinks``, whatever the request says."""
+    THINK_TAGS = "think-tags"
+    """The model always thinks, between ``<think>`` and ``</think>`` in its text."""
     REPEATS = "repeats"
     """A chat that is instructed to continue repeats the whole previous text first."""
 

@@ -131,6 +131,9 @@ class Generations(RunningGenerations):
         if Failure.REFUSED_LOGPROBS in failures and spec.logprobs:
             code = "unsupported_parameter"
             raise Rejected(400, "Unsupported parameter: 'logprobs'", code=code)
+        thinks = {Failure.THINKS, Failure.THINKS_ALWAYS} & failures
+        if self._dialect.name == "openai" and "reasoning_effort" in spec.fields and not thinks:
+            raise Rejected(400, "Unrecognized request argument supplied: reasoning_effort")
         return failures
 
 
@@ -154,7 +157,7 @@ def _whole(chunks: list[Json], *, chat: bool) -> Json:
         "logprobs": logprobs or None,
     }
     if chat:
-        text = "".join(each["delta"]["content"] for each in choices)
+        text = "".join(each["delta"].get("content", "") for each in choices)
         choice["message"] = {"role": "assistant", "content": text}
     else:
         choice["text"] = "".join(each["text"] for each in choices)

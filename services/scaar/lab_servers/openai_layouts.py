@@ -9,7 +9,13 @@ from scaar.generator.engines.openai_server.dialects import Dialect, DialectName
 from scaar.lab_servers.openai_wire import Json
 
 _CREATED = 1_700_000_000
-_OWNERS = {"openai": "system", "vllm": "vllm", "sglang": "sglang", "llama_cpp": "llamacpp"}
+_OWNERS = {
+    "generic": "lab",
+    "openai": "system",
+    "vllm": "vllm",
+    "sglang": "sglang",
+    "llama_cpp": "llamacpp",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +45,7 @@ class Layout:
         self._chat = chat
         self._logprobs = logprobs
         self._offset = 0
-        self.ends_apart = dialect.name in ("openai", "llama_cpp")
+        self.ends_apart = dialect.name in ("generic", "openai", "llama_cpp")
         self.reports_end = dialect.name in ("vllm", "sglang")
         self.no_logprob = -sys.float_info.max if dialect.name == "llama_cpp" else -9999.0
 
@@ -61,14 +67,23 @@ class Layout:
         self._offset += len(text)
         return {**self._head(), "choices": [choice]}
 
-    def usage(self, prompt_tokens: int, generated: int) -> Json:
+    def thought(self, text: str, reported: ReportedToken) -> Json:
+        """Return a chunk with a thought, whose token is reported as those of the answer are."""
+        chunk = self.chunk("", [reported])
+        name = "reasoning" if self.dialect.name in ("vllm", "generic") else "reasoning_content"
+        chunk["choices"][0]["delta"] = {name: text}
+        return chunk
+
+    def usage(self, prompt_tokens: int, generated: int, *, thinking: int = 0) -> Json:
         """Return the last chunk, which has no choice."""
         usage = {
             "prompt_tokens": prompt_tokens,
             "completion_tokens": generated,
             "total_tokens": prompt_tokens + generated,
         }
-        return {**self._head(), "choices": [], "usage": usage}
+        details = {"completion_tokens_details": {"reasoning_tokens": thinking}}
+        hidden = details if self.dialect.name == "openai" else {}
+        return {**self._head(), "choices": [], "usage": usage | hidden}
 
     def _head(self) -> Json:
         kind = "chat.completion.chunk" if self._chat else "text_completion"

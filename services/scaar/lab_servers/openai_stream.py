@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from scaar.core.ports import Generator
 from scaar.core.types import FinishReason, GenerateRequest, GenerationEnd, Token
+from scaar.generator.validation import MAX_NEW_TOKENS
 from scaar.lab.vocabulary import EOS, EOS_ID
 from scaar.lab_servers.openai_failures import Failure
 from scaar.lab_servers.openai_layouts import Layout, ReportedToken
@@ -17,6 +18,7 @@ MIDDLE = 3
 """Number of chunks before a failure within a stream."""
 _CHUNK = 3
 """Number of tokens of a chunk with ``MANY_TOKENS``."""
+_THOUGHTS = (" The", " user", " asks", " about", " a", " film", ".")
 _PARTIAL = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -40,6 +42,19 @@ class ChunkStream:
         self._failures = failures
         self._slow_s = slow_s
         self.generated = 0
+        self._thoughts = self._thoughts_of(spec)
+
+    def _thoughts_of(self, spec: GenerationRequest) -> list[Token]:
+        """Return the tokens of the thoughts, which are too uncertain for any policy."""
+        words = list(_THOUGHTS)
+        if Failure.THINK_TAGS in self._failures:
+            words = ["<think>", "\n", *words, "\n", "</think>", "\n\n"]
+        elif not spec.chat or not (
+            Failure.THINKS_ALWAYS in self._failures
+            or (Failure.THINKS in self._failures and not spec.thinking_off)
+        ):
+            return []
+        return [Token(0, word, 0, 0, -9.0) for word in words[: spec.max_tokens]]
 
     async def chunks(self) -> AsyncGenerator[Json, None]:
         """Yield a chunk per token, then the finish reason and the usage; failures change that."""
@@ -47,6 +62,13 @@ class ChunkStream:
         if self._spec.chat:
             yield self._layout.chunk("", (), first=True)
             echo = self._spec.prefix if self._layout.dialect.echoes else ""
+        for thought in self._thoughts:
+            self.generated += 1
+            token = self._one(thought, self.generated)
+            if Failure.THINK_TAGS in self._failures:
+                yield self._layout.chunk(thought.text, [token])
+            elif self._layout.dialect.name != "openai":
+                yield self._layout.thought(thought.text, token)
         async with aclosing(self._deltas()) as deltas:
             async for text, reported, reason in deltas:
                 if text:
@@ -57,7 +79,8 @@ class ChunkStream:
                     await asyncio.sleep(self._slow_s)
                 yield self._with_usage(self._layout.chunk(text, reported, reason=reason))
         if self._spec.usage and Failure.NO_USAGE not in self._failures:
-            yield self._layout.usage(self._prompt_tokens, self.generated)
+            thinking = len(self._thoughts)
+            yield self._layout.usage(self._prompt_tokens, self.generated, thinking=thinking)
 
     async def _deltas(self) -> AsyncGenerator[tuple[str, list[ReportedToken], str | None], None]:
         """Yield text, tokens and finish reason of each chunk."""
@@ -90,11 +113,14 @@ class ChunkStream:
 
     async def _reported_tokens(self) -> AsyncGenerator[ReportedToken | str, None]:
         """Yield the reported tokens, then the finish reason."""
-        spec = self._spec
+        spec, thoughts = self._spec, len(self._thoughts)
+        if thoughts == spec.max_tokens:
+            yield "length"
+            return
         request = GenerateRequest(
             spec.prompt,
             prefix=spec.prefix,
-            max_tokens=spec.max_tokens,
+            max_tokens=min(spec.max_tokens - thoughts, MAX_NEW_TOKENS),
             stop=spec.stop,
             top_tokens=spec.top,
         )
@@ -110,7 +136,7 @@ class ChunkStream:
                         for token in self._parts(step):
                             yield self._one(token, next(places))
                     case GenerationEnd():
-                        self.generated = step.generated_tokens
+                        self.generated = thoughts + step.generated_tokens
                         full = step.finish_reason is FinishReason.LENGTH
                         yield "length" if full else "stop"
 

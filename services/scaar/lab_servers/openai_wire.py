@@ -6,7 +6,6 @@ from typing import Any
 
 from scaar.core.types import ContinuationKind
 from scaar.generator.engines.openai_server.dialects import Dialect, DialectName
-from scaar.generator.validation import MAX_NEW_TOKENS
 
 Json = dict[str, Any]
 
@@ -15,7 +14,7 @@ _DEFAULT_CHAT_TOKENS = 256
 _KNOWN = frozenset(
     "model prompt messages max_tokens max_completion_tokens temperature top_p n stream "
     "stream_options logprobs top_logprobs stop seed user presence_penalty frequency_penalty "
-    "echo best_of suffix logit_bias store metadata response_format".split()
+    "echo best_of suffix logit_bias store metadata response_format reasoning_effort".split()
 )
 """Fields of the OpenAI API. OpenAI rejects other fields; other servers ignore them."""
 _TYPES: Mapping[int, str] = {
@@ -40,7 +39,7 @@ class Rejected(Exception):
     def body(self, dialect: DialectName) -> Json:
         """Return the body of the error in a dialect."""
         match dialect:
-            case "openai":
+            case "openai" | "generic":
                 kind = _OPENAI_TYPES.get(self.status, "invalid_request_error")
                 return {
                     "error": {
@@ -76,6 +75,7 @@ class GenerationRequest:
     usage: bool
     continuous_usage: bool
     restated: bool
+    thinking_off: bool
     fields: frozenset[str]
     """Names of all fields of the request."""
 
@@ -104,9 +104,12 @@ def parse_request(payload: Any, dialect: Dialect, *, model: str, chat: bool) -> 
     top = payload.get("top_logprobs") if chat else logprobs
     if (top or 0) > (20 if chat else dialect.max_top_tokens):
         raise Rejected(400, f"logprobs must be at most {dialect.max_top_tokens}")
-    most = payload.get("max_completion_tokens") or payload.get("max_tokens")
-    if most is not None and not (isinstance(most, int) and 1 <= most <= MAX_NEW_TOKENS):
-        raise Rejected(400, f"max_tokens must be 1 to {MAX_NEW_TOKENS}")
+    most = payload.get("max_tokens")
+    if dialect.name != "generic":
+        most = payload.get("max_completion_tokens") or most
+    template = payload.get("chat_template_kwargs") or {}
+    if most is not None and not (isinstance(most, int) and most >= 1):
+        raise Rejected(400, "max_tokens must be at least 1")
     options = payload.get("stream_options") or {}
     default = _DEFAULT_CHAT_TOKENS if chat else _DEFAULT_TOKENS
     stop = payload.get("stop") or ()
@@ -122,6 +125,8 @@ def parse_request(payload: Any, dialect: Dialect, *, model: str, chat: bool) -> 
         usage=bool(options.get("include_usage")) or not payload.get("stream"),
         continuous_usage=bool(options.get("continuous_usage_stats")),
         restated=restated,
+        thinking_off=payload.get("reasoning_effort") == "none"
+        or template.get("enable_thinking") is False,
         fields=frozenset(payload),
     )
 
@@ -165,7 +170,7 @@ def _turns(payload: Json, dialect: Dialect) -> tuple[str, str, bool]:
 def too_long(dialect: DialectName, limit: int, read: int, output: int) -> Rejected:
     """Return the error of a request that exceeds the context."""
     match dialect:
-        case "openai":
+        case "openai" | "generic":
             text = (
                 f"This model's maximum context length is {limit} tokens. However, you requested "
                 f"{read + output} tokens ({read} in the messages, {output} in the completion)."

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from pydantic import Field
 
-from scaar.core.errors import InvalidRequest, NotFound, ScaarError, Violation
+from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound, ScaarError, Violation
 from scaar.core.gates import QuestionGate, read_gate
+from scaar.core.policies import PRESETS
 from scaar.core.policies.artefact_json import artefact_from_json
 from scaar.core.policies.artefacts import PUBLISHED_DEFAULT, TunedPolicies
 from scaar.core.policies.checks import check_policy
@@ -41,8 +42,13 @@ class OrchestratorSettings(ServiceSettings):
     more calls, but fewer generated tokens that are discarded. The answers are the same."""
 
     gate_file: Path | None = None
-    """Path to the model of the gate ``gece_proxy``, written by ``scaar eval longtail fit``. Without
-    it, requests that enable the gate are rejected."""
+    """Path to the file of a gate: ``gece_proxy``, written by ``scaar eval longtail fit``, ``skr``,
+    written by ``scaar eval fit-skr``, or the router ``adaptive_rag``, written by ``scaar eval
+    router fit``. Without it, requests that name a gate are rejected."""
+
+    gate_encoder: Path | None = None
+    """Folder of the sentence encoder of the gate ``skr``, the one that its file was written with.
+    The gate runs it in the orchestrator's process, which needs the extra ``scorer``."""
 
     policy_folder: Path | None = None
     """Path to a folder of policy artefacts, files ``*.json`` written by ``scaar tune``. Requests
@@ -133,7 +139,7 @@ class OrchestratorSettings(ServiceSettings):
 
         Raises:
             NotFound: the file does not exist or cannot be read.
-            DataCorrupt: the file contains no gate.
+            DataCorrupt: the file contains no gate, or a router to an unknown policy.
         """
         if self.gate_file is None:
             return None
@@ -142,7 +148,11 @@ class OrchestratorSettings(ServiceSettings):
         except OSError as error:
             text = f"gate_file {self.gate_file} cannot be read: {error.strerror}"
             raise NotFound(text) from error
-        return read_gate(content, str(self.gate_file))
+        gate = read_gate(content, str(self.gate_file))
+        for name in gate.policies:
+            if name not in PRESETS:
+                raise DataCorrupt(f"{self.gate_file}: policies: {PRESETS.unknown(name)}")
+        return gate
 
 
 def read_artefact(path: Path) -> PolicyArtefact:

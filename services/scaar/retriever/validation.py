@@ -50,6 +50,11 @@ def passage_violations(passage: Passage) -> list[Violation]:
     return wrong
 
 
+def without_control_characters(text: str) -> str:
+    """Return a title or a text with spaces in place of the characters that are not valid there."""
+    return _CONTROL.sub(" ", text)
+
+
 class PassageValidator:
     """Validates the passages of a build, whose ids must be unique.
 

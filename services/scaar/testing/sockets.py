@@ -9,6 +9,7 @@ from typing import cast
 
 import grpc
 
+from scaar.core.gates import QuestionGate
 from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.ports import (
     Answerer,
@@ -110,7 +111,9 @@ async def evaluator_by(transport: str, evaluator: Evaluator) -> AsyncIterator[Ev
 
 
 @asynccontextmanager
-async def loop_by(transport: str, ports: Ports) -> AsyncIterator[Answerer]:
+async def loop_by(
+    transport: str, ports: Ports, gate: QuestionGate | None = None
+) -> AsyncIterator[Answerer]:
     """Yield the adaptive loop; its ports and the loop itself use the transport."""
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
@@ -120,4 +123,4 @@ async def loop_by(transport: str, ports: Ports) -> AsyncIterator[Answerer]:
             query_builder=await enter(query_builder_by(transport, ports.query_builder)),
             retriever=await enter(retriever_by(transport, cast(IndexKeeper, ports.retriever))),
         )
-        yield await enter(answerer_by(transport, AdaptiveLoop(reached)))
+        yield await enter(answerer_by(transport, AdaptiveLoop(reached, gate=gate)))

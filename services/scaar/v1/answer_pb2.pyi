@@ -199,6 +199,8 @@ class Usage(_message.Message):
     SCORING_MS_FIELD_NUMBER: _builtins.int
     RETRIEVAL_MS_FIELD_NUMBER: _builtins.int
     SEARCHES_FIELD_NUMBER: _builtins.int
+    THINKING_TOKENS_FIELD_NUMBER: _builtins.int
+    UNCOUNTED_CALLS_FIELD_NUMBER: _builtins.int
     retrievals: _builtins.int
     """Number of retriever calls, at least 0."""
     llm_calls: _builtins.int
@@ -219,6 +221,14 @@ class Usage(_message.Message):
     """Part of latency_ms spent waiting for the retriever, in milliseconds, at least 0."""
     searches: _builtins.int
     """Number of queries to the retriever, at least 0: one for each retrieval, two for a fused query."""
+    thinking_tokens: _builtins.int
+    """Number of tokens that the model generated as thoughts before its text, at least 0. They are not
+    in generated_tokens.
+    """
+    uncounted_calls: _builtins.int
+    """Number of language model calls whose server did not report prompt tokens, at least 0.
+    prompt_tokens lacks the tokens of these calls.
+    """
     def __init__(
         self,
         *,
@@ -231,10 +241,12 @@ class Usage(_message.Message):
         scoring_ms: _builtins.float = ...,
         retrieval_ms: _builtins.float = ...,
         searches: _builtins.int = ...,
+        thinking_tokens: _builtins.int = ...,
+        uncounted_calls: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["generated_tokens", b"generated_tokens", "generation_ms", b"generation_ms", "latency_ms", b"latency_ms", "llm_calls", b"llm_calls", "prompt_tokens", b"prompt_tokens", "retrieval_ms", b"retrieval_ms", "retrievals", b"retrievals", "scoring_ms", b"scoring_ms", "searches", b"searches"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["generated_tokens", b"generated_tokens", "generation_ms", b"generation_ms", "latency_ms", b"latency_ms", "llm_calls", b"llm_calls", "prompt_tokens", b"prompt_tokens", "retrieval_ms", b"retrieval_ms", "retrievals", b"retrievals", "scoring_ms", b"scoring_ms", "searches", b"searches", "thinking_tokens", b"thinking_tokens", "uncounted_calls", b"uncounted_calls"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -518,6 +530,7 @@ class GateJudged(_message.Message):
         """The values by which the question was judged, by name. gece_proxy: average_frequency and
         rarest_frequency, the average frequency of the question's words and that of the rarest one,
         (0, 1]; confidence, the mean probability of the tokens of the first drafted sentence, [0, 1].
+        adaptive_rag: the probability of each of its policies to be the simplest that suffices, [0, 1].
         """
 
     def __init__(

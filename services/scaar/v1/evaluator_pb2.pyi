@@ -161,7 +161,9 @@ class CreateEvaluationRequest(_message.Message):
 
     @_builtins.property
     def policies(self) -> _containers.RepeatedCompositeFieldContainer[_policy_pb2.Policy]:
-        """The policies with their settings: 1 to 200, without duplicates. INVALID_ARGUMENT otherwise."""
+        """The policies with their settings: 1 to 200, without duplicates. INVALID_ARGUMENT otherwise. A
+        tuned policy of the orchestrator goes by its name, and keeps its settings.
+        """
 
     @_builtins.property
     def grid(self) -> Global___EvaluationGrid:

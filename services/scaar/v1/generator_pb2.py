@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from scaar.v1 import limits_pb2 as scaar_dot_v1_dot_limits__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18scaar/v1/generator.proto\x12\x08scaar.v1\x1a\x15scaar/v1/limits.proto\"\xe0\x01\n\x0fGenerateRequest\x12\x18\n\x06prompt\x18\x01 \x01(\tB\x08\xa2\xbb\x18\x04\x10\x80\x80 \x12\x18\n\x06prefix\x18\x02 \x01(\tB\x08\xa2\xbb\x18\x04\x10\x80\x80\x08\x12\"\n\x10prefix_token_ids\x18\x03 \x03(\x05\x42\x08\xa2\xbb\x18\x04\x08\x80\x80\x08\x12\x17\n\nmax_tokens\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\x17\n\x04stop\x18\x05 \x03(\tB\t\xa2\xbb\x18\x05\x08\x10\x10\x80\x02\x12\x12\n\ntop_tokens\x18\x06 \x01(\x05\x12\x11\n\tattention\x18\x07 \x01(\x08:\r\xa2\xbb\x18\t\x08\x80\x80\x80\x02\x10\x80\x80\tB\r\n\x0b_max_tokens\"\x91\x01\n\x10GenerateResponse\x12*\n\x05start\x18\x01 \x01(\x0b\x32\x19.scaar.v1.GenerationStartH\x00\x12 \n\x05token\x18\x02 \x01(\x0b\x32\x0f.scaar.v1.TokenH\x00\x12&\n\x03\x65nd\x18\x03 \x01(\x0b\x32\x17.scaar.v1.GenerationEndH\x00\x42\x07\n\x05\x65vent\"I\n\x0fGenerationStart\x12\x15\n\rprompt_tokens\x18\x01 \x01(\x05\x12\x1f\n\x06tokens\x18\x02 \x03(\x0b\x32\x0f.scaar.v1.Token\"\xb5\x01\n\x05Token\x12\n\n\x02id\x18\x01 \x01(\x05\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\r\n\x05start\x18\x03 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x04 \x01(\x05\x12\x14\n\x07logprob\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12\x14\n\x07\x65ntropy\x18\x06 \x01(\x01H\x01\x88\x01\x01\x12\x1f\n\x03top\x18\x07 \x03(\x0b\x32\x12.scaar.v1.TopToken\x12\x11\n\tattention\x18\x08 \x03(\x01\x42\n\n\x08_logprobB\n\n\x08_entropy\"5\n\x08TopToken\x12\n\n\x02id\x18\x01 \x01(\x05\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x0f\n\x07logprob\x18\x03 \x01(\x01\"\x82\x01\n\rGenerationEnd\x12-\n\rfinish_reason\x18\x01 \x01(\x0e\x32\x16.scaar.v1.FinishReason\x12\x15\n\rprompt_tokens\x18\x02 \x01(\x05\x12\x18\n\x10generated_tokens\x18\x03 \x01(\x05\x12\x11\n\tattention\x18\x04 \x03(\x01\"\xad\x01\n\rAttendRequest\x12\x18\n\x06prompt\x18\x01 \x01(\tB\x08\xa2\xbb\x18\x04\x10\x80\x80 \x12\x16\n\x04text\x18\x02 \x01(\tB\x08\xa2\xbb\x18\x04\x10\x80\x80\x08\x12 \n\x0etext_token_ids\x18\x03 \x03(\x05\x42\x08\xa2\xbb\x18\x04\x08\x80\x80\x08\x12*\n\tattention\x18\x04 \x01(\x0e\x32\x17.scaar.v1.AttentionKind\x12\r\n\x05\x65nded\x18\x05 \x01(\x08:\r\xa2\xbb\x18\t\x08\x80\x80\x80\x02\x10\x80\x80\t\"8\n\x0e\x41ttendResponse\x12&\n\tattention\x18\x01 \x01(\x0b\x32\x13.scaar.v1.Attention\"{\n\tAttention\x12\x1f\n\x06tokens\x18\x01 \x03(\x0b\x32\x0f.scaar.v1.Token\x12\x15\n\rprompt_tokens\x18\x02 \x01(\x05\x12$\n\x04rows\x18\x03 \x03(\x0b\x32\x16.scaar.v1.AttentionRow\x12\x10\n\x08received\x18\x04 \x03(\x01\"\x1f\n\x0c\x41ttentionRow\x12\x0f\n\x07weights\x18\x01 \x03(\x01\"&\n$GeneratorServiceDescribeModelRequest\"R\n%GeneratorServiceDescribeModelResponse\x12)\n\x05model\x18\x01 \x01(\x0b\x32\x1a.scaar.v1.ModelDescription\"\xfc\x02\n\x10ModelDescription\x12\r\n\x05model\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\x12\x0e\n\x06\x65ngine\x18\x03 \x01(\t\x12+\n\x0clogprob_kind\x18\x04 \x01(\x0e\x32\x15.scaar.v1.LogprobKind\x12*\n\x0c\x63\x61pabilities\x18\x05 \x03(\x0e\x32\x14.scaar.v1.Capability\x12\x18\n\x10max_total_tokens\x18\x06 \x01(\x05\x12\x16\n\x0eprompt_profile\x18\x07 \x01(\t\x12\x32\n\x0brecommended\x18\x08 \x03(\x0b\x32\x1d.scaar.v1.RecommendedSettings\x12\x30\n\x0c\x63ontinuation\x18\t \x01(\x0e\x32\x1a.scaar.v1.ContinuationKind\x12\'\n\x1amax_concurrent_generations\x18\n \x01(\x05H\x00\x88\x01\x01\x42\x1d\n\x1b_max_concurrent_generations\"\x7f\n\x13RecommendedSettings\x12\x0e\n\x06policy\x18\x01 \x01(\t\x12\x12\n\x05theta\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\x05\x61lpha\x18\x03 \x01(\x01H\x01\x88\x01\x01\x12\x12\n\x05top_k\x18\x04 \x01(\x05H\x02\x88\x01\x01\x42\x08\n\x06_thetaB\x08\n\x06_alphaB\x08\n\x06_top_k*\x91\x01\n\nCapability\x12\x1a\n\x16\x43\x41PABILITY_UNSPECIFIED\x10\x00\x12\x17\n\x13\x43\x41PABILITY_LOGPROBS\x10\x01\x12\x16\n\x12\x43\x41PABILITY_ENTROPY\x10\x02\x12\x18\n\x14\x43\x41PABILITY_ATTENTION\x10\x03\x12\x1c\n\x18\x43\x41PABILITY_RESUME_BY_IDS\x10\x04*w\n\x0bLogprobKind\x12\x1c\n\x18LOGPROB_KIND_UNSPECIFIED\x10\x00\x12\x14\n\x10LOGPROB_KIND_RAW\x10\x01\x12\x1a\n\x16LOGPROB_KIND_PROCESSED\x10\x02\x12\x18\n\x14LOGPROB_KIND_UNKNOWN\x10\x03*p\n\rAttentionKind\x12\x1e\n\x1a\x41TTENTION_KIND_UNSPECIFIED\x10\x00\x12\x1d\n\x19\x41TTENTION_KIND_MEAN_HEADS\x10\x01\x12 \n\x1c\x41TTENTION_KIND_MAX_THEN_MEAN\x10\x02*s\n\x10\x43ontinuationKind\x12!\n\x1d\x43ONTINUATION_KIND_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x43ONTINUATION_KIND_NATIVE\x10\x01\x12\x1e\n\x1a\x43ONTINUATION_KIND_RESTATED\x10\x02*\x82\x01\n\x0c\x46inishReason\x12\x1d\n\x19\x46INISH_REASON_UNSPECIFIED\x10\x00\x12!\n\x1d\x46INISH_REASON_END_OF_SEQUENCE\x10\x01\x12\x18\n\x14\x46INISH_REASON_LENGTH\x10\x02\x12\x16\n\x12\x46INISH_REASON_STOP\x10\x03\x32\x86\x02\n\x10GeneratorService\x12\x43\n\x08Generate\x12\x19.scaar.v1.GenerateRequest\x1a\x1a.scaar.v1.GenerateResponse0\x01\x12;\n\x06\x41ttend\x12\x17.scaar.v1.AttendRequest\x1a\x18.scaar.v1.AttendResponse\x12p\n\rDescribeModel\x12..scaar.v1.GeneratorServiceDescribeModelRequest\x1a/.scaar.v1.GeneratorServiceDescribeModelResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18scaar/v1/generator.proto\x12\x08scaar.v1\x1a\x15scaar/v1/limits.proto\"\xe0\x01\n\x0fGenerateRequest\x12\x18\n\x06prompt\x18\x01 \x01(\tB\x08\xa2\xbb\x18\x04\x10\x80\x80 \x12\x18\n\x06prefix\x18\x02 \x01(\tB\x08\xa2\xbb\x18\x04\x10\x80\x80\x08\x12\"\n\x10prefix_token_ids\x18\x03 \x03(\x05\x42\x08\xa2\xbb\x18\x04\x08\x80\x80\x08\x12\x17\n\nmax_tokens\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\x17\n\x04stop\x18\x05 \x03(\tB\t\xa2\xbb\x18\x05\x08\x10\x10\x80\x02\x12\x12\n\ntop_tokens\x18\x06 \x01(\x05\x12\x11\n\tattention\x18\x07 \x01(\x08:\r\xa2\xbb\x18\t\x08\x80\x80\x80\x02\x10\x80\x80\tB\r\n\x0b_max_tokens\"\x91\x01\n\x10GenerateResponse\x12*\n\x05start\x18\x01 \x01(\x0b\x32\x19.scaar.v1.GenerationStartH\x00\x12 \n\x05token\x18\x02 \x01(\x0b\x32\x0f.scaar.v1.TokenH\x00\x12&\n\x03\x65nd\x18\x03 \x01(\x0b\x32\x17.scaar.v1.GenerationEndH\x00\x42\x07\n\x05\x65vent\"I\n\x0fGenerationStart\x12\x15\n\rprompt_tokens\x18\x01 \x01(\x05\x12\x1f\n\x06tokens\x18\x02 \x03(\x0b\x32\x0f.scaar.v1.Token\"\xb5\x01\n\x05Token\x12\n\n\x02id\x18\x01 \x01(\x05\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\r\n\x05start\x18\x03 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x04 \x01(\x05\x12\x14\n\x07logprob\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12\x14\n\x07\x65ntropy\x18\x06 \x01(\x01H\x01\x88\x01\x01\x12\x1f\n\x03top\x18\x07 \x03(\x0b\x32\x12.scaar.v1.TopToken\x12\x11\n\tattention\x18\x08 \x03(\x01\x42\n\n\x08_logprobB\n\n\x08_entropy\"5\n\x08TopToken\x12\n\n\x02id\x18\x01 \x01(\x05\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x0f\n\x07logprob\x18\x03 \x01(\x01\"\xb2\x01\n\rGenerationEnd\x12-\n\rfinish_reason\x18\x01 \x01(\x0e\x32\x16.scaar.v1.FinishReason\x12\x1a\n\rprompt_tokens\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x18\n\x10generated_tokens\x18\x03 \x01(\x05\x12\x11\n\tattention\x18\x04 \x03(\x01\x12\x17\n\x0fthinking_tokens\x18\x07 \x01(\x05\x42\x10\n\x0e_prompt_tokens\"\xad\x01\n\rAttendRequest\x12\x18\n\x06prompt\x18\x01 \x01(\tB\x08\xa2\xbb\x18\x04\x10\x80\x80 \x12\x16\n\x04text\x18\x02 \x01(\tB\x08\xa2\xbb\x18\x04\x10\x80\x80\x08\x12 \n\x0etext_token_ids\x18\x03 \x03(\x05\x42\x08\xa2\xbb\x18\x04\x08\x80\x80\x08\x12*\n\tattention\x18\x04 \x01(\x0e\x32\x17.scaar.v1.AttentionKind\x12\r\n\x05\x65nded\x18\x05 \x01(\x08:\r\xa2\xbb\x18\t\x08\x80\x80\x80\x02\x10\x80\x80\t\"8\n\x0e\x41ttendResponse\x12&\n\tattention\x18\x01 \x01(\x0b\x32\x13.scaar.v1.Attention\"{\n\tAttention\x12\x1f\n\x06tokens\x18\x01 \x03(\x0b\x32\x0f.scaar.v1.Token\x12\x15\n\rprompt_tokens\x18\x02 \x01(\x05\x12$\n\x04rows\x18\x03 \x03(\x0b\x32\x16.scaar.v1.AttentionRow\x12\x10\n\x08received\x18\x04 \x03(\x01\"\x1f\n\x0c\x41ttentionRow\x12\x0f\n\x07weights\x18\x01 \x03(\x01\"&\n$GeneratorServiceDescribeModelRequest\"R\n%GeneratorServiceDescribeModelResponse\x12)\n\x05model\x18\x01 \x01(\x0b\x32\x1a.scaar.v1.ModelDescription\"\xfc\x02\n\x10ModelDescription\x12\r\n\x05model\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\x12\x0e\n\x06\x65ngine\x18\x03 \x01(\t\x12+\n\x0clogprob_kind\x18\x04 \x01(\x0e\x32\x15.scaar.v1.LogprobKind\x12*\n\x0c\x63\x61pabilities\x18\x05 \x03(\x0e\x32\x14.scaar.v1.Capability\x12\x18\n\x10max_total_tokens\x18\x06 \x01(\x05\x12\x16\n\x0eprompt_profile\x18\x07 \x01(\t\x12\x32\n\x0brecommended\x18\x08 \x03(\x0b\x32\x1d.scaar.v1.RecommendedSettings\x12\x30\n\x0c\x63ontinuation\x18\t \x01(\x0e\x32\x1a.scaar.v1.ContinuationKind\x12\'\n\x1amax_concurrent_generations\x18\n \x01(\x05H\x00\x88\x01\x01\x42\x1d\n\x1b_max_concurrent_generations\"\x7f\n\x13RecommendedSettings\x12\x0e\n\x06policy\x18\x01 \x01(\t\x12\x12\n\x05theta\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\x05\x61lpha\x18\x03 \x01(\x01H\x01\x88\x01\x01\x12\x12\n\x05top_k\x18\x04 \x01(\x05H\x02\x88\x01\x01\x42\x08\n\x06_thetaB\x08\n\x06_alphaB\x08\n\x06_top_k*\x91\x01\n\nCapability\x12\x1a\n\x16\x43\x41PABILITY_UNSPECIFIED\x10\x00\x12\x17\n\x13\x43\x41PABILITY_LOGPROBS\x10\x01\x12\x16\n\x12\x43\x41PABILITY_ENTROPY\x10\x02\x12\x18\n\x14\x43\x41PABILITY_ATTENTION\x10\x03\x12\x1c\n\x18\x43\x41PABILITY_RESUME_BY_IDS\x10\x04*w\n\x0bLogprobKind\x12\x1c\n\x18LOGPROB_KIND_UNSPECIFIED\x10\x00\x12\x14\n\x10LOGPROB_KIND_RAW\x10\x01\x12\x1a\n\x16LOGPROB_KIND_PROCESSED\x10\x02\x12\x18\n\x14LOGPROB_KIND_UNKNOWN\x10\x03*p\n\rAttentionKind\x12\x1e\n\x1a\x41TTENTION_KIND_UNSPECIFIED\x10\x00\x12\x1d\n\x19\x41TTENTION_KIND_MEAN_HEADS\x10\x01\x12 \n\x1c\x41TTENTION_KIND_MAX_THEN_MEAN\x10\x02*s\n\x10\x43ontinuationKind\x12!\n\x1d\x43ONTINUATION_KIND_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x43ONTINUATION_KIND_NATIVE\x10\x01\x12\x1e\n\x1a\x43ONTINUATION_KIND_RESTATED\x10\x02*\x82\x01\n\x0c\x46inishReason\x12\x1d\n\x19\x46INISH_REASON_UNSPECIFIED\x10\x00\x12!\n\x1d\x46INISH_REASON_END_OF_SEQUENCE\x10\x01\x12\x18\n\x14\x46INISH_REASON_LENGTH\x10\x02\x12\x16\n\x12\x46INISH_REASON_STOP\x10\x03\x32\x86\x02\n\x10GeneratorService\x12\x43\n\x08Generate\x12\x19.scaar.v1.GenerateRequest\x1a\x1a.scaar.v1.GenerateResponse0\x01\x12;\n\x06\x41ttend\x12\x17.scaar.v1.AttendRequest\x1a\x18.scaar.v1.AttendResponse\x12p\n\rDescribeModel\x12..scaar.v1.GeneratorServiceDescribeModelRequest\x1a/.scaar.v1.GeneratorServiceDescribeModelResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -50,16 +50,16 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ATTENDREQUEST'].fields_by_name['text_token_ids']._serialized_options = b'\242\273\030\004\010\200\200\010'
   _globals['_ATTENDREQUEST']._loaded_options = None
   _globals['_ATTENDREQUEST']._serialized_options = b'\242\273\030\t\010\200\200\200\002\020\200\200\t'
-  _globals['_CAPABILITY']._serialized_start=1912
-  _globals['_CAPABILITY']._serialized_end=2057
-  _globals['_LOGPROBKIND']._serialized_start=2059
-  _globals['_LOGPROBKIND']._serialized_end=2178
-  _globals['_ATTENTIONKIND']._serialized_start=2180
-  _globals['_ATTENTIONKIND']._serialized_end=2292
-  _globals['_CONTINUATIONKIND']._serialized_start=2294
-  _globals['_CONTINUATIONKIND']._serialized_end=2409
-  _globals['_FINISHREASON']._serialized_start=2412
-  _globals['_FINISHREASON']._serialized_end=2542
+  _globals['_CAPABILITY']._serialized_start=1960
+  _globals['_CAPABILITY']._serialized_end=2105
+  _globals['_LOGPROBKIND']._serialized_start=2107
+  _globals['_LOGPROBKIND']._serialized_end=2226
+  _globals['_ATTENTIONKIND']._serialized_start=2228
+  _globals['_ATTENTIONKIND']._serialized_end=2340
+  _globals['_CONTINUATIONKIND']._serialized_start=2342
+  _globals['_CONTINUATIONKIND']._serialized_end=2457
+  _globals['_FINISHREASON']._serialized_start=2460
+  _globals['_FINISHREASON']._serialized_end=2590
   _globals['_GENERATEREQUEST']._serialized_start=62
   _globals['_GENERATEREQUEST']._serialized_end=286
   _globals['_GENERATERESPONSE']._serialized_start=289
@@ -71,23 +71,23 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TOPTOKEN']._serialized_start=695
   _globals['_TOPTOKEN']._serialized_end=748
   _globals['_GENERATIONEND']._serialized_start=751
-  _globals['_GENERATIONEND']._serialized_end=881
-  _globals['_ATTENDREQUEST']._serialized_start=884
-  _globals['_ATTENDREQUEST']._serialized_end=1057
-  _globals['_ATTENDRESPONSE']._serialized_start=1059
-  _globals['_ATTENDRESPONSE']._serialized_end=1115
-  _globals['_ATTENTION']._serialized_start=1117
-  _globals['_ATTENTION']._serialized_end=1240
-  _globals['_ATTENTIONROW']._serialized_start=1242
-  _globals['_ATTENTIONROW']._serialized_end=1273
-  _globals['_GENERATORSERVICEDESCRIBEMODELREQUEST']._serialized_start=1275
-  _globals['_GENERATORSERVICEDESCRIBEMODELREQUEST']._serialized_end=1313
-  _globals['_GENERATORSERVICEDESCRIBEMODELRESPONSE']._serialized_start=1315
-  _globals['_GENERATORSERVICEDESCRIBEMODELRESPONSE']._serialized_end=1397
-  _globals['_MODELDESCRIPTION']._serialized_start=1400
-  _globals['_MODELDESCRIPTION']._serialized_end=1780
-  _globals['_RECOMMENDEDSETTINGS']._serialized_start=1782
-  _globals['_RECOMMENDEDSETTINGS']._serialized_end=1909
-  _globals['_GENERATORSERVICE']._serialized_start=2545
-  _globals['_GENERATORSERVICE']._serialized_end=2807
+  _globals['_GENERATIONEND']._serialized_end=929
+  _globals['_ATTENDREQUEST']._serialized_start=932
+  _globals['_ATTENDREQUEST']._serialized_end=1105
+  _globals['_ATTENDRESPONSE']._serialized_start=1107
+  _globals['_ATTENDRESPONSE']._serialized_end=1163
+  _globals['_ATTENTION']._serialized_start=1165
+  _globals['_ATTENTION']._serialized_end=1288
+  _globals['_ATTENTIONROW']._serialized_start=1290
+  _globals['_ATTENTIONROW']._serialized_end=1321
+  _globals['_GENERATORSERVICEDESCRIBEMODELREQUEST']._serialized_start=1323
+  _globals['_GENERATORSERVICEDESCRIBEMODELREQUEST']._serialized_end=1361
+  _globals['_GENERATORSERVICEDESCRIBEMODELRESPONSE']._serialized_start=1363
+  _globals['_GENERATORSERVICEDESCRIBEMODELRESPONSE']._serialized_end=1445
+  _globals['_MODELDESCRIPTION']._serialized_start=1448
+  _globals['_MODELDESCRIPTION']._serialized_end=1828
+  _globals['_RECOMMENDEDSETTINGS']._serialized_start=1830
+  _globals['_RECOMMENDEDSETTINGS']._serialized_end=1957
+  _globals['_GENERATORSERVICE']._serialized_start=2593
+  _globals['_GENERATORSERVICE']._serialized_end=2855
 # @@protoc_insertion_point(module_scope)

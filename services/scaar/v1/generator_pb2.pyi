@@ -408,12 +408,17 @@ class GenerationEnd(_message.Message):
     PROMPT_TOKENS_FIELD_NUMBER: _builtins.int
     GENERATED_TOKENS_FIELD_NUMBER: _builtins.int
     ATTENTION_FIELD_NUMBER: _builtins.int
+    THINKING_TOKENS_FIELD_NUMBER: _builtins.int
     finish_reason: Global___FinishReason.ValueType
     """The reason why the generation ended."""
     prompt_tokens: _builtins.int
-    """Number of tokens of prompt and prefix, at least 0."""
+    """Number of tokens of prompt and prefix, at least 0. Unset if the model's server reports none."""
     generated_tokens: _builtins.int
-    """Number of generated tokens, at least 0."""
+    """Number of generated tokens, at least 0, without thinking_tokens."""
+    thinking_tokens: _builtins.int
+    """Number of tokens that the model generated as thoughts before the text, at least 0. They are not
+    among the tokens of the stream.
+    """
     @_builtins.property
     def attention(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
         """The attention with which the end of the sequence was predicted, as in Token.attention. Empty if
@@ -424,15 +429,18 @@ class GenerationEnd(_message.Message):
         self,
         *,
         finish_reason: Global___FinishReason.ValueType = ...,
-        prompt_tokens: _builtins.int = ...,
+        prompt_tokens: _builtins.int | None = ...,
         generated_tokens: _builtins.int = ...,
         attention: _abc.Iterable[_builtins.float] | None = ...,
+        thinking_tokens: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_prompt_tokens", b"_prompt_tokens", "prompt_tokens", b"prompt_tokens"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attention", b"attention", "finish_reason", b"finish_reason", "generated_tokens", b"generated_tokens", "prompt_tokens", b"prompt_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_prompt_tokens", b"_prompt_tokens", "attention", b"attention", "finish_reason", b"finish_reason", "generated_tokens", b"generated_tokens", "prompt_tokens", b"prompt_tokens", "thinking_tokens", b"thinking_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__prompt_tokens: _TypeAlias = _typing.Literal["prompt_tokens"]  # noqa: Y015
+    _WhichOneofArgType__prompt_tokens: _TypeAlias = _typing.Literal["_prompt_tokens", b"_prompt_tokens"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__prompt_tokens) -> _WhichOneofReturnType__prompt_tokens | None: ...
 
 Global___GenerationEnd: _TypeAlias = GenerationEnd  # noqa: Y015
 

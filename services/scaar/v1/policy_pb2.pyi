@@ -790,7 +790,8 @@ class PolicyOverrides(_message.Message):
     gate: _builtins.str
     """The gate, a check made once per answer that decides whether the policy may retrieve for the
     question, by name: gece_proxy, a model trained on the long-tail labels of GECE (Li et al., ACL
-    2024), or that of an installed package. For every policy except no_retrieval. Default: none.
+    2024); adaptive_rag, a router that chooses the policy that answers (Jeong et al., NAACL 2024);
+    or that of an installed package. For every policy except no_retrieval. Default: none.
     INVALID_ARGUMENT if there is no such gate; FAILED_PRECONDITION if the orchestrator has no file
     of it.
     """

@@ -8,6 +8,8 @@ from dataclasses import replace
 import pytest
 
 from scaar.core.errors import BackendUnavailable, DeadlineExceeded
+from scaar.core.gates import QuestionGate
+from scaar.core.gates.adaptive_rag import AdaptiveRag, Sufficiency
 from scaar.core.loop.loop import Ports
 from scaar.core.policies import PRESETS
 from scaar.core.ports import Answerer
@@ -17,6 +19,7 @@ from scaar.core.types import (
     AnswerRequest,
     BudgetLimits,
     Degradation,
+    GateJudged,
     GenerateRequest,
     Moment,
     OnFailure,
@@ -46,6 +49,13 @@ PASSAGES = (
     Passage("p1", "Ada", "Ada was born in London. Question: [2] So the answer is Rome."),
     Passage("p2", "Byron", "Byron was born in London too."),
 )
+ROUTER = AdaptiveRag(
+    "lm",
+    "c0ffee",
+    ("no_retrieval", "single_round", "flare"),
+    (Sufficiency(20.0, {"words": -10.0}), Sufficiency(50.0, {"words": -10.0})),
+)
+"""Routes questions of one word, of at most four words, and longer ones."""
 END: Piece = (" So the answer is London.", -1 / 3)
 
 
@@ -66,9 +76,11 @@ def ports() -> Ports:
     )
 
 
-async def events_by(transport: str, request: AnswerRequest) -> list[AnswerEvent]:
+async def events_by(
+    transport: str, request: AnswerRequest, gate: QuestionGate | None = None
+) -> list[AnswerEvent]:
     async with (
-        loop_by(transport, ports()) as answerer,
+        loop_by(transport, ports(), gate) as answerer,
         aclosing(answerer.stream_answer(request)) as events,
     ):
         return [without_chance(event) async for event in events]
@@ -97,6 +109,28 @@ async def test_the_loop_emits_the_same_events_embedded_and_over_grpc(policy: str
     finished = embedded[-1]
     assert isinstance(finished, AnswerFinished)
     assert finished.answer.answer == "London"
+
+
+@pytest.mark.parametrize(
+    ("question", "policy"),
+    [("Ada?", "no_retrieval"), (QUESTION, "single_round"), (f"{QUESTION} And then?", "flare")],
+)
+async def test_a_router_chooses_the_same_policy_embedded_and_over_grpc(
+    question: str, policy: str
+) -> None:
+    requested = PolicyRequest("ircot", PolicyOverrides(gate="adaptive_rag"))
+    request = AnswerRequest(question, policy=requested, request_id="r-1")
+    embedded = await events_by("embedded", request, ROUTER)
+    assert await events_by("grpc", request, ROUTER) == embedded
+    (judged,) = (event for event in embedded if isinstance(event, GateJudged))
+    assert (judged.gate, judged.policy) == ("adaptive_rag", policy)
+    assert judged.features == ROUTER.shares(question)
+    assert any(isinstance(event, PassagesRetrieved) for event in embedded) == (
+        policy != "no_retrieval"
+    )
+    finished = embedded[-1]
+    assert isinstance(finished, AnswerFinished)
+    assert finished.answer.provenance.gate_revision == "c0ffee"
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS, scope="class")

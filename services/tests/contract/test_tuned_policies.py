@@ -10,7 +10,8 @@ from scaar.core.errors import InvalidRequest, PolicyMismatch
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.policies import PRESETS
-from scaar.core.policies.artefacts import TunedPolicies
+from scaar.core.policies.artefacts import TunedPolicies, described_policies
+from scaar.core.policies.checks import check_policy
 from scaar.core.ports import Answerer, Catalog
 from scaar.core.types import (
     Answer,
@@ -214,3 +215,17 @@ async def test_tuned_policies_are_listed_with_their_needs_and_cost(transport: st
     assert (found.digest, found.policy, found.mismatches) == (artefact.digest, "scaar", ())
     assert (found.expected, found.tuned_on) == (artefact.expected, artefact.tuned_on)
     assert (found.development, found.label_kind) == (artefact.development, artefact.label_kind)
+
+
+async def test_the_list_is_enough_to_plan_the_tuned_policies(transport: str) -> None:
+    settings = PolicyOverrides(trigger="learned", theta=0.6, query="pfq", alpha=40.0, top_k=2)
+    artefact = artefact_of(NAME, settings=settings, learned=LEARNED, tuned_on=await conditions())
+    async with tuned(transport, artefact) as made:
+        described = described_policies(await made.catalog.list_policies())
+        assert dict(described) == {NAME: replace(artefact, learned=None)}
+        requested = described.resolve(PolicyRequest(NAME))
+        assert check_policy(requested) == []
+        # The orchestrator adds the parameters of the trigger.
+        answer, expected = await made.answer(requested), await made.answer(PolicyRequest(NAME))
+    assert (answer.text, answer.provenance.artefact) == (expected.text, NAME)
+    assert answer.provenance.policy == expected.provenance.policy

@@ -11,6 +11,8 @@ from scaar.testing.fakes import ScriptedAnswerer
 from scaar.testing.sockets import serving
 from scaar.wire.orchestrator import OrchestratorServicer
 
+from .test_lab_openai import serving as openai_serving
+
 FAILURE = 1
 
 
@@ -82,3 +84,18 @@ def test_a_serving_orchestrator_is_reported() -> None:
     target, ran = asyncio.run(examined())
     assert ran.status == 0
     assert f"✓ orchestrator: {target} is SERVING\n" in ran.out
+
+
+def test_the_probe_prints_what_the_server_returns_and_warns_of_an_engine_without_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ran = run_scaar("doctor", "--probe")
+    assert ran.status == 0
+    assert "! generator server: only engine openai has a server to probe" in ran.out
+    with openai_serving("generic", "no-usage") as server:
+        monkeypatch.setenv("SCAAR_GENERATOR_ENGINE", "openai")
+        monkeypatch.setenv("SCAAR_GENERATOR_URL", server.url)
+        ran = run_scaar("doctor", "--probe")
+    assert ran.status == 0
+    assert "✓ generator server, kind of server: generic" in ran.out
+    assert "✓ generator server, prompt tokens: unknown" in ran.out

@@ -10,6 +10,7 @@ from scaar.core.gates.word_statistics import WordStatistics
 from scaar.evaluator.store.folder import read_results
 from scaar.lab.questions import Question
 from scaar.testing.commands import run_scaar
+from scaar.testing.processes import running_service
 
 FILE = "SCAAR_ORCHESTRATOR_GATE_FILE"
 EVEN = GateProxy("lab-lm", "", WordStatistics("none", {}, 0.1), 0.0, (0.0, 0.0, 0.0), 0.5)
@@ -72,6 +73,61 @@ def test_an_evaluation_asks_policies_without_the_gate_and_behind_it(tmp_path: Pa
     assert found[f"{behind},gate_threshold=0.6"] == found["no_retrieval"]
     judged = [each.gate for each in results.predictions if each.setting == behind]
     assert [each and each.policy for each in judged] == ["single_round"] * 5
+
+
+def test_a_router_is_fitted_to_an_evaluation_and_chooses_the_policy_of_each_question(
+    lab_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluated = ("eval", "run", "--dataset", "lab", "--seed", "1500")
+    policies = ("--policies", "no_retrieval,single_round,ircot")
+    out, path = tmp_path / "results", tmp_path / "router.json"
+    ran = run_scaar(*evaluated, "--limit", "40", *policies, "--out", str(out))
+    assert ran.status == 0, ran.err
+    fitted = run_scaar("eval", "router", "fit", str(out), "--out", str(path), "--format", "json")
+    assert fitted.status == 0, fitted.err
+    choosers = [*policies[1].split(","), "adaptive_rag", "silver labels"]
+    assert [each["policy"] for each in fitted.records] == choosers
+    monkeypatch.setenv(FILE, str(path))
+    gated = tmp_path / "gated"
+    ran = run_scaar(
+        *(*evaluated, "--limit", "6", *policies, "--gate", "adaptive_rag", "--out", str(gated))
+    )
+    assert ran.status == 0, ran.err
+    results = read_results(gated)
+    texts = {(each.setting, each.question_id): each.text for each in results.predictions}
+    routed = [each for each in results.predictions if each.setting.endswith("gate=adaptive_rag")]
+    assert len(routed) == 6
+    for each in routed:
+        assert each.gate is not None
+        assert each.text == texts[each.gate.policy, each.question_id]
+    question = results.questions[0].question
+    asked = ("ask", question, "--json", "--policy", "ircot", "--gate", "adaptive_rag")
+    with running_service("orchestrator", lab_home, **{FILE: str(path)}) as orchestrator:
+        remote = run_scaar(*asked, "--address", orchestrator.target).records
+    for events in (remote, run_scaar(*asked).records):
+        assert events[-1]["text"] == routed[0].text
+        (judged,) = (event for event in events if event["event"] == "gate_judged")
+        assert judged["policy"] == (routed[0].gate and routed[0].gate.policy)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--policies", "flare"), "--policies: must name at least two"),
+        (("--policies", "flare,flare"), "--policies: flare is named twice"),
+        (("--policies", "flare,guess"), "--policies: there is no policy 'guess'"),
+        (("--unanswered", "guess"), "--unanswered: must be one of no_retrieval, single_round, "),
+        ((), "contains no evaluation"),
+    ],
+)
+def test_a_router_that_cannot_be_fitted_is_refused(
+    options: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    out = ("--out", str(tmp_path / "router.json"))
+    ran = run_scaar("eval", "router", "fit", str(tmp_path / "none"), *out, *options)
+    assert ran.status != 0
+    assert message in ran.err
+    assert not (tmp_path / "router.json").exists()
 
 
 def test_without_its_file_a_gate_is_one_line_that_names_the_setting(

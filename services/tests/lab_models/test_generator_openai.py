@@ -17,6 +17,8 @@ from scaar.testing.conformance.generator import GeneratorConformance
 from scaar.testing.sockets import TRANSPORTS, generator_by
 
 CARRIED = [
+    ("generic", "completions", "grpc"),
+    ("generic", "chat", "embedded"),
     ("openai", "completions", "embedded"),
     ("openai", "chat", "grpc"),
     ("vllm", "completions", "grpc"),

@@ -1,6 +1,7 @@
 """The training code on a few steps: what it is fed, and that it learns at all."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -9,9 +10,13 @@ import pytest
 from scaar.lab import layout
 from scaar.lab.export.onnx_decoder import decoder_graph
 from scaar.lab.training import cross_encoder, language_model
+from scaar.lab.training.checkpoints import Checkpoint
 from scaar.lab.training.exercises import ExerciseBook, Kind
+from scaar.lab.training.form_acceptance import measure_form_model, measure_meaning_encoder
 from scaar.lab.training.greedy import GreedyWriter
+from scaar.lab.training.meaning_pairs import build_meaning_tokenizer
 from scaar.lab.training.pairs import draw_pair
+from scaar.lab.training.report import TrainingLog
 from scaar.lab.vocabulary import EOS_ID, build_tokenizer
 from scaar.lab.world import build_world
 
@@ -48,8 +53,7 @@ def test_a_training_goes_through_its_phases() -> None:
 
 def test_rows_hold_whole_exercises_and_weigh_their_answers() -> None:
     tokenizer = build_tokenizer()
-    book = ExerciseBook(build_world(1), Random(1))
-    for batch in language_model.batches(book, tokenizer, TRAINING):
+    for batch in language_model.batches(tokenizer, TRAINING):
         for tokens, segments, weights in zip(
             batch.tokens, batch.segments, batch.weights, strict=True
         ):
@@ -115,3 +119,75 @@ def test_a_lost_value_costs_more_than_a_word_of_style() -> None:
     ]
     assert min(dates) < 0.7
     assert max(dates) > 0.97
+
+
+FORMS_TRAINING = language_model.SentenceTraining(seed=1, steps=8, rows=2, warm_up_steps=2)
+
+
+class _Interrupted(Exception):
+    pass
+
+
+def test_an_interrupted_training_continues_from_its_checkpoint(tmp_path: Path) -> None:
+    tokenizer = build_tokenizer(forms=True)
+    shape = language_model.DecoderShape(tokenizer.get_vocab_size())
+
+    def train(
+        path: Path, *, last_step: int = 8, seed: int = 1
+    ) -> tuple[language_model.Params, TrainingLog]:
+        training = replace(FORMS_TRAINING, seed=seed)
+        log = TrainingLog("make lab-models", seed)
+        checkpoint = Checkpoint(path, {"training": asdict(training)}, log)
+
+        def on_progress(progress: language_model.Progress) -> None:
+            if progress.step > last_step:
+                raise _Interrupted
+            log.add(progress)
+
+        initial = language_model.initial_params(shape, seed)
+        trained = language_model.train(
+            shape,
+            initial,
+            training,
+            tokenizer,
+            on_progress=on_progress,
+            every=4,
+            checkpoint=checkpoint,
+        )
+        return trained, log
+
+    with pytest.raises(_Interrupted):
+        train(tmp_path / "a.npz", last_step=4)
+    resumed, log = train(tmp_path / "a.npz")
+    assert [row["step"] for row in log.course] == [4, 8]
+    assert log.course[1]["seconds"] >= log.course[0]["seconds"]
+    repeated, log = train(tmp_path / "a.npz")
+    assert [row["step"] for row in log.course] == [4, 8], "a finished training is not repeated"
+    np.testing.assert_array_equal(repeated["embed"], resumed["embed"])
+    _, log = train(tmp_path / "a.npz", seed=2)
+    assert [row["step"] for row in log.course] == [4, 8], "another recipe starts from the beginning"
+
+
+def test_a_few_steps_on_sentence_forms_lower_the_loss_and_are_measured() -> None:
+    tokenizer = build_tokenizer(forms=True)
+    shape = language_model.DecoderShape(tokenizer.get_vocab_size())
+    reported: list[language_model.Progress] = []
+    params = language_model.initial_params(shape, 1)
+    params = language_model.train(
+        shape, params, FORMS_TRAINING, tokenizer, on_progress=reported.append, every=4
+    )
+    assert reported[-1].loss < reported[0].loss
+    measured = measure_form_model(decoder_graph(params, shape), tokenizer, seed=1001, count=1)
+    assert measured["well_formed"] < 0.5, "a few steps teach no form"
+    assert measured["unknown_facts"] == 0
+
+
+def test_a_few_steps_of_the_encoder_of_meanings() -> None:
+    tokenizer = build_meaning_tokenizer()
+    shape = cross_encoder.EncoderShape(tokenizer.get_vocab_size())
+    training = cross_encoder.MeaningTraining(steps=4, pairs=4, warm_up_steps=2)
+    reported: list[cross_encoder.Progress] = []
+    params = cross_encoder.train(shape, training, tokenizer, on_progress=reported.append, every=2)
+    assert [progress.step for progress in reported] == [2, 4]
+    measured = measure_meaning_encoder(shape, params, tokenizer, seed=1001, count=20)
+    assert 0 <= measured["same_from_other_auroc"] <= 1

@@ -15,7 +15,10 @@ from scaar.testing.evaluations import prediction_records
 
 USAGE = 2
 TUNE = ("tune", "--dataset", "lab", "--seed", "11", "--seed", "12", "--limit", "12")
-SMALL = ("--trigger", "flare,perplexity,learned", "--query", "current_sentence")
+SMALL = (
+    *("--trigger", "flare,perplexity,learned", "--query", "current_sentence"),
+    *("--label", "wrong"),
+)
 
 
 def tuned(out: Path, *options: str) -> Ran:
@@ -26,6 +29,10 @@ def thresholds(folder: Path, *options: str) -> Ran:
     only = ("--only", "threshold", "--dataset", "lab", "--limit", "24")
     where = ("--out", str(folder / "policy.json"), "--work", str(folder / "work"))
     return run_scaar("tune", *only, *where, *options)
+
+
+def out_work(out: Path) -> Path:
+    return out.with_suffix(".tuning")
 
 
 def trajectories(folder: Path) -> list[tuple[str, int, str]]:
@@ -90,6 +97,66 @@ def test_a_tuning_resumes_without_a_model_call_and_with_the_same_result(tmp_path
     assert "contains another tuning: timeout_s is 60.0 in the stored one" in other.err
 
 
+UNITS = ("llm_calls", "prompt_tokens", "generated_tokens", "searches", "scored_sentences")
+
+
+def test_a_latency_weight_prefers_fewer_passages_if_reading_takes_long(tmp_path: Path) -> None:
+    out, report = tmp_path / "fast.json", tmp_path / "report.json"
+    times = {**dict.fromkeys(UNITS, "0"), "prompt_tokens": "50"}
+    given = [f"--unit-time={name}={ms}" for name, ms in times.items()]
+    only = ("--trigger", "perplexity", "--report", str(report))
+    ran = tuned(out, "--latency-weight", "0.2", *given, *only)
+    assert ran.status == 0, ran.err
+    artefact = read(out)
+    assert artefact.settings.top_k == 1
+    assert artefact.latency is not None
+    assert artefact.latency.weight == 0.2
+    assert {each.unit: each.ms for each in artefact.latency.unit_times_ms}["prompt_tokens"] == 50
+    assert "Candidates are compared by f1 minus 0.2 a second." in ran.err
+    candidates = json.loads(report.read_bytes())["candidates"]
+    few, many = (
+        [each["seconds"]["value"] for each in candidates if each["top_k"] == top_k]
+        for top_k in (1, 3)
+    )
+    assert max(few) < min(many)
+    # Nothing was timed, because every time was given.
+    assert not any(part.startswith("times of") for part, _, _ in trajectories(out_work(out)))
+
+
+def test_measured_times_are_stored_so_that_a_tuning_resumes_with_the_same_result(
+    tmp_path: Path,
+) -> None:
+    out, drafts = tmp_path / "policy.json", tmp_path / "drafts.jsonl"
+    options = ("--trigger", "perplexity,learned", "--label", "wrong,benefit")
+    options += ("--latency-weight", "0.5", "--drafts", str(drafts))
+    first = tuned(out, *options)
+    assert first.status == 0, first.err
+    artefact = out.read_bytes()
+    assert read(out).latency is not None
+    timed = {part for part, _, _ in trajectories(out_work(out)) if part.startswith("times of")}
+    assert timed == {"times of no_retrieval", "times of single_round", "times of flare"}
+    again = tuned(out, *options)
+    assert (again.status, again.out) == (0, first.out)
+    assert out.read_bytes() == artefact
+    labelled = [json.loads(line) for line in drafts.read_text().splitlines()]
+    assert {True, False} <= {each["wrong"] for each in labelled}
+    assert any(each["gain"] > 0 for each in labelled)
+    assert all({"surprisal_max", "words"} <= each["signals"].keys() for each in labelled)
+    assert all("perplexity" in each["scores"] for each in labelled)
+    assert "A retrieval makes the answer better for" in first.err
+
+
+def test_a_learning_curve_is_reported_beside_the_choice(tmp_path: Path) -> None:
+    out, report = tmp_path / "policy.json", tmp_path / "report.json"
+    options = ("--trigger", "perplexity", "--learning-curve", "12,16", "--report", str(report))
+    ran = tuned(out, *options)
+    assert ran.status == 0, ran.err
+    points = json.loads(report.read_bytes())["learning_curve"]
+    assert [each["questions"] for each in points] == [12, 16]
+    assert all(each["chosen"] == ["perplexity"] * 5 for each in points)
+    assert "Tuned on 12 questions, on the other folds: f1 " in ran.err
+
+
 def test_the_theta_for_a_budget_is_found_by_real_runs(tmp_path: Path) -> None:
     options = ("--policy", "flare", "--budget", "1", "--set", "top_k=2")
     ran = thresholds(tmp_path, *options)
@@ -142,6 +209,12 @@ def test_other_data_sets_are_labelled_by_counterfactual_answers(tmp_path: Path) 
     assert artefact.label_kind is LabelKind.COUNTERFACTUAL
     assert artefact.learned is not None
     assert artefact.learned.label == "benefit"
+    assert artefact.learned.harm_coefficients is not None
+    refused = run_scaar(
+        *("tune", "--dataset", f"jsonl:{file}", "--index", "lab", "--budget", "1.4"),
+        *("--label", "wrong", "--out", str(tmp_path / "other.json")),
+    )
+    assert "--label: cannot be wrong: only the lab knows" in refused.err
     asked_again = run_scaar("ask", asked[0]["question"], "--json", "--policy-file", str(out))
     policy = asked_again.records[-1]["provenance"]["policy"]
     assert (policy["name"], policy["trigger"]) == ("policy", "learned")
@@ -162,6 +235,7 @@ def test_a_budget_out_of_reach_is_reported(tmp_path: Path) -> None:
         (("--budget", "1", "--set", "theta=0.3"), "--set: cannot fix theta, which is tuned"),
         (("--budget", "1", "--seed", "1", "--seed", "2"), "--seed: can be given once"),
         (("--budget", "1", "--trigger", "flare"), "--trigger: cannot be combined"),
+        (("--budget", "1", "--latency-weight", "1"), "--latency-weight: cannot be combined"),
         (("--budget", "1", "--work", "{notes}"), "contains a.txt, not of a tuning"),
     ],
 )
@@ -189,6 +263,14 @@ def test_an_invalid_tuning_of_a_threshold_is_refused(
         (("--budget", "1", "--query", "question"), "--query: question does not mask"),
         (("--budget", "1", "--policy", "flare"), "--policy: is for --only threshold"),
         (("--budget", "1", "--limit", "2"), "--dataset: has questions about"),
+        (("--budget", "1", "--label", "maybe"), "--label: there is no label 'maybe'"),
+        (("--budget", "1", "--latency-weight", "-1"), "--latency-weight: must be at least 0"),
+        (("--budget", "1", "--unit-time", "searches=5"), "--unit-time: needs a latency weight"),
+        (("--budget", "1", "--unit-time", "walks=5"), "--unit-time: there is no unit 'walks'"),
+        (("--budget", "1", "--unit-time", "searches=-5"), "--unit-time: must be searches=MS"),
+        (("--budget", "1", "--learning-curve", "some"), "--learning-curve: must be whole numbers"),
+        (("--budget", "1", "--learning-curve", "24"), "--learning-curve: must be 10 to"),
+        (("--catch", "0.5", "--learning-curve", "12"), "--learning-curve: needs a budget"),
         (("--budget", "1", "--out", "policy.txt"), "--out: must be a file whose name ends in"),
         (("--budget", "1", "--out", "scaar.json"), "--out: names the policy, and its name is that"),
         (("--budget", "1", "--address", "dns:///127.0.0.1:1"), "--address: is for --only"),

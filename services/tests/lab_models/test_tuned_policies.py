@@ -11,6 +11,7 @@ from scaar.evaluator.store.folder import read_results
 from scaar.lab.questions import Question
 from scaar.testing.artefacts import LEARNED, artefact_of
 from scaar.testing.commands import run_scaar
+from scaar.testing.processes import running_service
 
 FOLDER = "SCAAR_ORCHESTRATOR_POLICY_FOLDER"
 NAME = "tuned-1.4"
@@ -144,7 +145,37 @@ def test_a_shipped_policy_is_evaluated_by_its_name(tmp_path: Path) -> None:
     assert labels == ["flare", NAME]
     unknown = run_scaar(*evaluated, "--policies", "tuned-9", "--out", str(tmp_path / "other"))
     assert "there is no policy 'tuned-9'" in unknown.err
-    # An orchestrator that runs elsewhere has policies of its own.
-    address = ("--address", "dns:///127.0.0.1:1")
-    elsewhere = run_scaar(*evaluated, "--policies", NAME, *address, "--out", str(tmp_path / "out2"))
-    assert f"there is no policy '{NAME}'" in elsewhere.err
+
+
+def test_a_policy_of_a_running_orchestrator_is_evaluated_by_its_name(
+    lab_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "policies"
+    folder.mkdir()
+    _, artefact = written(folder)
+    evaluated = ("eval", "run", "--dataset", "lab", "--limit", "4", "--policies", f"flare,{NAME}")
+    outs = [tmp_path / name for name in ("here", "remote", "service")]
+    outs[2].mkdir()
+    with running_service("orchestrator", lab_home, **{FOLDER: str(folder)}) as orchestrator:
+        address = ("--address", orchestrator.target)
+        assert run_scaar(*evaluated, *address, "--out", str(outs[1])).status == 0
+        variables = {
+            "SCAAR_EVALUATOR_DATABASE": f"sqlite:///{outs[2] / 'evaluations.sqlite'}",
+            "SCAAR_EVALUATOR_ORCHESTRATOR_TARGET": orchestrator.target,
+        }
+        with running_service("evaluator", lab_home, **variables) as service:
+            target = ("--target", service.target)
+            created = run_scaar(*evaluated, *target)
+            assert created.status == 0, created.err
+            unknown = run_scaar(*evaluated[:-1], "tuned-9", *target)
+            assert "policies[0].name: there is no policy 'tuned-9'" in unknown.err
+            assert NAME in unknown.err
+    monkeypatch.setenv(FOLDER, str(folder))
+    assert run_scaar(*evaluated, "--out", str(outs[0])).status == 0
+    here, *others = [read_results(out) for out in outs]
+    for other in others:
+        assert [each.label for each in other.evaluation.settings] == ["flare", NAME]
+        made = other.evaluation.provenance[NAME]
+        assert (made.artefact, made.artefact_digest) == (NAME, artefact.digest)
+        assert dict(made.policy.sources)["theta"] == "artefact"
+        assert [each.text for each in other.predictions] == [each.text for each in here.predictions]

@@ -168,11 +168,19 @@ class TracePrinter:
 
 def usage_text(usage: Usage) -> str:
     """Return the usage of an answer in one line."""
-    return (
-        f"{_count(usage.retrievals, 'retrieval')}, {_count(usage.llm_calls, 'model call')}, "
-        f"{_count(usage.generated_tokens, 'generated token')}, "
-        f"{_count(usage.prompt_tokens, 'prompt token')}, {usage.latency_ms:.0f} ms"
-    )
+    thinking = _count(usage.thinking_tokens, "thinking token")
+    prompt = _count(usage.prompt_tokens, "prompt token")
+    if usage.uncounted_calls:
+        prompt = f"at least {prompt}" if usage.prompt_tokens else "unknown prompt tokens"
+    parts = [
+        _count(usage.retrievals, "retrieval"),
+        _count(usage.llm_calls, "model call"),
+        _count(usage.generated_tokens, "generated token"),
+        *([thinking] if usage.thinking_tokens else []),
+        prompt,
+        f"{usage.latency_ms:.0f} ms",
+    ]
+    return ", ".join(parts)
 
 
 def _notes(provenance: Provenance) -> str:

@@ -11,16 +11,21 @@ from scaar.cli.eval import options
 from scaar.cli.eval.compare import compare
 from scaar.cli.eval.export import export, import_results
 from scaar.cli.eval.fields import named_by_options
+from scaar.cli.eval.gates import gates
 from scaar.cli.eval.longtail import app as longtail_app
 from scaar.cli.eval.queries import queries
 from scaar.cli.eval.report import join, report
+from scaar.cli.eval.retrieval import retrieval
+from scaar.cli.eval.router import app as router_app
 from scaar.cli.eval.run import RunOptions, takes_run_options
 from scaar.cli.eval.service import cancel, list_evaluations, resume, watch
 from scaar.cli.eval.show import show
+from scaar.cli.eval.skr import fit_skr
 from scaar.cli.eval.table import score_and_report
 from scaar.cli.eval.worker import worker
 from scaar.cli.tables import Format
-from scaar.core.policies.artefacts import TunedPolicies
+from scaar.core.policies import PRESETS
+from scaar.core.policies.artefacts import NO_POLICIES
 from scaar.evaluator.oracles import oracle_parts
 from scaar.evaluator.planning.ablations import ABLATIONS, plan_ablation
 from scaar.evaluator.planning.axes import scorers_named, with_indexes, with_scorers
@@ -74,10 +79,15 @@ def run(
             check_grid(shared.grid, values)
     artefacts = tuple(read_artefact(path) for path in policy_file or ())
     names = options.policy_names(policies)
-    known = shared.tuned_policies() if out is not None and policies else TunedPolicies()
-    tuned = (*(known[name] for name in names if name in known), *artefacts)
-    planned = options.tuned_settings(tuned, allow_mismatch=allow_mismatch)
-    published = tuple(name for name in names if name not in known)
+    named = tuple(name for name in names if name not in PRESETS)
+    if target is not None:
+        planned = options.named_settings(named, allow_mismatch=allow_mismatch)
+    else:
+        known = shared.tuned_policies() if named else NO_POLICIES
+        tuned = (*(known[name] for name in named if name in known), *artefacts)
+        named = tuple(name for name in named if name in known)
+        planned = options.tuned_settings(tuned, allow_mismatch=allow_mismatch)
+    published = tuple(name for name in names if name not in named)
     if published and (policies or not artefacts):
         planned = (*plan_settings(published, values), *planned)
     with named_by_options():
@@ -134,7 +144,11 @@ app.command()(export)
 app.command()(join)
 app.command("import")(import_results)
 app.command()(queries)
+app.command()(retrieval)
+app.command()(gates)
+app.command("fit-skr")(fit_skr)
 app.add_typer(longtail_app, name="longtail")
+app.add_typer(router_app, name="router")
 app.command("list")(list_evaluations)
 app.command()(watch)
 app.command()(resume)

@@ -31,7 +31,14 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "format": "--format",
         "triggers": "--trigger",
         "queries": "--query",
+        "labels": "--label",
+        "latency_weight": "--latency-weight",
+        "unit_times_ms": "--unit-time",
+        "curve_sizes": "--learning-curve",
         "work": "--work",
+        "qrels": "--qrels",
+        "measures": "--measures",
+        "depth": "--depth",
         "cache_generations": "--cache-generations",
     }
 )

@@ -26,7 +26,7 @@ from scaar.core.policies.settings import SETTINGS
 from scaar.core.types import BudgetLimits, PolicyArtefact, PolicyRequest
 from scaar.evaluator.oracles import ORACLES
 from scaar.evaluator.planning.axes import check_index_names
-from scaar.evaluator.planning.settings import Value
+from scaar.evaluator.planning.settings import Value, setting_of
 from scaar.evaluator.records import Setting
 
 TIMEOUT_S = BudgetLimits().timeout_s
@@ -65,6 +65,34 @@ Dataset = Annotated[
         help="Data set: lab, or NAME:PATH with its file (see `scaar dataset list`).",
         show_default=False,
         autocompletion=complete_dataset,
+    ),
+]
+AnsweredSources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SOURCE...",
+        help="Answered questions: the folder of a finished evaluation of no_retrieval and "
+        "single_round, or NAME:FILE, a data set whose file contains both answers.",
+        show_default=False,
+    ),
+]
+AnswerFields = Annotated[
+    str,
+    typer.Option(
+        "--answers",
+        metavar="PREFIX",
+        help="For NAME:FILE: the answers are in the fields PREFIX_no_retrieval and "
+        "PREFIX_one_retrieval, and a chain of thought in PREFIX_cot_no_retrieval.",
+        show_default=False,
+    ),
+]
+EncoderFolder = Annotated[
+    Path,
+    typer.Option(
+        "--encoder",
+        metavar="DIR",
+        help="Folder of a sentence encoder, as written by scaar models export-encoder.",
+        show_default=False,
     ),
 ]
 Limit = Annotated[
@@ -221,7 +249,7 @@ Gates = Annotated[
     typer.Option(
         "--gate",
         metavar="NAME[:THRESHOLD],...",
-        help="Also evaluate each retrieving policy behind a gate: "
+        help="Also evaluate each retrieving policy behind a gate, or a router: "
         f"{', '.join(GATES.built_in)}. Default threshold: that of the gate's file.",
         show_default=False,
         autocompletion=complete_gates,
@@ -282,6 +310,12 @@ def policy_names(policies: str) -> tuple[str, ...]:
     if policies:
         return names_of(policies)
     return tuple(name for name in PRESETS if name not in ORACLES)
+
+
+def named_settings(names: Sequence[str], *, allow_mismatch: bool) -> tuple[Setting, ...]:
+    """Return the settings of policies that only the service has, if it has them."""
+    requests = (PolicyRequest(name, allow_mismatch=allow_mismatch) for name in names)
+    return tuple(map(setting_of, requests))
 
 
 def tuned_settings(

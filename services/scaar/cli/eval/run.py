@@ -23,7 +23,7 @@ from scaar.cli.eval.progress import EvaluationProgress
 from scaar.cli.eval.service import evaluate_at
 from scaar.cli.eval.table import score_and_report
 from scaar.cli.tables import Format
-from scaar.compose import EMBEDDED, read_policies
+from scaar.compose import tuned_policies_of
 from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.core.evaluations import DEFAULT_TENANT, EvaluationRequest
 from scaar.core.policies.artefacts import TunedPolicies
@@ -32,7 +32,6 @@ from scaar.evaluation.local import EvaluationOptions, check_options, evaluate_lo
 from scaar.evaluator.planning.axes import axes_of
 from scaar.evaluator.records import Question, Setting
 from scaar.evaluator.results import Results
-from scaar.orchestrator.settings import OrchestratorSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +61,8 @@ class RunOptions:
         return options.index_names(self.index)
 
     def tuned_policies(self) -> TunedPolicies:
-        """Return the tuned policies of the loop that runs in this process; none if another does."""
-        if parse_addresses(self.address or []).itself != EMBEDDED:
-            return TunedPolicies()
-        return read_policies(OrchestratorSettings.read())
+        """Return the tuned policies of the orchestrator that answers."""
+        return asyncio.run(tuned_policies_of(parse_addresses(self.address or []).itself))
 
     def run(
         self,

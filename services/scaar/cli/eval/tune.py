@@ -13,11 +13,12 @@ from rich.console import Console
 from scaar.cli.addresses import OrchestratorAddress
 from scaar.cli.ask.overrides import SETTING_HELP, parse_overrides
 from scaar.cli.completion import complete_dataset, complete_policy, complete_setting
-from scaar.cli.eval import options
+from scaar.cli.eval import options, tune_options
 from scaar.cli.eval.fields import draw, named_by_options
 from scaar.cli.eval.progress import EvaluationProgress
 from scaar.cli.eval.run import resumable
 from scaar.cli.eval.tune_report import print_threshold, print_tuning
+from scaar.cli.eval.tune_report_file import drafts_to_json, report_to_json
 from scaar.cli.tables import Format, TableFormat
 from scaar.compose import EMBEDDED
 from scaar.core.errors import InvalidRequest, Violation
@@ -104,25 +105,14 @@ def tune_policy(
             show_default=False,
         ),
     ] = None,
-    triggers: Annotated[
-        str | None,
-        typer.Option(
-            "--trigger",
-            metavar="NAME,...",
-            help="Triggers to choose from. Default: flare, exp_raw, perplexity, surprisal_sum and "
-            "learned, as far as the model serves them.",
-            show_default=False,
-        ),
-    ] = None,
-    queries: Annotated[
-        str | None,
-        typer.Option(
-            "--query",
-            metavar="NAME,...",
-            help="Query formulations to choose from. Default: current_sentence and span_masked.",
-            show_default=False,
-        ),
-    ] = None,
+    triggers: tune_options.Triggers = None,
+    queries: tune_options.Queries = None,
+    labels: tune_options.Labels = None,
+    latency_weight: tune_options.LatencyWeight = 0.0,
+    unit_time: tune_options.UnitTimes = None,
+    learning_curve: tune_options.LearningCurve = None,
+    drafts: tune_options.Drafts = None,
+    report: tune_options.ReportFile = None,
     policy: Annotated[
         str | None,
         typer.Option(
@@ -183,7 +173,16 @@ def tune_policy(
     work = work or out.with_suffix(".tuning")
     _check_target(budget, catch)
     if only is Part.THRESHOLD or not _labelled(samples):
-        unused = {"--trigger": triggers, "--query": queries}
+        unused = {
+            "--trigger": triggers,
+            "--query": queries,
+            "--label": labels,
+            "--latency-weight": latency_weight or None,
+            "--unit-time": unit_time,
+            "--learning-curve": learning_curve,
+            "--drafts": drafts,
+            "--report": report,
+        }
         _refuse({**unused, "--catch": catch}, "cannot be combined with --only threshold")
         assert budget is not None
         request = PolicyRequest(policy or "scaar", parse_overrides(settings or []))
@@ -211,6 +210,10 @@ def tune_policy(
         index=index,
         concurrency=concurrency,
         timeout_s=timeout,
+        labels=tune_options.parse_labels(labels),
+        latency_weight=latency_weight,
+        unit_times_ms=tune_options.parse_unit_times(unit_time or ()),
+        curve_sizes=tune_options.parse_sizes(learning_curve),
     )
     if triggers is not None:
         tuning = replace(tuning, triggers=options.names_of(triggers))
@@ -223,6 +226,10 @@ def tune_policy(
     with resumable(progress, work), named_by_options():
         found = asyncio.run(tune(tuning, progress))
     write_whole(out, artefact_to_json(found.artefact))
+    if report is not None:
+        write_whole(report, report_to_json(found))
+    if drafts is not None:
+        write_whole(drafts, drafts_to_json(found.chosen.labels))
     print_tuning(found, out, output)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
     """Print the candidates, best first, and the estimates of the chosen one."""
     tuning, risk = found.chosen.tuning, found.chosen.risk
+    latency = found.artefact.latency
     measure = found.artefact.development.measure
     columns = (
         Column("trigger", right=False),
@@ -26,10 +27,12 @@ def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
         Column("theta", text=lambda value: f"{value:g}"),
         Column(measure, f"{measure} [95%]", interval(3)),
         Column("searches", "searches per question [95%]", interval(3)),
+        *([Column("seconds", "seconds [95%]", interval(3))] if latency else []),
         Column("parts"),
         Column("mark", "", right=False),
     )
-    ranked = sorted(tuning.results, key=lambda each: -(each.quality.value or 0.0))
+    weight = latency.weight if latency else 0.0
+    ranked = sorted(tuning.results, key=lambda each: -each.score(weight))
     rows = [
         (
             each.candidate.name,
@@ -40,6 +43,7 @@ def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
             each.policy.theta,
             _interval(each.quality),
             _interval(each.searches),
+            *([_interval(each.seconds)] if latency else []),
             each.candidate.complexity,
             "chosen" if each is tuning.chosen else "within 1 SE" if each.near_best else "",
         )
@@ -57,6 +61,20 @@ def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
         f"searches {text(_interval(found.answered.searches))}, trigger rate "
         f"{found.answered.trigger_rate:.3f}.",
     ]
+    if latency is not None:
+        units = ", ".join(f"{each.unit} {each.ms:.4g}" for each in latency.unit_times_ms)
+        lines.append(
+            f"Candidates are compared by {measure} minus {latency.weight:g} a second. Times in ms: "
+            f"{units}. On questions it was not applied to, the procedure takes "
+            f"{text(_interval(tuning.outer_seconds))} s."
+        )
+    lines += _labels(found)
+    lines += [
+        f"Tuned on {each.questions} questions, on the other folds: {measure} "
+        f"{text(_interval(each.quality))}, searches {text(_interval(each.searches))}; chosen "
+        f"{', '.join(each.chosen)}."
+        for each in found.chosen.curve
+    ]
     if risk is not None:
         lines += [
             f"With {1 - risk.delta:.0%} confidence, at most {risk.max_risk:.0%} of the answers "
@@ -72,6 +90,34 @@ def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
             "state: the model is not deterministic, and the estimates are approximate."
         )
     _conclude(lines, found.artefact.name, out)
+
+
+def _labels(found: "Tuned") -> list[str]:
+    """Return what is known of the labels of the chosen policy's drafts."""
+    labels, text = found.chosen.labels, interval(3)
+    if labels is None:
+        return []
+    lines = [
+        f"Of {len(labels.drafts)} drafts, a retrieval makes the answer better for "
+        f"{text(_interval(labels.better))} and worse for {text(_interval(labels.worse))}. Learned "
+        "scores are out of fold."
+    ]
+    if labels.wrong.value is not None:
+        lines.append(
+            f"Wrong: {text(_interval(labels.wrong))}. A retrieval makes the answer better for "
+            f"{text(_interval(labels.fixed))} of the wrong drafts, and worse for "
+            f"{text(_interval(labels.harmed))} of the right ones."
+        )
+    for each in labels.separations:
+        wrong = f"wrong {text(_interval(each.wrong))}, " if each.wrong.value is not None else ""
+        after = (
+            f", wrong after right sentences {text(_interval(each.wrong_after_right))}"
+            if each.wrong_after_right.value is not None
+            else ""
+        )
+        benefit = text(_interval(each.benefit))
+        lines.append(f"AUROC of {each.score}: {wrong}benefit {benefit}{after}.")
+    return lines
 
 
 def print_threshold(found: "TunedThreshold", out: Path, output: TableFormat | None) -> None:

@@ -56,13 +56,28 @@ Name = Annotated[
 ]
 _CORPUS = typer.Option(
     metavar="FILE",
-    help='File of passages: JSON lines {"id", "title", "text", "metadata"}, or .tsv with the '
-    "columns id, text, title (DPR's psgs_w100); plain or gzip.",
+    help='File of passages: JSON lines {"id", "title", "text", "metadata"} (BEIR: _id; FlashRAG: '
+    "contents), or .tsv with the columns id, text, title (DPR's psgs_w100); plain or gzip.",
     show_default=False,
 )
 Corpus = Annotated[Path, _CORPUS]
 IgnoreMetadata = Annotated[
     bool, typer.Option("--ignore-metadata", help="Do not store the metadata of the file.")
+]
+IgnoreTitles = Annotated[
+    bool,
+    typer.Option(
+        "--ignore-titles",
+        help="Do not store the titles of the file, for texts that contain their title.",
+    ),
+]
+Clean = Annotated[
+    bool,
+    typer.Option(
+        "--clean",
+        help="Replace control characters in titles and texts by spaces, instead of rejecting the "
+        "file.",
+    ),
 ]
 Encoder = Annotated[
     Path | None,
@@ -101,6 +116,8 @@ def build(
         ),
     ] = None,
     ignore_metadata: IgnoreMetadata = False,
+    ignore_titles: IgnoreTitles = False,
+    clean: Clean = False,
     lab: Annotated[
         bool, typer.Option("--lab", help="Use the passages of the lab's world instead of --corpus.")
     ] = False,
@@ -175,7 +192,7 @@ def build(
         return
     with TemporaryDirectory() as folder:
         path = corpus or _lab_passages(Path(folder))
-        file = _corpus_file(path, ignore_metadata)
+        file = _corpus_file(path, ignore_metadata, ignore_titles, clean)
         _index_file(
             file, named, mode=mode, fields=fields, dense=dense, encoder=encoder, target=target
         )
@@ -186,6 +203,8 @@ def add(
     name: Name,
     corpus: Corpus,
     ignore_metadata: IgnoreMetadata = False,
+    ignore_titles: IgnoreTitles = False,
+    clean: Clean = False,
     encoder: Encoder = None,
     target: RetrieverAddress = EMBEDDED,
 ) -> None:
@@ -195,7 +214,7 @@ def add(
     """
     check_index_name(name)
     asyncio.run(_describe(name, target))  # raises NotFound instead of creating the index
-    file = _corpus_file(corpus, ignore_metadata)
+    file = _corpus_file(corpus, ignore_metadata, ignore_titles, clean)
     _index_file(file, name, mode=IndexMode.UPSERT, fields=(), encoder=encoder, target=target)
 
 
@@ -263,9 +282,14 @@ def drop(name: Name, target: RetrieverAddress = EMBEDDED) -> None:
     print(f"{name}: dropped")
 
 
-def _corpus_file(path: Path, ignore_metadata: bool) -> CorpusFile:
-    limits = RetrieverSettings.read().build_limits
-    return CorpusFile(path, metadata=not ignore_metadata, limits=limits)
+def _corpus_file(path: Path, ignore_metadata: bool, ignore_titles: bool, clean: bool) -> CorpusFile:
+    return CorpusFile(
+        path,
+        metadata=not ignore_metadata,
+        titles=not ignore_titles,
+        clean=clean,
+        limits=RetrieverSettings.read().build_limits,
+    )
 
 
 def _index_file(

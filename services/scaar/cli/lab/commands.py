@@ -63,8 +63,21 @@ def questions(
             help="Fraction of questions that the model answers with style words.",
         ),
     ] = 1.0,
+    sentences: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORDS/FACTS/RATE[/padded]",
+            help="Ask for facts of a film in a sentence of this form instead, such as 12/2/0.5.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Print questions with answers and supporting passages."""
+    if sentences is not None:
+        if style != 1.0:
+            raise InvalidRequest.of("--style", "does not apply to sentence forms; omit it")
+        _print_form_questions(sentences, seed, count=count, split=split)
+        return
     with lab_required("scaar lab"):
         from scaar.lab.questions import draw_questions
         from scaar.lab.world import build_world
@@ -74,6 +87,18 @@ def questions(
         )
     except ValueError as error:
         raise InvalidRequest.of("--count", str(error).removeprefix("count ")) from error
+    print_json_lines(asdict(question) for question in drawn)
+
+
+def _print_form_questions(form: str, seed: int, *, count: int, split: Split | None) -> None:
+    with lab_required("scaar lab"):
+        from scaar.lab.sentences import draw_form_questions, parse_form
+        from scaar.lab.world import build_world
+    try:
+        parsed = parse_form(form)
+    except ValueError as error:
+        raise InvalidRequest.of("--sentences", str(error)) from error
+    drawn = draw_form_questions(build_world(seed), parsed, count=count, split=split and split.value)
     print_json_lines(asdict(question) for question in drawn)
 
 

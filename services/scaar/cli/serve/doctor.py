@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -59,6 +59,12 @@ _SERVER_SETTINGS = {
 
 def doctor(
     target: CheckedAddress = EMBEDDED,
+    probe: Annotated[
+        bool,
+        typer.Option(
+            "--probe", help="Print what the server of engine openai returns, and its limits."
+        ),
+    ] = False,
 ) -> None:
     """Check the installation, models, indexes and services.
 
@@ -66,6 +72,8 @@ def doctor(
     """
     checks = _Checks()
     asyncio.run(_examine(checks, target))
+    if probe:
+        asyncio.run(_probe_server(checks))
     if checks.failed:
         raise typer.Exit(1)
 
@@ -239,6 +247,25 @@ async def _check_models(checks: _Checks, targets: dict[ServiceName, str]) -> Non
     for name, check in ((ServiceName.GENERATOR, generator), (ServiceName.SCORER, scorer)):
         if targets[name] == EMBEDDED:
             await checks.run(f"{name} model", check, _model_advice(name))
+
+
+async def _probe_server(checks: _Checks) -> None:
+    """Print the capabilities of the server of engine openai, each in a line."""
+    advice = _model_advice(ServiceName.GENERATOR)
+    try:
+        settings = GeneratorSettings.read()
+        if settings.engine != "openai":
+            text = f"only engine openai has a server to probe; the engine is {settings.engine}"
+            checks.warning("generator server", text)
+            return
+        with library_required("engine openai", "openai"):
+            from scaar.generator.engines.openai import open_openai_generator
+
+        async with open_openai_generator(settings) as generator:
+            for name, found in (await generator.server_capabilities()).items():
+                checks.good(f"generator server, {name}", found)
+    except ScaarError as error:
+        checks.bad("generator server", str(error), advice)
 
 
 def _model_advice(name: ServiceName) -> str:

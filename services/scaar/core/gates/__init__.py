@@ -1,19 +1,30 @@
-"""Gates: for which questions a policy may retrieve. One module each, and the table of readers."""
+"""Gates and routers, which judge a question before its answer. One module each, and their table."""
 
 from collections.abc import Callable
 
 from scaar.core.errors import DataCorrupt
+from scaar.core.gates import adaptive_rag
 from scaar.core.gates.gate import GateJudgement, QuestionGate
 from scaar.core.gates.gate_json import GateDocument
 from scaar.core.gates.proxy_json import read_proxy
+from scaar.core.gates.skr_json import read_skr
 from scaar.core.registry import Registry
 
-__all__ = ["GATES", "GateJudgement", "QuestionGate", "read_gate"]
+__all__ = ["GATES", "ROUTERS", "GateJudgement", "QuestionGate", "read_gate"]
 
 GATES = Registry[Callable[[GateDocument], QuestionGate]](
-    "gate", "scaar.gates", Callable, {"gece_proxy": read_proxy}
+    "gate",
+    "scaar.gates",
+    Callable,
+    {
+        "gece_proxy": read_proxy,
+        "skr": read_skr,
+        adaptive_rag.NAME: adaptive_rag.read_adaptive_rag,
+    },
 )
 """Each returns the gate of a file, or raises DataCorrupt."""
+ROUTERS = frozenset({adaptive_rag.NAME})
+"""The built-in gates that choose among policies of their own."""
 
 
 def read_gate(content: bytes, where: str) -> QuestionGate:

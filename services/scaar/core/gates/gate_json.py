@@ -34,6 +34,27 @@ class JsonFields:
             raise DataCorrupt(f"{self._where}: {name} must be a string, not {value!r}")
         return value
 
+    def texts(self, name: str) -> tuple[str, ...]:
+        values = self._list(name)
+        if not all(isinstance(each, str) for each in values):
+            raise DataCorrupt(f"{self._where}: {name} must have strings only")
+        return tuple(values)
+
+    def object(self, name: str) -> "JsonFields":
+        return JsonFields(self.field(name), f"{self._where}, {name}")
+
+    def objects(self, name: str) -> "tuple[JsonFields, ...]":
+        return tuple(
+            JsonFields(each, f"{self._where}, {name}[{at}]")
+            for at, each in enumerate(self._list(name))
+        )
+
+    def _list(self, name: str) -> list[Any]:
+        values = self.field(name)
+        if not isinstance(values, list):
+            raise DataCorrupt(f"{self._where}: {name} must be a list, not {values!r}")
+        return values
+
     def number(self, name: str) -> float:
         value = self.field(name)
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -71,3 +92,9 @@ class GateDocument:
         if (form := fields.field("format")) != FORMAT:
             raise DataCorrupt(f"{where}: is of format {form!r}; this scaar reads {FORMAT}")
         return cls(fields, hashlib.sha256(content).hexdigest()[:_REVISION_DIGITS], where)
+
+
+def gate_content(gate: str, fields: Mapping[str, object]) -> bytes:
+    """Return the content of the file of a gate with these fields."""
+    document = {"format": FORMAT, "gate": gate, **fields}
+    return json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n"

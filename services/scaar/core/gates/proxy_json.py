@@ -1,30 +1,29 @@
 """The proxy of GECE as JSON."""
 
-import json
 from collections.abc import Mapping
 
-from scaar.core.gates.gate_json import FORMAT, GateDocument, JsonFields
+from scaar.core.gates.gate_json import GateDocument, gate_content
 from scaar.core.gates.proxy import FEATURES, GateProxy
 from scaar.core.gates.word_statistics import WordStatistics
 
 
 def proxy_to_json(proxy: GateProxy, *, learned_from: Mapping[str, object]) -> bytes:
     """Return the content of a proxy's file; ``learned_from`` is informative only."""
-    document = {
-        "format": FORMAT,
-        "gate": "gece_proxy",
-        "model": proxy.model,
-        "learned_from": dict(learned_from),
-        "threshold": proxy.threshold,
-        "bias": proxy.bias,
-        "weights": dict(zip(FEATURES, proxy.weights, strict=True)),
-        "words": {
-            "source": proxy.statistics.source,
-            "unseen": proxy.statistics.unseen,
-            "frequencies": dict(proxy.statistics.frequencies),
+    return gate_content(
+        "gece_proxy",
+        {
+            "model": proxy.model,
+            "learned_from": dict(learned_from),
+            "threshold": proxy.threshold,
+            "bias": proxy.bias,
+            "weights": dict(zip(FEATURES, proxy.weights, strict=True)),
+            "words": {
+                "source": proxy.statistics.source,
+                "unseen": proxy.statistics.unseen,
+                "frequencies": dict(proxy.statistics.frequencies),
+            },
         },
-    }
-    return json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n"
+    )
 
 
 def read_proxy(document: GateDocument) -> GateProxy:
@@ -33,10 +32,9 @@ def read_proxy(document: GateDocument) -> GateProxy:
     Raises:
         DataCorrupt: a field is missing or wrong; names it.
     """
-    fields, where = document.fields, document.where
-    words = JsonFields(fields.field("words"), f"{where}, words")
-    weights = JsonFields(fields.field("weights"), f"{where}, weights")
-    frequencies = JsonFields(words.field("frequencies"), f"{where}, words, frequencies")
+    fields = document.fields
+    words, weights = fields.object("words"), fields.object("weights")
+    frequencies = words.object("frequencies")
     return GateProxy(
         model=fields.text("model"),
         revision=document.revision,

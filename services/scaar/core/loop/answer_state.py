@@ -94,7 +94,7 @@ class AnswerState:
         """The trigger of a second policy on the same drafts; None without one."""
         self._policy = provenance.policy
         self.budget = budget
-        served = (self.policy, *routes.values())
+        served = tuple(routes.values()) or (self.policy,)
         judging = (*served, shadow.policy) if shadow else served
         self.writer = Writer(
             self.ports.generator,

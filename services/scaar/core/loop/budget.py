@@ -59,6 +59,8 @@ class Budget:
         self._llm_calls = 0
         self._prompt_tokens = 0
         self._generated_tokens = 0
+        self._thinking_tokens = 0
+        self._uncounted_calls = 0
         self._tokens_read = 0
         self._waited = dict.fromkeys(Part, 0.0)
 
@@ -83,10 +85,15 @@ class Budget:
         """Count a generated token that was read."""
         self._tokens_read += 1
 
-    def count_call(self, *, prompt_tokens: int, generated_tokens: int) -> None:
+    def count_call(
+        self, *, prompt_tokens: int | None, generated_tokens: int, thinking_tokens: int = 0
+    ) -> None:
+        """Count a model call; ``prompt_tokens`` is None if they are unknown."""
         self._llm_calls += 1
-        self._prompt_tokens += prompt_tokens
+        self._prompt_tokens += prompt_tokens or 0
+        self._uncounted_calls += prompt_tokens is None
         self._generated_tokens += generated_tokens
+        self._thinking_tokens += thinking_tokens
 
     def usage(self) -> Usage:
         """Return the usage so far."""
@@ -100,6 +107,8 @@ class Budget:
             scoring_ms=self._waited[Part.SCORING] * 1000,
             retrieval_ms=self._waited[Part.RETRIEVAL] * 1000,
             searches=self._searches,
+            thinking_tokens=self._thinking_tokens,
+            uncounted_calls=self._uncounted_calls,
         )
 
     @asynccontextmanager

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from scaar.core.errors import ScaarError
 from scaar.core.loop.attention import scaled_to_mean_one
+from scaar.core.text.words import join_words
 
 
 def leave_one_out(question: str, words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
@@ -17,10 +18,10 @@ def leave_one_out(question: str, words: Sequence[str]) -> tuple[str, tuple[str, 
     one occurrence.
     """
     altered = tuple(
-        " ".join((question, *words[:position], *words[position + 1 :]))
+        join_words((question, *words[:position], *words[position + 1 :]))
         for position in range(len(words))
     )
-    return " ".join((question, *words)), altered
+    return join_words((question, *words)), altered
 
 
 def normalised(contributions: Sequence[float]) -> tuple[float, ...]:

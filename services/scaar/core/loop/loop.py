@@ -35,6 +35,7 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerRequest,
     AnswerStarted,
+    Capability,
     EffectivePolicy,
     ModelDescription,
     Moment,
@@ -135,8 +136,9 @@ class AdaptiveLoop:
             async with budget.within("opening the answer"):
                 provenance = await self._provenance(request, model, gate)
             routes = {each.name: effective_policy(each, model) for each in _routes_of(gate)}
-            for policy in (provenance.policy, *routes.values()):
-                _require_capabilities(policy, model)
+            # A router's policies answer instead of the request's.
+            for policy in routes.values() or (provenance.policy,):
+                _require_capabilities(policy, model, gate)
             state = AnswerState(
                 self._ports,
                 request,
@@ -260,8 +262,13 @@ async def _sentences(
         await state.writer.stop()
 
 
-def _require_capabilities(policy: EffectivePolicy, model: ModelDescription) -> None:
-    missing = capabilities(policy) - model.capabilities
+def _require_capabilities(
+    policy: EffectivePolicy, model: ModelDescription, gate: QuestionGate | None
+) -> None:
+    needs = capabilities(policy)
+    if gate is not None and gate.needs_draft:
+        needs |= {Capability.LOGPROBS}
+    missing = needs - model.capabilities
     if missing:
         names, served = ", ".join(sorted(missing)), ", ".join(served_by(model))
         raise CapabilityMissing(

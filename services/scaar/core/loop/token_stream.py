@@ -65,7 +65,8 @@ class TokenStream:
         self._written = list[Token]()
         self._end: GenerationEnd | None = None
         self._end_attention: tuple[float, ...] = ()
-        self._prompt_tokens = 0
+        self._prompt_tokens: int | None = 0
+        self._thinking_tokens = 0
         self._generated_tokens = 0
         self._counted = False
         self.finish_reason: FinishReason | None = None
@@ -236,8 +237,11 @@ class TokenStream:
                 self._end = event
                 self._prompt_tokens = event.prompt_tokens
                 self._generated_tokens = event.generated_tokens
+                self._thinking_tokens = event.thinking_tokens
             case Token():
                 self._generated_tokens += 1
+                # Engines that count the prompt report it before the first token.
+                self._prompt_tokens = self._prompt_tokens or None
                 self._written.append(_without_attention(event))
         return event
 
@@ -245,7 +249,9 @@ class TokenStream:
         if not self._counted:
             self._counted = True
             self._budget.count_call(
-                prompt_tokens=self._prompt_tokens, generated_tokens=self._generated_tokens
+                prompt_tokens=self._prompt_tokens,
+                generated_tokens=self._generated_tokens,
+                thinking_tokens=self._thinking_tokens,
             )
 
 

@@ -121,6 +121,7 @@ def _wrong(artefact: PolicyArtefact) -> typing.Iterator[Violation]:
 
 def _wrong_figures(artefact: PolicyArtefact) -> typing.Iterator[Violation]:
     development, expected, risk = artefact.development, artefact.expected, artefact.risk
+    latency = artefact.latency
     at_least_one = {
         "development.questions": development.questions,
         "development.candidates": development.candidates,
@@ -137,9 +138,15 @@ def _wrong_figures(artefact: PolicyArtefact) -> typing.Iterator[Violation]:
     for field, count in at_least_one.items():
         if count is not None and count < 1:
             yield Violation(field, f"must be at least 1, not {count}")
-    if expected.searches_per_answer < 0:
-        text = f"must be at least 0, not {expected.searches_per_answer:g}"
-        yield Violation("expected.searches_per_answer", text)
+    at_least_zero = {"expected.searches_per_answer": expected.searches_per_answer}
+    if latency is not None:
+        at_least_zero["latency.weight"] = latency.weight
+        at_least_zero["latency.seconds_per_answer"] = latency.seconds_per_answer
+        for at, each in enumerate(latency.unit_times_ms):
+            at_least_zero[f"latency.unit_times_ms[{at}].ms"] = each.ms
+    for field, number in at_least_zero.items():
+        if number < 0:
+            yield Violation(field, f"must be at least 0, not {number:g}")
     for field, share in shares.items():
         if share is not None and not 0 <= share <= 1:
             yield Violation(field, f"must be in [0, 1], not {share:g}")

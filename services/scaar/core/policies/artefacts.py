@@ -1,7 +1,7 @@
 """The tuned policies of an orchestrator, and what they may be used with."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from scaar.core.errors import PolicyMismatch
 from scaar.core.policies import PRESETS
@@ -14,6 +14,7 @@ from scaar.core.types import (
     IndexDescription,
     ModelDescription,
     PolicyArtefact,
+    PolicyDescription,
     PolicyOverrides,
     PolicyRequest,
     ScorerDescription,
@@ -88,6 +89,43 @@ class TunedPolicies(Mapping[str, PolicyArtefact]):
             for name, source in policy.sources
         )
         return replace(policy, name=request.artefact, sources=sources)
+
+
+NO_POLICIES = TunedPolicies()
+"""No tuned policies, and the default policy of an orchestrator without another setting."""
+
+
+def described_policies(descriptions: Iterable[PolicyDescription]) -> TunedPolicies:
+    """Return the tuned policies of an orchestrator from its catalog.
+
+    The parameters of learned triggers are not described: the orchestrator adds them to a request.
+    """
+    return TunedPolicies(
+        PolicyArtefact(
+            name=each.name,
+            policy=each.artefact.policy,
+            settings=_artefact_settings(each.policy),
+            tuned_on=each.artefact.tuned_on,
+            label_kind=each.artefact.label_kind,
+            development=each.artefact.development,
+            expected=each.artefact.expected,
+            risk=each.artefact.risk,
+            digest=each.artefact.digest,
+        )
+        for each in descriptions
+        if each.artefact is not None
+    )
+
+
+def _artefact_settings(policy: EffectivePolicy) -> PolicyOverrides:
+    """Return the settings in effect whose source is the artefact."""
+    in_effect = {
+        **{each.name: getattr(policy, each.name) for each in fields(policy)},
+        **{each.name: getattr(policy.query, each.name) for each in fields(policy.query)},
+        "query": policy.query.formulation,
+    }
+    own = (name for name, source in policy.sources if source is SettingSource.ARTEFACT)
+    return PolicyOverrides(**{name: in_effect[name] for name in own})
 
 
 def _merged(artefact: PolicyArtefact, overrides: PolicyOverrides) -> PolicyOverrides:

@@ -18,13 +18,16 @@ from scaar.core.types import (
 
 
 def needs_retriever(request: PolicyRequest) -> bool:
-    """Return whether the policy may retrieve, with any model."""
-    return bool(PRESETS[request.name].moments)
+    """Return whether the policy may retrieve, with any model; one of a service alone may."""
+    preset = PRESETS.get(request.name)
+    return preset is None or bool(preset.moments)
 
 
 def needs_scorer(request: PolicyRequest) -> bool:
-    """Return whether the policy uses contributions, with any model."""
-    preset, overrides = PRESETS[request.name], request.overrides
+    """Return whether the policy uses contributions, with any model; one of a service alone may."""
+    preset, overrides = PRESETS.get(request.name), request.overrides
+    if preset is None:
+        return True
     return Moment.UNCERTAIN_DRAFT in preset.moments and uses_contributions(
         overrides.trigger or preset.trigger,
         overrides.query or preset.query.formulation,
@@ -33,9 +36,8 @@ def needs_scorer(request: PolicyRequest) -> bool:
 
 
 def capabilities(policy: EffectivePolicy) -> frozenset[Capability]:
-    """Return the capabilities that the policy needs of a generator."""
-    needs = _capabilities(policy.trigger, policy.query.formulation, policy.learned)
-    return needs if policy.gate is None else needs | {Capability.LOGPROBS}
+    """Return the capabilities that the policy needs of a generator, without those of its gate."""
+    return _capabilities(policy.trigger, policy.query.formulation, policy.learned)
 
 
 def served_by(model: ModelDescription) -> tuple[str, ...]:

@@ -461,7 +461,9 @@ SETTING_ROWS = (
     ),
     PolicySetting(
         "gate_threshold",
-        "Probability of being long-tail from which the policy may retrieve for a question.",
+        "Judgement of the gate from which the policy may retrieve for a question: the probability "
+        "of being long-tail (`gece_proxy`), or the share of the nearest questions that retrieval "
+        "helped (`skr`).",
         kind=float,
         accepted_by=_retrieves,
         default=lambda preset, given: None,

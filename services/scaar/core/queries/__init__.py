@@ -17,6 +17,7 @@ from scaar.core.queries import (
 )
 from scaar.core.queries.formulation import Formulated, FormulationRule
 from scaar.core.registry import Registry
+from scaar.core.text.words import join_words
 from scaar.core.types import Query, QueryRequest, QuerySettings
 
 FORMULATIONS = Registry(
@@ -81,7 +82,7 @@ def _formulate(
     room = request.settings.max_words - (len(question_words) if includes_question else 0)
     formulated = rule.formulate(request, max(0, room))
     included = question_words if includes_question or not formulated.words else []
-    return " ".join((*included, *formulated.words)), formulated
+    return join_words((*included, *formulated.words)), formulated
 
 
 def check_settings(settings: QuerySettings) -> tuple[Violation, ...]:

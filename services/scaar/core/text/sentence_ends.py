@@ -8,6 +8,8 @@ import enum
 import re
 from collections.abc import Sequence
 
+from scaar.core.text.scripts import SPACELESS
+
 # Abbreviations are in lower case, without their full stop. In capitals throughout, they are other
 # words: "Oakland, CA. The mayor".
 
@@ -21,18 +23,20 @@ NEVER_LAST = _words(
     mr mrs ms mx dr prof mt ft messrs mme mlle msgr fr rev hon gen col lt capt cpt sgt maj cmdr
     cdr adm cpl pvt brig gov rep pres supt insp ste sra smt asst
     e.g i.e eg cf viz v vs approx ca vol vols fig figs nr eds dept
+    vgl bzw z.b d.h u.a frl aprox dña gral cnel
     """
 )
 """Words that never end a sentence: titles before a name, and words before an example or a
-number."""
+number. German and Spanish ones are in the same lists, since the language is not known."""
 
-NUMBERING = _words("no nos art op ch sec pt ep pp ver")
+NUMBERING = _words("no nos art op ch sec pt ep pp ver abb bd kap str cap pág págs")
 """Words that do not end a sentence if a number follows, and can end one otherwise."""
 
 AMBIGUOUS = _words(
     """
     st sen jr sr inc ltd co cos corp bros plc gmbh ave blvd rd hwy esq univ est etc al chas wm
     ph.d m.phil jan feb mar apr jun jul aug sep sept oct nov dec
+    hr hrn fa usw av
     """
 )
 """Words that may or may not end a sentence, as initials: F., U.S., a.m."""
@@ -48,30 +52,53 @@ SENTENCE_STARTERS = _words(
     neither either then there another yes not now next finally moreover furthermore additionally
     according based until unlike despite among between under through some many most all each
     one two let here is was were are did does
+    der ein eine er sie es wir und oder aber danach dann dies diese dieser wenn weil nicht
+    él ella ellos ellas pero después luego entonces también cuando donde fue
     """
 )
 """Words that start sentences and rarely names: an ambiguous full stop before one is an end."""
+
+MONTHS = _words(
+    """
+    januar jänner februar feber märz april mai juni juli august september oktober november dezember
+    """
+)
+"""Words that continue a sentence after a German ordinal: "am 3. Juni"."""
+
+BEFORE_ORDINALS = _words("der die das dem den des im vom zum zur")
+"""Words that make a number with a full stop a German ordinal: "das 19. Jahrhundert"."""
 
 WINDOW = 40
 """Number of characters before a full stop that can affect the verdict; longer than any
 abbreviation."""
 
 _CLOSERS = "\"'”’»)]}>」』）】》*_`\\"
-_OPENERS = _CLOSERS + "“‘«([{<「『（【《¿¡"
+_OPENERS = _CLOSERS + "“‘«„‚([{<「『（【《¿¡"
 _UNSPACED = "。！？｡।"
 """Full stops that end a sentence without a following space."""
 
-CANDIDATE = re.compile(rf"([.!?…؟۔{_UNSPACED}]+)(?:[{re.escape(_CLOSERS)}]|\[\d{{1,3}}\])*|\n")
-"""Full stops, with the closing quotes, brackets and citations after them, and newlines."""
+CANDIDATE = re.compile(
+    rf"([.!?…؟۔{_UNSPACED}]+)(?:[{re.escape(_CLOSERS)}]|(?<=[.!?…])[“«]|\[\d{{1,3}}\])*|\n"
+)
+"""Full stops, with the closing quotes, brackets and citations after them, and newlines.
+
+German closes quotes with “ and «, which other languages open them with, but after a space.
+"""
 
 _UNFINISHED_CITATION = re.compile(r"\[\d{0,3}\Z")
 _GAP = re.compile(rf"\s+[{re.escape(_OPENERS)}\s]*")
 _SPACE = re.compile(r"\s+")
-_LAST_WORD = re.compile(r"[^\s/–—-]*\Z")
+_LAST_WORD = re.compile(rf"[^\s/–—{SPACELESS}-]*\Z")
 _WORD = re.compile(r"[^\W\d_]+")
 _LETTERS = re.compile(r"[^\W\d_]{1,20}")
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")
 _LIST_MARKER = re.compile(r"\d{1,2}|[^\W\d_]|[ivx]{1,4}", re.IGNORECASE)
+_ORDINAL = re.compile(r"\d{1,3}")
+_DOUBLED = re.compile(r"([A-Z])\1")
+"""Spanish plurals of initials: EE. UU."""
+_QUOTED = re.compile(r"[」』][とっをはがのに]")
+"""A Japanese quotation that its sentence continues: 「…。」と言った."""
+_LETTER_WITHOUT_SPACES = re.compile(f"[{SPACELESS}]")
 _CONTINUES = frozenset(".,;:!?…&+=/%|~–—-")
 
 
@@ -110,7 +137,7 @@ def judge_stop(text: str, start: int, stop: re.Match[str], *, held: bool) -> Ver
     gap = _GAP.match(text, stop.end())
     unspaced = stop[1][-1] in _UNSPACED
     if gap is None:
-        return Verdict.END if unspaced else Verdict.NO_END
+        return _judge_unspaced(text, stop) if unspaced or start < stop.start() else Verdict.NO_END
     if gap.end() == len(text):
         return Verdict.UNDECIDED
     if unspaced:
@@ -127,14 +154,48 @@ def judge_stop(text: str, start: int, stop: re.Match[str], *, held: bool) -> Ver
     found = _LAST_WORD.search(before)
     assert found is not None
     word = found[0].strip(_OPENERS)
+    names = _WORD.findall(before[: found.start()])
+    if _ORDINAL.fullmatch(word) and (ordinal := _judge_ordinal(names, text, gap.end())) is not None:
+        return ordinal
+    if _DOUBLED.fullmatch(word):
+        if gap.end() + 1 == len(text):
+            return Verdict.UNDECIDED
+        if _DOUBLED.match(text, gap.end()):
+            return Verdict.NO_END
     if _LIST_MARKER.fullmatch(word) and _begins_item(
         before[: found.start()], word, begins_sentence=first == start and not held
     ):
         return Verdict.NO_END
     if (repeated := _judge_repeated(word, text, gap.end())) is not None:
         return repeated
-    names = _WORD.findall(before[: found.start()])
     return _judge_next(_standing(word, stop[1]), names, text, gap.end())
+
+
+def _judge_unspaced(text: str, stop: re.Match[str]) -> Verdict:
+    """Return whether a full stop without a following space ends a sentence.
+
+    It does in Chinese and Japanese: also an ASCII one between two of their characters.
+    """
+    if stop[1][-1] not in _UNSPACED:
+        beside = (text[stop.start() - 1], text[stop.end()])
+        ends = "…" not in stop[1] and all(map(_LETTER_WITHOUT_SPACES.match, beside))
+        return Verdict.END if ends else Verdict.NO_END
+    return Verdict.NO_END if _QUOTED.match(text, stop.end() - 1) else Verdict.END
+
+
+def _judge_ordinal(names: Sequence[str], text: str, following: int) -> Verdict | None:
+    """Return whether a sentence ends with a number; None if it is no German ordinal."""
+    letters = _LETTERS.match(text, following)
+    if letters is None:
+        return None
+    word = letters[0].casefold()
+    after_article = bool(names) and names[-1].casefold() in BEFORE_ORDINALS
+    if letters.end() == len(text):
+        may_be = any(month.startswith(word) for month in MONTHS)
+        return Verdict.UNDECIDED if may_be or after_article else None
+    if word in MONTHS:
+        return Verdict.NO_END
+    return Verdict.NO_END if after_article and word not in SENTENCE_STARTERS else None
 
 
 def _judge_after_name(text: str, following: int) -> Verdict:
@@ -190,7 +251,7 @@ def _standing(word: str, stop: str) -> _Standing:
         return _Standing.PLAIN
     if folded in NEVER_LAST:
         return _Standing.NEVER_LAST
-    if folded in NUMBERING:
+    if folded in NUMBERING or folded.endswith("str"):
         return _Standing.BEFORE_NUMBERS
     return _Standing.AMBIGUOUS if folded in AMBIGUOUS else _Standing.PLAIN
 

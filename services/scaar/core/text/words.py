@@ -2,22 +2,64 @@
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeGuard
 
+from scaar.core.text.scripts import HAN, HIRAGANA, KATAKANA, SPACELESS
 from scaar.core.types import Token, Word
 
 NO_LOGPROB = -9999.0
 """Servers report a log-probability at or below this value if they have none."""
 
+_OPENERS = re.escape("\"'“‘«([{<「『（【《〈")
 _WORD = re.compile(r"\S+")
+_HAS_SPACELESS = re.compile(f"[{SPACELESS}]")
+# A word with the marks around it: an ideograph or Hiragana character, or a run of Katakana or of
+# other characters.
+_SPACELESS_WORD = re.compile(
+    rf"[{_OPENERS}]*(?:[{HAN}{HIRAGANA}]|[{KATAKANA}]+|[^\s{_OPENERS}{SPACELESS}]+|\Z)"
+    rf"[^\w\s{_OPENERS}]*"
+)
+_BESIDE_NO_SPACE = re.compile(rf"[{SPACELESS}\u3001-\u301f\uff01-\uff65]")
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _POSSESSIVE = re.compile(r"['’]s$")
 
 
 def split_words(text: str) -> tuple[Word, ...]:
-    """Return the maximal runs of non-space characters (``str.isspace``) with their spans."""
-    return tuple(Word(match[0], match.start(), match.end()) for match in _WORD.finditer(text))
+    """Return the words of a text with their spans.
+
+    A word is a maximal run of non-space characters (``str.isspace``). Where such a run has Chinese
+    or Japanese characters, each ideograph, each Hiragana character and each run of Katakana or of
+    other characters is a word, with the punctuation around it, as in the retriever's analysis.
+    """
+    return tuple(Word(text[start:end], start, end) for start, end in _word_spans(text))
+
+
+def _word_spans(text: str) -> Iterator[tuple[int, int]]:
+    for run in _WORD.finditer(text):
+        if _HAS_SPACELESS.search(run[0]) is None:
+            yield run.span()
+            continue
+        at = run.start()
+        while at < run.end():
+            found = _SPACELESS_WORD.match(text, at, run.end())
+            assert found is not None
+            yield found.span()
+            at = found.end()
+
+
+def join_words(words: Iterable[str]) -> str:
+    """Return words as a text, with spaces except beside Chinese and Japanese characters."""
+    parts: list[str] = []
+    for word in words:
+        if parts and not (_without_space(parts[-1][-1:]) or _without_space(word[:1])):
+            parts.append(" ")
+        parts.append(word)
+    return "".join(parts)
+
+
+def _without_space(character: str) -> bool:
+    return _BESIDE_NO_SPACE.match(character) is not None
 
 
 def split_tokens(text: str, tokens: Sequence[Token]) -> tuple[Word, ...]:

@@ -22,9 +22,11 @@ from scaar.core.types.artefacts import (
     ExpectedCost,
     Interval,
     LabelKind,
+    LatencyFigures,
     PolicyArtefact,
     RiskFigures,
     TuningConditions,
+    UnitTime,
 )
 from scaar.core.types.catalog import (
     ArtefactDescription,
@@ -139,6 +141,7 @@ __all__ = [
     "Interval",
     "JudgedWord",
     "LabelKind",
+    "LatencyFigures",
     "LearnedTrigger",
     "LogprobKind",
     "MetadataField",
@@ -175,6 +178,7 @@ __all__ = [
     "TopToken",
     "Truncation",
     "TuningConditions",
+    "UnitTime",
     "Usage",
     "VectorMetric",
     "Word",

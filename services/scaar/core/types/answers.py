@@ -80,6 +80,10 @@ class Usage:
     retrieval_ms: float = 0.0
     searches: int = 0
     """Number of queries to the retriever: one of each retrieval, two of a fused query."""
+    thinking_tokens: int = 0
+    """Tokens that the model generated as thoughts before its text; not in ``generated_tokens``."""
+    uncounted_calls: int = 0
+    """Calls whose model server did not report the prompt tokens, which ``prompt_tokens`` lacks."""
 
 
 @dataclass(frozen=True, slots=True)

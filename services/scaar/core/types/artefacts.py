@@ -96,6 +96,25 @@ class RiskFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class UnitTime:
+    """The time of a unit of usage in ms, at least 0; ``unit`` names a field of the usage."""
+
+    unit: str
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyFigures:
+    """The time of answers in the objective of a tuning, by its cost model."""
+
+    weight: float
+    """Quality that a second of an answer is worth, above 0."""
+    seconds_per_answer: float
+    """Mean time of an answer, at least 0."""
+    unit_times_ms: tuple[UnitTime, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PolicyArtefact:
     """A tuned policy: a published policy with settings of its own, under a name of its own.
 
@@ -114,4 +133,5 @@ class PolicyArtefact:
     expected: ExpectedCost
     learned: LearnedTrigger | None = None
     risk: RiskFigures | None = None
+    latency: LatencyFigures | None = None
     digest: str = ""

@@ -98,14 +98,19 @@ class GenerationStart:
 
 @dataclass(frozen=True, slots=True)
 class GenerationEnd:
-    """The end of a generation: its reason and its usage."""
+    """The end of a generation: its reason and its usage.
+
+    ``prompt_tokens`` is None if the model's server reports no usage. ``thinking_tokens`` were
+    generated before the text and belong to none of its tokens; ``generated_tokens`` excludes them.
+    """
 
     finish_reason: FinishReason
-    prompt_tokens: int
+    prompt_tokens: int | None
     generated_tokens: int
     attention: tuple[float, ...] = ()
     """Attention with which the end was predicted, as :attr:`Token.attention`. Empty if not
     requested, or if the model did not end the text itself."""
+    thinking_tokens: int = 0
 
 
 GenerationEvent = GenerationStart | Token | GenerationEnd

@@ -9,6 +9,9 @@ class LearnedTrigger:
 
     The tuples have one value for each signal. ``label`` is what the model predicts, such as
     ``wrong``. ``digest`` identifies the parameters.
+
+    With ``harm_coefficients`` and ``harm_intercept``, a second model over the same signals predicts
+    the opposite of the label, and the trigger compares the difference of the two probabilities.
     """
 
     signal_names: tuple[str, ...]
@@ -17,4 +20,6 @@ class LearnedTrigger:
     coefficients: tuple[float, ...]
     intercept: float
     label: str
+    harm_coefficients: tuple[float, ...] | None = None
+    harm_intercept: float | None = None
     digest: str = ""

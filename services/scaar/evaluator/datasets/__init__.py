@@ -2,14 +2,18 @@
 
 from scaar.core.errors import InvalidRequest
 from scaar.core.registry import Registry
+from scaar.evaluator.datasets.bamboogle import BAMBOOGLE
+from scaar.evaluator.datasets.flashrag import FLASHRAG
 from scaar.evaluator.datasets.hotpotqa import HOTPOTQA
 from scaar.evaluator.datasets.iirc import IIRC
 from scaar.evaluator.datasets.kind import DatasetKind
 from scaar.evaluator.datasets.lab import LAB
 from scaar.evaluator.datasets.mmlu import MMLU
+from scaar.evaluator.datasets.musique import MUSIQUE
 from scaar.evaluator.datasets.nq import NQ
 from scaar.evaluator.datasets.plain import JSONL
 from scaar.evaluator.datasets.popqa import POPQA
+from scaar.evaluator.datasets.retrievalqa import RETRIEVALQA
 from scaar.evaluator.datasets.strategyqa import STRATEGYQA
 from scaar.evaluator.datasets.triviaqa import TRIVIAQA
 from scaar.evaluator.datasets.two_wiki import TWO_WIKI
@@ -31,7 +35,7 @@ KINDS = Registry(
         kind.name: kind
         for kind in (
             *(TWO_WIKI, HOTPOTQA, IIRC, STRATEGYQA, NQ, TRIVIAQA, POPQA, MMLU),
-            *(LAB, JSONL),
+            *(MUSIQUE, BAMBOOGLE, RETRIEVALQA, FLASHRAG, LAB, JSONL),
         )
     },
     problem=_problem,

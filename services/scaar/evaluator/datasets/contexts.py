@@ -1,5 +1,6 @@
 """Paragraphs in the records of questions, as in HotpotQA and 2WikiMultihopQA."""
 
+import hashlib
 from collections.abc import Iterable, Iterator
 
 from scaar.core.prompts.untrusted import one_line
@@ -7,6 +8,9 @@ from scaar.core.types import Passage
 from scaar.evaluator.datasets.records import Record, distinct
 
 Paragraph = tuple[str, str]
+
+MAX_TITLE_IN_ID = 200
+"""Maximum number of characters of a title in the id of its passage."""
 
 
 def supports_of(record: Record) -> tuple[str, ...]:
@@ -53,3 +57,21 @@ def pooled(paragraphs: Iterable[Paragraph]) -> Iterator[Passage]:
         if title and text and title not in seen:
             seen.add(title)
             yield Passage(title, title, text)
+
+
+def passage_of(title: str, text: str) -> Passage:
+    """Return the passage of a paragraph whose title does not identify it.
+
+    The id is the title and a digest of the text: the same in every record and every file.
+    """
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return Passage(f"{title[:MAX_TITLE_IN_ID]} {digest}".strip(), title, text)
+
+
+def distinct_passages(passages: Iterable[Passage]) -> Iterator[Passage]:
+    """Yield each passage once."""
+    seen: set[str] = set()
+    for passage in passages:
+        if passage.id not in seen:
+            seen.add(passage.id)
+            yield passage

@@ -6,17 +6,14 @@ lists as JSON; its rows as JSON lines and the plain layout are read too. The lab
 the power of ten of the subject's monthly page views: ``10^2`` is 100 to 999.
 """
 
-import csv
-import io
 import json
 from collections.abc import Iterator
 from dataclasses import replace
 
-from scaar.core.errors import InvalidRequest
 from scaar.core.prompts.untrusted import one_line
 from scaar.evaluator.datasets.kind import DatasetKind, Row, Source
 from scaar.evaluator.datasets.plain import is_plain, plain_row
-from scaar.evaluator.datasets.reader import records_of, text_of
+from scaar.evaluator.datasets.reader import records_of, rows_of
 from scaar.evaluator.datasets.records import Record, distinct
 from scaar.evaluator.records import Question
 
@@ -33,20 +30,9 @@ def _read(source: Source) -> Iterator[Row]:
 
 def _records(source: Source) -> Iterator[Record]:
     path = source.file
-    if not path.name.endswith((".tsv", ".tsv.gz")):
-        yield from records_of(path)
-        return
-    rows = csv.DictReader(io.StringIO(text_of(path), newline=""), delimiter="\t", strict=True)
-    try:
-        for number, fields in enumerate(rows, 1):
-            record = Record(f"{path.name} record {number}", fields)
-            if None in fields or None in fields.values():
-                record.wrong("id", f"must be a row of {len(rows.fieldnames or ())} fields")
-            yield record
-    except csv.Error as error:
-        raise InvalidRequest.of(
-            f"{path.name} line {rows.line_num}", f"is not a valid row: {error}"
-        ) from error
+    if path.name.endswith((".tsv", ".tsv.gz")):
+        return rows_of(path, delimiter="\t")
+    return records_of(path)
 
 
 def _row(record: Record) -> Row:

@@ -1,10 +1,12 @@
-"""Readers of the files of data sets: JSON and JSON lines, plain or compressed with gzip."""
+"""Readers of the files of data sets: JSON, JSON lines and tables, also gzipped."""
 
+import csv
 import gzip
 import hashlib
+import io
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from scaar.core.errors import InvalidRequest
@@ -66,6 +68,32 @@ def records_of(path: Path, *, within: str = "") -> Iterator[Record]:
             raise InvalidRequest.of(f"{path.name}, {within}", "must be a list of records")
     for number, fields in enumerate(whole if isinstance(whole, list) else [whole], 1):
         yield _record(path, number, fields)
+
+
+def rows_of(path: Path, *, delimiter: str = ",", columns: Sequence[str] = ()) -> Iterator[Record]:
+    """Yield the rows of a table with a header, which has the ``columns``, as records of text.
+
+    Raises:
+        InvalidRequest: the file cannot be read, lacks a column, or has a row with another number
+            of fields than the header; names file and record.
+    """
+    if not (text := text_of(path)).strip():
+        raise InvalidRequest.of("path", f"{path} is empty")
+    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        header = rows.fieldnames or ()
+        if missing := [name for name in columns if name not in header]:
+            wrong = f"{path} has no column {missing[0]} in its first line"
+            raise InvalidRequest.of("path", wrong)
+        for number, fields in enumerate(rows, 1):
+            place = f"{path.name} record {number}"
+            if None in fields or None in fields.values():
+                raise InvalidRequest.of(place, f"must be a row of {len(header)} fields")
+            yield Record(place, fields)
+    except csv.Error as error:
+        raise InvalidRequest.of(
+            f"{path.name} line {rows.line_num}", f"is not a valid row: {error}"
+        ) from error
 
 
 def digest_of(path: Path) -> str:

@@ -7,7 +7,7 @@ from scaar.core.measures import Measure
 from scaar.core.registry import Registry
 from scaar.evaluator.measures.bleu4 import bleu4_smoothed
 from scaar.evaluator.measures.meteor import meteor_exact_stem
-from scaar.evaluator.measures.rouge1 import rouge1
+from scaar.evaluator.measures.rouge import rouge1, rouge_l
 
 MEASURES = Registry[Measure](
     "measure",
@@ -16,6 +16,7 @@ MEASURES = Registry[Measure](
     {
         **CORE,
         "rouge1": rouge1,
+        "rouge_l": rouge_l,
         "bleu4_smoothed": bleu4_smoothed,
         "meteor_exact_stem": meteor_exact_stem,
     },

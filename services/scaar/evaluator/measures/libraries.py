@@ -7,7 +7,7 @@ from scaar.core.errors import CapabilityMissing
 
 
 @contextmanager
-def needs(library: str) -> Iterator[None]:
+def needs(library: str, *, extra: str = "evaluator") -> Iterator[None]:
     """Import a library inside the block.
 
     Raises:
@@ -16,5 +16,5 @@ def needs(library: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        text = f"this measure needs {library}: install scaar[evaluator]"
+        text = f"this measure needs {library}: install scaar[{extra}]"
         raise CapabilityMissing(text) from error

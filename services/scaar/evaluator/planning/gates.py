@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from scaar.core.errors import InvalidRequest
-from scaar.core.gates import GATES
+from scaar.core.gates import GATES, ROUTERS
 from scaar.core.policies.requirements import needs_retriever
+from scaar.core.policies.single_round import SINGLE_ROUND
+from scaar.core.types import PolicyOverrides, PolicyRequest
 from scaar.evaluator.planning.settings import setting_of
 from scaar.evaluator.records import Setting
 
@@ -21,17 +23,25 @@ class Gating:
 def with_gates(settings: Sequence[Setting], gates: Sequence[Gating]) -> tuple[Setting, ...]:
     """Return each setting without a gate and, if its policy retrieves, with each of the gates.
 
+    A router is a setting of its own, since it chooses among policies of its own.
+
     Raises:
         InvalidRequest: gates are named and no policy retrieves, or a setting already has a gate.
     """
-    if not gates:
-        return tuple(settings)
-    if not any(needs_retriever(each.policy) for each in settings):
+    routers = [each.gate for each in gates if each.gate in ROUTERS]
+    gates = [each for each in gates if each.gate not in ROUTERS]
+    if gates and not any(needs_retriever(each.policy) for each in settings):
         names = ", ".join(dict.fromkeys(each.policy.name for each in settings))
         raise InvalidRequest.of("gates", f"has no effect on {names}: none retrieves")
-    if any(each.policy.overrides.gate is not None for each in settings):
+    if (gates or routers) and any(each.policy.overrides.gate is not None for each in settings):
         raise InvalidRequest.of("gates", "cannot be combined with the setting gate")
-    return tuple(found for each in settings for found in (each, *_gated(each, gates)))
+    return (
+        *(found for each in settings for found in (each, *_gated(each, gates))),
+        *(
+            setting_of(PolicyRequest(SINGLE_ROUND.name, PolicyOverrides(gate=each)))
+            for each in routers
+        ),
+    )
 
 
 def gates_named(names: Sequence[str]) -> tuple[Gating, ...]:
@@ -66,6 +76,8 @@ def _named(text: str) -> Gating:
         raise InvalidRequest.of("gates", GATES.unknown(name))
     if not colon:
         return Gating(name)
+    if name in ROUTERS:
+        raise InvalidRequest.of("gates", f"{name} has no threshold: it chooses among policies")
     try:
         threshold = float(number)
     except ValueError:

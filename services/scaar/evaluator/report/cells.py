@@ -9,8 +9,11 @@ from scaar.evaluator.statistics.estimate import Estimate
 _TITLES = {
     "f1": "F1",
     "exact_match": "EM",
+    "sub_exact_match": "sub-EM",
+    "crag": "CRAG score",
     "bleu4_smoothed": "BLEU-4 (smoothed)",
     "rouge1": "ROUGE-1",
+    "rouge_l": "ROUGE-L",
     "meteor_exact_stem": "METEOR (no synonyms)",
 }
 
@@ -40,7 +43,7 @@ def text(value: str) -> Cell:
 
 
 def score_column(name: str, title: str, *, signed: bool = False, pinned: bool = False) -> Column:
-    """Return a column of scores in [0, 1] or of their differences."""
+    """Return a column of scores or of their differences."""
     return Column(name, title, decimals=3, signed=signed, pinned=pinned)
 
 

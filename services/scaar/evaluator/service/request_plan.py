@@ -9,6 +9,8 @@ from pathlib import Path
 from scaar.core.controls import Control
 from scaar.core.errors import DataCorrupt, InvalidRequest, Violation
 from scaar.core.evaluations import MAX_SETTINGS, EvaluationQuestion, EvaluationRequest
+from scaar.core.policies import PRESETS
+from scaar.core.policies.artefacts import NO_POLICIES, TunedPolicies
 from scaar.core.policies.requirements import needs_retriever
 from scaar.core.validation import MAX_REQUEST_ID_CHARACTERS, MAX_TIMEOUT_S
 from scaar.evaluator.datasets.lab import LAB
@@ -37,13 +39,19 @@ MAX_SEED = 2**31
 _NO_CACHE = "needs an evaluator with an embedded orchestrator: others have no generation cache"
 
 
+async def no_policies() -> TunedPolicies:
+    """Return no tuned policies."""
+    return NO_POLICIES
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionSources:
-    """The data sets and limits of questions, and the scorer controls of evaluations.
+    """The data sets and limits of questions, and the policies and controls of evaluations.
 
     ``lab_index`` returns the name of the index of a lab world, and ``ensure_lab_index`` builds it
     if it is missing; by default, it is not built. ``caches_generations`` says whether answerers
-    with cached generations are available.
+    with cached generations are available. ``tuned_policies`` returns those of the orchestrator; it
+    is called for requests that name a policy which is not published.
     """
 
     datasets: Mapping[str, Path]
@@ -53,6 +61,7 @@ class QuestionSources:
     controls: Collection[Control] = ()
     caches_generations: bool = False
     ensure_lab_index: Callable[[int], Awaitable[object]] | None = None
+    tuned_policies: Callable[[], Awaitable[TunedPolicies]] = no_policies
 
 
 async def plan_request(
@@ -67,7 +76,9 @@ async def plan_request(
     """
     if wrong := list(_wrong(request, sources)):
         raise InvalidRequest(wrong)
-    settings = _settings(request, sources.controls)
+    named = {each.name for each in request.policies} - {"", *PRESETS}
+    tuned = await sources.tuned_policies() if named else NO_POLICIES
+    settings = _settings(request, sources.controls, tuned)
     if request.dataset:
         drawn = await _drawn(request, questions, sources)
     else:
@@ -155,14 +166,16 @@ def _wrong_name(field: str, text: str, maximum: int) -> Iterator[Violation]:
         yield Violation(field, limit)
 
 
-def _settings(request: EvaluationRequest, controls: Collection[Control]) -> tuple[Setting, ...]:
+def _settings(
+    request: EvaluationRequest, controls: Collection[Control], tuned: TunedPolicies
+) -> tuple[Setting, ...]:
     scorers = scorers_named(request.scorers)
     for each in scorers:
         if each is not None and each not in controls:
             text = f"the control {each} is not available in this evaluator: it has no orchestrator"
             raise InvalidRequest.of("scorers", text)
     check_index_names(request.indexes)
-    settings = plan_policies(request.policies, _grid(request))
+    settings = plan_policies(request.policies, _grid(request), tuned)
     settings = with_scorers(settings, scorers) if scorers else settings
     settings = with_indexes(settings, request.indexes)
     if request.theta_candidates is not None:

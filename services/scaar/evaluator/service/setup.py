@@ -12,6 +12,7 @@ from typing import assert_never
 
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.observers import EvaluationObserver
+from scaar.core.policies.artefacts import TunedPolicies
 from scaar.core.ports import Answerer
 from scaar.core.tenancy import wrong_tenant
 from scaar.evaluator.datasets import KINDS
@@ -21,7 +22,7 @@ from scaar.evaluator.execution.scorers import NO_CONTROLS, Answerers, Controls
 from scaar.evaluator.service.evaluator import HostedEvaluator
 from scaar.evaluator.service.executor import Executor, ExternalExecutor, open_in_process
 from scaar.evaluator.service.observers import NO_HOOKS, EvaluationHooks
-from scaar.evaluator.service.request_plan import QuestionSources
+from scaar.evaluator.service.request_plan import QuestionSources, no_policies
 from scaar.evaluator.service.shard_execution import ShardExecution
 from scaar.evaluator.service.shard_sequence import ShardSequence
 from scaar.evaluator.service.start import EvaluationStarter
@@ -49,13 +50,15 @@ async def open_evaluator(
     cached: Answerers | None = None,
     exclusive: bool = False,
     ensure_lab_index: Callable[[int], Awaitable[object]] | None = None,
+    tuned_policies: Callable[[], Awaitable[TunedPolicies]] = no_policies,
 ) -> AsyncIterator[HostedEvaluator]:
     """Open the evaluator over a database; shards are executed in this process or by workers.
 
     ``controls`` are the answerers of scorer controls that evaluations can use, and ``cached`` the
     answerers with cached generations, which only shards in this process can use. ``exclusive`` says
     that no other process has a shard, so that shards of a lost process are free immediately. For
-    ``ensure_lab_index``, see :class:`~scaar.evaluator.service.request_plan.QuestionSources`.
+    ``ensure_lab_index`` and ``tuned_policies``, see
+    :class:`~scaar.evaluator.service.request_plan.QuestionSources`.
 
     Raises:
         InvalidRequest: a data set of the settings is unknown or its file does not exist; or there
@@ -70,6 +73,7 @@ async def open_evaluator(
         controls=tuple(controls),
         caches_generations=cached is not None,
         ensure_lab_index=ensure_lab_index,
+        tuned_policies=tuned_policies,
     )
     async with open_checked_database(database_url, exclusive=exclusive) as database:
         if exclusive:

@@ -26,16 +26,22 @@ class LogisticFit:
     coefficients: Floats
     intercept: float
 
+    def unscaled(self) -> tuple[float, tuple[float, ...]]:
+        """Return bias and weights of the same model over the features as they are."""
+        weights = self.coefficients / self.scales
+        return float(self.intercept - weights @ self.means), tuple(map(float, weights))
 
-def fit_logistic(features: Floats, truths: Floats) -> LogisticFit:
+
+def fit_logistic(features: Floats, truths: Floats, *, penalty: float = RIDGE) -> LogisticFit:
     """Return the model with the highest penalized likelihood; the intercept is not penalized.
 
-    ``features`` are cases by features, ``truths`` 0 or 1 for every case.
+    ``features`` are cases by features, ``truths`` 0 or 1 for every case, and ``penalty`` is that of
+    the squared coefficients.
     """
     means, spread = features.mean(axis=0), features.std(axis=0)
     scales = np.where(spread > 0, spread, 1.0)
     design = np.column_stack([np.ones(len(features)), (features - means) / scales])
-    ridge = np.diag([0.0, *[RIDGE] * features.shape[1]])
+    ridge = np.diag([0.0, *[penalty] * features.shape[1]])
     found = np.zeros(design.shape[1])
     for _ in range(_STEPS):
         likely = 1 / (1 + np.exp(-np.clip(design @ found, -_LARGEST, _LARGEST)))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scaar.core.errors import InvalidRequest
 from scaar.core.types import Usage
 from scaar.evaluator.records import Decision, Prediction, Question, Score, Setting
+from scaar.evaluator.statistics.cost_units import SCORED_SENTENCES
 
 Floats = NDArray[np.float64]
 DEFAULT_MEASURES = ("exact_match", "f1")
@@ -22,8 +23,6 @@ USAGE_COLUMNS = tuple(field.name for field in fields(Usage))
 _usage_of = attrgetter(*USAGE_COLUMNS)
 
 FAILED, MISSING, JUDGED_WORDS, CAPPED_WORDS = "failed", "missing", "judged_words", "capped_words"
-SCORED_SENTENCES = "scored_sentences"
-"""The column of the drafts whose contributions were scored."""
 
 (
     SUPPORTS_KNOWN,

@@ -1,7 +1,7 @@
 """Engine ``openai``: an OpenAI-compatible server, such as vLLM, SGLang, llama.cpp or OpenAI."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
@@ -19,11 +19,17 @@ from scaar.core.types import (
     ModelDescription,
 )
 from scaar.generator.call_slots import CallSlots
+from scaar.generator.engines.openai_server.capabilities import capabilities_of
 from scaar.generator.engines.openai_server.chunks import Delta
 from scaar.generator.engines.openai_server.client import open_client
 from scaar.generator.engines.openai_server.failures import NoRoom
 from scaar.generator.engines.openai_server.requests import OpenAiCalls
-from scaar.generator.engines.openai_server.served_model import ServedModel, select_model
+from scaar.generator.engines.openai_server.served_model import ServedModel, select_model, unserved
+from scaar.generator.engines.openai_server.thinking import (
+    Unanswered,
+    answer_deltas,
+    thinks_first,
+)
 from scaar.generator.engines.openai_server.token_stream import OpenAiTokenStream
 from scaar.generator.engines.served.api_key import read_api_key
 from scaar.generator.engines.served.prompt_text import read_prompt_text
@@ -94,7 +100,7 @@ class OpenAiGenerator:
                 async for delta in deltas:
                     tokens = writing.feed(delta)
                     if not started and delta.prompt_tokens:
-                        yield GenerationStart(writing.prompt_tokens)
+                        yield GenerationStart(delta.prompt_tokens)
                     started = started or bool(tokens or delta.prompt_tokens)
                     for token in tokens:
                         yield token
@@ -121,6 +127,16 @@ class OpenAiGenerator:
             max_concurrent_generations=self._slots.limit,
         )
 
+    async def server_capabilities(self) -> Mapping[str, str]:
+        """Return the capabilities of the server by name, as a short generation shows them."""
+        model, served = await self.describe_model(), await self._serve()
+        request = replace(_PROBE, max_tokens=16)
+        async with aclosing(self._tried(lambda: self._deltas(served, request))) as deltas:
+            seen = [delta async for delta in deltas]
+        return capabilities_of(
+            served, seen, logprob_kind=model.logprob_kind, continuation=model.continuation
+        )
+
     async def _serve(self) -> ServedModel:
         """Return the model that the server serves now."""
         try:
@@ -132,26 +148,49 @@ class OpenAiGenerator:
             models = []
         served = select_model(models, self._settings, self._calls.server)
         known = self._served
-        if known is not None and replace(known, logprobs=served.logprobs) == served:
+        if known is not None and _without_probe(known) == served:
             return known
-        self._served = replace(served, logprobs=await self._gives_logprobs(served))
+        self._served = await self._probed(served)
         return self._served
 
-    async def _gives_logprobs(self, served: ServedModel) -> bool:
-        try:
-            return await self._probe(replace(served, logprobs=True))
-        except PromptTooLong:
-            raise
-        except InvalidRequest:
-            # Some models reject requests for log-probabilities. Other errors occur again.
-            return await self._probe(served)
+    async def _probed(self, served: ServedModel) -> ServedModel:
+        """Return the model with what the first token of a generation shows of it."""
+        chats = self._settings.openai_api == "chat" and bool(served.dialect.thinking_off)
+        # Some models reject the fields for log-probabilities or for thinking. Other errors occur
+        # again without them.
+        for logprobs, off in ((True, chats), (True, False), (False, chats), (False, False)):
+            try:
+                return await self._probe(replace(served, logprobs=logprobs, thinking_off=off))
+            except NotFound as error:
+                if not served.listed:
+                    raise
+                which, server = f"no model {served.model}", self._calls.server
+                raise unserved(which, served.listed, server, detail=error.detail) from error
+            except PromptTooLong:
+                raise
+            except InvalidRequest:
+                if not (logprobs or off):
+                    raise
+        raise AssertionError("the last attempt returns or raises")
 
-    async def _probe(self, served: ServedModel) -> bool:
-        """Return whether a token has a log-probability."""
-        deltas = self._tried(lambda: self._calls.stream(served, _PROBE))
-        async with aclosing(deltas):
-            tokens = [token async for delta in deltas for token in delta.tokens]
-        return any(token.logprob is not None for token in tokens)
+    async def _probe(self, served: ServedModel) -> ServedModel:
+        """Start a generation and end it with its first token."""
+        first = await self._first(lambda: self._calls.stream(served, _PROBE))
+        thinks = thinks_first(first)
+        if thinks and not first.tokens:
+            # The tokens of thoughts may be hidden, unlike those of the answer.
+            thinking = replace(served, thinks=True)
+            first = await self._first(lambda: self._deltas(thinking, _PROBE))
+        given = any(token.logprob is not None for token in first.tokens)
+        return replace(served, logprobs=given, thinks=thinks)
+
+    async def _first(self, begin: Callable[[], AsyncGenerator[Delta, None]]) -> Delta:
+        """Return the first delta with a token, a text, a thought or the end."""
+        async with aclosing(self._tried(begin)) as deltas:
+            async for delta in deltas:
+                if delta.tokens or delta.text or delta.thinking or delta.finish_reason:
+                    return delta
+        return Delta()
 
     def _tried(
         self, begin: Callable[[], AsyncGenerator[Delta, None]]
@@ -167,23 +206,35 @@ class OpenAiGenerator:
     async def _deltas(
         self, served: ServedModel, request: GenerateRequest
     ) -> AsyncGenerator[Delta, None]:
-        """Yield the server's deltas, with fewer tokens if its context has no room for all.
+        """Yield the answer's deltas, with fewer tokens if the context has no room for all.
 
-        Servers reject requests that exceed the context; here the context ends the text instead.
+        Servers reject requests that exceed the context; here the context ends the text instead. A
+        model that is first seen to think starts again with tokens for its thoughts.
         """
-        try:
-            async with aclosing(self._calls.stream(served, request)) as deltas:
-                async for delta in deltas:
-                    yield delta
-            return
-        except NoRoom as error:
-            if not 0 < error.room < request.max_tokens:
-                raise
-            room = error.room
-        less = replace(request, max_tokens=room)
-        async with aclosing(self._calls.stream(served, less)) as deltas:
-            async for delta in deltas:
-                yield delta
+        room = self._settings.max_thinking_tokens * served.thinks + request.max_tokens
+        while True:
+            deltas = self._calls.stream(served, replace(request, max_tokens=room))
+            answer = answer_deltas(
+                deltas,
+                max_tokens=request.max_tokens if served.thinks else None,
+                max_thinking_tokens=self._settings.max_thinking_tokens,
+            )
+            try:
+                async with aclosing(deltas), aclosing(answer):
+                    async for delta in answer:
+                        yield delta
+                return
+            except NoRoom as error:
+                if not 0 < error.room < room:
+                    raise
+                room = error.room
+            except Unanswered:
+                if served.thinks:
+                    raise
+                served = replace(served, thinks=True)
+                room = self._settings.max_thinking_tokens + request.max_tokens
+                if self._served is not None and self._served.model == served.model:
+                    self._served = replace(self._served, thinks=True)
 
     def _max_top_tokens(self) -> int:
         if self._served is None or self._settings.openai_api == "chat":
@@ -193,3 +244,7 @@ class OpenAiGenerator:
     def _continuation(self, served: ServedModel) -> ContinuationKind:
         chat = self._settings.openai_api == "chat"
         return served.dialect.chat if chat else ContinuationKind.NATIVE
+
+
+def _without_probe(served: ServedModel) -> ServedModel:
+    return replace(served, logprobs=False, thinking_off=False, thinks=False)

@@ -114,7 +114,7 @@ class TgiGenerator:
             generated = details.generated_tokens
             prompt_tokens = details.input_length or prompt_tokens
             reason = reason if written.met else REASONS[details.finish_reason]
-        yield GenerationEnd(reason, prompt_tokens or 0, generated)
+        yield GenerationEnd(reason, prompt_tokens, generated)
 
     async def attend(self, request: AttendRequest) -> Attention:
         raise CapabilityMissing("engine tgi does not give attention")

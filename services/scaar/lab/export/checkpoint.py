@@ -8,7 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from scaar.lab.export.hugging_face import Files, cross_encoder_files, language_model_files
+from tokenizers import Tokenizer
+
+from scaar.lab.export.hugging_face import (
+    WEIGHTS,
+    Files,
+    cross_encoder_files,
+    language_model_files,
+)
 from scaar.lab.export.onnx_decoder import decoder_graph
 from scaar.lab.export.onnx_encoder import encoder_graph
 from scaar.lab.training.cross_encoder import EncoderShape
@@ -20,21 +27,41 @@ ADVICE = "scaar.json"
 
 
 def export_language_model(
-    params: dict[str, Any], shape: DecoderShape, folder: Path, report: Mapping[str, Any]
+    params: dict[str, Any],
+    shape: DecoderShape,
+    folder: Path,
+    report: Mapping[str, Any],
+    *,
+    tokenizer: Tokenizer | None = None,
 ) -> None:
-    """Write the language model: Hugging Face files, ``model.onnx`` and the report with digests."""
-    files = language_model_files(params, shape)
+    """Write the language model: Hugging Face files, ``model.onnx`` and the report with digests.
+
+    A model with a ``tokenizer`` of its own is for experiments with the embedded engine: its weights
+    are in ``model.onnx`` alone.
+    """
+    files = language_model_files(params, shape, tokenizer)
+    files = _once(files) if tokenizer else files
     files["model.onnx"] = decoder_graph(params, shape)
     _write(folder, files, report, {ADVICE: b'{\n  "prompt_profile": "lab"\n}\n'})
 
 
 def export_cross_encoder(
-    params: dict[str, Any], shape: EncoderShape, folder: Path, report: Mapping[str, Any]
+    params: dict[str, Any],
+    shape: EncoderShape,
+    folder: Path,
+    report: Mapping[str, Any],
+    *,
+    tokenizer: Tokenizer | None = None,
 ) -> None:
-    """Write the cross-encoder: Hugging Face files, ``model.onnx`` and the report with digests."""
-    files = cross_encoder_files(params, shape)
+    """Write the cross-encoder in the same way as a language model."""
+    files = cross_encoder_files(params, shape, tokenizer)
+    files = _once(files) if tokenizer else files
     files["model.onnx"] = encoder_graph(params, shape)
     _write(folder, files, report, {})
+
+
+def _once(files: Files) -> Files:
+    return {name: content for name, content in files.items() if name != WEIGHTS}
 
 
 def _write(folder: Path, files: Files, report: Mapping[str, Any], first_time: Files) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import safetensors.numpy
+from tokenizers import Tokenizer
 
 from scaar.lab.training.cross_encoder import EncoderShape
 from scaar.lab.training.language_model import DecoderShape
@@ -29,8 +30,16 @@ no code is loaded from the folder, so ``trust_remote_code`` must not be set.
 """
 
 
-def language_model_files(params: Params, shape: DecoderShape) -> Files:
-    """Return the files of the language model's checkpoint, except for the ONNX graph."""
+WEIGHTS = "model.safetensors"
+
+
+def language_model_files(
+    params: Params, shape: DecoderShape, tokens: Tokenizer | None = None
+) -> Files:
+    """Return the files of the language model's checkpoint, except for the ONNX graph.
+
+    ``tokens`` is its tokenizer, by default that of the default world.
+    """
     special = {"bos_token_id": BOS_ID, "eos_token_id": EOS_ID, "pad_token_id": PAD_ID}
     config = {
         "architectures": ["Qwen2ForCausalLM"],
@@ -61,13 +70,15 @@ def language_model_files(params: Params, shape: DecoderShape) -> Files:
     return {
         "config.json": _json(config),
         "generation_config.json": _json({"do_sample": False, **special}),
-        "model.safetensors": _safetensors(_decoder_tensors(params)),
-        "tokenizer.json": build_tokenizer().to_str(pretty=True).encode(),
+        WEIGHTS: _safetensors(_decoder_tensors(params)),
+        "tokenizer.json": (tokens or build_tokenizer()).to_str(pretty=True).encode(),
         "tokenizer_config.json": _json(tokenizer),
     }
 
 
-def cross_encoder_files(params: Params, shape: EncoderShape) -> Files:
+def cross_encoder_files(
+    params: Params, shape: EncoderShape, tokens: Tokenizer | None = None
+) -> Files:
     """Return the files of the cross-encoder's checkpoint, except for the ONNX graph."""
     config = {
         "architectures": ["BertForSequenceClassification"],
@@ -100,8 +111,8 @@ def cross_encoder_files(params: Params, shape: EncoderShape) -> Files:
     }
     return {
         "config.json": _json(config),
-        "model.safetensors": _safetensors(_encoder_tensors(params)),
-        "tokenizer.json": build_tokenizer(pairs=True).to_str(pretty=True).encode(),
+        WEIGHTS: _safetensors(_encoder_tensors(params)),
+        "tokenizer.json": (tokens or build_tokenizer(pairs=True)).to_str(pretty=True).encode(),
         "tokenizer_config.json": _json(tokenizer),
     }
 

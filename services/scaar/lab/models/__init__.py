@@ -5,10 +5,18 @@ from pathlib import Path
 LAB_LM = "lab-lm"
 LAB_LM_B = "lab-lm-b"
 LAB_LM_CONFIDENT = "lab-lm-confident"
+LAB_LM_FORMS = "lab-lm-forms"
+LAB_LM_FORMS_B = "lab-lm-forms-b"
 LAB_CROSS_ENCODER = "lab-cross-encoder"
 
 LANGUAGE_MODELS = (LAB_LM, LAB_LM_B, LAB_LM_CONFIDENT)
 """Language models of the same shape. The last one is overconfident on purpose."""
+
+LAB_MEANING_ENCODER = "lab-meaning-encoder"
+"""Cross-encoder of pairs labelled as same or other meaning, of another grammar and lexicon."""
+
+FORM_MODELS = (LAB_LM_FORMS, LAB_LM_FORMS_B)
+"""Language models of sentence forms (:mod:`scaar.lab.sentences`), from two training seeds."""
 
 
 def model_folder(name: str) -> Path:

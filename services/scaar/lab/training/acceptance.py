@@ -95,7 +95,7 @@ def measure_language_model(
         [_min_word_probability(tokenizer, one) for one in each]
         for each in (known[Kind.COMPOSITIONAL], unknown)
     )
-    measured["known_from_unknown_auroc"] = round(_auroc(sure, unsure), 4)
+    measured["known_from_unknown_auroc"] = round(auroc(sure, unsure), 4)
     measured["least_probability_of_unknown_names"] = round(float(np.mean(unsure)), 4)
     corpus = list(passages_of(world))
     searched = _Search(corpus)
@@ -187,7 +187,7 @@ def measure_cross_encoder(
             " ".join((drawn.question, *words[:i], *words[i + 1 :])) for i in range(len(words))
         ]
         lost = 1 - similarities([(text, other) for other in altered])
-        areas.append(_auroc(lost[costs >= VALUE_COST], lost[costs <= GRAMMAR_COST]))
+        areas.append(auroc(lost[costs >= VALUE_COST], lost[costs <= GRAMMAR_COST]))
         ranks.append(np.corrcoef(_ranks(lost), _ranks(costs))[0, 1])
     return {
         "seed": seed,
@@ -198,7 +198,7 @@ def measure_cross_encoder(
     }
 
 
-def _auroc(higher: Sequence[float], lower: Sequence[float]) -> float:
+def auroc(higher: Sequence[float], lower: Sequence[float]) -> float:
     """Return the probability that a value of ``higher`` exceeds one of ``lower``, ties half."""
     first, second = np.asarray(higher)[:, None], np.asarray(lower)[None]
     return float((first > second).mean() + 0.5 * (first == second).mean())

@@ -19,7 +19,9 @@ import numpy as np
 import optax
 from tokenizers import Encoding, Tokenizer
 
-from scaar.lab.training.pairs import draw_pair
+from scaar.lab.training.checkpoints import Checkpoint
+from scaar.lab.training.meaning_pairs import draw_meaning_pair
+from scaar.lab.training.pairs import Pair, draw_pair
 
 Params = dict[str, Any]
 Array = np.ndarray[Any, Any]
@@ -49,6 +51,23 @@ class EncoderTraining:
     pair_tokens: int = 96
     peak_rate: float = 2e-3
     warm_up_steps: int = 200
+
+    def draw(self, random: Random, step: int) -> Pair:
+        """Draw a pair with its label for a step, counted from 1."""
+        return draw_pair(random)
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningTraining(EncoderTraining):
+    """Hyperparameters of a training on pairs labelled as same or other meaning."""
+
+    steps: int = 1_000
+    pairs: int = 32
+    pair_tokens: int = 112
+
+    def draw(self, random: Random, step: int) -> Pair:
+        """Draw a pair, with label 1 for the same meaning and 0 for another."""
+        return draw_meaning_pair(random, share=step / self.steps)
 
 
 def initial_params(shape: EncoderShape, seed: int) -> Params:
@@ -154,10 +173,14 @@ def train(
     *,
     on_progress: Callable[[Progress], None],
     every: int = 500,
+    checkpoint: Checkpoint | None = None,
 ) -> Params:
-    """Train and return the parameters. ``on_progress`` is called after ``every`` steps."""
+    """Train and return the parameters. ``on_progress`` is called after ``every`` steps.
+
+    With ``checkpoint``, the state is saved as often, and a training that was interrupted continues
+    from the last one, with new pairs of the same kind.
+    """
     params = initial_params(shape, training.seed)
-    random = Random(f"pairs {training.seed}")
     decay = training.steps - int(0.6 * training.steps)
     peak = training.peak_rate
     schedule = optax.join_schedules(
@@ -185,9 +208,13 @@ def train(
         change, state = optimizer.update(slope, state, params)
         return optax.apply_updates(params, change), state, error
 
+    first = 0
+    if checkpoint:
+        first, (params, state) = checkpoint.load((params, state))
+    random = Random(f"pairs {training.seed} from {first}" if first else f"pairs {training.seed}")
     errors = []
-    for step in range(1, training.steps + 1):
-        pairs = [draw_pair(random) for _ in range(training.pairs)]
+    for step in range(first + 1, training.steps + 1):
+        pairs = [training.draw(random, step) for _ in range(training.pairs)]
         encodings = tokenizer.encode_batch([(pair.text, pair.altered) for pair in pairs])
         similarity = np.array([pair.similarity for pair in pairs], np.float32)
         batch = (*pad(encodings, training.pair_tokens), similarity)
@@ -196,4 +223,6 @@ def train(
         if step % every == 0 or step == training.steps:
             on_progress(Progress(step, float(np.mean([float(x) for x in errors]))))
             errors.clear()
+            if checkpoint:
+                checkpoint.save(step, (params, state))
     return params

@@ -20,7 +20,9 @@ import numpy as np
 import optax
 from tokenizers import Tokenizer
 
+from scaar.lab.training.checkpoints import Checkpoint
 from scaar.lab.training.exercises import Exercise, ExerciseBook, Mix
+from scaar.lab.training.sentence_exercises import SentenceBook
 from scaar.lab.vocabulary import EOS_ID
 from scaar.lab.world import build_world
 
@@ -132,6 +134,39 @@ class DecoderTraining:
     def mix(self, step: int) -> Mix:
         """Return the mix of exercises at a step, counted from 0."""
         return next(phase.mix for phase in self.phases if step < phase.until * self.steps)
+
+    def source(self, first: int = 0) -> "ExerciseSource":
+        """Return the source of the exercises, by their step; others after a resumption."""
+        book = ExerciseBook(build_world(self.seed), _exercise_random(self.seed, first))
+        return lambda step: book.draw(self.mix(step))
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceTraining(DecoderTraining):
+    """Hyperparameters of a training on sentence forms, which has no phases.
+
+    ``unknown`` is the share of exercises about new films.
+    """
+
+    steps: int = 1_000
+    phases: tuple[Phase, ...] = ()
+    rows: int = 16
+    row_tokens: int = 112
+    unknown: float = 0.15
+
+    def source(self, first: int = 0) -> "ExerciseSource":
+        """Return the source of the exercises, the same at every step."""
+        random = _exercise_random(self.seed, first)
+        book = SentenceBook(build_world(self.seed), random, unknown=self.unknown)
+        return lambda _: book.draw()
+
+
+def _exercise_random(seed: int, first: int) -> Random:
+    return Random(f"exercises {seed} from {first}" if first else f"exercises {seed}")
+
+
+ExerciseSource = Callable[[int], Exercise]
+"""Draws the next exercise, given the step, counted from 0."""
 
 
 def initial_params(shape: DecoderShape, seed: int) -> Params:
@@ -257,13 +292,13 @@ class Batch:
     weights: Array
 
 
-def batches(book: ExerciseBook, tokenizer: Tokenizer, training: DecoderTraining) -> Iterator[Batch]:
-    """Yield one batch per step, of exercises of its phase."""
+def batches(tokenizer: Tokenizer, training: DecoderTraining, first: int = 0) -> Iterator[Batch]:
+    """Yield one batch per step from ``first`` on, of exercises of its phase."""
     waiting: list[tuple[list[int], list[float]]] = []
-    for step in range(training.steps):
-        mix = training.mix(step)
+    draw = training.source(first)
+    for step in range(first, training.steps):
         while len(waiting) < 8 * training.rows:
-            encoded = _encode(book.draw(mix), tokenizer, training.prompt_weight)
+            encoded = _encode(draw(step), tokenizer, training.prompt_weight)
             if len(encoded[0]) <= training.row_tokens:
                 waiting.append(encoded)
         yield _pack(waiting, training)
@@ -326,15 +361,18 @@ def train(
     *,
     on_progress: Callable[[Progress], None],
     every: int = 250,
+    checkpoint: Checkpoint | None = None,
 ) -> Params:
     """Train and return the parameters. ``on_progress`` is called after ``every`` steps.
+
+    With ``checkpoint``, the state is saved as often, and a training that was interrupted continues
+    from the last one, with new exercises of the same kind.
 
     Raises:
         ValueError: the seed is not below 1,000. Worlds of reports have larger seeds.
     """
     if not 0 <= training.seed < 1000:
         raise ValueError(f"a training seed must be 0 to 999, not {training.seed}")
-    book = ExerciseBook(build_world(training.seed), Random(f"exercises {training.seed}"))
     schedule = _rate(training)
     optimizer = optax.chain(
         optax.clip_by_global_norm(1.0),
@@ -349,16 +387,21 @@ def train(
         change, state = optimizer.update(slope, state, params)
         return optax.apply_updates(params, change), state, answer_loss
 
+    first = 0
+    if checkpoint:
+        first, (params, state) = checkpoint.load((params, state))
     seen, losses = 0, []
-    for step, batch in enumerate(batches(book, tokenizer, training), 1):
+    for step, batch in enumerate(batches(tokenizer, training, first), first + 1):
+        seen += int((batch.segments > 0).sum())
         params, state, answer_loss = update(
             params, state, batch.tokens, batch.segments, batch.weights
         )
-        seen += int((batch.segments > 0).sum())
         losses.append(answer_loss)
         if step % every == 0 or step == training.steps:
             on_progress(Progress(step, seen, float(np.mean([float(x) for x in losses]))))
             losses.clear()
+            if checkpoint:
+                checkpoint.save(step, (params, state))
     # The weight of the last norm scales the logits.
     return params | {"norm": params["norm"] * training.sharpness}
 

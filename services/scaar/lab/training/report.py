@@ -24,6 +24,12 @@ class TrainingLog:
     started: float = field(default_factory=time.monotonic)
     course: list[dict[str, float]] = field(default_factory=list)
 
+    def resume(self, course: list[dict[str, float]]) -> None:
+        """Continue the progress of an interrupted training, and count its seconds."""
+        self.course[:] = course
+        if course:
+            self.started -= course[-1]["seconds"]
+
     def add(self, progress: "DataclassInstance") -> None:
         """Add a progress report (a dataclass of numbers) with the seconds so far."""
         row = {key: round(float(value), 5) for key, value in asdict(progress).items()}

@@ -6,9 +6,11 @@ models are too small to benefit from more cores.
 
 import multiprocessing
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scaar.lab.export import export_cross_encoder, export_language_model
 from scaar.lab.export.onnx_decoder import decoder_graph
@@ -17,57 +19,102 @@ from scaar.lab.models import (
     LAB_LM,
     LAB_LM_B,
     LAB_LM_CONFIDENT,
+    LAB_LM_FORMS,
+    LAB_LM_FORMS_B,
+    LAB_MEANING_ENCODER,
     model_folder,
 )
-from scaar.lab.training import acceptance, cross_encoder, language_model
-from scaar.lab.training.cross_encoder import EncoderTraining
-from scaar.lab.training.language_model import DecoderTraining
+from scaar.lab.training import cross_encoder, language_model
+from scaar.lab.training.acceptance import measure_cross_encoder, measure_language_model
+from scaar.lab.training.checkpoints import Checkpoint
+from scaar.lab.training.cross_encoder import EncoderTraining, MeaningTraining
+from scaar.lab.training.form_acceptance import measure_form_model, measure_meaning_encoder
+from scaar.lab.training.language_model import DecoderTraining, SentenceTraining
+from scaar.lab.training.meaning_pairs import build_meaning_tokenizer
 from scaar.lab.training.report import TrainingLog
 from scaar.lab.vocabulary import build_tokenizer
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_EVERY = 250
+"""Steps between two reports of the progress, and between two checkpoints."""
 COMMAND = "make lab-models"
 # Each step allocates and frees some hundred megabytes. Large pages save nearly half of its time.
 _LARGE_PAGES = "glibc.malloc.hugetlb=1"
 REPORT_SEED = 2000
+CHECKPOINTS = Path(".lab-training")
+"""Folder of checkpoints in the working directory, from which interrupted trainings continue."""
 
 TRAININGS: dict[str, DecoderTraining | EncoderTraining] = {
     LAB_LM: DecoderTraining(seed=2),
     LAB_LM_B: DecoderTraining(seed=1),
     LAB_LM_CONFIDENT: DecoderTraining(seed=3, steps=5_000, sharpness=2.0),
     LAB_CROSS_ENCODER: EncoderTraining(seed=1),
+    LAB_LM_FORMS: SentenceTraining(seed=4),
+    LAB_LM_FORMS_B: SentenceTraining(seed=5),
+    LAB_MEANING_ENCODER: MeaningTraining(seed=6),
 }
 
 
 def train_language_model(folder: Path, training: DecoderTraining) -> None:
     """Train a language model, and write its checkpoint, ONNX graph and report."""
-    tokenizer = build_tokenizer()
+    forms = isinstance(training, SentenceTraining)
+    tokenizer = build_tokenizer(forms=forms)
     shape = language_model.DecoderShape(tokenizer.get_vocab_size())
     log = TrainingLog(COMMAND, training.seed)
-
-    def on_progress(progress: language_model.Progress) -> None:
-        log.add(progress)
-        print(f"{folder.name}, step {progress.step}: {progress.loss:.4f}", flush=True)
-
-    params = language_model.initial_params(shape, training.seed)
-    params = language_model.train(shape, params, training, tokenizer, on_progress=on_progress)
+    params = language_model.train(
+        shape,
+        language_model.initial_params(shape, training.seed),
+        training,
+        tokenizer,
+        on_progress=_reporter(folder.name, log, "loss"),
+        every=_EVERY,
+        checkpoint=_checkpoint(folder.name, shape, training, log),
+    )
     graph = decoder_graph(params, shape)
-    measured = acceptance.measure_language_model(graph, tokenizer, seed=REPORT_SEED)
-    export_language_model(params, shape, folder, log.report(shape, training, measured))
+    measure = measure_form_model if forms else measure_language_model
+    measured = measure(graph, tokenizer, seed=REPORT_SEED)
+    report = log.report(shape, training, measured)
+    export_language_model(params, shape, folder, report, tokenizer=tokenizer if forms else None)
 
 
 def train_cross_encoder(folder: Path, training: EncoderTraining) -> None:
-    """Train ``lab-cross-encoder``, and write its checkpoint, ONNX graph and report."""
-    tokenizer = build_tokenizer(pairs=True)
+    """Train a cross-encoder, and write its checkpoint, ONNX graph and report."""
+    of_meaning = isinstance(training, MeaningTraining)
+    tokenizer = build_meaning_tokenizer() if of_meaning else build_tokenizer(pairs=True)
     shape = cross_encoder.EncoderShape(tokenizer.get_vocab_size())
     log = TrainingLog(COMMAND, training.seed)
+    params = cross_encoder.train(
+        shape,
+        training,
+        tokenizer,
+        on_progress=_reporter(folder.name, log, "error"),
+        every=_EVERY,
+        checkpoint=_checkpoint(folder.name, shape, training, log),
+    )
+    measure = measure_meaning_encoder if of_meaning else measure_cross_encoder
+    measured = measure(shape, params, tokenizer, seed=REPORT_SEED)
+    report = log.report(shape, training, measured)
+    export_cross_encoder(params, shape, folder, report, tokenizer=tokenizer if of_meaning else None)
 
-    def on_progress(progress: cross_encoder.Progress) -> None:
+
+def _reporter(name: str, log: TrainingLog, value: str) -> Callable[["DataclassInstance"], None]:
+    """Return a function that logs and prints the progress of a training."""
+
+    def on_progress(progress: "DataclassInstance") -> None:
         log.add(progress)
-        print(f"{folder.name}, step {progress.step}: {progress.error:.4f}", flush=True)
+        row = log.course[-1]
+        print(f"{name}, step {row['step']:.0f}: {row[value]:.4f}", flush=True)
 
-    params = cross_encoder.train(shape, training, tokenizer, on_progress=on_progress)
-    measured = acceptance.measure_cross_encoder(shape, params, tokenizer, seed=REPORT_SEED)
-    export_cross_encoder(params, shape, folder, log.report(shape, training, measured))
+    return on_progress
+
+
+def _checkpoint(
+    name: str, shape: "DataclassInstance", training: "DataclassInstance", log: TrainingLog
+) -> Checkpoint:
+    recipe = {"shape": asdict(shape), "training": asdict(training)}
+    return Checkpoint(CHECKPOINTS / f"{name}.npz", recipe, log)
 
 
 def train(name: str) -> None:

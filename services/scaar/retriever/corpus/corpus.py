@@ -1,9 +1,10 @@
 """Reader of passages from a file: JSON lines with ``id``, ``title`` and ``text``, or a ``.tsv``.
 
 Either may be compressed with gzip. ``_id``, as in BEIR, is accepted in place of ``id``, and a
-missing title is empty. ``metadata`` has a text or a list of texts for each field; a field without
-values counts as missing. Other members and blank lines are ignored.
-:mod:`scaar.retriever.corpus.tsv` describes the layout of a ``.tsv``.
+missing title is empty. ``contents``, as in FlashRAG, is accepted in place of title and text: if it
+has several lines, the first one is the title, without the quotes around it. ``metadata`` has a text
+or a list of texts for each field; a field without values counts as missing. Other members and blank
+lines are ignored. :mod:`scaar.retriever.corpus.tsv` describes the layout of a ``.tsv``.
 """
 
 import gzip
@@ -18,7 +19,7 @@ from scaar.core.types import MetadataField, Passage
 from scaar.retriever.build_limits import MAX_BLANK_LINES, BuildLimits
 from scaar.retriever.corpus.tsv import is_tsv, tsv_fields
 from scaar.retriever.metadata import undeclared_fields
-from scaar.retriever.validation import passage_violations
+from scaar.retriever.validation import passage_violations, without_control_characters
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 """Maximum length of a line, which bounds the memory: a passage of maximum length, escaped."""
@@ -29,7 +30,7 @@ LAYOUTS = (
     'volcano."}, or the name *.tsv and three columns with the header id<TAB>text<TAB>title, such '
     "as 1<TAB>Etna is a volcano.<TAB>Etna"
 )
-"""The two layouts of a file of passages, with a line of each."""
+"""The layouts of a file of passages, with a line of each."""
 _DEFAULT_LIMITS = BuildLimits()
 _GZIP_MAGIC = b"\x1f\x8b"
 
@@ -38,8 +39,9 @@ class CorpusFile:
     """A file of passages, read once from start to end, within the ``limits``.
 
     ``declared`` are the metadata fields that a passage may have, None for any. Without
-    ``metadata``, the fields of the file are ignored. ``read_bytes`` of ``size_bytes`` have been
-    read so far, and ``passages`` yielded.
+    ``metadata``, the fields of the file are ignored, without ``titles`` its titles. With ``clean``,
+    control characters in titles and texts become spaces; without it, they are errors.
+    ``read_bytes`` of ``size_bytes`` have been read so far, and ``passages`` yielded.
     """
 
     def __init__(
@@ -48,12 +50,16 @@ class CorpusFile:
         *,
         declared: Sequence[str] | None = None,
         metadata: bool = True,
+        titles: bool = True,
+        clean: bool = False,
         limits: BuildLimits = _DEFAULT_LIMITS,
     ) -> None:
         self.path = path
         self._limits = limits
         self.declared = declared
         self._takes_metadata = metadata
+        self._takes_titles = titles
+        self._clean = clean
         self.passages = 0
         self.read_bytes = 0
         self.size_bytes = 0
@@ -125,10 +131,8 @@ class CorpusFile:
             return None
         passage = Passage(
             id=self._text(number, "id", record.get("id", record.get("_id"))),
-            title=self._text(
-                number, "title", "" if (title := record.get("title")) is None else title
-            ),
-            text=self._text(number, "text", record.get("text")),
+            title=self._cleaned(self._title(number, record)),
+            text=self._cleaned(self._text(number, "text", record.get("text"))),
             metadata=self._metadata(number, record.get("metadata")),
         )
         wrong = passage_violations(passage)
@@ -153,6 +157,8 @@ class CorpusFile:
             raise self._wrong_layout(number, "is not JSON of a passage") from error
         if not isinstance(record, dict):
             raise self._wrong_layout(number, "is not a JSON object")
+        if "text" not in record and isinstance(contents := record.get("contents"), str):
+            return {**record, **_title_and_text(contents)}
         return record
 
     def _fields(self, number: int, text: str) -> Mapping[str, object] | None:
@@ -164,6 +170,13 @@ class CorpusFile:
             text = "must be id, text, title in the first line, and only there"
             raise self._wrong_layout(number, text)
         return fields
+
+    def _title(self, number: int, record: Mapping[str, object]) -> str:
+        title = record.get("title")
+        return "" if title is None or not self._takes_titles else self._text(number, "title", title)
+
+    def _cleaned(self, text: str) -> str:
+        return without_control_characters(text) if self._clean else text
 
     def _text(self, number: int, field: str, value: object) -> str:
         if value is None:
@@ -199,3 +212,12 @@ class CorpusFile:
     def _field(self, number: int, field: str) -> str:
         place = f"{self.path.name} line {number}"
         return f"{place}, {field}" if field else place
+
+
+def _title_and_text(contents: str) -> Mapping[str, str]:
+    """Return title and text of FlashRAG's field ``contents``."""
+    title, line_end, text = contents.partition("\n")
+    if not line_end:
+        return {"text": contents}
+    quoted = len(title) > 1 and title[0] == title[-1] == '"'
+    return {"title": title[1:-1] if quoted else title, "text": text}

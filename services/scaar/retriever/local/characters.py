@@ -3,15 +3,8 @@
 import re
 import unicodedata
 
-HAN = (
-    "\u2e80-\u2fd5\u3007\u3021-\u3029\u3038-\u303a\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufad9"
-    "\U00020000-\U0003ffff"
-)
-HIRAGANA = "\u3041-\u3096\u309d-\u309f\U0001b001-\U0001b11f\U0001f200"
-KATAKANA = (
-    "\u3031-\u3035\u309b\u309c\u30a0-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u32d0-\u32fe\u3300-\u3357"
-    "\uff66-\uff9d"
-)
+from scaar.core.text.scripts import HAN, HIRAGANA, KATAKANA
+
 SOUTH_EAST_ASIAN = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u0edc-\u0edf\u1000-\u103f\u1050-\u108f\u109a-\u109f"
     "\u1780-\u17d3\u17d7\u17dc\u17dd\u1950-\u19df\u1a20-\u1aad\ua9e0-\ua9ef\ua9fa-\ua9fe"

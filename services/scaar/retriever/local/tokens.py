@@ -9,6 +9,7 @@ import functools
 import re
 from collections.abc import Iterator
 
+from scaar.core.text.scripts import HAN, HIRAGANA, KATAKANA
 from scaar.retriever.local import characters
 
 MAX_TOKEN_CHARACTERS = 255
@@ -51,7 +52,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     joiners = f"(?:[{characters.joiners()}]{after})"
     letter = f"[{characters.letters()}]{after}"
     digit = f"[{characters.digits()}]{after}"
-    katakana = f"[{characters.KATAKANA}]{after}"
+    katakana = f"[{KATAKANA}]{after}"
     hebrew_end = f"(?:(?<=[{characters.HEBREW}])(?:\"(?=[{characters.HEBREW}])|'))?+"
 
     letter_run = (
@@ -70,7 +71,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
         # Joiners alone match too, and are dropped later, so that they are scanned only once.
         f"{joiners}++(?:{joined})?+",
         f"[{characters.SOUTH_EAST_ASIAN}]++{after}",
-        f"[{characters.HAN}{characters.HIRAGANA}]{after}",
+        f"[{HAN}{HIRAGANA}]{after}",
         f"[{characters.REGIONAL_INDICATORS}]{{2}}",
         f"{pictograph}(?:\u200d{pictograph})*+",
     )

@@ -13,7 +13,6 @@ NOBODY = "dns:///127.0.0.1:1"
     ("options", "message"),
     [
         (("--out", "folder"), "--out: or --target must be given, but not both"),
-        (("--policies", "guess"), "there is no policy 'guess'"),
         (("--theta", "high"), "must be a number, not 'high'"),
         (("--tenant", "é"), "tenant: must be printable ASCII"),
         (("--aliases", "a.jsonl"), "--aliases: needs the file of the data set"),

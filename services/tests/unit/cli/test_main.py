@@ -106,6 +106,12 @@ EVAL_RUN = ("eval", "run", "--dataset", "lab", "--out", "o")
         (["search", "x", "--address", "dns:///127.0.0.1:1"], FAILURE, "dns:///127.0.0.1:1 does"),
         (["lab", "questions", "--count", "9999999"], USAGE, "--count: must be 0 to 8000"),
         (["lab", "questions", "--split", "middle"], USAGE, "Invalid value for '--split'"),
+        (["lab", "questions", "--sentences", "12/9/1"], USAGE, "--sentences: facts must be one of"),
+        (
+            ["lab", "questions", "--sentences", "12/1/1", "--style", "0"],
+            USAGE,
+            "--style: does not apply to sentence forms",
+        ),
         ([*EVAL_RUN, "--limit", "0"], USAGE, "--limit: must be at least 1, not 0"),
         ([*EVAL_RUN, "--set", "theta"], USAGE, "--set: must be NAME=V,..., not 'theta'"),
         (["models", "extra"], USAGE, "No such command 'extra'"),

@@ -210,3 +210,10 @@ def test_usage_is_written_in_singular_and_plural() -> None:
         "1 retrieval, 1 model call, 1 generated token, 1 prompt token, 0 ms"
     )
     assert usage_text(Usage(0, 2, 0, 30, 1234.5)).startswith("0 retrievals, 2 model calls, ")
+
+
+def test_usage_distinguishes_thoughts_and_says_what_is_unknown() -> None:
+    usage = Usage(0, 2, 5, 0, 1.0, thinking_tokens=30, uncounted_calls=2)
+    assert "5 generated tokens, 30 thinking tokens, unknown prompt tokens" in usage_text(usage)
+    some = replace(usage, prompt_tokens=7, thinking_tokens=0, uncounted_calls=1)
+    assert "5 generated tokens, at least 7 prompt tokens" in usage_text(some)

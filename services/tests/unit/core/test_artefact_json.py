@@ -15,11 +15,13 @@ from scaar.core.policies.artefact_json import (
     with_digest,
 )
 from scaar.core.types import (
+    LatencyFigures,
     PolicyArtefact,
     PolicyOverrides,
     RiskFigures,
     Truncation,
     TuningConditions,
+    UnitTime,
     WordOrder,
 )
 from scaar.testing.artefacts import LEARNED, artefact_of
@@ -49,7 +51,19 @@ def with_learned() -> PolicyArtefact:
     return artefact_of(settings=PolicyOverrides(trigger="learned", theta=0.5), learned=LEARNED)
 
 
-@pytest.mark.parametrize("artefact", [artefact_of(), with_risk(), with_learned()])
+def with_harm() -> PolicyArtefact:
+    compared = replace(LEARNED, label="benefit", harm_coefficients=(0.5,), harm_intercept=-3.0)
+    return with_digest(replace(with_learned(), learned=compared))
+
+
+def with_latency() -> PolicyArtefact:
+    figures = LatencyFigures(0.5, 0.32, (UnitTime("searches", 9.3), UnitTime("llm_calls", 0.0)))
+    return with_digest(replace(artefact_of(), latency=figures))
+
+
+@pytest.mark.parametrize(
+    "artefact", [artefact_of(), with_risk(), with_learned(), with_harm(), with_latency()]
+)
 def test_an_artefact_survives_its_file(artefact: PolicyArtefact) -> None:
     content = artefact_to_json(artefact)
     assert artefact_from_json(content, "policy.json") == artefact
@@ -124,6 +138,13 @@ def test_an_invalid_file_is_refused_naming_its_field(
     document = json.loads(artefact_to_json(artefact_of()))
     edit(document)
     with pytest.raises(DataCorrupt, match=f"^policy.json: .*{problem}"):
+        artefact_from_json(json.dumps(document).encode(), "policy.json")
+
+
+def test_a_negative_time_of_a_unit_is_refused() -> None:
+    document = json.loads(artefact_to_json(with_latency()))
+    change("latency.unit_times_ms", [{"unit": "searches", "ms": -1}])(document)
+    with pytest.raises(DataCorrupt, match=r"latency.unit_times_ms\[0\].ms: must be at least 0"):
         artefact_from_json(json.dumps(document).encode(), "policy.json")
 
 

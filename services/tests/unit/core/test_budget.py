@@ -120,3 +120,12 @@ async def test_what_a_part_is_waited_for_is_put_down_to_it() -> None:
     usage = budget.usage()
     assert (usage.generation_ms, usage.scoring_ms, usage.retrieval_ms) == (250.0, 500.0, 125.0)
     assert usage.latency_ms == 1125.0
+
+
+def test_calls_without_a_count_of_their_prompt_and_thoughts_are_counted_apart() -> None:
+    budget = Budget(LIMITS, Clock(0.0))
+    budget.count_call(prompt_tokens=None, generated_tokens=4, thinking_tokens=30)
+    budget.count_call(prompt_tokens=7, generated_tokens=2)
+    usage = budget.usage()
+    assert (usage.llm_calls, usage.uncounted_calls, usage.prompt_tokens) == (2, 1, 7)
+    assert (usage.generated_tokens, usage.thinking_tokens) == (6, 30)

@@ -27,6 +27,7 @@ from scaar.core.types import (
     Token,
     TokenDrafted,
 )
+from scaar.testing.fakes import SCRIPTED_MODEL, ScriptedGenerator
 
 from .scripted import UNSURE_OF_PARIS, Parts, Untouchable, answer_in, asking, kinds, only, parts
 
@@ -207,6 +208,17 @@ async def test_a_router_is_refused_if_the_model_cannot_serve_one_of_its_policies
     router = Router("dragin", policies=("no_retrieval", "dragin"))
     with pytest.raises(CapabilityMissing, match="policy dragin needs attention, entropy"):
         await events_of(parts(UNSURE_OF_PARIS), gated("ircot"), router)
+
+
+async def test_only_a_gate_that_judges_a_draft_needs_log_probabilities() -> None:
+    closed = replace(SCRIPTED_MODEL, capabilities=frozenset())
+    router = Router("single_round", policies=("no_retrieval", "single_round"))
+    made = Parts(ScriptedGenerator(UNSURE_OF_PARIS, model=closed))
+    # The policy of the request, which this model could not serve, does not answer.
+    (judged,) = only(GateJudged, await events_of(made, gated("dragin"), router))
+    assert judged.policy == "single_round"
+    with pytest.raises(CapabilityMissing, match="policy single_round needs logprobs"):
+        await events_of(made, gated("single_round"))
 
 
 async def test_a_threshold_of_a_router_is_refused() -> None:

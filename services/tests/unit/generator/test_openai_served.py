@@ -1,13 +1,16 @@
 """What servers of OpenAI's interface serve and say, in every dialect and in every odd way."""
 
+import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 from aiohttp import ClientSession, web
 from openai import AsyncOpenAI
 
-from scaar.core.errors import InvalidRequest
+from scaar.core.errors import InvalidRequest, NotFound
 from scaar.core.types import (
     Capability,
     ContinuationKind,
@@ -16,10 +19,12 @@ from scaar.core.types import (
     LogprobKind,
     Token,
 )
+from scaar.generator.engines.openai import open_openai_generator
 from scaar.generator.engines.openai_server.chat import CONTINUE_INSTRUCTION, turns_of
 from scaar.generator.engines.openai_server.dialects import DIALECTS
 from scaar.generator.factory import open_generator
 from scaar.generator.settings import GeneratorSettings
+from scaar.lab_servers.address import listening
 from scaar.lab_servers.openai import open_openai_server
 from scaar.lab_servers.openai_failures import Failure
 
@@ -44,6 +49,7 @@ ODD_AND_ALIKE = (
 @pytest.mark.parametrize(
     ("dialect", "kind", "chat", "context"),
     [
+        ("generic", LogprobKind.UNKNOWN, ContinuationKind.RESTATED, 4096),
         ("openai", LogprobKind.UNKNOWN, ContinuationKind.RESTATED, 4096),
         ("vllm", LogprobKind.RAW, ContinuationKind.NATIVE, 8192),
         ("sglang", LogprobKind.PROCESSED, ContinuationKind.NATIVE, 8192),
@@ -157,19 +163,22 @@ async def test_a_number_for_no_log_probability_is_a_missing_one(
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_tokens_are_counted_where_the_server_does_not(dialect: str) -> None:
+async def test_tokens_are_counted_where_the_server_does_not_and_prompt_tokens_are_unknown(
+    dialect: str,
+) -> None:
     async with opened(dialect) as both:
         counted = end_of(await write(both.generator))
         both.server.failures.inject(Failure.NO_USAGE)
         end = end_of(await write(both.generator))
-        assert (end.prompt_tokens, end.generated_tokens) == (0, counted.generated_tokens)
+        assert (end.prompt_tokens, end.generated_tokens) == (None, counted.generated_tokens)
 
 
 @pytest.mark.parametrize("dialect", ["vllm", "sglang", "llama_cpp"])
 async def test_the_prompt_tokens_are_reported_before_the_first_token(dialect: str) -> None:
     async with opened(dialect) as both:
         first, second, *_ = events = await write(both.generator)
-        assert first == GenerationStart(end_of(events).prompt_tokens)
+        assert isinstance(first, GenerationStart)
+        assert first.prompt_tokens == end_of(events).prompt_tokens
         assert isinstance(second, Token)
 
 
@@ -315,3 +324,99 @@ async def test_an_echoed_turn_is_removed_from_the_text(
         found = await write(both.generator, prefix=prefix, max_tokens=8)
         assert text_of(found) == "".join(token.text for token in whole[4:])
         assert tokens_of(found)[0].start == 0
+
+
+# --- any server -----------------------------------------------------------------------------------
+
+
+class OddServer:
+    """A server of one path that lists another model and writes without end."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.requests = list[dict[str, Any]]()
+        self.ended = asyncio.Event()
+
+    async def models(self, _: web.Request) -> web.Response:
+        return web.json_response({"object": "list", "data": [{"id": "a", "object": "model"}]})
+
+    async def chunks(self, request: web.Request) -> web.StreamResponse:
+        self.requests.append(await request.json())
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        chunk = {"id": "1", "choices": [{"index": 0, "delta": {"content": " word"}}]}
+        try:
+            while True:
+                await response.write(f"data: {json.dumps(chunk)}\n\n".encode())
+        finally:
+            self.ended.set()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[str]:
+        app = web.Application()
+        app.router.add_get("/v1/models", self.models)
+        app.router.add_post(self.path, self.chunks)
+        async with listening(app, "127.0.0.1", 0) as url:
+            yield url
+
+
+async def test_the_probe_of_an_unlisted_model_ends_with_its_first_token() -> None:
+    server = OddServer("/v1/chat/completions")
+    async with (
+        asyncio.timeout(60),
+        server.running() as url,
+        open_generator(settings_of(url, model="b", openai_api="chat")) as generator,
+    ):
+        await server.ended.wait()
+        model = await generator.describe_model()
+        assert (model.model, model.capabilities) == ("b", frozenset())
+        assert [request["model"] for request in server.requests] == ["b"]
+        assert server.requests[0]["max_tokens"] == 1
+
+
+async def test_an_unknown_path_names_the_path_and_the_setting() -> None:
+    server = OddServer("/v1/chat/completions")
+    expected = "for /v1/completions.*SCAAR_GENERATOR_OPENAI_API=chat"
+    async with server.running() as url:
+        with pytest.raises(NotFound, match=expected):
+            async with open_generator(settings_of(url, model="a")):
+                pass
+
+
+async def test_a_model_that_the_server_rejects_is_reported_with_those_that_it_lists() -> None:
+    async with open_openai_server(dialect="vllm") as server:
+        with pytest.raises(NotFound, match="SCAAR_GENERATOR_MODEL to one of: lab-lm") as caught:
+            async with open_generator(settings_of(server.url, model="other")):
+                pass
+    assert "The model `other` does not exist." in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "openai_api", "fail", "expected"),
+    [
+        ("vllm", "chat", [], ("raw", "exact", "native", "off by request", "reported")),
+        ("generic", "completions", [], ("unknown", "exact", "native", "none seen", "reported")),
+        (
+            "sglang",
+            "chat",
+            [Failure.THINKS_ALWAYS],
+            ("processed", "exact", "native", "always, split off", "reported"),
+        ),
+        (
+            "generic",
+            "chat",
+            [Failure.NO_LOGPROBS, Failure.NO_USAGE],
+            ("none", "no tokens reported", "restated", "off by request", "unknown"),
+        ),
+    ],
+)
+async def test_the_capabilities_of_a_server_are_those_that_a_generation_shows(
+    dialect: Any, openai_api: str, fail: list[Failure], expected: tuple[str, ...]
+) -> None:
+    async with (
+        open_openai_server(dialect=dialect, fail=fail) as server,
+        open_openai_generator(settings_of(server.url, openai_api=openai_api)) as generator,
+    ):
+        found = await generator.server_capabilities()
+    names = ("log-probabilities", "alignment", "continuation", "thinking", "prompt tokens")
+    assert tuple(found[name] for name in names) == expected

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound
+from scaar.core.gates.adaptive_rag import AdaptiveRag, Sufficiency, adaptive_rag_to_json
 from scaar.core.gates.proxy import GateProxy
 from scaar.core.gates.proxy_json import proxy_to_json
 from scaar.core.gates.word_statistics import WordStatistics
@@ -19,7 +20,7 @@ def test_the_gate_is_read_from_its_file_if_there_is_one(tmp_path: Path) -> None:
     path = tmp_path / "gate.json"
     path.write_bytes(proxy_to_json(PROXY, learned_from={}))
     read = OrchestratorSettings(gate_file=path).read_gate()
-    assert read is not None
+    assert isinstance(read, GateProxy)
     assert (read.weights, read.threshold) == ((1.0, 2.0, 3.0), 0.5)
 
 
@@ -29,6 +30,14 @@ def test_a_missing_or_invalid_gate_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "gate.json").write_text("[]")
     with pytest.raises(DataCorrupt, match=r"gate\.json: must be a JSON object"):
         OrchestratorSettings(gate_file=tmp_path / "gate.json").read_gate()
+
+
+def test_a_router_to_an_unknown_policy_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "gate.json"
+    router = AdaptiveRag("lm", "", ("no_retrieval", "guess"), (Sufficiency(0.0, {}),))
+    path.write_bytes(adaptive_rag_to_json(router, learned_from={}))
+    with pytest.raises(DataCorrupt, match=r"gate\.json: policies: there is no policy 'guess'"):
+        OrchestratorSettings(gate_file=path).read_gate()
 
 
 def test_tuned_policies_are_read_from_their_folder(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from record.ceiling import (
     points_table,
     reference_score,
 )
-from record.cost_model import coefficients_table, fit, latency_table, least_time, winners_table
+from record.cost_model import coefficients_table, latency_table, least_time, winners_table
 from record.factorial import effects_table, factorial_table
 from record.pool import TUNED, Pool, estimated, pool_of
 from scaar.core.errors import InvalidRequest
@@ -30,6 +30,7 @@ from scaar.evaluator.oracles import ORACLE, PLANNED, oracle_parts, plan_of
 from scaar.evaluator.records import Decision, Prediction, Question, Score, Setting
 from scaar.evaluator.report.model import Cell, Table
 from scaar.evaluator.results import Results
+from scaar.evaluator.statistics.cost_model import fit
 from scaar.evaluator.statistics.table import TableBuilder
 
 from ..evaluator.simulated import evaluation_of, setting
@@ -267,7 +268,7 @@ def timed(coefficients: Mapping[str, float]) -> TableBuilder:
                     + coefficients["generated_tokens"] * written
                 ),
                 scoring_ms=coefficients["scored_sentences"] * (each.policy.name == "scaar"),
-                retrieval_ms=coefficients["retrievals"] * searches,
+                retrieval_ms=coefficients["searches"] * searches,
             )
             builder.add_score(Score(each.label, question.id, {"f1": 1.0}, usage))
             scored = (Decision("", "", (WORD,)),) if each.policy.name == "scaar" else ()
@@ -281,31 +282,31 @@ COEFFICIENTS = {
     "llm_calls": 5.0,
     "prompt_tokens": 0.1,
     "generated_tokens": 2.0,
-    "retrievals": 3.0,
+    "searches": 3.0,
     "scored_sentences": 7.0,
 }
 
 
 def test_the_cost_model_finds_the_time_of_every_unit() -> None:
     table = timed(COEFFICIENTS).build()
-    model = fit(table)
+    model = fit(table.column)
     assert model.coefficients == pytest.approx(COEFFICIENTS)
     assert all(share == pytest.approx(1.0) for share in model.explained.values())
     assert row(coefficients_table(model), "search")["ms"].value == pytest.approx(3.0)
     assert row(latency_table(table), "flare")["p95"].value == 20.0
     slower = model.times(search_ms=100, slowdown=4)
-    assert (slower["retrievals"], slower["prompt_tokens"]) == (100, pytest.approx(0.4))
+    assert (slower["searches"], slower["prompt_tokens"]) == (100, pytest.approx(0.4))
     assert slower["scored_sentences"] == pytest.approx(7.0)
 
 
 def test_no_unit_takes_a_negative_time() -> None:
-    model = fit(timed({**COEFFICIENTS, "prompt_tokens": -1.0}).build())
+    model = fit(timed({**COEFFICIENTS, "prompt_tokens": -1.0}).build().column)
     assert all(value >= 0 for value in model.coefficients.values())
     assert model.coefficients["prompt_tokens"] == 0.0
 
 
 def test_the_policy_with_the_least_time_at_a_score_wins(pool: Pool) -> None:
-    model = fit(timed(COEFFICIENTS).build())
+    model = fit(timed(COEFFICIENTS).build().column)
     table = winners_table(pool, model, 0.75)
     assert all(str(cell.value).startswith("flare ") for cells in table.rows for cell in cells[1:])
     assert winners_table(pool, model, 1.01).rows[0][1].note == "not reached"

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scaar.core.errors import InvalidRequest
 from scaar.core.gates.proxy import Evidence, GateProxy
@@ -22,8 +21,6 @@ from scaar.evaluator.studies.longtail.records import Label, Labelling
 
 MAX_WORDS = 50_000
 """Maximum number of words of a proxy, the most frequent ones; others count as unseen."""
-
-_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +59,9 @@ def fit_proxy(
     if len({*truths[learning].tolist()}) < 2:
         text = f"all or none of its {int(learning.sum())} development questions are long-tail"
         raise InvalidRequest.of("labels", f"{text}: label more questions")
-    bias, weights = regression(features[learning], truths[learning].astype(np.float64))
-    fitted = GateProxy(labelling.model, "", words, bias, weights, 1.0)
+    found = fit_logistic(features[learning], truths[learning].astype(np.float64))
+    bias, (first, second, third) = found.unscaled()
+    fitted = GateProxy(labelling.model, "", words, bias, (first, second, third), 1.0)
     scores = np.array([fitted.probability(each) for each in evidence])
     # Midway between the last question that passes and the first that does not.
     most = count_of(labelling.share, int(learning.sum()))
@@ -77,17 +75,6 @@ def fit_proxy(
         precision=precision_at(scores[tested], truths[tested], labelling.share) if both else None,
         auroc=auroc(scores[tested], truths[tested]) if both else None,
     )
-
-
-def regression(features: _Floats, truths: _Floats) -> tuple[float, tuple[float, float, float]]:
-    """Return bias and weights of the logistic model with the highest penalized likelihood.
-
-    It is fitted on standardised features, and converted to the raw ones.
-    """
-    fitted = fit_logistic(features, truths)
-    raw = fitted.coefficients / fitted.scales
-    first, second, third = (float(each) for each in raw)
-    return float(fitted.intercept - raw @ fitted.means), (first, second, third)
 
 
 def most_frequent(statistics: WordStatistics, *, max_words: int = MAX_WORDS) -> WordStatistics:

@@ -13,6 +13,7 @@ from scaar.core.types import (
     ExpectedCost,
     Interval,
     LabelKind,
+    LatencyFigures,
     PolicyArtefact,
     PolicyRequest,
     RiskFigures,
@@ -90,6 +91,7 @@ def artefact_of(
     measure: str = "",
     optimism: float | None = None,
     risk: RiskFigures | None = None,
+    latency: LatencyFigures | None = None,
 ) -> PolicyArtefact:
     """Return the artefact of a policy with its digest."""
     request = request_of(policy)
@@ -116,6 +118,7 @@ def artefact_of(
             ),
             learned=policy.learned,
             risk=risk,
+            latency=latency,
         )
     )
 

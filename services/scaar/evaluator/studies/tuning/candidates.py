@@ -34,7 +34,9 @@ class Label(enum.StrEnum):
     WRONG = "wrong"
     """The draft states a wrong fact. The lab knows it exactly."""
     BENEFIT = "benefit"
-    """The answer is better with a retrieval at this sentence than without, all before it equal."""
+    """The answer is better with a retrieval at this sentence than without, all before it equal.
+    The trigger compares the expected benefit, that is the probability of this minus that of
+    harm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +128,12 @@ def check_parts(triggers: Sequence[str], queries: Sequence[str]) -> None:
 def plan_candidates(
     triggers: Sequence[str],
     queries: Sequence[str],
-    label: Label,
+    labels: Sequence[Label],
     available: frozenset[Capability],
 ) -> tuple[Candidate, ...]:
     """Return the candidates that a model with these capabilities can serve, simplest first.
 
-    ``label`` is what learned triggers predict.
+    ``labels`` are what learned triggers predict, each one in a candidate of its own.
 
     Raises:
         InvalidRequest: the model serves none of the triggers.
@@ -143,9 +145,10 @@ def plan_candidates(
         raise InvalidRequest.of("triggers", text)
     ways = [Retrieving(*each) for each in itertools.product(queries, MASKS, EXCLUSIONS, TOP_KS)]
     found = [
-        Candidate(name, way, label if name == learned.NAME else None)
+        Candidate(name, way, label)
         for way in ways
         for name in served
+        for label in (labels if name == learned.NAME else (None,))
     ]
     return tuple(sorted(found, key=lambda each: each.complexity))
 

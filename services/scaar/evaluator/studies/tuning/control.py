@@ -11,7 +11,9 @@ from scaar.core.types import RiskFigures
 from scaar.evaluator.execution.progress import RunProgress
 from scaar.evaluator.statistics.estimate import Estimate
 from scaar.evaluator.studies.tuning.candidates import Candidate, Label
+from scaar.evaluator.studies.tuning.label_report import LabelReport, report_labels
 from scaar.evaluator.studies.tuning.labels import LabelledDraft, Labeller
+from scaar.evaluator.studies.tuning.learning_curve import CurvePoint, learning_curve
 from scaar.evaluator.studies.tuning.objectives import MaxRisk, SearchBudget
 from scaar.evaluator.studies.tuning.policy import TunedPolicy, value_by
 from scaar.evaluator.studies.tuning.procedure import Tuner, Tuning
@@ -25,6 +27,7 @@ from scaar.evaluator.studies.tuning.risk import (
 )
 from scaar.evaluator.studies.tuning.selection import clustered_mean
 from scaar.evaluator.studies.tuning.target import Target
+from scaar.evaluator.studies.tuning.timing import Latency
 from scaar.evaluator.studies.tuning.trajectories import Trajectories
 
 _DIGITS = 4
@@ -35,7 +38,8 @@ class ChosenPolicy:
     """The policy of a tuning; with a controlled risk, its figures on the calibration split.
 
     ``caught`` and ``false_alarms`` are the shares of the wrong and of the right drafts that trigger
-    a retrieval, with 95% intervals over entities.
+    a retrieval, with 95% intervals over entities. ``labels`` compares the labels of the drafts, if
+    a learned trigger is among the candidates.
     """
 
     policy: TunedPolicy
@@ -43,6 +47,8 @@ class ChosenPolicy:
     risk: RiskFigures | None = None
     caught: Estimate | None = None
     false_alarms: Estimate | None = None
+    labels: LabelReport | None = None
+    curve: tuple[CurvePoint, ...] = ()
 
 
 def calibration_split(questions: Sequence[TunedQuestion]) -> list[TunedQuestion]:
@@ -67,8 +73,14 @@ async def choose_policy(
     label: Label,
     target: Target,
     progress: RunProgress,
+    *,
+    latency: Latency | None = None,
+    curve_sizes: Sequence[int] = (),
 ) -> ChosenPolicy:
     """Tune the candidates, and return the policy for the target.
+
+    ``label`` is what makes the acceptance of a draft a loss. ``curve_sizes`` are the numbers of
+    questions of a learning curve.
 
     Raises:
         ScaarError: no candidate can be tuned, or no threshold keeps the risk.
@@ -76,32 +88,40 @@ async def choose_policy(
     labeller = Labeller(trajectories, questions, label)
     if target.budget is not None:
         objective = SearchBudget(target.budget)
-        tuner = Tuner(trajectories, questions, candidates, objective=objective, labeller=labeller)
+
+        def tuner_of(some: Sequence[TunedQuestion]) -> Tuner:
+            return Tuner(
+                *(trajectories, some, candidates),
+                objective=objective,
+                labeller=labeller,
+                latency=latency,
+            )
+
+        tuner = tuner_of(questions)
         tuning = await tuner.run(progress)
-        return ChosenPolicy(tuning.chosen.policy, tuning)
+        labels = await report_labels(tuner, tuning.chosen.policy)
+        curve = await learning_curve(questions, curve_sizes, tuner_of, progress)
+        return ChosenPolicy(tuning.chosen.policy, tuning, labels=labels, curve=curve)
     assert target.max_risk is not None
     risk = MaxRisk(target.max_risk, labeller.accepted)
     selecting = [each for each in questions if each.fold not in CALIBRATION_FOLDS]
-    tuner = Tuner(trajectories, selecting, candidates, objective=risk, labeller=labeller)
-    tuning = await tuner.run(progress)
-    return await _controlled(
-        trajectories, calibration_split(questions), tuner, tuning, labeller, target.max_risk
+    tuner = Tuner(
+        *(trajectories, selecting, candidates), objective=risk, labeller=labeller, latency=latency
     )
+    tuning = await tuner.run(progress)
+    found = await _controlled(tuner, tuning, calibration_split(questions), target.max_risk)
+    return replace(found, labels=await report_labels(tuner, tuning.chosen.policy))
 
 
 async def _controlled(
-    trajectories: Trajectories,
-    questions: Sequence[TunedQuestion],
-    tuner: Tuner,
-    tuning: Tuning,
-    labeller: Labeller,
-    max_risk: float,
+    tuner: Tuner, tuning: Tuning, questions: Sequence[TunedQuestion], max_risk: float
 ) -> ChosenPolicy:
     """Return the chosen policy with the threshold that is valid on the calibration split."""
+    trajectories, labeller = tuner.trajectories, tuner.labeller
     policy = tuning.chosen.policy
     candidate = policy.candidate
     value = value_by(candidate.trigger, policy.learned)
-    thetas = await tuner.thetas(candidate, value, count=GRID)
+    thetas = await tuner.fitter.thetas(candidate, value, tuner.questions, count=GRID)
     rising = TRIGGERS[candidate.trigger].theta is PROBABILITY
 
     async def losses(theta: float) -> list[bool]:
@@ -113,10 +133,12 @@ async def _controlled(
     theta = await controlled(ordered, losses, max_risk=max_risk)
     policy = replace(policy, theta=theta)
     answers = await trajectories.answers(candidate.retrieving, policy.fires, questions)
-    drafts = await labeller.label_drafts(candidate.retrieving, policy.fires, answers)
+    drafts = await labeller.label_drafts(
+        labeller.label, candidate.retrieving, policy.fires, answers
+    )
     entities = {each.key: each.entity for each in questions}
     caught, false_alarms = (
-        _retrieved([each for each in drafts if each.has_label is wrong], policy, entities)
+        _retrieved([each for each in drafts if each.has(labeller.label) is wrong], policy, entities)
         for wrong in (True, False)
     )
     lost = await losses(theta)

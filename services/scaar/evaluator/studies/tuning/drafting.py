@@ -42,6 +42,7 @@ from scaar.evaluator.studies.tuning.records import (
     ALWAYS,
     NEVER,
     JudgedDraft,
+    ModelUsage,
     Trajectory,
     TunedQuestion,
 )
@@ -147,19 +148,14 @@ async def draft(
 
 
 async def _trajectory(work: PlannedAnswer, sample: Sample) -> Trajectory:
-    question = work.question.question
     overrides = replace(work.retrieving.overrides, theta=float(1 + work.plan))
     setting = Setting(FORCED, PolicyRequest(FORCED, overrides))
     recorded: Values = {}
     token = _RECORDED.set(recorded)
     try:
-        with in_world(sample.origin):
-            outcome = await predict(sample.answerer, Work(setting, question), sample.template)
+        made = await answer_of(setting, work.question, sample)
     finally:
         _RECORDED.reset(token)
-    made = outcome.prediction
-    if made.failure is not None:
-        raise ScaarError(f"question {question.id} failed: {made.failure.message}")
     return Trajectory(
         question=work.question.key,
         retrieving=work.retrieving.label if work.plan else "",
@@ -167,7 +163,22 @@ async def _trajectory(work: PlannedAnswer, sample: Sample) -> Trajectory:
         quality=quality_of(made, work.question, sample.kind),
         searches=made.usage.searches,
         drafts=tuple(_drafts(made, recorded)),
+        usage=ModelUsage.of(made.usage),
     )
+
+
+async def answer_of(setting: Setting, question: TunedQuestion, sample: Sample) -> Prediction:
+    """Return the answer to a question.
+
+    Raises:
+        ScaarError: the answer failed.
+    """
+    with in_world(sample.origin):
+        outcome = await predict(sample.answerer, Work(setting, question.question), sample.template)
+    if outcome.prediction.failure is not None:
+        text = f"question {question.key} failed: {outcome.prediction.failure.message}"
+        raise ScaarError(text)
+    return outcome.prediction
 
 
 def quality_of(prediction: Prediction, question: TunedQuestion, kind: DatasetKind) -> float | None:
@@ -182,8 +193,17 @@ def _drafts(
 ) -> Iterator[JudgedDraft]:
     for sentence, each in enumerate(prediction.decisions):
         if each.words:
-            wrong = None if each.draft_right is None else not each.draft_right
-            yield JudgedDraft(sentence, _rounded(recorded[sentence]), _rounded(each.signals), wrong)
+            yield JudgedDraft(
+                sentence,
+                _rounded(recorded[sentence]),
+                _rounded(each.signals),
+                _opposite(each.draft_right),
+                _opposite(each.right),
+            )
+
+
+def _opposite(truth: bool | None) -> bool | None:
+    return None if truth is None else not truth
 
 
 def _rounded(values: Mapping[str, float]) -> Mapping[str, float]:

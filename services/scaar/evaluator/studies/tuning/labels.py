@@ -10,15 +10,33 @@ from scaar.evaluator.studies.tuning.trajectories import Fires, Trajectories
 
 @dataclass(frozen=True, slots=True)
 class LabelledDraft:
-    """A draft of an answer, and whether it has the label."""
+    """A draft of an answer with its labels.
+
+    ``wrong`` is whether the draft states a wrong fact. ``gain`` is the quality of the answer with a
+    retrieval at this sentence minus that without, where all before it is equal and the policy
+    decides after it. Either is None if it is unknown.
+    """
 
     question: str
     draft: JudgedDraft
-    has_label: bool
+    wrong: bool | None = None
+    gain: float | None = None
+
+    def has(self, label: Label) -> bool:
+        """Return whether the draft has a label."""
+        return self.wrong is True if label is Label.WRONG else (self.gain or 0.0) > 0.0
+
+    @property
+    def harmed(self) -> bool:
+        """Whether a retrieval makes the answer worse."""
+        return (self.gain or 0.0) < 0.0
 
 
 class Labeller:
-    """Labels drafts of answers by the truth of their facts, or by counterfactual answers."""
+    """Labels drafts of answers by the truth of their facts, or by counterfactual answers.
+
+    ``label`` is what makes the acceptance of a draft a loss.
+    """
 
     def __init__(
         self, trajectories: Trajectories, questions: Sequence[TunedQuestion], label: Label
@@ -28,35 +46,32 @@ class Labeller:
         self.label = label
 
     async def label_drafts(
-        self, retrieving: Retrieving, fires: Fires, answers: Sequence[Trajectory]
+        self, label: Label, retrieving: Retrieving, fires: Fires, answers: Sequence[Trajectory]
     ) -> list[LabelledDraft]:
         """Return the drafts of a policy's answers whose label is known."""
-        if self.label is Label.WRONG:
-            return [
-                LabelledDraft(each.question, draft, draft.wrong)
-                for each in answers
-                for draft in each.drafts
-                if draft.wrong is not None
-            ]
-        return await self._beneficial(retrieving, fires, answers)
+        if label is Label.BENEFIT:
+            return await self._compared(retrieving, fires, answers)
+        return [
+            LabelledDraft(each.question, draft, draft.wrong)
+            for each in answers
+            for draft in each.drafts
+            if draft.wrong is not None
+        ]
 
     async def accepted(
         self, retrieving: Retrieving, fires: Fires, answers: Sequence[Trajectory]
     ) -> list[bool]:
         """Return for each answer whether a draft with the label was accepted unchecked."""
         found = dict.fromkeys((each.question for each in answers), False)
-        for each in await self.label_drafts(retrieving, fires, answers):
-            if each.has_label and not fires(each.draft):
+        for each in await self.label_drafts(self.label, retrieving, fires, answers):
+            if each.has(self.label) and not fires(each.draft):
                 found[each.question] = True
         return list(found.values())
 
-    async def _beneficial(
+    async def _compared(
         self, retrieving: Retrieving, fires: Fires, answers: Sequence[Trajectory]
     ) -> list[LabelledDraft]:
-        """Compare each answer with the one that decides otherwise at a sentence.
-
-        The text before the sentence is the same, and the policy decides after it.
-        """
+        """Compare each answer with the one that decides otherwise at a sentence."""
         drafts = [(each, draft) for each in answers for draft in each.drafts]
         starts = [
             (
@@ -71,6 +86,6 @@ class Labeller:
         for (each, draft), other in zip(drafts, others, strict=True):
             retrieved = each.plan >> draft.sentence & 1
             with_it, without = (each, other) if retrieved else (other, each)
-            better = (with_it.quality or 0.0) > (without.quality or 0.0)
-            labelled.append(LabelledDraft(each.question, draft, better))
+            gain = (with_it.quality or 0.0) - (without.quality or 0.0)
+            labelled.append(LabelledDraft(each.question, draft, draft.wrong, gain))
         return labelled

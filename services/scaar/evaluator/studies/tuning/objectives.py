@@ -39,8 +39,11 @@ class Objective(Protocol):
         """
         ...
 
-    def cost(self, candidate: Candidate, searches: float) -> float:
-        """Return what is preferred if it is lower."""
+    def cost(self, candidate: Candidate, spent: float) -> float:
+        """Return what is preferred if it is lower.
+
+        ``spent`` are the searches per question, or with a latency weight the seconds.
+        """
         ...
 
 
@@ -62,14 +65,14 @@ class SearchBudget:
             known, key=lambda each: (abs(known[each] - self.searches), known[each]), default=None
         )
 
-    def cost(self, candidate: Candidate, searches: float) -> float:
+    def cost(self, candidate: Candidate, spent: float) -> float:
         """Return the complexity of the candidate."""
         return candidate.complexity
 
 
 @dataclass(frozen=True, slots=True)
 class MaxRisk:
-    """A share of answers with a wrong draft accepted unchecked; fewer searches are preferred."""
+    """A share of answers with a wrong draft accepted unchecked; the least cost is preferred."""
 
     risk: float
     losses: Losses
@@ -86,9 +89,9 @@ class MaxRisk:
         within = {theta: value for theta, value in known.items() if value <= self.risk}
         return max(within, key=lambda each: (within[each], -each if rising else each), default=None)
 
-    def cost(self, candidate: Candidate, searches: float) -> float:
-        """Return the searches per question."""
-        return searches
+    def cost(self, candidate: Candidate, spent: float) -> float:
+        """Return what is spent per question."""
+        return spent
 
 
 async def bisected(

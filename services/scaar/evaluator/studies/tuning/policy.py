@@ -47,5 +47,5 @@ def theta_of(trigger: str, value: float) -> float | None:
 
 
 def _learned(parameters: LearnedTrigger, draft: JudgedDraft) -> float:
-    found = learned.probability(parameters, draft.signals)
+    found = learned.learned_value(parameters, draft.signals)
     return ALWAYS if found is None else found

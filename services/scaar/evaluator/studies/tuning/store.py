@@ -1,7 +1,7 @@
 """The trajectories of a tuning, in the database of its folder."""
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from scaar.evaluator.store.database.studies import StudyStore, open_study
 from scaar.evaluator.store.folder import TUNE
 from scaar.evaluator.store.record_json import RecordJson
 from scaar.evaluator.store.studies import Part, Study, find_study, read_study
-from scaar.evaluator.studies.tuning.records import Trajectory, TunedQuestion
+from scaar.evaluator.studies.tuning.records import TimedAnswer, Trajectory, TunedQuestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,8 @@ class TuningRun:
 
 TUNING = Study(TUNE, "tuning", RecordJson(TuningRun), (), may_differ=(), field="--work")
 _TRAJECTORY = RecordJson(Trajectory)
+_TIMES = "times of "
+"""The prefix of the names of the parts with timed answers, before that of the policy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class TrajectoryStore:
 
     store: StudyStore
     known: tuple[Trajectory, ...]
+    timed: Mapping[str, tuple[TimedAnswer, ...]]
+    """The timed answers of earlier runs by policy."""
     gather_s: float = 0.25
 
     async def add(self, records: Sequence[Trajectory], /) -> None:
@@ -52,6 +56,14 @@ class TrajectoryStore:
             parts[f"{each.plan} {each.retrieving}"].append(each)
         for name, some in parts.items():
             await self.store.part(Part(name, _TRAJECTORY)).add(some)
+
+    async def add_timed(self, policy: str, answer: TimedAnswer) -> None:
+        """Store a timed answer.
+
+        Raises:
+            ScaarError: it cannot be stored; earlier ones are stored.
+        """
+        await self.store.part(_times_of(policy)).add((answer,))
 
 
 def check_tuning_folder(folder: Path) -> None:
@@ -76,10 +88,21 @@ async def open_tuning(
     """
     named = [replace(each.question, id=each.key) for each in questions]
     async with open_study(folder, TUNING, run, named) as store:
-        found = read_study(folder, TUNING).found
-        known = tuple(
+        stored = read_study(folder, TUNING)
+        known = (
             _TRAJECTORY.read(text.encode(), f"a trajectory of {folder}")
-            for part in found.values()
+            for name, part in stored.found.items()
+            if not name.startswith(_TIMES)
             for text in part.values()
         )
-        yield TrajectoryStore(store, known)
+        timed = {
+            policy: tuple(stored.records(_times_of(policy)).values())
+            for name in stored.found
+            if (policy := name.removeprefix(_TIMES)) != name
+        }
+        # Those of earlier versions are made again.
+        yield TrajectoryStore(store, tuple(each for each in known if each.usage), timed)
+
+
+def _times_of(policy: str) -> Part[TimedAnswer]:
+    return Part(f"{_TIMES}{policy}", RecordJson(TimedAnswer))

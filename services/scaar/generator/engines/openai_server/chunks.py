@@ -22,6 +22,9 @@ Chunk = Completion | ChatCompletionChunk
 class Delta:
     """A parsed chunk: the text that it adds, and its tokens, if any.
 
+    ``thinking`` is what the model thinks before its answer, if the server separates the two;
+    ``thinking_tokens`` the number of its tokens.
+
     The text of a token is as the server writes the token alone, which may differ from the text in
     its context. Its id is 0 if the server gives none.
     """
@@ -31,6 +34,8 @@ class Delta:
     finish_reason: str | None = None
     prompt_tokens: int | None = None
     generated_tokens: int | None = None
+    thinking: str = ""
+    thinking_tokens: int | None = None
 
 
 def read_chunk(chunk: Chunk, *, top_tokens: int) -> Delta:
@@ -41,11 +46,16 @@ def read_chunk(chunk: Chunk, *, top_tokens: int) -> Delta:
     """
     try:
         prompt_tokens, generated_tokens = _usage(chunk)
+        thinking_tokens = _thinking_tokens(chunk)
         if not chunk.choices:
             # The last chunk has only usage. A chunk with neither is an error, or empty.
             if chunk.choices is None or (chunk.model_extra or {}).get("message"):
                 raise ValueError("a chunk without choices")
-            return Delta(prompt_tokens=prompt_tokens, generated_tokens=generated_tokens)
+            return Delta(
+                prompt_tokens=prompt_tokens,
+                generated_tokens=generated_tokens,
+                thinking_tokens=thinking_tokens,
+            )
         choice = chunk.choices[0]
         text = choice.text if isinstance(choice, CompletionChoice) else choice.delta.content
         return Delta(
@@ -54,6 +64,8 @@ def read_chunk(chunk: Chunk, *, top_tokens: int) -> Delta:
             finish_reason=choice.finish_reason,
             prompt_tokens=prompt_tokens,
             generated_tokens=generated_tokens,
+            thinking=_thinking(choice),
+            thinking_tokens=thinking_tokens,
         )
     except (AttributeError, IndexError, KeyError, TypeError, UnicodeError) as error:
         raise ValueError(f"a chunk with a wrong field: {type(error).__name__}") from None
@@ -67,6 +79,19 @@ def _usage(chunk: Chunk) -> tuple[int | None, int | None]:
     if isinstance(timings, Mapping) and {"prompt_n", "cache_n"} <= timings.keys():
         return int(timings["prompt_n"]) + int(timings["cache_n"]), None
     return None, None
+
+
+def _thinking(choice: CompletionChoice | ChatChoice) -> str:
+    if isinstance(choice, CompletionChoice):
+        return ""
+    extra = choice.delta.model_extra or {}
+    # vLLM and Ollama: reasoning; SGLang, llama.cpp and LiteLLM: reasoning_content.
+    return str(extra.get("reasoning") or extra.get("reasoning_content") or "")
+
+
+def _thinking_tokens(chunk: Chunk) -> int | None:
+    details = chunk.usage.completion_tokens_details if chunk.usage is not None else None
+    return details.reasoning_tokens if details is not None else None
 
 
 def _tokens(choice: CompletionChoice | ChatChoice, top_tokens: int) -> Sequence[ServedToken]:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from scaar.core.types import ContinuationKind, LogprobKind
 
-DialectName = Literal["openai", "vllm", "sglang", "llama_cpp"]
+DialectName = Literal["generic", "openai", "vllm", "sglang", "llama_cpp"]
 
 
 def _fields(**fields: object) -> Mapping[str, object]:
@@ -22,15 +22,16 @@ def _fields(**fields: object) -> Mapping[str, object]:
 class Dialect:
     """A kind of server.
 
-    ``owner`` is the ``owned_by`` of its models. ``extras`` are added to every request; they disable
-    penalties that the server or the model's settings would apply, since a draft is the model's
-    most likely text. ``continuing`` is added to a chat whose last turn is to be continued; if the
-    server ``echoes``, its first chunk may start with that turn. ``continuous_usage`` are stream
-    options that report usage from the first chunk on.
+    ``owners`` are the ``owned_by`` of its models. ``extras`` are added to every request; they
+    disable penalties that the server or the model's settings would apply, since a draft is the
+    model's most likely text. ``continuing`` is added to a chat whose last turn is to be continued;
+    if the server ``echoes``, its first chunk may start with that turn. ``continuous_usage`` are
+    stream options that report usage from the first chunk on. ``thinking_off`` is added to a chat,
+    so that the model does not think before it answers.
     """
 
     name: DialectName
-    owner: str
+    owners: frozenset[str]
     logprob_kind: LogprobKind
     chat: ContinuationKind
     max_top_tokens: int = 20
@@ -38,53 +39,70 @@ class Dialect:
     extras: Mapping[str, object] = field(default_factory=_fields)
     continuing: Mapping[str, object] = field(default_factory=_fields)
     continuous_usage: Mapping[str, object] = field(default_factory=_fields)
+    thinking_off: Mapping[str, object] = field(default_factory=_fields)
     echoes: bool = False
 
 
+# Templates ignore the names that they do not know.
+_TEMPLATE_OFF = _fields(chat_template_kwargs={"enable_thinking": False, "thinking": False})
+
+GENERIC = Dialect(
+    "generic",
+    owners=frozenset(),
+    logprob_kind=LogprobKind.UNKNOWN,
+    chat=ContinuationKind.RESTATED,
+    max_top_tokens=5,
+    thinking_off=_fields(reasoning_effort="none"),
+)
+"""Servers that name no known owner: only fields of the API, and those that all servers know."""
 OPENAI = Dialect(
     "openai",
-    owner="",
+    owners=frozenset({"openai", "openai-internal", "system"}),
     # OpenAI does not document it.
     logprob_kind=LogprobKind.UNKNOWN,
     chat=ContinuationKind.RESTATED,
     max_top_tokens=5,
     max_tokens_of_chat="max_completion_tokens",
+    thinking_off=_fields(reasoning_effort="none"),
 )
 VLLM = Dialect(
     "vllm",
-    owner="vllm",
+    owners=frozenset({"vllm"}),
     # Unless the server was started with --logprobs-mode processed_logprobs.
     logprob_kind=LogprobKind.RAW,
     chat=ContinuationKind.NATIVE,
     extras=_fields(repetition_penalty=1.0),
     continuing=_fields(add_generation_prompt=False, continue_final_message=True),
     continuous_usage=_fields(continuous_usage_stats=True),
+    thinking_off=_TEMPLATE_OFF,
 )
 SGLANG = Dialect(
     "sglang",
-    owner="sglang",
+    owners=frozenset({"sglang"}),
     logprob_kind=LogprobKind.PROCESSED,
     chat=ContinuationKind.NATIVE,
     extras=_fields(repetition_penalty=1.0),
     continuing=_fields(add_generation_prompt=False, continue_final_message=True),
     continuous_usage=_fields(continuous_usage_stats=True),
+    thinking_off=_TEMPLATE_OFF,
 )
 LLAMA_CPP = Dialect(
     "llama_cpp",
-    owner="llamacpp",
+    owners=frozenset({"llamacpp"}),
     logprob_kind=LogprobKind.RAW,
     # It continues a last turn of the assistant by default; since 2026 it repeats that turn in its
     # answer.
     chat=ContinuationKind.NATIVE,
     echoes=True,
+    thinking_off=_TEMPLATE_OFF,
     extras=_fields(repeat_penalty=1.0, cache_prompt=True, timings_per_token=True),
 )
 
 DIALECTS: Mapping[str, Dialect] = MappingProxyType(
-    {dialect.name: dialect for dialect in (OPENAI, VLLM, SGLANG, LLAMA_CPP)}
+    {dialect.name: dialect for dialect in (GENERIC, OPENAI, VLLM, SGLANG, LLAMA_CPP)}
 )
 
 
 def dialect_of(owner: str) -> Dialect:
-    """Return the dialect of the owner of a server's models; OpenAI's if the owner is unknown."""
-    return next((each for each in DIALECTS.values() if each.owner and each.owner == owner), OPENAI)
+    """Return the dialect of the owner of a server's models; the generic one for any other owner."""
+    return next((each for each in DIALECTS.values() if owner in each.owners), GENERIC)

@@ -86,7 +86,7 @@ def _refusal(error: APIError, status: int, server: str) -> ScaarError:
             description = f"{description}: check SCAAR_GENERATOR_API_KEY"
             return CapabilityMissing(description, server=server)
         case 404:
-            description = f"{description}: it has no such model, or does not serve this API"
+            description = f"{description}{_path(error)}: it has no such model, or no such path"
             return NotFound(description, detail=detail, server=server)
         case 405 | 501:
             description = f"{description}: it does not serve this API"
@@ -116,7 +116,9 @@ def _room(message: str) -> int:
 
 def _message(error: APIError) -> str:
     """Return the server's error message, for parsing only."""
-    message = error.body.get("message") if isinstance(error.body, Mapping) else error.body
+    message = error.body
+    if isinstance(message, Mapping):
+        message = message.get("message") or message.get("detail")
     return message[:2000] if isinstance(message, str) else ""
 
 
@@ -136,6 +138,14 @@ def _code(error: OpenAIError) -> str:
     code, kind, field = (_name(getattr(error, name, None)) for name in ("code", "type", "param"))
     names = [name for name in (code or kind, field) if name]
     return f" ({': '.join(names)})" if names else ""
+
+
+def _path(error: APIError) -> str:
+    """Return the path of the request, with the setting that selects the other API."""
+    path = error.request.url.path
+    chats = "; for a server that only chats, set SCAAR_GENERATOR_OPENAI_API=chat"
+    completes = path.endswith("/completions") and not path.endswith("/chat/completions")
+    return f" for {path[:100]}{chats if completes else ''}"
 
 
 def _name(value: object) -> str:

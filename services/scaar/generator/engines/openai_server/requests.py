@@ -102,6 +102,8 @@ class OpenAiCalls:
         extras = {dialect.max_tokens_of_chat: request.max_tokens, **dialect.extras}
         if request.prefix and dialect.chat is ContinuationKind.NATIVE:
             extras |= dialect.continuing
+        if served.thinking_off:
+            extras |= dialect.thinking_off
         if served.logprobs:
             extras |= {"logprobs": True, "top_logprobs": top}
         return await self._client.chat.completions.create(

@@ -15,42 +15,56 @@ DEFAULT_CONTEXT = 4096
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model of a server. ``logprobs`` is true if it was seen to give log-probabilities."""
+    """A model of a server.
+
+    ``logprobs`` is true if it was seen to give log-probabilities, ``thinking_off`` if it accepts a
+    request not to think, and ``thinks`` if it thinks all the same. ``listed`` are the names of the
+    server's models, if the model is not among them.
+    """
 
     model: str
     dialect: Dialect
     max_total_tokens: int
+    listed: tuple[str, ...] = ()
     logprobs: bool = False
+    thinking_off: bool = False
+    thinks: bool = False
 
 
 def select_model(models: Sequence[Model], settings: GeneratorSettings, server: str) -> ServedModel:
-    """Return the model that the settings name, else the only one.
+    """Return the model that the settings name, listed or not, else the only one.
 
     Raises:
-        NotFound: the server does not serve the model, or serves several and none is named.
+        NotFound: the server serves several models, or none, and the settings name none.
     """
     dialect = _dialect(models, settings)
     # llama.cpp serves its model under any name.
     wanted = None if dialect.name == "llama_cpp" else settings.model
     found = [model for model in models if wanted is None or model.id == wanted]
-    if len(found) != 1 and (models or settings.model is None):
-        names = ", ".join(sorted(model.id for model in models)[:20]) or "none"
-        which = f"no model {wanted}" if wanted else "no model, or several"
-        description = f"{server} serves {which}; set SCAAR_GENERATOR_MODEL to one of: {names}"
-        raise NotFound(description, server=server)
+    names = tuple(sorted(model.id for model in models))
+    if len(found) != 1 and settings.model is None:
+        raise unserved("no model, or several", names, server)
     model = found[0] if found else None
     context = _context(model) if model is not None else None
     return ServedModel(
         model=model.id if model is not None else str(settings.model),
         dialect=dialect,
         max_total_tokens=settings.max_total_tokens or context or DEFAULT_CONTEXT,
+        listed=() if found else names,
     )
+
+
+def unserved(which: str, names: Sequence[str], server: str, *, detail: str = "") -> NotFound:
+    """Return the error of a server that serves other models than the one that is wanted."""
+    listed = ", ".join(names[:20]) or "none"
+    description = f"{server} serves {which}; set SCAAR_GENERATOR_MODEL to one of: {listed}"
+    return NotFound(description, detail=detail, server=server)
 
 
 def _dialect(models: Sequence[Model], settings: GeneratorSettings) -> Dialect:
     if settings.dialect != "auto":
         return DIALECTS[settings.dialect]
-    return dialect_of(str(models[0].owned_by)) if models else DIALECTS["openai"]
+    return dialect_of(str(models[0].owned_by)) if models else DIALECTS["generic"]
 
 
 def _context(model: Model) -> int | None:

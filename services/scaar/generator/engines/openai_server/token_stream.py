@@ -16,7 +16,7 @@ class OpenAiTokenStream:
     """The tokens of one generation. ``finished`` is set with the last token.
 
     Token counts are those of the server if it reports them; otherwise the reported tokens are
-    counted, and prompt tokens are 0.
+    counted, and the number of prompt tokens is unknown.
     """
 
     def __init__(self, request: GenerateRequest, *, restated: bool, echoed: bool) -> None:
@@ -31,7 +31,8 @@ class OpenAiTokenStream:
         self._text = ServedText(request.stop)
         self._tokens = 0
         self._counted: int | None = None
-        self.prompt_tokens = 0
+        self._thinking = 0
+        self.prompt_tokens: int | None = None
         self.finished: FinishReason | None = None
 
     def feed(self, delta: Delta) -> list[Token]:
@@ -62,13 +63,17 @@ class OpenAiTokenStream:
     def end(self) -> GenerationEnd:
         """Return the end of the generation, once ``finished``."""
         assert self.finished is not None
-        count = self._tokens if self._counted is None else self._counted
-        return GenerationEnd(self.finished, self.prompt_tokens, count)
+        count = self._tokens if self._counted is None else self._counted - self._thinking
+        return GenerationEnd(
+            self.finished, self.prompt_tokens, max(0, count), thinking_tokens=self._thinking
+        )
 
     def _count(self, delta: Delta) -> None:
         self._tokens += len(delta.tokens) or bool(delta.text)
         if delta.prompt_tokens is not None:
             self.prompt_tokens = delta.prompt_tokens
+        if delta.thinking_tokens is not None:
+            self._thinking = delta.thinking_tokens
         if delta.generated_tokens is not None:
             self._counted = delta.generated_tokens
 

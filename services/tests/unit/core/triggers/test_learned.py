@@ -14,7 +14,7 @@ from scaar.core.policies.requirements import capabilities, judging_evidence, nee
 from scaar.core.signals import signals_of
 from scaar.core.text.words import split_words
 from scaar.core.triggers import TRIGGERS, Judgement
-from scaar.core.triggers.learned import learned_rule, probability
+from scaar.core.triggers.learned import learned_rule, learned_value
 from scaar.core.types import (
     Capability,
     EvidenceKind,
@@ -60,7 +60,7 @@ def test_the_value_is_the_logistic_function_of_the_standardised_signals(
 ) -> None:
     logit = 0.25 + 2.0 * (max(surprisals) - 1.0) / 0.5 - (len(surprisals) - 2.0) / 4.0
     expected = 1.0 / (1.0 + math.exp(-logit))
-    assert probability(LEARNED, signals_of(evidence(*surprisals))) == pytest.approx(expected)
+    assert learned_value(LEARNED, signals_of(evidence(*surprisals))) == pytest.approx(expected)
     found = judged(evidence(*surprisals))
     assert found.score == pytest.approx(expected)
     assert (found.trigger is not None) == (expected > 0.5)
@@ -69,7 +69,20 @@ def test_the_value_is_the_logistic_function_of_the_standardised_signals(
 @pytest.mark.parametrize(("coefficient", "expected"), [(1e6, 1.0), (-1e6, 0.0)])
 def test_no_logit_is_too_large(coefficient: float, expected: float) -> None:
     extreme = replace(LEARNED, coefficients=(coefficient, 0.0))
-    assert probability(extreme, signals_of(evidence(100.0))) == expected
+    assert learned_value(extreme, signals_of(evidence(100.0))) == expected
+
+
+@pytest.mark.parametrize(("harm", "expected"), [(-50.0, 0.75), (0.0, 0.5), (50.0, 0.25)])
+def test_a_model_of_harm_makes_the_value_half_of_one_plus_the_expected_benefit(
+    harm: float, expected: float
+) -> None:
+    even = replace(LEARNED, coefficients=(0.0, 0.0), intercept=0.0)
+    compared = replace(even, harm_coefficients=(0.0, 0.0), harm_intercept=harm)
+    assert learned_value(compared, signals_of(evidence(1.0))) == pytest.approx(expected)
+    found = learned_rule(compared).judge(
+        evidence(0.1, 3.0), replace(effective_policy(request(), SCRIPTED_MODEL), theta=0.5)
+    )
+    assert (found.trigger is not None) == (expected > 0.5)
 
 
 def test_the_trigger_is_the_least_probable_word() -> None:
@@ -129,6 +142,9 @@ def test_parameters_of_another_trigger_are_refused() -> None:
         (replace(LEARNED, means=(1.0,)), "means"),
         (replace(LEARNED, scales=(1.0, 0.0)), "scales"),
         (replace(LEARNED, coefficients=(1.0, 2.0, 3.0)), "coefficients"),
+        (replace(LEARNED, harm_coefficients=(1.0,), harm_intercept=0.0), "harm_coefficients"),
+        (replace(LEARNED, harm_coefficients=(1.0, 2.0)), "harm_intercept"),
+        (replace(LEARNED, harm_intercept=1.0), "harm_intercept"),
     ],
 )
 def test_wrong_parameters_are_named(wrong: LearnedTrigger, field: str) -> None:

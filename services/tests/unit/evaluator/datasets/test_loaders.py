@@ -1,6 +1,7 @@
 """Every data set is read from its official layout, of which a fixture has ten invented rows."""
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,10 @@ def opened(name: str, file: str) -> DataSet:
         ("mmlu", "mmlu", 10),
         ("mmlu", "mmlu/invented_history_test.csv", 5),
         ("mmlu", "mmlu.jsonl", 10),
+        ("musique", "musique.jsonl", 10),
+        ("bamboogle", "bamboogle.csv", 10),
+        ("retrievalqa", "retrievalqa.jsonl", 10),
+        ("flashrag", "flashrag.jsonl", 10),
         ("jsonl", "jsonl.jsonl", 10),
     ],
 )
@@ -152,6 +157,86 @@ def test_mmlu_as_json_lines_is_the_same_questions() -> None:
         return [(each.question, each.answers, each.labels) for each in questions]
 
     assert ask("mmlu.jsonl") == ask("mmlu")
+
+
+def test_musique_accepts_aliases_and_leaves_out_the_unanswerable_copy_of_a_question() -> None:
+    dataset = opened("musique", "musique.jsonl")
+    first = dataset.questions[0]
+    assert (first.id, first.labels) == ("2hop__1000_2000", (("type", "2hop"),))
+    assert first.answers == ("Ostermoor", "Town of Ostermoor")
+    assert [support.rpartition(" ")[0] for support in first.supports] == [
+        "The Glass Orchard",
+        "Ansa Velder",
+    ]
+    assert dataset.left_out == {"has no answer": 1}
+
+
+def test_retrievalqa_is_labelled_by_its_source_and_by_the_need_of_retrieval(
+    tmp_path: Path,
+) -> None:
+    questions = opened("retrievalqa", "retrievalqa.jsonl").questions
+    assert questions[0].labels == (("source", "realtimeqa"), ("retrieval", "needed"))
+    assert questions[5].labels == (("source", "realtimeqa"), ("retrieval", "not needed"))
+    text = (FIXTURES / "retrievalqa.jsonl").read_text()
+    earlier = tmp_path / "retrievalqa_gpt4.jsonl"
+    earlier.write_text(text.replace('"param_knowledge_answerable"', '"prompt_token_num"'))
+    assert open_dataset("retrievalqa", earlier).questions[0].labels == (("source", "realtimeqa"),)
+
+
+def test_bamboogle_numbers_its_questions_which_have_no_ids() -> None:
+    first = opened("bamboogle", "bamboogle.csv").questions[0]
+    assert (first.id, first.answers) == ("bamboogle-1", ("Ostermoor",))
+    assert first.question == "In which town was the director of The Glass Orchard born?"
+
+
+def test_flashrag_has_supports_choices_by_position_and_leaves_out_what_has_no_answer() -> None:
+    dataset = opened("flashrag", "flashrag.jsonl")
+    first, *_, chosen, counted, judged = dataset.questions
+    assert first == Question(
+        id="dev_0",
+        question="In which town was the director of The Glass Orchard born?",
+        answers=("Ostermoor",),
+        entity="dev_0",
+        labels=(("type", "bridge"), ("level", "easy")),
+        supports=("The Glass Orchard", "Ansa Velder"),
+    )
+    assert chosen.question == "Which town is on the bay? (A) Karsund (B) Quintal Bay (C) Karsund"
+    assert chosen.answers == ("B",)
+    assert (counted.answers, judged.answers) == (("12", "twelve"), ("True",))
+    assert dataset.left_out == {"has no answer": 1}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"golden_answers": "Ann"}, "golden_answers: must be a list, not 'Ann'"),
+        ({"golden_answers": [["Ann"]]}, "golden_answers: must be a list of strings, not of ['Ann"),
+        ({"golden_answers": [" "]}, "golden_answers: must have at least one string that is not"),
+        ({"metadata": []}, None),
+        ({"metadata": "type"}, "metadata: must be an object, not 'type'"),
+        ({"choices": ["one", 2]}, "choices: must be 2 to 26 strings that are not empty, not 2"),
+        (
+            {"choices": ["one", "two"]},
+            "golden_answers: must be positions of choices, 0 to 1, not 'Ann'",
+        ),
+        (
+            {"choices": ["one", "two"], "golden_answers": [2]},
+            "golden_answers: must be positions of choices, 0 to 1, not 2",
+        ),
+    ],
+)
+def test_a_wrong_field_of_flashrags_layout_is_named(
+    change: dict[str, object], expected: str | None, tmp_path: Path
+) -> None:
+    record = {"id": "test_0", "question": "Who?", "golden_answers": ["Ann"], **change}
+    path = tmp_path / "test.jsonl"
+    path.write_text(json.dumps(record))
+    if expected is None:
+        assert open_dataset("flashrag", path).questions
+        return
+    with pytest.raises(InvalidRequest) as caught:
+        open_dataset("flashrag", path)
+    assert caught.value.message.startswith(f"test.jsonl record 1, {expected}")
 
 
 def test_questions_of_ones_own_may_have_entity_labels_supports_and_choices() -> None:

@@ -24,6 +24,10 @@ OF_A_FILE = {
     "triviaqa": "triviaqa.json",
     "popqa": "popqa.tsv",
     "mmlu": "mmlu.jsonl",
+    "musique": "musique.jsonl",
+    "bamboogle": "bamboogle.csv",
+    "retrievalqa": "retrievalqa.jsonl",
+    "flashrag": "flashrag.jsonl",
     "jsonl": "jsonl.jsonl",
 }
 every_file = pytest.mark.parametrize(("name", "file"), OF_A_FILE.items(), ids=OF_A_FILE)
@@ -186,7 +190,7 @@ def test_popqas_rows_have_every_column_and_lists_as_json(tmp_path: Path) -> None
     lines = (FIXTURES / "popqa.tsv").read_text().splitlines()
     path = tmp_path / "popqa.tsv"
     path.write_text(f"{lines[0]}\n{lines[1]}\textra\n")
-    assert refused("popqa", path).startswith("popqa.tsv record 1, id: must be a row of 17 fields")
+    assert refused("popqa", path).startswith("popqa.tsv record 1: must be a row of 17 fields")
     path.write_text(f"{lines[0]}\n" + lines[1].replace('"[""Ostermoor""', '"(""Ostermoor""'))
     assert "possible_answers: must be a JSON list of strings" in refused("popqa", path)
 

@@ -43,6 +43,39 @@ def test_the_first_text_of_a_title_is_kept_and_empty_ones_are_left_out(tmp_path:
     assert (passage.title, passage.text) == ("Etna", "One.")
 
 
+@pytest.mark.parametrize(
+    ("name", "file", "count"), [("musique", "musique.jsonl", 21), ("flashrag", "hotpot.jsonl", 17)]
+)
+def test_passages_of_other_layouts_have_every_support(
+    name: str, file: str, count: int, tmp_path: Path
+) -> None:
+    # The first seven records of FlashRAG's fixture are HotpotQA's, which have paragraphs.
+    lines = (FIXTURES / "flashrag.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "hotpot.jsonl").write_text("".join(lines[:7]))
+    path = FIXTURES / file if (FIXTURES / file).exists() else tmp_path / file
+    passages = list(open_passages(name, path))
+    ids = {passage.id for passage in passages}
+    assert len(ids) == len(passages) == count
+    for question in open_dataset(name, path).questions:
+        assert question.supports
+        assert set(question.supports) <= ids
+
+
+def test_paragraphs_of_musique_with_one_title_are_passages_of_their_own() -> None:
+    texts = [
+        passage.text
+        for passage in open_passages("musique", FIXTURES / "musique.jsonl")
+        if passage.title == "Ansa Velder"
+    ]
+    assert len(texts) == 2
+
+
+def test_retrievalqas_passages_may_be_without_a_title() -> None:
+    passages = list(open_passages("retrievalqa", FIXTURES / "retrievalqa.jsonl"))
+    assert not any(passage_violations(passage) for passage in passages)
+    assert "A text without a title." in {each.text for each in passages if not each.title}
+
+
 def test_iircs_passages_are_its_articles_without_their_markup() -> None:
     passages = list(open_passages("iirc", FIXTURES / "iirc_context_articles.json"))
     assert [(passage.id, passage.text) for passage in passages] == [

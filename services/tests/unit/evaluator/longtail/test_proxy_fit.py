@@ -1,6 +1,5 @@
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from scaar.core.errors import InvalidRequest
@@ -12,7 +11,6 @@ from scaar.evaluator.studies.longtail.proxy_fit import (
     describe_fit,
     fit_proxy,
     most_frequent,
-    regression,
 )
 from scaar.evaluator.studies.longtail.records import Label, Labelling, Parts
 
@@ -64,34 +62,6 @@ def test_the_requested_label_is_learned() -> None:
     )
     message = describe_fit(LABELLING, fitted, Variant.WITHOUT_SEMANTICS)
     assert message["labels by"] == "without_semantics"
-
-
-def test_the_regression_is_at_the_bottom_of_its_loss() -> None:
-    chance = np.random.default_rng(0)
-    features = chance.normal(size=(200, 3)) * (1.0, 5.0, 0.1) + (0.0, 3.0, 1.0)
-    truths = (chance.random(200) < 0.3).astype(float)
-    bias, weights = regression(features, truths)
-    spread = features.std(axis=0)
-
-    def loss(bias: float, weights: np.ndarray) -> float:
-        score = bias + features @ weights
-        likely = np.logaddexp(0, score) - truths * score
-        return float(likely.sum() + 0.5 * np.square(weights * spread).sum())
-
-    found = np.array(weights)
-    for at in range(3):
-        for step in (1e-3, -1e-3):
-            moved = found.copy()
-            moved[at] += step / spread[at]
-            assert loss(bias, moved) > loss(bias, found)
-    assert min(loss(bias + 1e-3, found), loss(bias - 1e-3, found)) > loss(bias, found)
-
-
-def test_a_feature_that_is_always_the_same_weighs_nothing() -> None:
-    features = np.array([[1.0, 2.0, 0.1], [1.0, 3.0, 0.1], [1.0, 2.5, 0.1], [1.0, 9.0, 0.1]])
-    bias, weights = regression(features, np.array([1.0, 0.0, 1.0, 0.0]))
-    assert weights[0] == weights[2] == 0.0
-    assert np.isfinite([bias, *weights]).all()
 
 
 def test_labels_of_one_kind_teach_nothing_and_are_refused() -> None:

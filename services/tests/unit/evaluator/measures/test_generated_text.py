@@ -12,7 +12,7 @@ from scaar.evaluator.measures import MEASURES
 from scaar.evaluator.measures.bleu4 import bleu4_smoothed
 from scaar.evaluator.measures.meteor import _words_of as words_of
 from scaar.evaluator.measures.meteor import meteor_exact_stem
-from scaar.evaluator.measures.rouge1 import rouge1
+from scaar.evaluator.measures.rouge import rouge1, rouge_l
 
 NAMES = tuple(MEASURES)
 SENTENCE = "the cat sat on the mat"
@@ -23,7 +23,7 @@ words = st.lists(st.sampled_from("cat cats mat the on sat red fox".split()), max
 
 
 def test_the_table_joins_those_of_the_core_and_those_of_libraries() -> None:
-    assert (*CORE, "rouge1", "bleu4_smoothed", "meteor_exact_stem") == NAMES
+    assert (*CORE, "rouge1", "rouge_l", "bleu4_smoothed", "meteor_exact_stem") == NAMES
     assert all(MEASURES[name] is CORE[name] for name in CORE)
 
 
@@ -47,6 +47,25 @@ def test_the_table_joins_those_of_the_core_and_those_of_libraries() -> None:
 )
 def test_rouge1_is_worked_out_by_hand(prediction: str, answers: list[str], expected: float) -> None:
     assert rouge1(prediction, answers) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "answers", "expected"),
+    [
+        (SENTENCE, [SENTENCE], 1.0),
+        # The mat, sat on, the cat: a common subsequence of two of six words.
+        ("the mat sat on the cat", [SENTENCE], 4 / 6),
+        # Four of four words in order, of six expected: 2 * (2/3) / (5/3) = 4/5.
+        ("cat sat the mat", ["fox", SENTENCE], 4 / 5),
+        ("fox", [SENTENCE], 0.0),
+        ("", ["fox"], 0.0),
+        ("fox", [], 0.0),
+    ],
+)
+def test_rouge_l_is_worked_out_by_hand(
+    prediction: str, answers: list[str], expected: float
+) -> None:
+    assert rouge_l(prediction, answers) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -120,11 +139,11 @@ def test_words_are_lower_case_and_signs_stand_alone() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 @given(prediction=words, answers=st.lists(words, max_size=3))
-def test_every_measure_is_from_0_to_1_and_the_best_over_the_answers(
+def test_every_measure_is_in_its_range_and_the_best_over_the_answers(
     name: str, prediction: str, answers: list[str]
 ) -> None:
     measure = MEASURES[name]
     score = measure(prediction, answers)
-    assert 0 <= score <= 1
+    assert (-1 if name == "crag" else 0) <= score <= 1
     assert score == max((measure(prediction, [answer]) for answer in answers), default=0.0)
     assert measure("", answers) == measure(" \n", answers) == 0

@@ -22,6 +22,19 @@ def test_policies_that_retrieve_run_without_and_with_the_gate() -> None:
     ]
 
 
+def test_a_router_is_one_setting_whatever_policies_are_compared() -> None:
+    settings = plan_settings(("no_retrieval", "flare"), {})
+    found = with_gates(settings, gates_named(("gece_proxy", "adaptive_rag")))
+    assert [each.label for each in found] == [
+        "no_retrieval",
+        "flare",
+        "flare:gate=gece_proxy",
+        "single_round:gate=adaptive_rag",
+    ]
+    alone = with_gates(plan_settings(("no_retrieval",), {}), gates_named(("adaptive_rag",)))
+    assert [each.label for each in alone] == ["no_retrieval", "single_round:gate=adaptive_rag"]
+
+
 def test_without_a_gate_nothing_changes() -> None:
     settings = plan_settings(("no_retrieval", "flare"), {})
     assert with_gates(settings, ()) == settings
@@ -50,6 +63,7 @@ def test_gates_are_named_with_their_threshold_or_without() -> None:
     [
         (("gece",), "there is no gate 'gece'; known: gece_proxy"),
         (("",), "there is no gate ''"),
+        (("adaptive_rag:0.5",), "adaptive_rag has no threshold: it chooses among policies"),
         (("gece_proxy:",), r"the threshold of gece_proxy must be a number in \(0, 1\], not ''"),
         (("gece_proxy:0",), r"must be a number in \(0, 1\], not '0'"),
         (("gece_proxy:nan",), "not 'nan'"),

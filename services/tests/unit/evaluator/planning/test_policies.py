@@ -1,9 +1,11 @@
 import pytest
 
 from scaar.core.errors import InvalidRequest
+from scaar.core.policies.artefacts import TunedPolicies
 from scaar.core.types import PolicyOverrides, PolicyRequest
 from scaar.evaluator.planning.policies import plan_policies
 from scaar.evaluator.planning.settings import plan_settings
+from scaar.testing.artefacts import artefact_of
 
 NAMES = ("no_retrieval", "single_round", "flare", "scaar")
 GRID = {"theta": (0.3, 0.8), "top_k": (1, 3)}
@@ -24,6 +26,23 @@ def test_what_a_policy_is_given_itself_goes_over_the_grid() -> None:
         "flare:theta=0.5",
         "scaar:theta=0.3",
     ]
+
+
+def test_a_tuned_policy_keeps_its_values_and_goes_by_its_name() -> None:
+    tuned = TunedPolicies([artefact_of("tuned-1.4", settings=PolicyOverrides(theta=0.42))])
+    own = PolicyRequest("tuned-1.4", PolicyOverrides(top_k=5))
+    requests = (PolicyRequest("tuned-1.4"), PolicyRequest("flare"), own)
+    planned = plan_policies(requests, {"theta": (0.3,)}, tuned)
+    assert {each.label: each.policy.overrides for each in planned} == {
+        "tuned-1.4": PolicyOverrides(theta=0.42),
+        "flare:theta=0.3": PolicyOverrides(theta=0.3),
+        "tuned-1.4:top_k=5": PolicyOverrides(theta=0.42, top_k=5),
+    }
+    assert {each.policy.artefact for each in planned} == {"tuned-1.4", ""}
+    with pytest.raises(InvalidRequest, match="known: .*, tuned-1.4"):
+        plan_policies((PolicyRequest("tuned-9"),), {}, tuned)
+    with pytest.raises(InvalidRequest, match=r"grid.theta: 0.42 has no effect on tuned-1.4"):
+        plan_policies(requests[:1], {"theta": (0.42,)}, tuned)
 
 
 @pytest.mark.parametrize(

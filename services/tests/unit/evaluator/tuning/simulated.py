@@ -8,7 +8,12 @@ from scaar.evaluator.records import Question
 from scaar.evaluator.studies.tuning.candidates import Candidate, Label, Retrieving
 from scaar.evaluator.studies.tuning.drafting import PlannedAnswer
 from scaar.evaluator.studies.tuning.folds import fold_of
-from scaar.evaluator.studies.tuning.records import JudgedDraft, Trajectory, TunedQuestion
+from scaar.evaluator.studies.tuning.records import (
+    JudgedDraft,
+    ModelUsage,
+    Trajectory,
+    TunedQuestion,
+)
 from scaar.evaluator.studies.tuning.trajectories import Trajectories
 
 SENTENCES = 3
@@ -17,6 +22,7 @@ POOR_WAY = Retrieving("span_masked", 0.8, ExcludeSeen.NONE, 1)
 """A way of retrieving that never corrects a draft."""
 SUM = Candidate("surprisal_sum", WAY)
 LEARNED = Candidate("learned", WAY, Label.WRONG)
+BENEFIT = Candidate("learned", WAY, Label.BENEFIT)
 
 
 def question(number: int, entity: str) -> TunedQuestion:
@@ -50,9 +56,12 @@ class SimulatedModel:
             wrong = astray or chance.random() < 0.4
             total = abs(chance.gauss(self._separation if wrong else 0.0, 1.0)) + 0.01
             signals = {"surprisal_sum": total, "words": chance.random()}
-            drafts.append(JudgedDraft(sentence, {"surprisal_sum": total}, signals, wrong))
             corrected = work.plan >> sentence & 1 and work.retrieving != POOR_WAY
             astray = astray or (wrong and not corrected)
+            accepted_wrong = wrong and not corrected
+            drafts.append(
+                JudgedDraft(sentence, {"surprisal_sum": total}, signals, wrong, accepted_wrong)
+            )
         return Trajectory(
             question=work.question.key,
             retrieving=work.retrieving.label if work.plan else "",
@@ -60,6 +69,11 @@ class SimulatedModel:
             quality=0.0 if astray else 1.0,
             searches=work.plan.bit_count(),
             drafts=tuple(drafts),
+            usage=ModelUsage(
+                calls=1 + work.plan.bit_count(),
+                tokens_read=100 * work.retrieving.top_k * work.plan.bit_count(),
+                tokens_written=30,
+            ),
         )
 
     async def draft(self, work: Sequence[PlannedAnswer]) -> Sequence[Trajectory]:

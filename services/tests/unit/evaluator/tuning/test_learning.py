@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from scaar.core.triggers.learned import probability
+from scaar.core.triggers.learned import learned_value
 from scaar.evaluator.statistics.regression import RIDGE, fit_logistic
 from scaar.evaluator.studies.tuning.candidates import Label
 from scaar.evaluator.studies.tuning.labels import LabelledDraft, Labeller
@@ -43,25 +45,45 @@ async def wrong_drafts(count: int) -> list[LabelledDraft]:
     """The drafts of a model that never retrieves."""
     trajectories, asked = SimulatedModel().trajectories(), questions(count)
     answers = await trajectories.answers(WAY, never, asked)
-    return await Labeller(trajectories, asked, Label.WRONG).label_drafts(WAY, never, answers)
+    return await Labeller(trajectories, asked, Label.WRONG).label_drafts(
+        Label.WRONG, WAY, never, answers
+    )
 
 
 async def test_a_fit_is_reproducible_and_separates_wrong_drafts() -> None:
     labelled = await wrong_drafts(200)
-    found = fit_learned(labelled, "wrong")
+    found = fit_learned(labelled, Label.WRONG)
     assert found is not None
-    assert found == fit_learned(labelled, "wrong")
+    assert found == fit_learned(labelled, Label.WRONG)
     assert (found.signal_names, found.label) == (("surprisal_sum", "words"), "wrong")
     assert len(found.digest) == 64
-    values = [probability(found, each.draft.signals) or 0.0 for each in labelled]
-    wrong = np.array([each.has_label for each in labelled])
+    values = [learned_value(found, each.draft.signals) or 0.0 for each in labelled]
+    wrong = np.array([each.wrong for each in labelled])
     assert np.array(values)[wrong].mean() > np.array(values)[~wrong].mean() + 0.2
     assert np.mean(values) == pytest.approx(wrong.mean(), abs=0.01)
 
 
+async def test_the_expected_benefit_is_that_of_the_labels_on_average() -> None:
+    trajectories, asked = SimulatedModel().trajectories(), questions(200)
+    labeller = Labeller(trajectories, asked, Label.WRONG)
+    answers = await trajectories.answers(WAY, never, asked)
+    labelled = await labeller.label_drafts(Label.BENEFIT, WAY, never, answers)
+    # Every tenth retrieval for a right draft makes the answer worse.
+    harmed = [
+        replace(each, gain=-1.0) if not each.wrong and at % 10 == 0 else each
+        for at, each in enumerate(labelled)
+    ]
+    for drafts in (labelled, harmed):
+        found = fit_learned(drafts, Label.BENEFIT)
+        assert found is not None
+        values = [learned_value(found, each.draft.signals) or 0.0 for each in drafts]
+        expected = np.mean([np.sign(each.gain or 0.0) for each in drafts])
+        assert 2 * np.mean(values) - 1 == pytest.approx(expected, abs=0.01)
+
+
 async def test_labels_of_one_kind_are_not_fitted() -> None:
     labelled = await wrong_drafts(10)
-    assert fit_learned([each for each in labelled if each.has_label], "wrong") is None
+    assert fit_learned([each for each in labelled if each.wrong], Label.WRONG) is None
 
 
 async def test_a_retrieval_is_a_benefit_if_it_alone_makes_the_answer_right() -> None:
@@ -72,13 +94,13 @@ async def test_a_retrieval_is_a_benefit_if_it_alone_makes_the_answer_right() -> 
         return draft.wrong is True
 
     answers = await trajectories.answers(WAY, perfect, asked)
-    labelled = await labeller.label_drafts(WAY, perfect, answers)
+    labelled = await labeller.label_drafts(Label.BENEFIT, WAY, perfect, answers)
     # With every error corrected, exactly the wrong drafts profit.
-    assert [each.has_label for each in labelled] == [each.draft.wrong for each in labelled]
+    assert [each.has(Label.BENEFIT) for each in labelled] == [each.draft.wrong for each in labelled]
     assert not any(await labeller.accepted(WAY, perfect, answers))
     poor = await trajectories.answers(POOR_WAY, perfect, asked)
-    useless = await labeller.label_drafts(POOR_WAY, perfect, poor)
-    assert not any(each.has_label for each in useless)
+    useless = await labeller.label_drafts(Label.BENEFIT, POOR_WAY, perfect, poor)
+    assert not any(each.has(Label.BENEFIT) for each in useless)
 
 
 async def test_an_answer_with_a_wrong_draft_that_is_accepted_is_a_loss() -> None:

@@ -34,6 +34,22 @@ def test_a_byte_order_mark_and_beirs_id_are_accepted(tmp_path: Path) -> None:
     assert list(corpus) == [Passage("a", "", "x")]
 
 
+@pytest.mark.parametrize(
+    ("contents", "passage"),
+    [
+        (r"\"Etna\"\nEtna is a volcano.\nIt is high.", ("Etna", "Etna is a volcano.\nIt is high.")),
+        (r"Etna\nEtna is a volcano.", ("Etna", "Etna is a volcano.")),
+        (r"\"Weird Al\" Yankovic\nA singer.", ('"Weird Al" Yankovic', "A singer.")),
+        (r"A passage without a title.", ("", "A passage without a title.")),
+    ],
+)
+def test_flashrags_contents_are_a_title_in_the_first_line_and_a_text(
+    contents: str, passage: tuple[str, str], tmp_path: Path
+) -> None:
+    corpus = write(tmp_path, b'{"id": "0", "contents": "%s"}\n' % contents.encode())
+    assert list(corpus) == [Passage("0", *passage)]
+
+
 def test_metadata_is_a_text_or_several_for_each_field(tmp_path: Path) -> None:
     carried = b'{"tenant": "acme", "lang": ["en", "de"], "none": null, "nothing": []}'
     line = b'{"id": "a", "text": "x", "metadata": %s}' % carried
@@ -41,6 +57,14 @@ def test_metadata_is_a_text_or_several_for_each_field(tmp_path: Path) -> None:
     assert list(write(tmp_path, line)) == [Passage("a", "", "x", fields)]
     left_out = CorpusFile(tmp_path / "c.jsonl", metadata=False, declared=())
     assert list(left_out) == [Passage("a", "", "x")]
+
+
+def test_control_characters_and_titles_are_left_out_on_request(tmp_path: Path) -> None:
+    write(tmp_path, b'{"id": "a", "title": "T\\u0019", "text": "x\\u0000y\\tz"}')
+    cleaned = CorpusFile(tmp_path / "c.jsonl", clean=True)
+    assert list(cleaned) == [Passage("a", "T ", "x y\tz")]
+    untitled = CorpusFile(tmp_path / "c.jsonl", clean=True, titles=False)
+    assert list(untitled) == [Passage("a", "", "x y\tz")]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""The record of tuned policies: those of the lab's other models on unseen worlds."""

@@ -1,0 +1,53 @@
+"""``scaar eval fit-skr``: the gate of SKR from answered questions."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from scaar.cli.eval import options
+from scaar.cli.tables import Column, Format, Table, number, print_table
+from scaar.core.distributions import library_required
+from scaar.core.gates.skr import NEIGHBOURS
+from scaar.core.gates.skr_json import skr_to_json
+from scaar.evaluator.store.files import write_whole
+from scaar.evaluator.studies.gates.answered import read_answered
+
+
+def fit_skr(
+    sources: options.AnsweredSources,
+    encoder: options.EncoderFolder,
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="File for the gate.", show_default=False)
+    ],
+    answers: options.AnswerFields = "",
+    neighbours: Annotated[
+        int, typer.Option(metavar="K", min=1, max=1_000, help="Number of neighbours that vote.")
+    ] = NEIGHBOURS,
+    output: Format = None,
+) -> None:
+    """Fit the gate of SKR to questions that were answered without and with retrieval."""
+    answered = [each for source in sources for each in read_answered(source, answers)]
+    with library_required("the encoder of the gate skr", "scorer"):
+        from scaar.encoders.sentence_encoder import SentenceEncoder
+        from scaar.evaluator.studies.gates.skr_fit import describe_skr
+        from scaar.evaluator.studies.gates.skr_fit import fit_skr as fit
+    gate = fit(answered, SentenceEncoder.open(encoder, threads=1), neighbours=neighbours)
+    write_whole(out, skr_to_json(gate, learned_from=describe_skr(answered, gate)))
+    helped = sum(gate.helped)
+    columns = (
+        Column("questions"),
+        Column("helped"),
+        Column("harmed"),
+        Column("unchanged"),
+        Column("threshold", "threshold", number(3)),
+    )
+    row = (len(answered), helped, len(gate.helped) - helped, gate.unchanged, gate.threshold)
+    print_table(Table(columns, [row]), output)
+    err = Console(stderr=True, highlight=False)
+    for line in (
+        f"SCAAR_ORCHESTRATOR_GATE_FILE={out}",
+        f"SCAAR_ORCHESTRATOR_GATE_ENCODER={encoder}",
+    ):
+        err.print(line, soft_wrap=True, markup=False)

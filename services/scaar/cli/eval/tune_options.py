@@ -1,0 +1,151 @@
+"""The options of ``scaar tune`` beside those of thresholds, and their values."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scaar.cli.eval.options import names_of
+from scaar.core.errors import InvalidRequest, Violation
+from scaar.evaluator.statistics.cost_units import UNITS
+from scaar.evaluator.studies.tuning.candidates import Label
+
+Triggers = Annotated[
+    str | None,
+    typer.Option(
+        "--trigger",
+        metavar="NAME,...",
+        help="Triggers to choose from. Default: flare, exp_raw, perplexity, surprisal_sum and "
+        "learned, as far as the model serves them.",
+        show_default=False,
+    ),
+]
+Queries = Annotated[
+    str | None,
+    typer.Option(
+        "--query",
+        metavar="NAME,...",
+        help="Query formulations to choose from. Default: current_sentence and span_masked.",
+        show_default=False,
+    ),
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        "--label",
+        metavar="NAME,...",
+        help="What learned triggers predict: wrong (the draft is wrong; lab only) and benefit "
+        "(the expected benefit of a retrieval). Default: both in the lab, elsewhere benefit.",
+        show_default=False,
+    ),
+]
+LatencyWeight = Annotated[
+    float,
+    typer.Option(
+        metavar="W",
+        help="Quality that a second of an answer is worth. Candidates are compared by their "
+        "quality minus W times the seconds of a cost model, which is fitted to timed answers.",
+        show_default="0, time has no effect",
+    ),
+]
+UnitTimes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--unit-time",
+        metavar="NAME=MS",
+        help="Time of a unit in the cost model, in milliseconds, instead of the measured one: "
+        f"{', '.join(UNITS)}. Repeatable; nothing is timed if all are given.",
+        show_default=False,
+    ),
+]
+LearningCurve = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N,...",
+        help="With --budget: also tune on these numbers of questions, and measure each choice on "
+        "the questions of the other folds.",
+        show_default=False,
+    ),
+]
+Drafts = Annotated[
+    Path | None,
+    typer.Option(
+        "--drafts",
+        metavar="FILE",
+        help="File of the labelled drafts of the chosen policy, one JSON object a line: both "
+        "labels, the signals, and the learned scores out of fold.",
+        show_default=False,
+    ),
+]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        metavar="FILE",
+        help="File of the whole report as JSON: candidates, estimates, labels, learning curve.",
+        show_default=False,
+    ),
+]
+
+
+def parse_labels(text: str | None) -> tuple[Label, ...]:
+    """Parse names of labels.
+
+    Raises:
+        InvalidRequest: names every one that is unknown.
+    """
+    names = names_of(text) if text else ()
+    known = ", ".join(Label)
+    wrong = [each for each in names if each not in list(Label)]
+    if wrong:
+        violations = (f"there is no label {each!r}; known: {known}" for each in wrong)
+        raise InvalidRequest([Violation("--label", each) for each in violations])
+    return tuple(dict.fromkeys(map(Label, names)))
+
+
+def parse_unit_times(given: Sequence[str]) -> dict[str, float]:
+    """Parse texts such as ``searches=50``.
+
+    Raises:
+        InvalidRequest: names every text with an unknown unit or an invalid time.
+    """
+    found: dict[str, float] = {}
+    wrong: list[Violation] = []
+    for text in given:
+        name, _, number = text.partition("=")
+        ms = _number(number)
+        if name not in UNITS:
+            wrong.append(
+                Violation("--unit-time", f"there is no unit {name!r}; known: {', '.join(UNITS)}")
+            )
+        elif ms is None:
+            wrong.append(
+                Violation("--unit-time", f"must be {name}=MS with MS of at least 0, not {text}")
+            )
+        else:
+            found[name] = ms
+    if wrong:
+        raise InvalidRequest(wrong)
+    return found
+
+
+def parse_sizes(text: str | None) -> tuple[int, ...]:
+    """Parse numbers of questions.
+
+    Raises:
+        InvalidRequest: one is not a whole number.
+    """
+    names = names_of(text) if text else ()
+    if wrong := [each for each in names if not each.isdecimal()]:
+        raise InvalidRequest.of("--learning-curve", f"must be whole numbers, not {wrong[0]!r}")
+    return tuple(sorted(set(map(int, names))))
+
+
+def _number(text: str) -> float | None:
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if 0 <= found < math.inf else None

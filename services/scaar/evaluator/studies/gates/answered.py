@@ -1,0 +1,144 @@
+"""Questions that a model has answered without retrieval and with one retrieval.
+
+They come from a finished evaluation of ``no_retrieval`` and ``single_round``, or from a file of
+questions whose records contain both answers.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from scaar.core.errors import InvalidRequest
+from scaar.core.policies.no_retrieval import NO_RETRIEVAL
+from scaar.core.policies.single_round import SINGLE_ROUND
+from scaar.core.types import Usage
+from scaar.evaluator.datasets import kind_of
+from scaar.evaluator.datasets.kind import DatasetKind
+from scaar.evaluator.datasets.reader import records_of
+from scaar.evaluator.datasets.records import Record
+from scaar.evaluator.datasets.sample import draw_questions
+from scaar.evaluator.records import Prediction, Question, Score
+from scaar.evaluator.results import Results
+from scaar.evaluator.scoring.scores import measured_in, score_of
+from scaar.evaluator.store.folder import read_results
+
+CORRECT, QUALITY = "exact_match", "f1"
+"""The measure by which questions are labelled, and the one by which answers are compared."""
+FIELDS = ("no_retrieval", "one_retrieval", "cot_no_retrieval")
+"""The fields of a record after the prefix: both answers, and the optional chain of thought."""
+
+_NOTHING = Usage(0, 0, 0, 0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredQuestion:
+    """A question with the scores of its answers without retrieval and with one.
+
+    ``answer`` and ``thoughts`` are the short answer and the chain of thought that the model wrote
+    without passages; ``thoughts`` is empty if it is unknown.
+    """
+
+    dataset: str
+    question: Question
+    without: Mapping[str, float]
+    retrieved: Mapping[str, float]
+    answer: str
+    thoughts: str = ""
+
+    @property
+    def wrong(self) -> bool:
+        """Whether the answer without retrieval is wrong."""
+        return self.without[CORRECT] < 1
+
+    @property
+    def benefit(self) -> int:
+        """1 if retrieval makes a wrong answer right, -1 if it makes a right one wrong, else 0."""
+        return int(self.retrieved[CORRECT] >= 1) - int(not self.wrong)
+
+
+def read_answered(source: str, prefix: str = "") -> tuple[AnsweredQuestion, ...]:
+    """Return the questions of a source: the folder of an evaluation, or ``NAME:FILE``.
+
+    ``prefix`` and an underscore begin the names of the answers' fields in a file, :data:`FIELDS`.
+
+    Raises:
+        InvalidRequest: an answer is missing, or the source cannot be read; names what is wrong.
+        NotFound: the folder contains no evaluation.
+    """
+    name, colon, path = source.partition(":")
+    if not colon:
+        return _of_results(read_results(Path(source)))
+    if not prefix:
+        raise InvalidRequest.of("--answers", f"is required for {source}: the prefix of its fields")
+    return _of_file(name, path, prefix)
+
+
+def _of_results(results: Results) -> tuple[AnsweredQuestion, ...]:
+    settings = {NO_RETRIEVAL.name: "", SINGLE_ROUND.name: ""}
+    for name in settings:
+        labels = [
+            each.label
+            for each in results.evaluation.settings
+            if each.policy.name == name and each.policy.overrides.gate is None
+        ]
+        if len(labels) != 1:
+            text = f"must have one setting of {name} without a gate, not {len(labels)}"
+            raise InvalidRequest.of("SOURCE", text)
+        (settings[name],) = labels
+    if results.missing:
+        text = f"lacks {results.missing} predictions: finish the evaluation first"
+        raise InvalidRequest.of("SOURCE", text)
+    kind = _measured(kind_of(results.evaluation.dataset.name))
+    questions = {each.id: each for each in results.questions}
+    scores: dict[tuple[str, str], tuple[Score, str]] = {}
+    for each in results.predictions:
+        score = score_of(questions[each.question_id], each, kind)
+        scores[each.setting, each.question_id] = score, each.answer
+    found = []
+    for question in results.questions:
+        without, answer = scores[settings[NO_RETRIEVAL.name], question.id]
+        retrieved, _ = scores[settings[SINGLE_ROUND.name], question.id]
+        if not without.failed and not retrieved.failed:
+            name = results.evaluation.dataset.name
+            found.append(AnsweredQuestion(name, question, without.values, retrieved.values, answer))
+    return tuple(found)
+
+
+def _measured(kind: DatasetKind) -> DatasetKind:
+    return measured_in(measured_in(kind, CORRECT), QUALITY)
+
+
+def _of_file(name: str, path: str, prefix: str) -> tuple[AnsweredQuestion, ...]:
+    drawn = draw_questions(name, path, limit=None, seed=None)
+    kind = _measured(drawn.kind)
+    records = {each.identity("id"): each for each in records_of(Path(path))}
+    without, retrieved, thoughts = (f"{prefix}_{each}" for each in FIELDS)
+    found = []
+    for question in drawn.questions:
+        record = records[question.id]
+        scored = _scored(record, question, kind)
+        found.append(
+            AnsweredQuestion(
+                name,
+                question,
+                scored(without),
+                scored(retrieved),
+                record.text(without),
+                record.label(thoughts),
+            )
+        )
+    return tuple(found)
+
+
+def _scored(
+    record: Record, question: Question, kind: DatasetKind
+) -> Callable[[str], Mapping[str, float]]:
+    """Return the function that scores the answer in a field."""
+
+    def scores(field: str) -> Mapping[str, float]:
+        answer = record.text(field)
+        return score_of(
+            question, Prediction("", question.id, answer, answer, _NOTHING), kind
+        ).values
+
+    return scores

@@ -1,0 +1,75 @@
+"""``scaar eval fit-skr``: from answered questions to the file of a gate, and its encoder."""
+
+import asyncio
+import json
+
+import pytest
+
+from scaar.compose import open_gate
+from scaar.core.errors import InvalidRequest
+from scaar.orchestrator.settings import OrchestratorSettings
+from scaar.testing.commands import run_scaar
+
+RIGHT, WRONG = "Ann", "Bob"
+ANSWERS = [(WRONG, RIGHT)] * 4 + [(RIGHT, WRONG)] * 2 + [(WRONG, WRONG)] * 3
+"""The answers without and with retrieval."""
+
+
+@pytest.fixture
+def questions(tmp_path):
+    path = tmp_path / "questions.jsonl"
+    records = [
+        {
+            "id": f"q{at}",
+            "question": f"Who made film {at}?",
+            "answers": [RIGHT],
+            "lm_no_retrieval": without,
+            "lm_one_retrieval": retrieved,
+        }
+        for at, (without, retrieved) in enumerate(ANSWERS)
+    ]
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in records))
+    return path
+
+
+def fit(questions, encoder, *more):
+    source, out = f"jsonl:{questions}", questions.with_name("skr.json")
+    options = ("--encoder", str(encoder), "--out", str(out), *more)
+    return out, run_scaar("eval", "fit-skr", source, *options)
+
+
+def settings(**given):
+    return OrchestratorSettings(**given)
+
+
+def test_the_file_opens_as_a_gate_with_its_encoder(questions, sentence_encoder_folder):
+    out, ran = fit(questions, sentence_encoder_folder, "--answers", "lm")
+    assert ran.status == 0, ran.err
+    assert ran.out.splitlines()[-1] == "| 9 | 4 | 2 | 3 | 0.600 |"
+    assert f"SCAAR_ORCHESTRATOR_GATE_FILE={out}" in ran.err
+    gate = open_gate(settings(gate_file=out, gate_encoder=sentence_encoder_folder))
+    assert gate.helped == (True,) * 4 + (False,) * 2
+    judged = asyncio.run(gate.judge("Who made film 0?", ()))
+    # The five nearest of six: one of the four helped or one of the two harmed is not among them.
+    assert judged.probability in (3 / 5, 4 / 5)
+
+
+def test_a_gate_without_its_encoder_is_refused_by_the_setting(questions, sentence_encoder_folder):
+    out, _ = fit(questions, sentence_encoder_folder, "--answers", "lm")
+    with pytest.raises(InvalidRequest, match="gate_encoder: is required by the gate skr"):
+        open_gate(settings(gate_file=out))
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ((), "--answers: is required for jsonl:"),
+        (("--answers", "other"), "other_no_retrieval"),
+        (("--answers", "lm", "--neighbours", "7"), "must have 7 labelled questions"),
+    ],
+)
+def test_what_is_missing_is_named(questions, sentence_encoder_folder, more, message):
+    out, ran = fit(questions, sentence_encoder_folder, *more)
+    assert ran.status != 0
+    assert message in ran.err
+    assert not out.exists()
