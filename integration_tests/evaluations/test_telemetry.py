@@ -19,8 +19,7 @@ from scaar.core.evaluations import EvaluationState
 from scaar.core.loop.loop import Ports
 from scaar.core.ports import Answerer, Evaluator
 from scaar.core.types import GenerateRequest, Passage, PolicyRequest
-from scaar.evaluator.service.observers import EvaluationHooks
-from scaar.evaluator.service.setup import open_evaluator
+from scaar.evaluator.service.setup import EvaluationHooks, open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.runtime.settings import ServiceSettings

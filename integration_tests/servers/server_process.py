@@ -73,6 +73,7 @@ class ServerProcess:
         answers: Callable[[], bool],
         as_nobody: bool = False,
         environment: Mapping[str, str] | None = None,
+        within_s: float = _START_S,
     ) -> None:
         """Start the command and wait until it answers.
 
@@ -82,7 +83,7 @@ class ServerProcess:
         """
         user = other_than_root(self._log) if as_nobody else None
         self._process = self._run(command, user, environment or {})
-        until = time.monotonic() + _START_S
+        until = time.monotonic() + within_s
         while self._process.poll() is None and time.monotonic() < until:
             if answers():
                 return

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
     from scaar.evaluator.execution.scorers import Answerers
     from scaar.evaluator.service.evaluator import HostedEvaluator
-    from scaar.evaluator.service.observers import EvaluationHooks
+    from scaar.evaluator.service.setup import EvaluationHooks
     from scaar.evaluator.settings import EvaluatorSettings
     from scaar.evaluator.studies.longtail.gradients import GradientModel
     from scaar.retriever.factory import Engine
@@ -609,7 +609,7 @@ async def open_hosted_evaluator(
 
     ``exclusive`` says that no other process runs evaluations of the database.
     """
-    from scaar.evaluator.service.observers import NO_HOOKS
+    from scaar.evaluator.service.setup import NO_HOOKS
     from scaar.evaluator.service.setup import open_evaluator as open_service
 
     async with (

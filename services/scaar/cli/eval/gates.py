@@ -27,7 +27,7 @@ def gates(
     ] = REPEATS,
     output: Format = None,
 ) -> None:
-    """Train gates on answered questions, and compare them on questions that they have not seen.
+    """Train gates on answered questions, and compare them on others.
 
     No model is called. Gates are compared by repeated nested cross-validation and, with several
     sources, from each data set to each other one.

@@ -233,7 +233,7 @@ async def _scorers(
 def _report(results: QueryResults, out: Path, reference: str, output: TableFormat | None) -> None:
     # Only commands that need statistics load numpy.
     from scaar.evaluator.report.model import interval_text, value_text
-    from scaar.evaluator.studies.queries.writer import write_query_report
+    from scaar.evaluator.studies.queries.report import write_query_report
 
     report = write_query_report(results, out, reference=reference)
     table = next(each for each in report.tables() if each.name == "by_answer")

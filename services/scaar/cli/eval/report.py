@@ -13,7 +13,7 @@ from scaar.cli.eval.service import call_evaluator
 from scaar.core.errors import InvalidRequest
 from scaar.core.evaluations import ReportFormat
 from scaar.core.ports import Evaluator
-from scaar.evaluator.report.options import ReportOptions
+from scaar.evaluator.report.model import ReportOptions
 from scaar.evaluator.scoring.scores import scores_of
 from scaar.evaluator.statistics import RESAMPLES
 from scaar.evaluator.store.folder import read_results

@@ -27,7 +27,10 @@ def fit_skr(
     ] = NEIGHBOURS,
     output: Format = None,
 ) -> None:
-    """Fit the gate of SKR to questions that were answered without and with retrieval."""
+    """Fit the gate of SKR to answered questions.
+
+    They were answered without retrieval and with one retrieval.
+    """
     answered = [each for source in sources for each in read_answered(source, answers)]
     with library_required("the encoder of the gate skr", "scorer"):
         from scaar.encoders.sentence_encoder import SentenceEncoder

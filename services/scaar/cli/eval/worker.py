@@ -143,8 +143,7 @@ async def _open_execution(
     settings: EvaluatorSettings, database: str, metrics: "ProcessMetrics | None"
 ) -> AsyncIterator["ShardSequence"]:
     """Open a child's execution: channels and connections cannot be forked, metrics can."""
-    from scaar.evaluator.service.observers import EvaluationHooks
-    from scaar.evaluator.service.setup import execution_of
+    from scaar.evaluator.service.setup import EvaluationHooks, execution_of
     from scaar.evaluator.store.database.migration import open_checked_database
 
     observer = metrics.observer if metrics else None

@@ -103,12 +103,26 @@ def _print_form_questions(form: str, seed: int, *, count: int, split: Split | No
 
 
 @app.command("passages")
-def passages(seed: Seed = LAB_SEED) -> None:
+def passages(
+    seed: Seed = LAB_SEED,
+    variant: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="none; distractors (adds passages about similar names), no_answer (without the "
+            "passages about tail films) or false (with the values of other films).",
+        ),
+    ] = "none",
+) -> None:
     """Print the passages, in the layout of `scaar index build`."""
     with lab_required("scaar lab"):
-        from scaar.lab.passages import passages_of
+        from scaar.lab.variants import Variant, varied_passages
         from scaar.lab.world import build_world
-    print_json_lines(asdict(passage) for passage in passages_of(build_world(seed)))
+    if variant not in list(Variant):
+        known = ", ".join(Variant)
+        raise InvalidRequest.of("--variant", f"there is no variant {variant!r}; known: {known}")
+    varied = varied_passages(build_world(seed), Variant(variant))
+    print_json_lines(asdict(passage) for passage in varied)
 
 
 def _films(of: "World") -> Iterator[dict[str, object]]:

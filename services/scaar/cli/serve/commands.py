@@ -195,7 +195,7 @@ async def _open_servicer(
                 answerer = telemetry.watched(loop, resolve=loop.resolve)
                 yield OrchestratorServicer(answerer, catalog)
         case ServiceName.EVALUATOR:
-            from scaar.evaluator.service.observers import EvaluationHooks
+            from scaar.evaluator.service.setup import EvaluationHooks
             from scaar.evaluator.settings import EvaluatorSettings
 
             assert isinstance(settings, EvaluatorSettings)

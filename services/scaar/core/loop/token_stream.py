@@ -235,7 +235,7 @@ class TokenStream:
                 self._context = list(event.tokens)
             case GenerationEnd():
                 self._end = event
-                self._prompt_tokens = event.prompt_tokens
+                self._prompt_tokens = event.prompt_tokens or None
                 self._generated_tokens = event.generated_tokens
                 self._thinking_tokens = event.thinking_tokens
             case Token():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from scaar.core.errors import InvalidRequest
 from scaar.core.types import EffectivePolicy
-from scaar.evaluator.report.options import ReportOptions
+from scaar.evaluator.report.model import ReportOptions
 from scaar.evaluator.results import Evaluation, Results
 from scaar.evaluator.scoring.scores import scores_of
 from scaar.evaluator.splits import split_questions

@@ -14,8 +14,7 @@ from scaar.evaluator.report.failures import FailureCount, list_failures
 from scaar.evaluator.report.frontier_figure import draw_frontiers
 from scaar.evaluator.report.listings import list_questions
 from scaar.evaluator.report.matched_budgets import match_retrievals
-from scaar.evaluator.report.model import Report
-from scaar.evaluator.report.options import ReportOptions
+from scaar.evaluator.report.model import Report, ReportOptions
 from scaar.evaluator.report.provenance import counted, describe_comparison, describe_provenance
 from scaar.evaluator.report.retrieval_outcomes import report_support_recall
 from scaar.evaluator.report.summary import summarise

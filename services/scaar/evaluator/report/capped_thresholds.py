@@ -3,7 +3,7 @@
 from scaar.evaluator.report.analysis import Analysis, Statistic
 from scaar.evaluator.report.cells import estimated, number, text
 from scaar.evaluator.report.model import Column, Section, Table
-from scaar.evaluator.statistics.efficiency import share
+from scaar.evaluator.statistics.estimate import share
 from scaar.evaluator.statistics.means import SplitMeans
 from scaar.evaluator.statistics.table import CAPPED_WORDS, JUDGED_WORDS, Floats
 

@@ -1,6 +1,8 @@
-"""The parts of a report, independent of its format: sections of text, tables and figures."""
+"""The options and the parts of a report, independent of its format: text, tables and figures."""
 
 from dataclasses import dataclass
+
+from scaar.evaluator.statistics import RESAMPLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,3 +179,18 @@ def _number(value: float, column: Column) -> str:
     rounded = round(value, decimals) + 0.0
     sign = "+" if column.signed and rounded else ""
     return f"{rounded:{sign},.{decimals}f}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOptions:
+    """Options of the comparison in a report.
+
+    Settings are chosen by ``measure``, and policies are compared in it. None is F1, or the first
+    measure of a data set without F1. ``reference`` is the policy that the others are compared
+    with. None is ``scaar``, else ``flare``, else the last policy.
+    """
+
+    measure: str | None = None
+    reference: str | None = None
+    resamples: int = RESAMPLES
+    seed: int = 0

@@ -6,7 +6,7 @@ from scaar.evaluator.report.analysis import Analysis, Statistic
 from scaar.evaluator.report.cells import estimated, mark_best, measure_title, number, text
 from scaar.evaluator.report.model import Cell, Column, Section, Table
 from scaar.evaluator.report.summary import of_setting_chosen
-from scaar.evaluator.statistics.efficiency import share
+from scaar.evaluator.statistics.estimate import share
 from scaar.evaluator.statistics.means import SplitMeans
 from scaar.evaluator.statistics.table import (
     ALL_SUPPORTS_FOUND,

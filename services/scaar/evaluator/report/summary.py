@@ -13,7 +13,7 @@ from scaar.evaluator.report.cells import (
 )
 from scaar.evaluator.report.listings import policy_listing
 from scaar.evaluator.report.model import Cell, Column, Section, Table
-from scaar.evaluator.statistics.efficiency import s_eff
+from scaar.evaluator.statistics.estimate import s_eff
 from scaar.evaluator.statistics.means import SplitMeans
 from scaar.evaluator.statistics.selection import RETRIEVALS, of_chosen
 from scaar.evaluator.statistics.table import FAILED, MISSING, Floats

@@ -10,8 +10,7 @@ from scaar.evaluator.report.builder import ReportBuilder
 from scaar.evaluator.report.files import scores_csv, to_csv, to_json
 from scaar.evaluator.report.html import to_html
 from scaar.evaluator.report.markdown import to_markdown
-from scaar.evaluator.report.model import Bars, Figure, Report
-from scaar.evaluator.report.options import ReportOptions
+from scaar.evaluator.report.model import Bars, Figure, Report, ReportOptions
 from scaar.evaluator.report.style import FIGURE_STYLE
 from scaar.evaluator.report.svg import bars_svg, figure_svg
 from scaar.evaluator.results import Evaluation

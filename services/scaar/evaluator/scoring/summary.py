@@ -8,8 +8,7 @@ import numpy as np
 from scaar.evaluator.records import Score
 from scaar.evaluator.results import Results
 from scaar.evaluator.scoring.scores import MAIN
-from scaar.evaluator.statistics.efficiency import s_eff
-from scaar.evaluator.statistics.estimate import Estimate, estimate
+from scaar.evaluator.statistics.estimate import Estimate, estimate, s_eff
 from scaar.evaluator.statistics.means import means_of, resampled_means
 from scaar.evaluator.statistics.table import FAILED, MISSING, ScoreTable, TableBuilder
 

@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from scaar.core.errors import InvalidRequest, Violation
@@ -21,7 +21,6 @@ from scaar.evaluator.execution.retries import RetryingAnswerer
 from scaar.evaluator.execution.scorers import NO_CONTROLS, Answerers, Controls
 from scaar.evaluator.service.evaluator import HostedEvaluator
 from scaar.evaluator.service.executor import Executor, ExternalExecutor, open_in_process
-from scaar.evaluator.service.observers import NO_HOOKS, EvaluationHooks
 from scaar.evaluator.service.request_plan import QuestionSources, no_policies
 from scaar.evaluator.service.shard_execution import ShardExecution
 from scaar.evaluator.service.shard_sequence import ShardSequence
@@ -35,6 +34,17 @@ from scaar.evaluator.store.database.shards import release_all
 from scaar.runtime.settings import variable_of
 
 _MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationHooks:
+    """An observer of evaluations, and a wrapper of the answerer; the defaults observe nothing."""
+
+    observer: EvaluationObserver | None = None
+    wrap: Callable[[Answerer], Answerer] = lambda answerer: answerer
+
+
+NO_HOOKS = EvaluationHooks()
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Statistics with intervals, and differences with p-values, also corrected by Holm (1979).
+"""Estimates with intervals, ratios, and differences with p-values, also corrected by Holm (1979).
 
 Percentile bootstrap (Efron, 1979); the p-value is the smallest level whose interval excludes 0,
 with the observed value counted among the samples (Davison and Hinkley, 1997, section 4.2.3).
@@ -79,3 +79,18 @@ def holm(p_values: Sequence[float]) -> list[float]:
         lowest = max(lowest, min(1.0, (len(p_values) - done) * p_values[at]))
         adjusted[at] = lowest
     return adjusted
+
+
+def s_eff(scores: Floats, without_retrieval: Floats, retrievals: Floats) -> Floats:
+    """Return S_eff: 100 times the gain over no retrieval, per retrieval (SCAAR, section 4).
+
+    ``scores`` are in [0, 1], ``retrievals`` per question. The unit is points per retrieval. Not a
+    number without retrievals. S_eff rewards rare triggers, so compare the frontier too.
+    """
+    undefined = np.where(retrievals > 0, retrievals, np.nan)
+    return np.asarray(100 * (scores - without_retrieval) / undefined, dtype=np.float64)
+
+
+def share(part: Floats, whole: Floats) -> Floats:
+    """Return the share of a whole in [0, 1]; not a number if the whole is 0."""
+    return np.asarray(part / np.where(whole > 0, whole, np.nan), dtype=np.float64)

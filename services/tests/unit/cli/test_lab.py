@@ -101,3 +101,8 @@ def test_a_reader_that_closes_the_pipe_early_is_not_an_error() -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
+
+
+def test_an_unknown_variant_is_reported_with_the_known_ones() -> None:
+    with pytest.raises(InvalidRequest, match="--variant: there is no variant 'x'; known: none, di"):
+        CliRunner().invoke(app, ["passages", "--variant", "x"], catch_exceptions=False)

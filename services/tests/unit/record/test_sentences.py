@@ -12,8 +12,7 @@ from record.sentences import (
     matched_sentence,
 )
 from scaar.evaluator.report.analysis import analyse
-from scaar.evaluator.report.model import Cell, Column, Figure, Point, Series, Table
-from scaar.evaluator.report.options import ReportOptions
+from scaar.evaluator.report.model import Cell, Column, Figure, Point, ReportOptions, Series, Table
 from scaar.evaluator.statistics.estimate import Estimate
 
 from ..evaluator.simulated import SETTINGS, draw_questions, draw_scores, evaluation_of, table_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.evaluator.report.analysis import Analysis, analyse_results
-from scaar.evaluator.report.options import ReportOptions
+from scaar.evaluator.report.model import ReportOptions
 from scaar.evaluator.results import Results
 from scaar.evaluator.store.folder import read_results
 from scaar.evaluator.studies.joining.axes import Axis, Value, axes_of

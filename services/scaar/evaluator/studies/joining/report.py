@@ -6,8 +6,7 @@ from pathlib import Path
 
 from scaar.core.errors import InvalidRequest
 from scaar.evaluator.report.cells import measure_title, number, text
-from scaar.evaluator.report.model import Cell, Column, Item, Report, Section, Table
-from scaar.evaluator.report.options import ReportOptions
+from scaar.evaluator.report.model import Cell, Column, Item, Report, ReportOptions, Section, Table
 from scaar.evaluator.report.provenance import QUESTIONS_OF_RECORD, counted
 from scaar.evaluator.report.wins import contests_of, count_wins
 from scaar.evaluator.report.writer import write_files

@@ -16,7 +16,7 @@ class OpenAiTokenStream:
     """The tokens of one generation. ``finished`` is set with the last token.
 
     Token counts are those of the server if it reports them; otherwise the reported tokens are
-    counted, and the number of prompt tokens is unknown.
+    counted, and prompt tokens are 0.
     """
 
     def __init__(self, request: GenerateRequest, *, restated: bool, echoed: bool) -> None:
@@ -32,7 +32,7 @@ class OpenAiTokenStream:
         self._tokens = 0
         self._counted: int | None = None
         self._thinking = 0
-        self.prompt_tokens: int | None = None
+        self.prompt_tokens = 0
         self.finished: FinishReason | None = None
 
     def feed(self, delta: Delta) -> list[Token]:

@@ -7,8 +7,7 @@ from scaar.evaluator.records import Setting
 from scaar.evaluator.report.analysis import Analysis, analyse
 from scaar.evaluator.report.builder import compose
 from scaar.evaluator.report.failures import FailureCount
-from scaar.evaluator.report.model import Cell, Figure, Report, Table
-from scaar.evaluator.report.options import ReportOptions
+from scaar.evaluator.report.model import Cell, Figure, Report, ReportOptions, Table
 from scaar.evaluator.results import LeftOut
 from scaar.evaluator.studies.joining.axes import axes_of
 from scaar.evaluator.studies.joining.evaluations import Joined

@@ -18,10 +18,10 @@ from scaar.evaluator.results import DatasetOrigin
 from scaar.evaluator.studies.queries.drafts import Draft, DraftOrigin
 from scaar.evaluator.studies.queries.formulations import plan_formulations
 from scaar.evaluator.studies.queries.records import QueryEvaluation
+from scaar.evaluator.studies.queries.report import write_query_report
 from scaar.evaluator.studies.queries.retrieval import Ports
 from scaar.evaluator.studies.queries.run import QueryRun, run_queries
 from scaar.evaluator.studies.queries.store import read_queries
-from scaar.evaluator.studies.queries.writer import write_query_report
 from scaar.retriever.factory import open_retriever
 from scaar.retriever.settings import RetrieverSettings
 from scaar.scorer.controls.idf import open_idf_scorer

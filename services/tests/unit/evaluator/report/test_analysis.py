@@ -5,7 +5,7 @@ import pytest
 
 from scaar.core.errors import InvalidRequest
 from scaar.evaluator.report.analysis import Analysis, Statistic, analyse
-from scaar.evaluator.report.options import ReportOptions
+from scaar.evaluator.report.model import ReportOptions
 from scaar.evaluator.results import Grid
 from scaar.evaluator.splits import Split, split_of
 from scaar.evaluator.statistics.estimate import holm

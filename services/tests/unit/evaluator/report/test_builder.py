@@ -11,8 +11,7 @@ from scaar.evaluator.records import Decision, Failure, Prediction, Question, Sco
 from scaar.evaluator.report.analysis import analyse
 from scaar.evaluator.report.builder import compose
 from scaar.evaluator.report.failures import FailureCount
-from scaar.evaluator.report.model import Cell, Figure, Report, Table
-from scaar.evaluator.report.options import ReportOptions
+from scaar.evaluator.report.model import Cell, Figure, Report, ReportOptions, Table
 from scaar.evaluator.scoring.detection import JudgedDraftsBuilder
 
 from ..simulated import (

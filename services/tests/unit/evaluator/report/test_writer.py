@@ -6,7 +6,7 @@ import pytest
 
 from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.evaluator.records import Score
-from scaar.evaluator.report.options import ReportOptions
+from scaar.evaluator.report.model import ReportOptions
 from scaar.evaluator.report.writer import write_report
 
 from ..simulated import (

@@ -14,8 +14,7 @@ from scaar.core.evaluations import EvaluationState
 from scaar.core.observers import EvaluationObserver, ShardEnd
 from scaar.core.ports import Answerer
 from scaar.core.types import AnswerRequest
-from scaar.evaluator.service.observers import EvaluationHooks
-from scaar.evaluator.service.setup import open_evaluator
+from scaar.evaluator.service.setup import EvaluationHooks, open_evaluator
 from scaar.evaluator.service.state_counts import publish_counts
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.evaluator.store.database.migration import open_checked_database

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from scaar.evaluator.statistics.efficiency import s_eff, share
+from scaar.evaluator.statistics.estimate import s_eff, share
 
 
 def test_the_gain_is_in_points_for_a_retrieval() -> None:

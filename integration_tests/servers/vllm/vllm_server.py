@@ -1,0 +1,106 @@
+"""A real vLLM on the CPU with the lab's language model, on loopback.
+
+    python -m integration_tests.servers.vllm.vllm_server
+
+installs vLLM from PyPI into the folder ``.cache`` beside this file, once (6 GB).
+"""
+
+import subprocess
+import urllib.request
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from scaar.lab.models import LAB_LM, model_folder
+
+from ..server_process import ServerProcess, free_port, server_folder
+
+HERE = Path(__file__).resolve().parent
+VENV = HERE / ".cache" / "venv"
+UV = "uv==0.13.9"
+# Ready after a minute or two on two idle cores, and much later on busy ones.
+_START_S = 1500
+_ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "MKL_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    # Threads that are bound to cores spin while other processes hold them.
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "VLLM_HOST_IP": "127.0.0.1",
+    "VLLM_NO_USAGE_STATS": "1",
+}
+_ARGUMENTS = (
+    *("--served-model-name", LAB_LM, "--host", "127.0.0.1", "--dtype", "float32"),
+    *("--max-model-len", "2048", "--max-num-seqs", "16", "--max-num-batched-tokens", "2048"),
+    *("--chat-template", str(HERE / "template.jinja"), "--enforce-eager"),
+)
+
+
+def install() -> None:
+    """Install vLLM, unless the same requirements are installed."""
+    files = (HERE / "requirements.txt", HERE / "overrides.txt")
+    expected = "".join(file.read_text() for file in files)
+    stamp = VENV / "installed.txt"
+    if stamp.is_file() and stamp.read_text() == expected:
+        return
+    print(f"Installing vLLM into {VENV} (6 GB from PyPI)", flush=True)
+    venv.create(VENV, with_pip=True, clear=True)
+    python = str(VENV / "bin" / "python")
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", UV]
+    subprocess.run(pip, check=True)
+    uv = [python, "-m", "uv", "pip", "install", "--quiet", "--python", python]
+    given = ["--requirement", str(files[0]), "--override", str(files[1])]
+    subprocess.run([*uv, *given], check=True)
+    stamp.write_text(expected)
+
+
+class VllmServer:
+    """A server at ``url``; a restart keeps the port."""
+
+    def __init__(self, folder: Path) -> None:
+        self._log = folder.resolve() / "vllm.log"
+        self._port = free_port()
+        self.url = f"http://127.0.0.1:{self._port}"
+        self.process = ServerProcess(self._log, environment=_ENVIRONMENT)
+
+    def start(self, *arguments: str) -> None:
+        """Start the server with these additional arguments, and wait until it is ready."""
+        command = [str(VENV / "bin" / "python"), "-m", "vllm.entrypoints.openai.api_server"]
+        model = ["--model", str(model_folder(LAB_LM)), "--port", str(self._port)]
+        self.process.start(
+            [*command, *model, *_ARGUMENTS, *arguments], answers=self._is_ready, within_s=_START_S
+        )
+
+    def metric(self, name: str) -> float:
+        """Return the sum of a metric over its labels."""
+        with urllib.request.urlopen(f"{self.url}/metrics", timeout=60) as response:
+            lines = response.read().decode().splitlines()
+        found = [line for line in lines if line.startswith(f"vllm:{name}{{")]
+        return sum(float(line.rpartition(" ")[2]) for line in found)
+
+    def _is_ready(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/health", timeout=5) as response:
+                return bool(response.status == 200)
+        except OSError:
+            return False
+
+
+@contextmanager
+def running_vllm() -> Iterator[VllmServer]:
+    """Run a server for the duration of the block."""
+    install()
+    with server_folder(HERE) as folder:
+        server = VllmServer(folder)
+        server.start()
+        try:
+            yield server
+        finally:
+            server.process.kill_with_children()
+
+
+if __name__ == "__main__":
+    install()
+    print(f"vLLM is in {VENV}")
