@@ -18,6 +18,7 @@ from scaar.core.types import (
     Capability,
     GenerateRequest,
     LogprobKind,
+    LogprobsRequest,
     Passage,
     PolicyRequest,
     Token,
@@ -99,6 +100,46 @@ async def test_the_attention_is_that_of_the_onnx_engine(engines) -> None:
     assert mine.tokens == other.tokens
     for one, two in zip(mine.weights, other.weights, strict=True):
         assert one == pytest.approx(two, abs=1e-4)
+
+
+async def test_hidden_states_of_every_layer_are_those_of_the_onnx_engine(engines) -> None:
+    layers = [(await engine.describe_model()).hidden_layers for engine in engines]
+    assert layers == [3, 3]
+    for layer in range(4):
+        request = GenerateRequest(PROMPTS[0], max_tokens=5, hidden_layer=layer)
+        mine, other = [
+            [
+                each.hidden_state
+                async for each in engine.generate(request)
+                if isinstance(each, Token)
+            ]
+            for engine in engines
+        ]
+        assert len(mine) == 5
+        for one, two in zip(mine, other, strict=True):
+            assert one == pytest.approx(two, abs=1e-3)
+
+
+async def test_samples_named_tokens_and_given_texts_are_those_of_the_onnx_engine(engines) -> None:
+    request = GenerateRequest(
+        PROMPTS[1], max_tokens=12, temperature=1.3, seed=5, n=2, named_tokens=(".", "</s>")
+    )
+    mine, other = [
+        [each async for each in engine.generate(request) if isinstance(each, Token)]
+        for engine in engines
+    ]
+    assert [(each.sample, each.text) for each in mine] == [
+        (each.sample, each.text) for each in other
+    ]
+    for one, two in zip(mine, other, strict=True):
+        assert [each.logprob for each in one.named] == pytest.approx(
+            [each.logprob for each in two.named], abs=1e-3
+        )
+    text = LogprobsRequest(PROMPTS[1], " The film was directed by nobody.", top_tokens=2)
+    read, expected = [(await engine.compute_logprobs(text)).tokens for engine in engines]
+    for one, two in zip(read, expected, strict=True):
+        assert (one.text, one.start) == (two.text, two.start)
+        assert one.logprob == pytest.approx(two.logprob, abs=1e-3)
 
 
 async def test_attention_in_chunks_equals_attention_in_one_pass(engines, monkeypatch) -> None:

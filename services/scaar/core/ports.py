@@ -30,6 +30,7 @@ from scaar.core.types import (
     IndexMode,
     IndexResult,
     IndexVerification,
+    LogprobsRequest,
     ModelDescription,
     OrchestratorDescription,
     Passage,
@@ -42,6 +43,7 @@ from scaar.core.types import (
     ScoreRequest,
     SearchRequest,
     SearchResult,
+    TextLogprobs,
 )
 
 
@@ -52,7 +54,8 @@ class Generator(Protocol):
         """Yield the tokens as the model writes them, then one :class:`GenerationEnd`.
 
         An engine that counts the tokens of the prompt yields a :class:`GenerationStart` first.
-        Closing the generator stops the model within one token.
+        Several samples follow one another, each with an end. Closing the generator stops the model
+        within one token.
         """
         ...
 
@@ -61,6 +64,14 @@ class Generator(Protocol):
 
         Raises:
             CapabilityMissing: the engine returns no attention.
+        """
+        ...
+
+    async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
+        """Return the log-probabilities of a given text.
+
+        Raises:
+            CapabilityMissing: the engine returns none for given texts.
         """
         ...
 

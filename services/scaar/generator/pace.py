@@ -11,7 +11,9 @@ from scaar.core.types import (
     Attention,
     GenerateRequest,
     GenerationEvent,
+    LogprobsRequest,
     ModelDescription,
+    TextLogprobs,
     Token,
 )
 
@@ -49,6 +51,9 @@ class PacedGenerator:
 
     async def attend(self, request: AttendRequest) -> Attention:
         return await self._generator.attend(request)
+
+    async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
+        return await self._generator.compute_logprobs(request)
 
     async def describe_model(self) -> ModelDescription:
         return await self._generator.describe_model()

@@ -15,8 +15,10 @@ from scaar.core.types import (
     Attention,
     GenerateRequest,
     GenerationEvent,
+    LogprobsRequest,
     ModelDescription,
     RecommendedSettings,
+    TextLogprobs,
 )
 
 
@@ -69,6 +71,9 @@ class RecommendingGenerator:
 
     async def attend(self, request: AttendRequest) -> Attention:
         return await self._generator.attend(request)
+
+    async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
+        return await self._generator.compute_logprobs(request)
 
     async def describe_model(self) -> ModelDescription:
         model = await self._generator.describe_model()

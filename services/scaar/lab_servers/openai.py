@@ -1,7 +1,8 @@
 """OpenAI-compatible server over the lab's language model, for tests and experiments.
 
 It implements the dialects of vLLM, SGLang, the llama.cpp server and OpenAI, and a generic one, with
-configurable failures. Requests for sampling, penalties or several choices are rejected.
+configurable failures. Requests for penalties, several choices, or sampling from less than the whole
+vocabulary are rejected.
 """
 
 import hmac

@@ -7,9 +7,15 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from scaar.core.ports import Generator
-from scaar.core.types import FinishReason, GenerateRequest, GenerationEnd, Token
+from scaar.core.types import (
+    FinishReason,
+    GenerateRequest,
+    GenerationEnd,
+    LogprobsRequest,
+    Token,
+)
 from scaar.generator.validation import MAX_NEW_TOKENS
-from scaar.lab.vocabulary import EOS, EOS_ID
+from scaar.lab.vocabulary import BOS, BOS_ID, EOS, EOS_ID
 from scaar.lab_servers.openai_failures import Failure
 from scaar.lab_servers.openai_layouts import Layout, ReportedToken
 from scaar.lab_servers.openai_wire import GenerationRequest, Json
@@ -59,6 +65,9 @@ class ChunkStream:
     async def chunks(self) -> AsyncGenerator[Json, None]:
         """Yield a chunk per token, then the finish reason and the usage; failures change that."""
         echo = ""
+        if self._spec.echo:
+            async for chunk in self._echo():
+                yield chunk
         if self._spec.chat:
             yield self._layout.chunk("", (), first=True)
             echo = self._spec.prefix if self._layout.dialect.echoes else ""
@@ -81,6 +90,15 @@ class ChunkStream:
         if self._spec.usage and Failure.NO_USAGE not in self._failures:
             thinking = len(self._thoughts)
             yield self._layout.usage(self._prompt_tokens, self.generated, thinking=thinking)
+
+    async def _echo(self) -> AsyncGenerator[Json, None]:
+        """Yield the prompt's tokens, special ones included, with their log-probabilities."""
+        request = LogprobsRequest("", self._spec.prompt, top_tokens=self._spec.top)
+        found = await self._engine.compute_logprobs(request)
+        for _ in range(found.prompt_tokens):
+            yield self._layout.chunk("", [ReportedToken(BOS, "", Token(BOS_ID, "", 0, 0))])
+        for token in found.tokens:
+            yield self._layout.chunk(token.text, [ReportedToken(token.text, token.text, token)])
 
     async def _deltas(self) -> AsyncGenerator[tuple[str, list[ReportedToken], str | None], None]:
         """Yield text, tokens and finish reason of each chunk."""
@@ -123,6 +141,8 @@ class ChunkStream:
             max_tokens=min(spec.max_tokens - thoughts, MAX_NEW_TOKENS),
             stop=spec.stop,
             top_tokens=spec.top,
+            temperature=spec.temperature,
+            seed=spec.seed,
         )
         places = itertools.count()
         if Failure.REPEATS in self._failures and spec.restated:

@@ -27,6 +27,16 @@ _TYPES: Mapping[int, str] = {
 _OPENAI_TYPES: Mapping[int, str] = {429: "rate_limit_error", 500: "server_error"}
 
 
+_WHOLE: Mapping[DialectName, Mapping[str, float]] = {
+    "generic": {"top_p": 1},
+    "openai": {"top_p": 1},
+    "vllm": {"top_p": 1, "top_k": -1, "min_p": 0},
+    "sglang": {"top_p": 1, "top_k": -1, "min_p": 0},
+    "llama_cpp": {"top_p": 1, "top_k": 0, "min_p": 0},
+}
+"""Values with which each server samples from the whole vocabulary."""
+
+
 class Rejected(Exception):
     """An error with its HTTP status; ``code`` is OpenAI's error code."""
 
@@ -75,6 +85,9 @@ class GenerationRequest:
     usage: bool
     continuous_usage: bool
     restated: bool
+    temperature: float
+    seed: int | None
+    echo: bool
     thinking_off: bool
     fields: frozenset[str]
     """Names of all fields of the request."""
@@ -84,7 +97,7 @@ def parse_request(payload: Any, dialect: Dialect, *, model: str, chat: bool) -> 
     """Parse a request.
 
     Raises:
-        Rejected: a field is invalid, or is not supported by the lab's greedy model.
+        Rejected: a field is invalid, or is not supported by the lab's model.
     """
     if not isinstance(payload, dict):
         raise Rejected(400, "the body must be a JSON object")
@@ -93,10 +106,13 @@ def parse_request(payload: Any, dialect: Dialect, *, model: str, chat: bool) -> 
         raise Rejected(404, f"The model `{payload.get('model')}` does not exist.", code=code)
     if dialect.name == "openai" and (unknown := payload.keys() - _KNOWN):
         raise Rejected(400, f"Unrecognized request argument supplied: {min(unknown)}")
-    if payload.get("temperature", 1) != 0 or payload.get("n", 1) != 1:
-        raise Rejected(
-            400, "the lab's model decodes greedily: temperature must be 0 and n must be 1"
-        )
+    if payload.get("n", 1) != 1:
+        raise Rejected(400, "the lab's model generates one choice: n must be 1")
+    temperature = payload.get("temperature", 1)
+    if not 0 <= temperature <= 2:
+        raise Rejected(400, f"temperature must be 0 to 2, not {temperature}")
+    if temperature and not _samples_from_all(payload, dialect):
+        raise Rejected(400, "the lab's model samples from its whole vocabulary")
     prompt, prefix, restated = _turns(payload, dialect) if chat else (_prompt(payload), "", False)
     if not prompt + prefix:
         raise Rejected(400, "the prompt must not be empty")
@@ -125,10 +141,34 @@ def parse_request(payload: Any, dialect: Dialect, *, model: str, chat: bool) -> 
         usage=bool(options.get("include_usage")) or not payload.get("stream"),
         continuous_usage=bool(options.get("continuous_usage_stats")),
         restated=restated,
+        temperature=temperature,
+        seed=payload.get("seed"),
+        echo=_echoes(payload, dialect, chat=chat),
         thinking_off=payload.get("reasoning_effort") == "none"
         or template.get("enable_thinking") is False,
         fields=frozenset(payload),
     )
+
+
+def _samples_from_all(payload: Json, dialect: Dialect) -> bool:
+    """Return whether no filter is set; llama.cpp, and some models' own settings, have filters."""
+    given = {"top_p": 1, **payload} if dialect.name in ("openai", "generic") else payload
+    return all(given.get(name) == value for name, value in _WHOLE[dialect.name].items())
+
+
+def _echoes(payload: Json, dialect: Dialect, *, chat: bool) -> bool:
+    """Return whether the response starts with the prompt.
+
+    OpenAI rejects an echo with log-probabilities for its current models; others ignore it.
+    """
+    if chat or not payload.get("echo") or dialect.name in ("llama_cpp", "generic"):
+        return False
+    if dialect.name == "openai" and payload.get("logprobs") is not None:
+        text = "Setting 'echo' and 'logprobs' at the same time is not supported for this model."
+        raise Rejected(400, text)
+    if payload.get("stream"):
+        raise Rejected(400, "the lab's server echoes a prompt only without a stream")
+    return True
 
 
 def _prompt(payload: Json) -> str:

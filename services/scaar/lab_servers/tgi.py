@@ -1,7 +1,7 @@
 """TGI-compatible server over the lab's language model, for tests and experiments.
 
 It implements the API of text-generation-inference 3.3.7, with configurable failures. Requests for
-sampling, penalties or grammars are rejected.
+penalties, grammars, top-k or top-p are rejected.
 """
 
 import hmac

@@ -10,6 +10,7 @@ from aiohttp import web
 from tokenizers import Tokenizer
 
 from scaar.core.ports import Generator
+from scaar.core.types import LogprobsRequest
 from scaar.lab_servers.generations import (
     PAGE,
     RunningGenerations,
@@ -81,15 +82,28 @@ class Generations(RunningGenerations):
                     return page
                 async with aclosing(self._events(spec, failures)) as stream:
                     events = [event async for event in stream]
+                prefill = await self._prefill(spec) if spec.prefill else []
         except Rejected as rejected:
             return _refusal(rejected)
         self.succeeded += 1
         text = events[-1]["generated_text"]
         answer: Json = {"generated_text": spec.inputs + text if spec.full_text else text}
-        if spec.details:
+        if spec.details or spec.prefill:
             tokens = [event["token"] for event in events]
-            answer["details"] = {**events[-1]["details"], "prefill": [], "tokens": tokens}
+            answer["details"] = {**events[-1]["details"], "prefill": prefill, "tokens": tokens}
         return web.json_response([answer] if listed else answer)
+
+    async def _prefill(self, spec: GenerationRequest) -> list[Json]:
+        """Return the tokens of the input, special ones included, with their log-probabilities."""
+        ids = self._tokenizer.encode(spec.inputs).ids
+        found = await self._engine.compute_logprobs(LogprobsRequest("", spec.inputs))
+        special = [
+            {"id": each, "text": self._tokenizer.id_to_token(each), "logprob": None}
+            for each in ids[: found.prompt_tokens]
+        ]
+        return special + [
+            {"id": each.id, "text": each.text, "logprob": each.logprob} for each in found.tokens
+        ]
 
     async def streamed(self, request: web.Request, payload: Any) -> web.StreamResponse:
         """Return a generation as a stream; the status is 200, and failures are events."""

@@ -19,7 +19,8 @@ class EventStream:
     """The events of a generation; ``text`` is the text so far, without special tokens.
 
     Only the event of the last token has the whole text and the details. The engine does not report
-    the log-probability of the end-of-sequence token, which is null.
+    the log-probability of the end-of-sequence token, which is null. Log-probabilities are the
+    model's own at every temperature; TGI's are those at the temperature.
     """
 
     def __init__(
@@ -49,6 +50,8 @@ class EventStream:
             self._spec.inputs,
             max_tokens=self._spec.max_new_tokens,
             top_tokens=self._spec.top_n_tokens,
+            temperature=self._spec.temperature,
+            seed=self._spec.seed,
         )
         async with aclosing(self._engine.generate(request)) as steps:
             async for step in steps:
@@ -100,7 +103,7 @@ class EventStream:
         return {
             "finish_reason": "tired" if Failure.UNKNOWN_FINISH in self._failures else reason,
             "generated_tokens": self._count,
-            "seed": None,
+            "seed": self._spec.seed if self._spec.temperature else None,
             "input_length": self._input_length,
         }
 

@@ -45,22 +45,29 @@ class GenerationRequest:
     details: bool
     full_text: bool
     stream: bool
+    temperature: float
+    seed: int | None
+    prefill: bool
 
 
 def parse_request(payload: Any) -> GenerationRequest:
     """Parse a request.
 
     Raises:
-        Rejected: a field is out of TGI's range, or is not supported by the lab's greedy model.
+        Rejected: a field is out of TGI's range, or is not supported by the lab's model.
     """
     if not isinstance(payload, dict) or not isinstance(payload.get("inputs"), str):
         raise Rejected("validation", "Input validation error: missing field `inputs`")
     given = payload.get("parameters") or {}
-    for name in ("temperature", "top_k", "top_p", "typical_p", "repetition_penalty", "grammar"):
+    for name in ("top_k", "top_p", "typical_p", "repetition_penalty", "grammar"):
         if given.get(name) is not None:
-            raise _invalid(f"`{name}` is not supported: the lab's model decodes greedily")
-    if given.get("do_sample") or (given.get("best_of") or 1) != 1 or given.get("truncate"):
-        raise _invalid("the lab's model decodes the whole input greedily, once")
+            raise _invalid(f"`{name}` is not supported by the lab's model")
+    if (given.get("best_of") or 1) != 1 or given.get("truncate"):
+        raise _invalid("the lab's model decodes the whole input, once")
+    temperature = given.get("temperature")
+    if temperature is not None and temperature <= 0:
+        raise _invalid("`temperature` must be strictly positive")
+    sampled = given.get("do_sample") or temperature is not None
     new_tokens = given.get("max_new_tokens")
     spec = GenerationRequest(
         inputs=payload["inputs"],
@@ -70,7 +77,12 @@ def parse_request(payload: Any) -> GenerationRequest:
         details=bool(given.get("details")),
         full_text=bool(given.get("return_full_text")),
         stream=bool(payload.get("stream")),
+        temperature=(temperature or 1.0) if sampled else 0.0,
+        seed=given.get("seed"),
+        prefill=bool(given.get("decoder_input_details")),
     )
+    if spec.prefill and spec.stream:
+        raise _invalid("`decoder_input_details` == true is not supported when streaming tokens")
     if not spec.inputs:
         raise _invalid("`inputs` cannot be empty")
     if spec.max_new_tokens < 1:

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 
 from scaar.core.errors import AlreadyExists, CapabilityMissing, InvalidRequest, NotFound
@@ -27,6 +28,7 @@ from scaar.core.types import (
     IndexResult,
     IndexVerification,
     LogprobKind,
+    LogprobsRequest,
     ModelDescription,
     Passage,
     RetrievedPassage,
@@ -34,10 +36,13 @@ from scaar.core.types import (
     RetrieveResult,
     ScorerDescription,
     ScoreRequest,
+    TextLogprobs,
     Token,
     TopToken,
 )
 from scaar.core.validation import check_index_name, validate
+from scaar.generator.samples import each_sample
+from scaar.generator.validation import check_capabilities
 from scaar.retriever.metadata import (
     check_fields,
     metadata_violations,
@@ -75,10 +80,30 @@ WHITE_BOX_MODEL = replace(
 that it does not depend on the boundaries of tokens)."""
 
 
+SAMPLED_MODEL = replace(
+    SCRIPTED_MODEL,
+    capabilities=SCRIPTED_MODEL.capabilities
+    | {
+        Capability.SAMPLING,
+        Capability.SEED,
+        Capability.NAMED_TOKENS,
+        Capability.TEXT_LOGPROBS,
+        Capability.HIDDEN_STATES,
+    },
+    hidden_layers=2,
+)
+"""The same model with samples, named tokens, given texts and hidden states.
+
+A named token has the log-probability of the written token if it is that one, otherwise -9. A given
+text has the log-probability -0.1 per character. A hidden state is the layer and the number of
+characters read."""
+
+
 class ScriptedGenerator:
     """A generator that writes the pieces of a script, one token each.
 
-    It returns what the capabilities of its ``model`` declare. ``delay_s`` is the delay before each
+    It returns what the capabilities of its ``model`` declare. A script that samples reads the
+    temperature and the seed of the request. ``delay_s`` is the delay before each
     token. ``requests`` are the received requests, ``opened`` and ``closed`` the numbers of started
     and ended generations.
     """
@@ -102,12 +127,16 @@ class ScriptedGenerator:
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
         """Yield the pieces of the script as tokens, up to a stop string or ``max_tokens``."""
+        async with aclosing(each_sample(request, self._one)) as events:
+            async for event in events:
+                yield event
+
+    async def _one(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
         if request.max_tokens < 1:
             raise InvalidRequest.of("max_tokens", f"must be at least 1, not {request.max_tokens}")
         if not request.prompt and not request.prefix:
             raise InvalidRequest.of("prompt", "must not be empty where prefix is")
-        if request.attention and Capability.ATTENTION not in self._model.capabilities:
-            raise CapabilityMissing(f"{self._model.model} gives no attention")
+        check_capabilities(request, self._model.capabilities)
         self.requests.append(request)
         self.opened += 1
         try:
@@ -130,13 +159,20 @@ class ScriptedGenerator:
                     if request.attention:
                         token = replace(token, attention=_row(seen))
                         seen.append(_after(seen, shown))
+                    token = replace(token, hidden_state=_state(request, len(text)))
                     yield token
                     text += shown
                 if stopped or count == request.max_tokens:
                     reason = FinishReason.STOP if stopped else FinishReason.LENGTH
                     break
-            ended = request.attention and reason is FinishReason.END_OF_SEQUENCE
-            yield GenerationEnd(reason, prompt_tokens, count, _row(seen) if ended else ())
+            ended = reason is FinishReason.END_OF_SEQUENCE
+            yield GenerationEnd(
+                reason,
+                prompt_tokens,
+                count,
+                attention=_row(seen) if ended and request.attention else (),
+                hidden_state=_state(request, len(text)) if ended else (),
+            )
         finally:
             self.closed += 1
 
@@ -155,6 +191,17 @@ class ScriptedGenerator:
             rows = (*rows, _row((*text, _after(text, "</s>"))))
         received = (max(row[at] for row in rows[at - first :]) for at in range(first, len(text)))
         return Attention(text, before, received=tuple(received))
+
+    async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
+        if Capability.TEXT_LOGPROBS not in self._model.capabilities:
+            raise CapabilityMissing(
+                f"{self._model.model} gives no log-probabilities of given texts"
+            )
+        tokens = tuple(
+            replace(token, logprob=-0.1 * len(token.text), named=_named(request, token.text, -1.0))
+            for token in _tokens(request.text)
+        )
+        return TextLogprobs(tokens, len(request.prompt.split()))
 
     async def describe_model(self) -> ModelDescription:
         return self._model
@@ -186,7 +233,23 @@ class ScriptedGenerator:
         top = (TopToken(number, text, logprob or 0.0),) if request.top_tokens else ()
         white_box = Capability.ENTROPY in self._model.capabilities
         entropy = -2.0 * logprob if white_box and logprob is not None else None
-        return Token(number, text, start, start + len(text), logprob, entropy, top)
+        named = _named(request, text, logprob)
+        return Token(number, text, start, start + len(text), logprob, entropy, top, named=named)
+
+
+def _named(
+    request: GenerateRequest | LogprobsRequest, text: str, logprob: float | None
+) -> tuple[TopToken, ...]:
+    return tuple(
+        TopToken(0, name, logprob if name == text and logprob is not None else -9.0)
+        for name in request.named_tokens
+    )
+
+
+def _state(request: GenerateRequest, written: int) -> tuple[float, ...]:
+    if request.hidden_layer is None:
+        return ()
+    return (float(request.hidden_layer), float(len(request.prompt + request.prefix) + written))
 
 
 def _tokens(text: str) -> tuple[Token, ...]:

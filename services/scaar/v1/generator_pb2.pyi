@@ -35,6 +35,18 @@ class _CapabilityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Capability
     """Last-layer attention: the Attend call, and the attention of each token of Generate."""
     CAPABILITY_RESUME_BY_IDS: _Capability.ValueType  # 4
     """Continuation from token ids, so that text is never tokenised twice."""
+    CAPABILITY_SAMPLING: _Capability.ValueType  # 5
+    """Sampling: GenerateRequest.temperature and GenerateRequest.n."""
+    CAPABILITY_SEED: _Capability.ValueType  # 6
+    """Reproducible sampling: the same request with the same GenerateRequest.seed gives the same
+    tokens.
+    """
+    CAPABILITY_NAMED_TOKENS: _Capability.ValueType  # 7
+    """Log-probabilities of named tokens at every position."""
+    CAPABILITY_TEXT_LOGPROBS: _Capability.ValueType  # 8
+    """Log-probabilities of a given text: the ComputeLogprobs call."""
+    CAPABILITY_HIDDEN_STATES: _Capability.ValueType  # 9
+    """Hidden states of a layer with each token of Generate."""
 
 class Capability(_Capability, metaclass=_CapabilityEnumTypeWrapper):
     """What an engine can return in addition to text."""
@@ -49,6 +61,18 @@ CAPABILITY_ATTENTION: Capability.ValueType  # 3
 """Last-layer attention: the Attend call, and the attention of each token of Generate."""
 CAPABILITY_RESUME_BY_IDS: Capability.ValueType  # 4
 """Continuation from token ids, so that text is never tokenised twice."""
+CAPABILITY_SAMPLING: Capability.ValueType  # 5
+"""Sampling: GenerateRequest.temperature and GenerateRequest.n."""
+CAPABILITY_SEED: Capability.ValueType  # 6
+"""Reproducible sampling: the same request with the same GenerateRequest.seed gives the same
+tokens.
+"""
+CAPABILITY_NAMED_TOKENS: Capability.ValueType  # 7
+"""Log-probabilities of named tokens at every position."""
+CAPABILITY_TEXT_LOGPROBS: Capability.ValueType  # 8
+"""Log-probabilities of a given text: the ComputeLogprobs call."""
+CAPABILITY_HIDDEN_STATES: Capability.ValueType  # 9
+"""Hidden states of a layer with each token of Generate."""
 Global___Capability: _TypeAlias = Capability  # noqa: Y015
 
 class _LogprobKind:
@@ -180,6 +204,11 @@ class GenerateRequest(_message.Message):
     STOP_FIELD_NUMBER: _builtins.int
     TOP_TOKENS_FIELD_NUMBER: _builtins.int
     ATTENTION_FIELD_NUMBER: _builtins.int
+    TEMPERATURE_FIELD_NUMBER: _builtins.int
+    SEED_FIELD_NUMBER: _builtins.int
+    N_FIELD_NUMBER: _builtins.int
+    NAMED_TOKENS_FIELD_NUMBER: _builtins.int
+    HIDDEN_LAYER_FIELD_NUMBER: _builtins.int
     prompt: _builtins.str
     """The prompt. INVALID_ARGUMENT if prompt and prefix are both empty, or if the tokens of prompt
     and prefix plus max_tokens exceed the model's context.
@@ -198,6 +227,26 @@ class GenerateRequest(_message.Message):
     """Whether to return the attention of every token. FAILED_PRECONDITION if the engine lacks
     CAPABILITY_ATTENTION.
     """
+    temperature: _builtins.float
+    """Sampling temperature, 0 to 2. Default: 0, greedy decoding. Tokens are sampled from the whole
+    vocabulary, softmax(logits / temperature). INVALID_ARGUMENT outside this range.
+    FAILED_PRECONDITION if it is above 0 and the engine lacks CAPABILITY_SAMPLING.
+    """
+    seed: _builtins.int
+    """Seed of the samples, 0 to 2,147,483,647. Without a seed every call has other samples. Greedy
+    decoding ignores it. FAILED_PRECONDITION if the engine lacks CAPABILITY_SEED.
+    """
+    n: _builtins.int
+    """Number of samples, 1 to 20. Default: 1. They are generated one after another, so a call never
+    takes more than one of max_concurrent_generations. Sample i equals the single sample of a
+    request with seed + i. INVALID_ARGUMENT outside this range, or above 1 with temperature 0.
+    """
+    hidden_layer: _builtins.int
+    """The layer whose hidden state to return with every token, 0 (the embeddings) to
+    ModelDescription.hidden_layers (the last layer, after the final normalisation).
+    INVALID_ARGUMENT outside this range. FAILED_PRECONDITION if the engine lacks
+    CAPABILITY_HIDDEN_STATES.
+    """
     @_builtins.property
     def prefix_token_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """The token ids of the prefix, if they are known and cover the prefix exactly. Used by engines
@@ -210,6 +259,14 @@ class GenerateRequest(_message.Message):
         characters. INVALID_ARGUMENT otherwise.
         """
 
+    @_builtins.property
+    def named_tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Tokens whose log-probability to return for every position: at most 20, each of 1 to 256
+        characters, the text of one token (such as " True") or the name of a special token (such as
+        "[Retrieval]"). INVALID_ARGUMENT for a text that is not one token of the model.
+        FAILED_PRECONDITION if the engine lacks CAPABILITY_NAMED_TOKENS.
+        """
+
     def __init__(
         self,
         *,
@@ -220,14 +277,32 @@ class GenerateRequest(_message.Message):
         stop: _abc.Iterable[_builtins.str] | None = ...,
         top_tokens: _builtins.int = ...,
         attention: _builtins.bool = ...,
+        temperature: _builtins.float = ...,
+        seed: _builtins.int | None = ...,
+        n: _builtins.int | None = ...,
+        named_tokens: _abc.Iterable[_builtins.str] | None = ...,
+        hidden_layer: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_max_tokens", b"_max_tokens", "max_tokens", b"max_tokens"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_hidden_layer", b"_hidden_layer", "_max_tokens", b"_max_tokens", "_n", b"_n", "_seed", b"_seed", "hidden_layer", b"hidden_layer", "max_tokens", b"max_tokens", "n", b"n", "seed", b"seed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_tokens", b"_max_tokens", "attention", b"attention", "max_tokens", b"max_tokens", "prefix", b"prefix", "prefix_token_ids", b"prefix_token_ids", "prompt", b"prompt", "stop", b"stop", "top_tokens", b"top_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_hidden_layer", b"_hidden_layer", "_max_tokens", b"_max_tokens", "_n", b"_n", "_seed", b"_seed", "attention", b"attention", "hidden_layer", b"hidden_layer", "max_tokens", b"max_tokens", "n", b"n", "named_tokens", b"named_tokens", "prefix", b"prefix", "prefix_token_ids", b"prefix_token_ids", "prompt", b"prompt", "seed", b"seed", "stop", b"stop", "temperature", b"temperature", "top_tokens", b"top_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__hidden_layer: _TypeAlias = _typing.Literal["hidden_layer"]  # noqa: Y015
+    _WhichOneofArgType__hidden_layer: _TypeAlias = _typing.Literal["_hidden_layer", b"_hidden_layer"]  # noqa: Y015
     _WhichOneofReturnType__max_tokens: _TypeAlias = _typing.Literal["max_tokens"]  # noqa: Y015
     _WhichOneofArgType__max_tokens: _TypeAlias = _typing.Literal["_max_tokens", b"_max_tokens"]  # noqa: Y015
+    _WhichOneofReturnType__n: _TypeAlias = _typing.Literal["n"]  # noqa: Y015
+    _WhichOneofArgType__n: _TypeAlias = _typing.Literal["_n", b"_n"]  # noqa: Y015
+    _WhichOneofReturnType__seed: _TypeAlias = _typing.Literal["seed"]  # noqa: Y015
+    _WhichOneofArgType__seed: _TypeAlias = _typing.Literal["_seed", b"_seed"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__hidden_layer) -> _WhichOneofReturnType__hidden_layer | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_tokens) -> _WhichOneofReturnType__max_tokens | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__n) -> _WhichOneofReturnType__n | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__seed) -> _WhichOneofReturnType__seed | None: ...
 
 Global___GenerateRequest: _TypeAlias = GenerateRequest  # noqa: Y015
 
@@ -313,6 +388,9 @@ class Token(_message.Message):
     ENTROPY_FIELD_NUMBER: _builtins.int
     TOP_FIELD_NUMBER: _builtins.int
     ATTENTION_FIELD_NUMBER: _builtins.int
+    NAMED_FIELD_NUMBER: _builtins.int
+    HIDDEN_STATE_FIELD_NUMBER: _builtins.int
+    SAMPLE_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     """The id in the model's vocabulary, at least 0. Also 0 if the engine reports no ids."""
     text: _builtins.str
@@ -324,11 +402,15 @@ class Token(_message.Message):
     end: _builtins.int
     """End of the text, in code points from the end of the request's prefix, exclusive."""
     logprob: _builtins.float
-    """Natural logarithm of the token's probability, at most 0. Unset if the engine reports none."""
-    entropy: _builtins.float
-    """Entropy of the distribution from which the token was chosen, in nats, at least 0. Unset if the
-    engine reports none.
+    """Natural logarithm of the token's probability, at most 0; independent of the temperature if the
+    log-probabilities are LOGPROB_KIND_RAW. Unset if the engine reports none.
     """
+    entropy: _builtins.float
+    """Entropy of the model's next-token distribution, in nats, at least 0; independent of the
+    temperature. Unset if the engine reports none.
+    """
+    sample: _builtins.int
+    """Number of the sample that the token belongs to, 0 to GenerateRequest.n - 1."""
     @_builtins.property
     def top(self) -> _containers.RepeatedCompositeFieldContainer[Global___TopToken]:
         """The most likely tokens at the position, most likely first; GenerateRequest.top_tokens of them."""
@@ -339,6 +421,16 @@ class Token(_message.Message):
         that the preceding token pays to every token of prompt, prefix and text up to and including
         itself. Each weight is in [0, 1]; the weights sum to 1. Empty if the request does not set
         attention.
+        """
+
+    @_builtins.property
+    def named(self) -> _containers.RepeatedCompositeFieldContainer[Global___TopToken]:
+        """The named tokens at the position, in the order of the request's named_tokens."""
+
+    @_builtins.property
+    def hidden_state(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
+        """Hidden state with which the token was predicted: the state of the preceding token at
+        GenerateRequest.hidden_layer. Empty if the request sets no hidden_layer.
         """
 
     def __init__(
@@ -352,10 +444,13 @@ class Token(_message.Message):
         entropy: _builtins.float | None = ...,
         top: _abc.Iterable[Global___TopToken] | None = ...,
         attention: _abc.Iterable[_builtins.float] | None = ...,
+        named: _abc.Iterable[Global___TopToken] | None = ...,
+        hidden_state: _abc.Iterable[_builtins.float] | None = ...,
+        sample: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_entropy", b"_entropy", "_logprob", b"_logprob", "entropy", b"entropy", "logprob", b"logprob"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_entropy", b"_entropy", "_logprob", b"_logprob", "attention", b"attention", "end", b"end", "entropy", b"entropy", "id", b"id", "logprob", b"logprob", "start", b"start", "text", b"text", "top", b"top"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_entropy", b"_entropy", "_logprob", b"_logprob", "attention", b"attention", "end", b"end", "entropy", b"entropy", "hidden_state", b"hidden_state", "id", b"id", "logprob", b"logprob", "named", b"named", "sample", b"sample", "start", b"start", "text", b"text", "top", b"top"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__entropy: _TypeAlias = _typing.Literal["entropy"]  # noqa: Y015
     _WhichOneofArgType__entropy: _TypeAlias = _typing.Literal["_entropy", b"_entropy"]  # noqa: Y015
@@ -370,7 +465,7 @@ Global___Token: _TypeAlias = Token  # noqa: Y015
 
 @_typing.final
 class TopToken(_message.Message):
-    """One of the most likely tokens at a position."""
+    """One of the most likely tokens at a position, or a named one."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -408,6 +503,8 @@ class GenerationEnd(_message.Message):
     PROMPT_TOKENS_FIELD_NUMBER: _builtins.int
     GENERATED_TOKENS_FIELD_NUMBER: _builtins.int
     ATTENTION_FIELD_NUMBER: _builtins.int
+    HIDDEN_STATE_FIELD_NUMBER: _builtins.int
+    SAMPLE_FIELD_NUMBER: _builtins.int
     THINKING_TOKENS_FIELD_NUMBER: _builtins.int
     finish_reason: Global___FinishReason.ValueType
     """The reason why the generation ended."""
@@ -415,6 +512,8 @@ class GenerationEnd(_message.Message):
     """Number of tokens of prompt and prefix. 0 if the model's server does not report it."""
     generated_tokens: _builtins.int
     """Number of generated tokens, at least 0, without thinking_tokens."""
+    sample: _builtins.int
+    """Number of the sample that ended, 0 to GenerateRequest.n - 1."""
     thinking_tokens: _builtins.int
     """Number of tokens that the model generated as thoughts before the text, at least 0. They are not
     among the tokens of the stream.
@@ -425,6 +524,12 @@ class GenerationEnd(_message.Message):
         the request does not set attention, and if the model did not end the text.
         """
 
+    @_builtins.property
+    def hidden_state(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
+        """The hidden state with which the end of the sequence was predicted, as in Token.hidden_state.
+        Empty if the request sets no hidden_layer, and if the model did not end the text.
+        """
+
     def __init__(
         self,
         *,
@@ -432,11 +537,13 @@ class GenerationEnd(_message.Message):
         prompt_tokens: _builtins.int = ...,
         generated_tokens: _builtins.int = ...,
         attention: _abc.Iterable[_builtins.float] | None = ...,
+        hidden_state: _abc.Iterable[_builtins.float] | None = ...,
+        sample: _builtins.int = ...,
         thinking_tokens: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attention", b"attention", "finish_reason", b"finish_reason", "generated_tokens", b"generated_tokens", "prompt_tokens", b"prompt_tokens", "thinking_tokens", b"thinking_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attention", b"attention", "finish_reason", b"finish_reason", "generated_tokens", b"generated_tokens", "hidden_state", b"hidden_state", "prompt_tokens", b"prompt_tokens", "sample", b"sample", "thinking_tokens", b"thinking_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -585,6 +692,108 @@ class AttentionRow(_message.Message):
 Global___AttentionRow: _TypeAlias = AttentionRow  # noqa: Y015
 
 @_typing.final
+class ComputeLogprobsRequest(_message.Message):
+    """A prompt and a text for which to compute log-probabilities."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROMPT_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    TEXT_TOKEN_IDS_FIELD_NUMBER: _builtins.int
+    TOP_TOKENS_FIELD_NUMBER: _builtins.int
+    NAMED_TOKENS_FIELD_NUMBER: _builtins.int
+    prompt: _builtins.str
+    """The text before `text`; may be empty."""
+    text: _builtins.str
+    """The text whose tokens to compute. INVALID_ARGUMENT if it is empty, if prompt and text exceed
+    the model's context, or if the response would have more than 100,000 log-probabilities.
+    """
+    top_tokens: _builtins.int
+    """Number of most likely tokens to return for each position, 0 to 20. INVALID_ARGUMENT outside
+    this range.
+    """
+    @_builtins.property
+    def text_token_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The token ids of the text, if they are known and cover the text exactly. Used by engines with
+        CAPABILITY_RESUME_BY_IDS. INVALID_ARGUMENT for an id outside the vocabulary.
+        """
+
+    @_builtins.property
+    def named_tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Tokens whose log-probability to return for every position, as in GenerateRequest.named_tokens."""
+
+    def __init__(
+        self,
+        *,
+        prompt: _builtins.str = ...,
+        text: _builtins.str = ...,
+        text_token_ids: _abc.Iterable[_builtins.int] | None = ...,
+        top_tokens: _builtins.int = ...,
+        named_tokens: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["named_tokens", b"named_tokens", "prompt", b"prompt", "text", b"text", "text_token_ids", b"text_token_ids", "top_tokens", b"top_tokens"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ComputeLogprobsRequest: _TypeAlias = ComputeLogprobsRequest  # noqa: Y015
+
+@_typing.final
+class ComputeLogprobsResponse(_message.Message):
+    """The log-probabilities of a text."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LOGPROBS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def logprobs(self) -> Global___TextLogprobs:
+        """The log-probabilities."""
+
+    def __init__(
+        self,
+        *,
+        logprobs: Global___TextLogprobs | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["logprobs", b"logprobs"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["logprobs", b"logprobs"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ComputeLogprobsResponse: _TypeAlias = ComputeLogprobsResponse  # noqa: Y015
+
+@_typing.final
+class TextLogprobs(_message.Message):
+    """The tokens of a text with their log-probabilities."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOKENS_FIELD_NUMBER: _builtins.int
+    PROMPT_TOKENS_FIELD_NUMBER: _builtins.int
+    prompt_tokens: _builtins.int
+    """Number of tokens of the prompt, at least 0."""
+    @_builtins.property
+    def tokens(self) -> _containers.RepeatedCompositeFieldContainer[Global___Token]:
+        """The tokens of the text. Their spans count from its start. The log-probability of the first
+        token of the model's context is unset, since nothing predicts it.
+        """
+
+    def __init__(
+        self,
+        *,
+        tokens: _abc.Iterable[Global___Token] | None = ...,
+        prompt_tokens: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["prompt_tokens", b"prompt_tokens", "tokens", b"tokens"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TextLogprobs: _TypeAlias = TextLogprobs  # noqa: Y015
+
+@_typing.final
 class GeneratorServiceDescribeModelRequest(_message.Message):
     """Request for the description of the language model."""
 
@@ -641,6 +850,7 @@ class ModelDescription(_message.Message):
     RECOMMENDED_FIELD_NUMBER: _builtins.int
     CONTINUATION_FIELD_NUMBER: _builtins.int
     MAX_CONCURRENT_GENERATIONS_FIELD_NUMBER: _builtins.int
+    HIDDEN_LAYERS_FIELD_NUMBER: _builtins.int
     model: _builtins.str
     """The name of the model."""
     revision: _builtins.str
@@ -658,6 +868,10 @@ class ModelDescription(_message.Message):
     max_concurrent_generations: _builtins.int
     """Maximum number of concurrent Generate calls of one replica, at least 1. Further calls are
     rejected with RESOURCE_EXHAUSTED and a RetryInfo delay. Unset if the engine does not know.
+    """
+    hidden_layers: _builtins.int
+    """Number of layers, at least 1: the highest GenerateRequest.hidden_layer. Unset if the engine
+    lacks CAPABILITY_HIDDEN_STATES.
     """
     @_builtins.property
     def capabilities(self) -> _containers.RepeatedScalarFieldContainer[Global___Capability.ValueType]:
@@ -680,13 +894,19 @@ class ModelDescription(_message.Message):
         recommended: _abc.Iterable[Global___RecommendedSettings] | None = ...,
         continuation: Global___ContinuationKind.ValueType = ...,
         max_concurrent_generations: _builtins.int | None = ...,
+        hidden_layers: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_max_concurrent_generations", b"_max_concurrent_generations", "max_concurrent_generations", b"max_concurrent_generations"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_hidden_layers", b"_hidden_layers", "_max_concurrent_generations", b"_max_concurrent_generations", "hidden_layers", b"hidden_layers", "max_concurrent_generations", b"max_concurrent_generations"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_concurrent_generations", b"_max_concurrent_generations", "capabilities", b"capabilities", "continuation", b"continuation", "engine", b"engine", "logprob_kind", b"logprob_kind", "max_concurrent_generations", b"max_concurrent_generations", "max_total_tokens", b"max_total_tokens", "model", b"model", "prompt_profile", b"prompt_profile", "recommended", b"recommended", "revision", b"revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_hidden_layers", b"_hidden_layers", "_max_concurrent_generations", b"_max_concurrent_generations", "capabilities", b"capabilities", "continuation", b"continuation", "engine", b"engine", "hidden_layers", b"hidden_layers", "logprob_kind", b"logprob_kind", "max_concurrent_generations", b"max_concurrent_generations", "max_total_tokens", b"max_total_tokens", "model", b"model", "prompt_profile", b"prompt_profile", "recommended", b"recommended", "revision", b"revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__hidden_layers: _TypeAlias = _typing.Literal["hidden_layers"]  # noqa: Y015
+    _WhichOneofArgType__hidden_layers: _TypeAlias = _typing.Literal["_hidden_layers", b"_hidden_layers"]  # noqa: Y015
     _WhichOneofReturnType__max_concurrent_generations: _TypeAlias = _typing.Literal["max_concurrent_generations"]  # noqa: Y015
     _WhichOneofArgType__max_concurrent_generations: _TypeAlias = _typing.Literal["_max_concurrent_generations", b"_max_concurrent_generations"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__hidden_layers) -> _WhichOneofReturnType__hidden_layers | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_concurrent_generations) -> _WhichOneofReturnType__max_concurrent_generations | None: ...
 
 Global___ModelDescription: _TypeAlias = ModelDescription  # noqa: Y015

@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class GeneratorServiceStub:
-    """GeneratorService continues text with a language model, greedily, token by token.
+    """GeneratorService continues text with a language model, token by token: greedily, or by sampling if
+    the request sets a temperature.
 
     Offsets and spans are in Unicode code points, half-open. Log-probabilities are natural
     logarithms, entropies are in nats.
@@ -48,6 +49,11 @@ class GeneratorServiceStub:
                 request_serializer=scaar_dot_v1_dot_generator__pb2.AttendRequest.SerializeToString,
                 response_deserializer=scaar_dot_v1_dot_generator__pb2.AttendResponse.FromString,
                 _registered_method=True)
+        self.ComputeLogprobs = channel.unary_unary(
+                '/scaar.v1.GeneratorService/ComputeLogprobs',
+                request_serializer=scaar_dot_v1_dot_generator__pb2.ComputeLogprobsRequest.SerializeToString,
+                response_deserializer=scaar_dot_v1_dot_generator__pb2.ComputeLogprobsResponse.FromString,
+                _registered_method=True)
         self.DescribeModel = channel.unary_unary(
                 '/scaar.v1.GeneratorService/DescribeModel',
                 request_serializer=scaar_dot_v1_dot_generator__pb2.GeneratorServiceDescribeModelRequest.SerializeToString,
@@ -56,7 +62,8 @@ class GeneratorServiceStub:
 
 
 class GeneratorServiceServicer:
-    """GeneratorService continues text with a language model, greedily, token by token.
+    """GeneratorService continues text with a language model, token by token: greedily, or by sampling if
+    the request sets a temperature.
 
     Offsets and spans are in Unicode code points, half-open. Log-probabilities are natural
     logarithms, entropies are in nats.
@@ -64,8 +71,9 @@ class GeneratorServiceServicer:
 
     def Generate(self, request, context):
         """Generate streams a start message if the engine counts the prompt, the tokens as they are
-        generated, then one end message. Cancelling the call stops the model within one token. A stream
-        without an end message was interrupted.
+        generated, then one end message. With several samples, the tokens and the end message of one
+        sample follow those of the sample before. Cancelling the call stops the model within one token.
+        A stream without the end message of its last sample was interrupted.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -74,6 +82,14 @@ class GeneratorServiceServicer:
     def Attend(self, request, context):
         """Attend returns the last layer's attention within a text. FAILED_PRECONDITION if the engine lacks
         CAPABILITY_ATTENTION.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ComputeLogprobs(self, request, context):
+        """ComputeLogprobs returns the log-probability of every token of a given text after a prompt.
+        FAILED_PRECONDITION if the engine lacks CAPABILITY_TEXT_LOGPROBS.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -100,6 +116,11 @@ def add_GeneratorServiceServicer_to_server(servicer, server):
                     request_deserializer=scaar_dot_v1_dot_generator__pb2.AttendRequest.FromString,
                     response_serializer=scaar_dot_v1_dot_generator__pb2.AttendResponse.SerializeToString,
             ),
+            'ComputeLogprobs': grpc.unary_unary_rpc_method_handler(
+                    servicer.ComputeLogprobs,
+                    request_deserializer=scaar_dot_v1_dot_generator__pb2.ComputeLogprobsRequest.FromString,
+                    response_serializer=scaar_dot_v1_dot_generator__pb2.ComputeLogprobsResponse.SerializeToString,
+            ),
             'DescribeModel': grpc.unary_unary_rpc_method_handler(
                     servicer.DescribeModel,
                     request_deserializer=scaar_dot_v1_dot_generator__pb2.GeneratorServiceDescribeModelRequest.FromString,
@@ -114,7 +135,8 @@ def add_GeneratorServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class GeneratorService:
-    """GeneratorService continues text with a language model, greedily, token by token.
+    """GeneratorService continues text with a language model, token by token: greedily, or by sampling if
+    the request sets a temperature.
 
     Offsets and spans are in Unicode code points, half-open. Log-probabilities are natural
     logarithms, entropies are in nats.
@@ -164,6 +186,33 @@ class GeneratorService:
             '/scaar.v1.GeneratorService/Attend',
             scaar_dot_v1_dot_generator__pb2.AttendRequest.SerializeToString,
             scaar_dot_v1_dot_generator__pb2.AttendResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ComputeLogprobs(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/scaar.v1.GeneratorService/ComputeLogprobs',
+            scaar_dot_v1_dot_generator__pb2.ComputeLogprobsRequest.SerializeToString,
+            scaar_dot_v1_dot_generator__pb2.ComputeLogprobsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -13,7 +13,8 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class GeneratorServiceStub:
-    """GeneratorService continues text with a language model, greedily, token by token.
+    """GeneratorService continues text with a language model, token by token: greedily, or by sampling if
+    the request sets a temperature.
 
     Offsets and spans are in Unicode code points, half-open. Log-probabilities are natural
     logarithms, entropies are in nats.
@@ -22,12 +23,17 @@ class GeneratorServiceStub:
     def __init__(self, channel: _aio.Channel) -> None: ...
     Generate: _aio.UnaryStreamMultiCallable[_generator_pb2.GenerateRequest, _generator_pb2.GenerateResponse]
     """Generate streams a start message if the engine counts the prompt, the tokens as they are
-    generated, then one end message. Cancelling the call stops the model within one token. A stream
-    without an end message was interrupted.
+    generated, then one end message. With several samples, the tokens and the end message of one
+    sample follow those of the sample before. Cancelling the call stops the model within one token.
+    A stream without the end message of its last sample was interrupted.
     """
     Attend: _aio.UnaryUnaryMultiCallable[_generator_pb2.AttendRequest, _generator_pb2.AttendResponse]
     """Attend returns the last layer's attention within a text. FAILED_PRECONDITION if the engine lacks
     CAPABILITY_ATTENTION.
+    """
+    ComputeLogprobs: _aio.UnaryUnaryMultiCallable[_generator_pb2.ComputeLogprobsRequest, _generator_pb2.ComputeLogprobsResponse]
+    """ComputeLogprobs returns the log-probability of every token of a given text after a prompt.
+    FAILED_PRECONDITION if the engine lacks CAPABILITY_TEXT_LOGPROBS.
     """
     DescribeModel: _aio.UnaryUnaryMultiCallable[_generator_pb2.GeneratorServiceDescribeModelRequest, _generator_pb2.GeneratorServiceDescribeModelResponse]
     """DescribeModel returns the name, revision, capabilities and limits of the model. It runs no
@@ -35,7 +41,8 @@ class GeneratorServiceStub:
     """
 
 class GeneratorServiceServicer(metaclass=_abc_1.ABCMeta):
-    """GeneratorService continues text with a language model, greedily, token by token.
+    """GeneratorService continues text with a language model, token by token: greedily, or by sampling if
+    the request sets a temperature.
 
     Offsets and spans are in Unicode code points, half-open. Log-probabilities are natural
     logarithms, entropies are in nats.
@@ -48,8 +55,9 @@ class GeneratorServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_generator_pb2.GenerateRequest, _abc.AsyncIterator[_generator_pb2.GenerateResponse]],
     ) -> _abc.AsyncIterator[_generator_pb2.GenerateResponse]:
         """Generate streams a start message if the engine counts the prompt, the tokens as they are
-        generated, then one end message. Cancelling the call stops the model within one token. A stream
-        without an end message was interrupted.
+        generated, then one end message. With several samples, the tokens and the end message of one
+        sample follow those of the sample before. Cancelling the call stops the model within one token.
+        A stream without the end message of its last sample was interrupted.
         """
 
     @_abc_1.abstractmethod
@@ -60,6 +68,16 @@ class GeneratorServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_generator_pb2.AttendResponse]:
         """Attend returns the last layer's attention within a text. FAILED_PRECONDITION if the engine lacks
         CAPABILITY_ATTENTION.
+        """
+
+    @_abc_1.abstractmethod
+    def ComputeLogprobs(
+        self,
+        request: _generator_pb2.ComputeLogprobsRequest,
+        context: _aio.ServicerContext[_generator_pb2.ComputeLogprobsRequest, _abc.Awaitable[_generator_pb2.ComputeLogprobsResponse]],
+    ) -> _abc.Awaitable[_generator_pb2.ComputeLogprobsResponse]:
+        """ComputeLogprobs returns the log-probability of every token of a given text after a prompt.
+        FAILED_PRECONDITION if the engine lacks CAPABILITY_TEXT_LOGPROBS.
         """
 
     @_abc_1.abstractmethod

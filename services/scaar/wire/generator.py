@@ -12,9 +12,11 @@ from scaar.core.types import (
     AttendRequest,
     Attention,
     GenerateRequest,
-    GenerationEnd,
     GenerationEvent,
+    LogprobsRequest,
     ModelDescription,
+    TextLogprobs,
+    is_last,
 )
 from scaar.v1 import generator_pb2 as pb
 from scaar.v1 import generator_pb2_grpc as pb_grpc
@@ -58,6 +60,12 @@ class GeneratorServicer(pb_grpc.GeneratorServiceServicer):
         attention = await self._generator.attend(await convert(request, AttendRequest))
         return pb.AttendResponse(attention=to_pb(attention, pb.Attention))
 
+    async def ComputeLogprobs(
+        self, request: pb.ComputeLogprobsRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> pb.ComputeLogprobsResponse:
+        logprobs = await self._generator.compute_logprobs(await convert(request, LogprobsRequest))
+        return pb.ComputeLogprobsResponse(logprobs=to_pb(logprobs, pb.TextLogprobs))
+
     async def DescribeModel(
         self,
         request: pb.GeneratorServiceDescribeModelRequest,
@@ -87,9 +95,10 @@ class RemoteGenerator:
             receive_stream(call, generation_event_from_pb, self._endpoint)
         ) as events:
             async for event in events:
-                if event is not None:
-                    yield event
-                if isinstance(event, GenerationEnd):
+                if event is None:
+                    continue
+                yield event
+                if is_last(event, request):
                     return
         raise StreamIncomplete(f"{self._endpoint} ended the stream of the generation too early")
 
@@ -98,6 +107,13 @@ class RemoteGenerator:
         call = self._stub.Attend(message, timeout=self._timeout())
         return await receive(
             call, lambda found: from_pb(found.attention, Attention), self._endpoint
+        )
+
+    async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
+        message = request_to_pb(request, pb.ComputeLogprobsRequest)
+        call = self._stub.ComputeLogprobs(message, timeout=self._timeout())
+        return await receive(
+            call, lambda found: from_pb(found.logprobs, TextLogprobs), self._endpoint
         )
 
     async def describe_model(self) -> ModelDescription:

@@ -1,15 +1,22 @@
 """A generator keeps to its suite: the scripted one, embedded and over gRPC."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 
 import pytest
 
 from scaar.core.ports import Generator
-from scaar.core.types import GenerateRequest, GenerationEvent
-from scaar.generator.validation import check_generate, check_room
+from scaar.core.types import (
+    GenerateRequest,
+    GenerationEvent,
+    LogprobsRequest,
+    ModelDescription,
+    TextLogprobs,
+    Token,
+)
+from scaar.generator.validation import check_generate, check_logprobs, check_room
 from scaar.testing.conformance.generator import GeneratorConformance
-from scaar.testing.fakes import SCRIPTED_MODEL, Piece, ScriptedGenerator
+from scaar.testing.fakes import SAMPLED_MODEL, SCRIPTED_MODEL, Piece, ScriptedGenerator
 from scaar.testing.sockets import TRANSPORTS, generator_by
 
 PIECES: tuple[Piece, ...] = (
@@ -27,11 +34,22 @@ class CheckedGenerator(ScriptedGenerator):
     """The script behind the checks that the engines make."""
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
-        check_generate(request, vocabulary=1000)
+        model = await self.describe_model()
+        check_generate(
+            request,
+            vocabulary=1000,
+            capabilities=model.capabilities,
+            hidden_layers=model.hidden_layers,
+        )
         check_room("prompt", len(request.prompt.split()), SCRIPTED_MODEL.max_total_tokens)
         async with aclosing(super().generate(request)) as events:
             async for event in events:
                 yield event
+
+    async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
+        capabilities = (await self.describe_model()).capabilities
+        check_logprobs(request, vocabulary=1000, capabilities=capabilities)
+        return await super().compute_logprobs(request)
 
 
 def script(request: GenerateRequest) -> list[Piece]:
@@ -42,8 +60,12 @@ def script(request: GenerateRequest) -> list[Piece]:
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS, scope="class")
+@pytest.mark.parametrize("model", [SCRIPTED_MODEL, SAMPLED_MODEL], ids=["plain", "sampled"])
 class TestScriptedGenerator(GeneratorConformance):
     @pytest.fixture
-    async def generator(self, transport: str) -> AsyncIterator[Generator]:
-        async with generator_by(transport, CheckedGenerator(script)) as generator:
+    async def generator(self, transport: str, model: ModelDescription) -> AsyncIterator[Generator]:
+        async with generator_by(transport, CheckedGenerator(script, model=model)) as generator:
             yield generator
+
+    def _assert_written(self, read: Sequence[Token], written: Sequence[Token]) -> None:
+        """The script has tokens and log-probabilities of its own for given texts."""

@@ -33,6 +33,7 @@ class Watched:
         self._decoder = decoder
         self.reads: list[int] = []
         self.gives_attention = decoder.gives_attention
+        self.hidden_layers = None
 
     def begin(self) -> Cache:
         return self._decoder.begin()

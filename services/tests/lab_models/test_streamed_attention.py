@@ -97,6 +97,7 @@ class Teller:
     """
 
     gives_attention = True
+    hidden_layers = None
 
     def __init__(self, alphabet: "Alphabet", own: Sequence[int], again: Sequence[int]) -> None:
         self._alphabet = alphabet

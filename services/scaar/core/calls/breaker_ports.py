@@ -14,6 +14,7 @@ from scaar.core.types import (
     GenerateRequest,
     GenerationEvent,
     IndexDescription,
+    LogprobsRequest,
     ModelDescription,
     Query,
     QueryRequest,
@@ -21,6 +22,7 @@ from scaar.core.types import (
     RetrieveResult,
     ScorerDescription,
     ScoreRequest,
+    TextLogprobs,
 )
 
 
@@ -43,6 +45,10 @@ class BreakerGenerator:
     async def attend(self, request: AttendRequest) -> Attention:
         with self._breaker.calling(share_s=self._share_s):
             return await self._generator.attend(request)
+
+    async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
+        with self._breaker.calling(share_s=self._share_s):
+            return await self._generator.compute_logprobs(request)
 
     async def describe_model(self) -> ModelDescription:
         with self._breaker.calling(share_s=self._share_s, describing=True):

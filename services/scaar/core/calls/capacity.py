@@ -31,7 +31,9 @@ from scaar.core.types import (
     Attention,
     GenerateRequest,
     GenerationEvent,
+    LogprobsRequest,
     ModelDescription,
+    TextLogprobs,
 )
 
 _DECREASE = 0.9
@@ -302,6 +304,9 @@ class _PlacedGenerator:
 
     async def attend(self, request: AttendRequest) -> Attention:
         return await self._place.repeated(lambda: self._generator.attend(request))
+
+    async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
+        return await self._place.repeated(lambda: self._generator.compute_logprobs(request))
 
     async def describe_model(self) -> ModelDescription:
         return await self._generator.describe_model()

@@ -60,10 +60,13 @@ from scaar.core.types.generation import (
     GenerationEvent,
     GenerationStart,
     LogprobKind,
+    LogprobsRequest,
     ModelDescription,
     RecommendedSettings,
+    TextLogprobs,
     Token,
     TopToken,
+    is_last,
 )
 from scaar.core.types.judgements import AttendedWord, JudgedWord, Word
 from scaar.core.types.learned import LearnedTrigger
@@ -144,6 +147,7 @@ __all__ = [
     "LatencyFigures",
     "LearnedTrigger",
     "LogprobKind",
+    "LogprobsRequest",
     "MetadataField",
     "ModelDescription",
     "Moment",
@@ -173,6 +177,7 @@ __all__ = [
     "SentenceJudged",
     "SentenceRegenerated",
     "SettingSource",
+    "TextLogprobs",
     "Token",
     "TokenDrafted",
     "TopToken",
@@ -183,4 +188,5 @@ __all__ = [
     "VectorMetric",
     "Word",
     "WordOrder",
+    "is_last",
 ]

@@ -12,6 +12,12 @@ class Capability(enum.StrEnum):
     ATTENTION = "attention"
     RESUME_BY_IDS = "resume_by_ids"
     """The engine continues from token ids, so that text is never tokenised twice."""
+    SAMPLING = "sampling"
+    SEED = "seed"
+    """The same request with the same seed gives the same tokens."""
+    NAMED_TOKENS = "named_tokens"
+    TEXT_LOGPROBS = "text_logprobs"
+    HIDDEN_STATES = "hidden_states"
 
 
 class LogprobKind(enum.StrEnum):
@@ -52,7 +58,7 @@ class FinishReason(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TopToken:
-    """One of the most probable tokens at a position."""
+    """One of the most probable tokens at a position, or a named one."""
 
     id: int
     text: str
@@ -65,8 +71,8 @@ class Token:
 
     ``id`` is 0 from an engine without ids. ``logprob`` is None if the engine returned none (null,
     NaN, -inf). ``entropy`` is the entropy of the next-token distribution over the full vocabulary,
-    None from an engine without entropies. A token of zero width is part of a character that a later
-    token completes.
+    None from an engine without entropies. Both are independent of the temperature. A token of zero
+    width is part of a character that a later token completes.
     """
 
     id: int
@@ -80,6 +86,12 @@ class Token:
     """Last-layer attention with which the token was predicted, averaged over heads: the attention
     that the previous token pays to every token up to and including itself. Empty if not
     requested."""
+    named: tuple[TopToken, ...] = ()
+    """The tokens that the request names, in its order."""
+    hidden_state: tuple[float, ...] = ()
+    """State of the previous token at the requested layer, with which the token was predicted."""
+    sample: int = 0
+    """Number of the sample, from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +123,23 @@ class GenerationEnd:
     """Attention with which the end was predicted, as :attr:`Token.attention`. Empty if not
     requested, or if the model did not end the text itself."""
     thinking_tokens: int = 0
+    hidden_state: tuple[float, ...] = ()
+    """State with which the end was predicted, as :attr:`Token.hidden_state`."""
+    sample: int = 0
+    """Number of the sample, from 0."""
 
 
 GenerationEvent = GenerationStart | Token | GenerationEnd
 
 
+def is_last(event: GenerationEvent, request: "GenerateRequest") -> bool:
+    """Return whether the event is the end of the request's last sample."""
+    return isinstance(event, GenerationEnd) and event.sample == request.n - 1
+
+
 @dataclass(frozen=True, slots=True)
 class GenerateRequest:
-    """A text to continue with greedy decoding.
+    """A text to continue, greedily unless ``temperature`` is above 0.
 
     ``prefix`` is the text after ``prompt`` so far. ``prefix_token_ids`` are its tokens if they are
     known and cover the prefix exactly, for engines that resume by ids. Spans of the generated
@@ -134,6 +155,16 @@ class GenerateRequest:
     top_tokens: int = 0
     attention: bool = False
     """Whether every token has the attention with which it was predicted."""
+    temperature: float = 0.0
+    """Temperature of the distribution over the whole vocabulary from which tokens are sampled."""
+    seed: int | None = None
+    """Seed of the samples; None for other samples with every request."""
+    n: int = 1
+    """Number of samples. Sample i equals the only sample of a request with ``seed + i``."""
+    named_tokens: tuple[str, ...] = ()
+    """Tokens whose log-probability every token has."""
+    hidden_layer: int | None = None
+    """Layer whose hidden state every token has; 0 for the embeddings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +202,32 @@ class Attention:
 
 
 @dataclass(frozen=True, slots=True)
+class LogprobsRequest:
+    """A request for the log-probabilities of ``text`` after ``prompt``.
+
+    ``text_token_ids`` are the tokens of the text if they are known and cover the text exactly.
+    """
+
+    prompt: str
+    text: str
+    text_token_ids: tuple[int, ...] = ()
+    top_tokens: int = 0
+    named_tokens: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TextLogprobs:
+    """The tokens of a text with their log-probabilities.
+
+    Spans are offsets from the start of the text. The first token of the model's context has no
+    log-probability.
+    """
+
+    tokens: tuple[Token, ...]
+    prompt_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class RecommendedSettings:
     """Recommended settings of a model for one policy; None keeps the default of the policy.
 
@@ -199,3 +256,5 @@ class ModelDescription:
     continuation: ContinuationKind = ContinuationKind.NATIVE
     max_concurrent_generations: int | None = None
     """Maximum number of concurrent generations of one replica; None if unknown."""
+    hidden_layers: int | None = None
+    """Highest layer whose hidden states can be requested; None if the engine gives none."""

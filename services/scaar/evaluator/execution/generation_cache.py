@@ -16,9 +16,11 @@ from scaar.core.types import (
     AttendRequest,
     Attention,
     GenerateRequest,
-    GenerationEnd,
     GenerationEvent,
+    LogprobsRequest,
     ModelDescription,
+    TextLogprobs,
+    is_last,
 )
 
 MAX_CACHED = 2_000
@@ -28,8 +30,9 @@ MAX_CACHED = 2_000
 class CachedGenerator:
     """A :class:`Generator` that caches the generations of a deterministic generator.
 
-    A generation that its reader abandoned is cached up to that point. A reader that continues
-    beyond that point causes the generation to be made again from its start.
+    Samples without a seed, which differ with every call, are not cached. A generation that its
+    reader abandoned is cached up to that point. A reader that continues beyond that point causes
+    the generation to be made again from its start.
     """
 
     def __init__(self, generator: Generator, *, max_cached: int = MAX_CACHED) -> None:
@@ -41,7 +44,7 @@ class CachedGenerator:
         known = self._known(request)
         for event in known:
             yield event
-        if known and isinstance(known[-1], GenerationEnd):
+        if known and is_last(known[-1], request):
             return
         made: list[GenerationEvent] = []
         try:
@@ -56,6 +59,9 @@ class CachedGenerator:
     async def attend(self, request: AttendRequest) -> Attention:
         return await self._generator.attend(request)
 
+    async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
+        return await self._generator.compute_logprobs(request)
+
     async def describe_model(self) -> ModelDescription:
         return await self._generator.describe_model()
 
@@ -68,6 +74,8 @@ class CachedGenerator:
         return ()
 
     def _store(self, request: GenerateRequest, made: tuple[GenerationEvent, ...]) -> None:
+        if request.temperature and request.seed is None:
+            return
         if len(made) <= len(self._cached.get(request, ())):
             return
         self._cached[request] = made

@@ -5,7 +5,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
-from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, PromptTooLong
+from scaar.core.errors import (
+    BackendUnavailable,
+    CapabilityMissing,
+    InvalidRequest,
+    NotFound,
+    PromptTooLong,
+)
 from scaar.core.types import (
     AttendRequest,
     Attention,
@@ -16,7 +22,9 @@ from scaar.core.types import (
     GenerationEvent,
     GenerationStart,
     LogprobKind,
+    LogprobsRequest,
     ModelDescription,
+    TextLogprobs,
 )
 from scaar.generator.call_slots import CallSlots
 from scaar.generator.engines.openai_server.capabilities import capabilities_of
@@ -25,6 +33,7 @@ from scaar.generator.engines.openai_server.client import open_client
 from scaar.generator.engines.openai_server.failures import NoRoom
 from scaar.generator.engines.openai_server.requests import OpenAiCalls
 from scaar.generator.engines.openai_server.served_model import ServedModel, select_model, unserved
+from scaar.generator.engines.openai_server.text_logprobs import text_logprobs
 from scaar.generator.engines.openai_server.thinking import (
     Unanswered,
     answer_deltas,
@@ -33,11 +42,18 @@ from scaar.generator.engines.openai_server.thinking import (
 from scaar.generator.engines.openai_server.token_stream import OpenAiTokenStream
 from scaar.generator.engines.served.api_key import read_api_key
 from scaar.generator.engines.served.prompt_text import read_prompt_text
-from scaar.generator.engines.served.stream import served_stream
+from scaar.generator.engines.served.stream import served_answer, served_stream
 from scaar.generator.engines.served.text import ANY_VOCABULARY
 from scaar.generator.engines.served.tls import read_tls
+from scaar.generator.samples import each_sample
 from scaar.generator.settings import GeneratorSettings
-from scaar.generator.validation import MAX_TOP_TOKENS, check_attend, check_generate
+from scaar.generator.validation import (
+    MAX_TOP_TOKENS,
+    check_attend,
+    check_generate,
+    check_logprob_count,
+    check_logprobs,
+)
 
 _PROBE = GenerateRequest("Once upon a", max_tokens=1)
 
@@ -88,29 +104,66 @@ class OpenAiGenerator:
             InvalidRequest: naming every invalid field, before any work.
             Overloaded: the limit of concurrent generations, here or on the server, is reached.
         """
-        check_generate(request, vocabulary=ANY_VOCABULARY, max_top_tokens=self._max_top_tokens())
+        served = self._served or await self._serve()
+        check_generate(
+            request,
+            vocabulary=ANY_VOCABULARY,
+            max_top_tokens=self._max_top_tokens(served),
+            capabilities=self._capabilities(served),
+        )
         with self._slots.slot():
-            served = self._served or await self._serve()
-            restated = self._continuation(served) is ContinuationKind.RESTATED
-            echoed = served.dialect.echoes and self._settings.openai_api == "chat"
-            writing = OpenAiTokenStream(request, restated=restated, echoed=echoed)
-            deltas = self._tried(lambda: self._deltas(served, request))
-            started = False
-            async with aclosing(deltas):
-                async for delta in deltas:
-                    tokens = writing.feed(delta)
-                    if not started and delta.prompt_tokens:
-                        yield GenerationStart(delta.prompt_tokens)
-                    started = started or bool(tokens or delta.prompt_tokens)
-                    for token in tokens:
-                        yield token
-                    if writing.finished is FinishReason.STOP:
-                        break
+            samples = each_sample(request, lambda one: self._continue(served, one))
+            async with aclosing(samples) as events:
+                async for event in events:
+                    yield event
+
+    async def _continue(
+        self, served: ServedModel, request: GenerateRequest
+    ) -> AsyncGenerator[GenerationEvent, None]:
+        """Yield the events of a single sample."""
+        restated = self._continuation(served) is ContinuationKind.RESTATED
+        echoed = served.dialect.echoes and self._settings.openai_api == "chat"
+        writing = OpenAiTokenStream(request, restated=restated, echoed=echoed)
+        deltas = self._tried(lambda: self._deltas(served, request))
+        started = False
+        async with aclosing(deltas):
+            async for delta in deltas:
+                tokens = writing.feed(delta)
+                if not started and delta.prompt_tokens:
+                    yield GenerationStart(delta.prompt_tokens)
+                started = started or bool(tokens or delta.prompt_tokens)
+                for token in tokens:
+                    yield token
+                if writing.finished is FinishReason.STOP:
+                    break
         yield writing.end()
 
     async def attend(self, request: AttendRequest) -> Attention:
         check_attend(request, vocabulary=ANY_VOCABULARY)
         raise CapabilityMissing("engine openai gives no attention: its servers do not report any")
+
+    async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
+        served = self._served or await self._serve()
+        check_logprobs(
+            request,
+            vocabulary=ANY_VOCABULARY,
+            max_top_tokens=self._max_top_tokens(served),
+            capabilities=self._capabilities(served),
+        )
+        with self._slots.slot():
+            text, start, completion = await served_answer(
+                lambda: self._calls.echo(served, request),
+                server=self._calls.server,
+                silence_s=self._settings.read_timeout_s,
+                sleep=self._sleep,
+            )
+        try:
+            found = text_logprobs(completion, text, start=start, top_tokens=request.top_tokens)
+        except ValueError as error:
+            description = f"{self._calls.server} sent an invalid response: {error}"
+            raise BackendUnavailable(description, server=self._calls.server) from None
+        check_logprob_count(request, len(found.tokens))
+        return found
 
     async def describe_model(self) -> ModelDescription:
         served = await self._serve()
@@ -120,7 +173,7 @@ class OpenAiGenerator:
             revision="unknown",
             engine="openai",
             logprob_kind=served.dialect.logprob_kind if kind == "auto" else LogprobKind(kind),
-            capabilities=frozenset({Capability.LOGPROBS} if served.logprobs else ()),
+            capabilities=self._capabilities(served),
             max_total_tokens=served.max_total_tokens,
             prompt_profile=self._settings.prompt_profile,
             continuation=self._continuation(served),
@@ -236,10 +289,20 @@ class OpenAiGenerator:
                 if self._served is not None and self._served.model == served.model:
                     self._served = replace(self._served, thinks=True)
 
-    def _max_top_tokens(self) -> int:
-        if self._served is None or self._settings.openai_api == "chat":
+    def _max_top_tokens(self, served: ServedModel) -> int:
+        if self._settings.openai_api == "chat":
             return MAX_TOP_TOKENS
-        return self._served.dialect.max_top_tokens
+        return served.dialect.max_top_tokens
+
+    def _capabilities(self, served: ServedModel) -> frozenset[Capability]:
+        dialect, completes = served.dialect, self._settings.openai_api == "completions"
+        given = {
+            Capability.SAMPLING: True,
+            Capability.SEED: dialect.seeded,
+            Capability.LOGPROBS: served.logprobs,
+            Capability.TEXT_LOGPROBS: served.logprobs and dialect.reads_logprobs and completes,
+        }
+        return frozenset(each for each, has in given.items() if has)
 
     def _continuation(self, served: ServedModel) -> ContinuationKind:
         chat = self._settings.openai_api == "chat"

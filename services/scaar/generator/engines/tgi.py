@@ -1,12 +1,14 @@
 """Engine ``tgi``: a server of Hugging Face's text-generation-inference (TGI).
 
-Decoding is greedy and without penalties, so TGI does not transform log-probabilities (by
-temperature, top-k, top-p or penalties): they are those of the model, RAW.
+Decoding is without penalties, top-k and top-p, so TGI transforms log-probabilities by the
+temperature alone: greedily, and at temperature 1, they are those of the model, RAW. At another
+temperature they are left out.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 
 import aiohttp
 
@@ -21,7 +23,9 @@ from scaar.core.types import (
     GenerationEvent,
     GenerationStart,
     LogprobKind,
+    LogprobsRequest,
     ModelDescription,
+    TextLogprobs,
     Token,
 )
 from scaar.generator.call_slots import CallSlots
@@ -31,12 +35,17 @@ from scaar.generator.engines.served.text import ANY_VOCABULARY, ServedText
 from scaar.generator.engines.served.tls import read_tls
 from scaar.generator.engines.tgi_server.client import TgiClient, TgiDetails, TgiEvent
 from scaar.generator.engines.tgi_server.requests import Sleep, TgiCalls
+from scaar.generator.engines.tgi_server.text_logprobs import text_logprobs
 from scaar.generator.engines.tgi_server.tokens import REASONS, rest_of, token_of
+from scaar.generator.samples import each_sample
 from scaar.generator.settings import GeneratorSettings
-from scaar.generator.validation import check_generate
+from scaar.generator.validation import check_generate, check_logprob_count, check_logprobs
 
 MAX_TGI_TOP_TOKENS = 5
 """Default of TGI's --max-top-n-tokens."""
+_CAPABILITIES = frozenset(
+    {Capability.LOGPROBS, Capability.SAMPLING, Capability.SEED, Capability.TEXT_LOGPROBS}
+)
 
 
 @asynccontextmanager
@@ -92,23 +101,35 @@ class TgiGenerator:
             PromptTooLong: prompt and prefix leave no room in the model's context.
             Overloaded: the limit of concurrent generations, here or on the server, is reached.
         """
-        check_generate(request, vocabulary=ANY_VOCABULARY, max_top_tokens=MAX_TGI_TOP_TOKENS)
+        check_generate(
+            request,
+            vocabulary=ANY_VOCABULARY,
+            max_top_tokens=MAX_TGI_TOP_TOKENS,
+            capabilities=_CAPABILITIES,
+        )
+        with self._slots.slot():
+            async with aclosing(each_sample(request, self._continue)) as events:
+                async for event in events:
+                    yield event
+
+    async def _continue(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
+        """Yield the events of a single sample."""
         text, written, generated = self._prompt_text.of(request), ServedText(request.stop), 0
         details: TgiDetails | None = None
-        with self._slots.slot():
-            async with (
-                self._calls.count(text) as count,
-                aclosing(self._calls.events(text, request, count)) as events,
-            ):
-                async for event in events:
-                    if not generated and (prompt_tokens := await count.tokens()) is not None:
-                        yield GenerationStart(prompt_tokens)
-                    generated += 1
-                    details = event.details
-                    for token in _text_of(event, written, request.top_tokens):
-                        yield token
-                    if written.met:
-                        break
+        tempered = request.temperature not in (0, 1)
+        async with (
+            self._calls.count(text) as count,
+            aclosing(self._calls.events(text, request, count)) as events,
+        ):
+            async for event in events:
+                if not generated and (prompt_tokens := await count.tokens()) is not None:
+                    yield GenerationStart(prompt_tokens)
+                generated += 1
+                details = event.details
+                for token in _text_of(event, written, request.top_tokens):
+                    yield replace(token, logprob=None, top=()) if tempered else token
+                if written.met:
+                    break
         reason = FinishReason.STOP
         if details is not None:
             generated = details.generated_tokens
@@ -118,6 +139,20 @@ class TgiGenerator:
 
     async def attend(self, request: AttendRequest) -> Attention:
         raise CapabilityMissing("engine tgi does not give attention")
+
+    async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
+        # TGI returns the most likely tokens of generated positions only.
+        check_logprobs(
+            request, vocabulary=ANY_VOCABULARY, max_top_tokens=0, capabilities=_CAPABILITIES
+        )
+        before = GenerateRequest(request.prompt)
+        whole = replace(before, prefix=request.text)
+        text, start = self._prompt_text.of(whole), len(self._prompt_text.of(before))
+        with self._slots.slot():
+            spans, prefill = await self._calls.prefill(text)
+        found = text_logprobs(text, spans, prefill, start=start, server=self._calls.server)
+        check_logprob_count(request, len(found.tokens))
+        return found
 
     async def describe_model(self) -> ModelDescription:
         info = await self._calls.model.current()
@@ -130,7 +165,7 @@ class TgiGenerator:
             revision=info.model_sha or "unknown",
             engine="tgi",
             logprob_kind=LogprobKind.RAW,
-            capabilities=frozenset({Capability.LOGPROBS}),
+            capabilities=_CAPABILITIES,
             max_total_tokens=info.max_total_tokens,
             prompt_profile=self._settings.prompt_profile,
             max_concurrent_generations=self._slots.limit,

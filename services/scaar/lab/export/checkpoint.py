@@ -16,14 +16,15 @@ from scaar.lab.export.hugging_face import (
     cross_encoder_files,
     language_model_files,
 )
-from scaar.lab.export.onnx_decoder import decoder_graph
+from scaar.lab.export.onnx_decoder import DecoderGraph
 from scaar.lab.export.onnx_encoder import encoder_graph
 from scaar.lab.training.cross_encoder import EncoderShape
 from scaar.lab.training.language_model import DecoderShape
 
 REPORT = "training_report.json"
 ADVICE = "scaar.json"
-"""File of recommended settings, which a repeated export leaves unchanged."""
+"""File of recommended settings and of the names of tensors, which a repeated export leaves
+unchanged."""
 
 
 def export_language_model(
@@ -41,8 +42,10 @@ def export_language_model(
     """
     files = language_model_files(params, shape, tokenizer)
     files = _once(files) if tokenizer else files
-    files["model.onnx"] = decoder_graph(params, shape)
-    _write(folder, files, report, {ADVICE: b'{\n  "prompt_profile": "lab"\n}\n'})
+    graph = DecoderGraph(params, shape)
+    files["model.onnx"] = graph.to_bytes()
+    advice = {"prompt_profile": "lab", "hidden_states": graph.hidden_states}
+    _write(folder, files, report, {ADVICE: (json.dumps(advice, indent=2) + "\n").encode()})
 
 
 def export_cross_encoder(

@@ -24,10 +24,12 @@ HIDDEN_SCORE = -1e9
 
 def decoder_graph(params: dict[str, Any], shape: DecoderShape) -> bytes:
     """Return the ONNX model of the parameters. Equal parameters give equal bytes."""
-    return _DecoderGraph(params, shape).to_bytes()
+    return DecoderGraph(params, shape).to_bytes()
 
 
-class _DecoderGraph(OnnxGraph):
+class DecoderGraph(OnnxGraph):
+    """The graph, and the names of its hidden states."""
+
     def __init__(self, params: dict[str, Any], shape: DecoderShape) -> None:
         super().__init__("decoder")
         self.shape = shape
@@ -52,9 +54,13 @@ class _DecoderGraph(OnnxGraph):
         self.cos, self.sin = self._rotation(positions)
         embed = self.weight("embed", params["embed"])
         hidden = self.do("Gather", embed, ids)
+        states = [hidden]
         for number, (layer, past) in enumerate(zip(params["layers"], cache, strict=True)):
             hidden = self._layer(hidden, layer, number, past)
+            states.append(hidden)
         hidden = self._norm(hidden, self.weight("norm", params["norm"]))
+        self.hidden_states = (*states[:-1], hidden)
+        """Names of the embeddings and of the state of each layer, the last one normalised."""
         self.do("MatMul", hidden, self.do("Transpose", embed, perm=[1, 0]), name="logits")
 
     def _seen(self, ids: str, mask: str) -> str:

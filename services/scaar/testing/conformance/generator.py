@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import math
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -20,6 +21,7 @@ from scaar.core.types import (
     GenerationEnd,
     GenerationEvent,
     GenerationStart,
+    LogprobsRequest,
     Token,
 )
 
@@ -38,6 +40,18 @@ _WRONG: tuple[tuple[str, dict[str, Any]], ...] = (
     ("stop", {"stop": tuple("abcdefghijklmnopq")}),
     ("top_tokens", {"top_tokens": -1}),
     ("top_tokens", {"top_tokens": 21}),
+    ("temperature", {"temperature": -0.1}),
+    ("temperature", {"temperature": 2.1}),
+    ("temperature", {"temperature": math.nan}),
+    ("seed", {"seed": -1}),
+    ("seed", {"seed": 2**31}),
+    ("n", {"n": 0, "temperature": 1.0}),
+    ("n", {"n": 21, "temperature": 1.0}),
+    ("n", {"n": 2}),
+    ("named_tokens", {"named_tokens": ("",)}),
+    ("named_tokens", {"named_tokens": ("half \ud800",)}),
+    ("named_tokens", {"named_tokens": ("x" * 257,)}),
+    ("named_tokens", {"named_tokens": tuple("abcdefghijklmnopqrstu")}),
 )
 """Requests with one wrong field each, and the name of the field."""
 
@@ -213,6 +227,116 @@ class GeneratorConformance:
             for row, expected in zip(mine.weights, before.weights, strict=True):
                 assert row == pytest.approx(expected, abs=self.logprob_tolerance)
 
+    # --- sampling -----------------------------------------------------------------------------
+
+    async def test_samples_follow_one_another_with_an_end_each(self, generator: Generator) -> None:
+        if not await self._has(generator, Capability.SAMPLING):
+            with pytest.raises(CapabilityMissing):
+                await self._write(generator, temperature=1.0)
+            return
+        events = await self._write(generator, temperature=1.0, n=3, max_tokens=6)
+        starts = [event for event in events if isinstance(event, GenerationStart)]
+        assert len(starts) <= 1
+        numbers = [event.sample for event in events if not isinstance(event, GenerationStart)]
+        assert numbers == sorted(numbers)
+        ends = [event for event in events if isinstance(event, GenerationEnd)]
+        assert [end.sample for end in ends] == [0, 1, 2]
+        assert events[-1] is ends[-1]
+
+    async def test_a_sample_is_the_one_of_its_seed(self, generator: Generator) -> None:
+        if not await self._has(generator, Capability.SEED):
+            with pytest.raises(CapabilityMissing):
+                await self._write(generator, temperature=1.0, seed=7)
+            return
+        fields: dict[str, Any] = {"temperature": 1.5, "max_tokens": 8}
+        together = _tokens(await self._write(generator, **fields, seed=7, n=3))
+        again = _tokens(await self._write(generator, **fields, seed=7, n=3))
+        self._assert_alike(again, together)
+        for sample in range(3):
+            alone = _tokens(await self._write(generator, **fields, seed=7 + sample))
+            self._assert_alike(alone, [each for each in together if each.sample == sample])
+            assert {each.sample for each in alone} == {0}
+
+    async def test_greedy_decoding_ignores_the_seed(self, generator: Generator) -> None:
+        if await self._has(generator, Capability.SEED):
+            plain = _tokens(await self._write(generator))
+            self._assert_alike(_tokens(await self._write(generator, seed=3)), plain)
+
+    async def test_a_nearly_greedy_sample_has_the_numbers_of_greedy_decoding(
+        self, generator: Generator
+    ) -> None:
+        if await self._has(generator, Capability.SAMPLING):
+            plain = _tokens(await self._write(generator))
+            cold = _tokens(await self._write(generator, temperature=1e-3))
+            assert [token.text for token in cold] == [token.text for token in plain]
+            for left, right in zip(cold, plain, strict=True):
+                if left.logprob is not None:
+                    assert left.logprob == pytest.approx(right.logprob, abs=1e-4)
+
+    # --- named tokens, given texts, hidden states ----------------------------------------------
+
+    async def test_named_tokens_have_their_logprob_at_every_position(
+        self, generator: Generator
+    ) -> None:
+        whole = _tokens(await self._write(generator))
+        names = (whole[1].text, whole[0].text)
+        if not await self._has(generator, Capability.NAMED_TOKENS):
+            with pytest.raises(CapabilityMissing):
+                await self._write(generator, named_tokens=names)
+            return
+        named = _tokens(await self._write(generator, named_tokens=names))
+        self._assert_alike(named, whole)
+        assert all(tuple(each.text for each in token.named) == names for token in named)
+        assert all(each.logprob <= 0 for token in named for each in token.named)
+        for place in (0, 1):
+            chosen = named[place].named[1 - place]
+            assert chosen.logprob == pytest.approx(named[place].logprob, abs=1e-9)
+
+    async def test_a_written_text_has_the_logprobs_with_which_it_was_written(
+        self, generator: Generator
+    ) -> None:
+        whole = _tokens(await self._write(generator))
+        cut = _word_starts(whole)[-1]
+        tokens = whole[:cut]
+        request = LogprobsRequest(self.prompt, _text(tokens), tuple(token.id for token in tokens))
+        if not await self._has(generator, Capability.TEXT_LOGPROBS):
+            with pytest.raises(CapabilityMissing):
+                await generator.compute_logprobs(request)
+            return
+        found = await generator.compute_logprobs(request)
+        assert _text(found.tokens) == _text(tokens)
+        assert found.prompt_tokens >= 1
+        self._assert_written(found.tokens, tokens)
+        for wrong in (replace(request, text=""), replace(request, top_tokens=-1)):
+            with pytest.raises(InvalidRequest):
+                await generator.compute_logprobs(wrong)
+
+    async def test_hidden_states_come_with_the_tokens_if_declared(
+        self, generator: Generator
+    ) -> None:
+        model = await generator.describe_model()
+        if Capability.HIDDEN_STATES not in model.capabilities:
+            assert model.hidden_layers is None
+            with pytest.raises(CapabilityMissing):
+                await self._write(generator, hidden_layer=0)
+            return
+        assert model.hidden_layers is not None
+        plain = _tokens(await self._write(generator))
+        states = []
+        for layer in range(model.hidden_layers + 1):
+            tokens = _tokens(await self._write(generator, hidden_layer=layer))
+            self._assert_alike(tokens, plain)
+            (first,) = _tokens(await self._write(generator, hidden_layer=layer, max_tokens=1))
+            assert first.hidden_state == pytest.approx(tokens[0].hidden_state, abs=1e-4)
+            states.append(tuple(token.hidden_state for token in tokens))
+        assert len({len(state) for layer in states for state in layer}) == 1
+        assert len(set(states)) == len(states)
+        assert not any(token.hidden_state for token in plain)
+        for wrong in (-1, model.hidden_layers + 1):
+            with pytest.raises(InvalidRequest) as caught:
+                await self._write(generator, hidden_layer=wrong)
+            assert [each.field for each in caught.value.violations] == ["hidden_layer"]
+
     # --- closing early ------------------------------------------------------------------------
 
     @pytest.mark.parametrize("after", [0, 1, 3])
@@ -359,10 +483,21 @@ class GeneratorConformance:
         assert model.max_total_tokens > 0
         assert model == await generator.describe_model()
 
+    def _assert_written(self, read: Sequence[Token], written: Sequence[Token]) -> None:
+        """Assert that a text that is read has the tokens with which it was written."""
+        assert [(token.text, token.start) for token in read] == [
+            (token.text, token.start) for token in written
+        ]
+        for left, right in zip(read, written, strict=True):
+            assert left.logprob == pytest.approx(right.logprob, abs=self.logprob_tolerance)
+
     # --- requests of the suite ----------------------------------------------------------------
 
     def _request(self, **fields: Any) -> GenerateRequest:
         return replace(GenerateRequest(self.prompt, max_tokens=16), **fields)
+
+    async def _has(self, generator: Generator, capability: Capability) -> bool:
+        return capability in (await generator.describe_model()).capabilities
 
     async def _write(
         self, generator: Generator, *, into: list[GenerationEvent] | None = None, **fields: Any

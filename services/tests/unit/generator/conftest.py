@@ -66,6 +66,10 @@ class WatchedDecoder:
     def gives_attention(self):
         return self._decoder.gives_attention
 
+    @property
+    def hidden_layers(self):
+        return self._decoder.hidden_layers
+
     def begin(self):
         return self._decoder.begin()
 

@@ -69,6 +69,7 @@ async def test_half_a_model_file_is_detected_without_a_digest(folder):
 
 async def test_a_model_of_another_kind_is_refused(folder, cross_encoder_folder):
     without_report(folder)
+    (folder / "scaar.json").unlink()
     shutil.copy(cross_encoder_folder / "model.onnx", folder / "model.onnx")
     with pytest.raises(DataCorrupt, match="not a decoder with a key-value cache"):
         await described(folder)
@@ -97,6 +98,9 @@ async def test_recommended_settings_and_profile_are_the_folders(folder):
         [],
         {"prompt_profile": 1},
         {"recommended": []},
+        {"hidden_states": "gather_18"},
+        {"hidden_states": ["gather_18"]},
+        {"hidden_states": ["gather_18", 75]},
         {"recommended": {"scaar": 1}},
         {"recommended": {"scaar": {"theta": "high"}}},
         {"recommended": {"scaar": {"zeta": 1}}},
@@ -106,6 +110,12 @@ async def test_recommended_settings_and_profile_are_the_folders(folder):
 async def test_advice_that_makes_no_sense_is_named(folder, advice):
     (folder / "scaar.json").write_text(json.dumps(advice))
     with pytest.raises(DataCorrupt, match=r"scaar\.json"):
+        await described(folder)
+
+
+async def test_hidden_states_that_the_model_lacks_are_detected(folder):
+    (folder / "scaar.json").write_text(json.dumps({"hidden_states": ["embeddings", "layer_1"]}))
+    with pytest.raises(DataCorrupt, match=r"hidden states embeddings, layer_1"):
         await described(folder)
 
 

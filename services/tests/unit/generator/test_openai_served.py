@@ -63,7 +63,13 @@ async def test_the_dialect_is_detected_from_the_server(
         model = await both.generator.describe_model()
         assert model.logprob_kind is kind
         assert model.max_total_tokens == context
-        assert model.capabilities == {Capability.LOGPROBS}
+        reads = openai_api == "completions" and dialect in ("vllm", "sglang")
+        assert model.capabilities == {
+            Capability.LOGPROBS,
+            Capability.SAMPLING,
+            *([Capability.SEED] if dialect in ("vllm", "llama_cpp") else []),
+            *([Capability.TEXT_LOGPROBS] if reads else []),
+        }
         expected = chat if openai_api == "chat" else ContinuationKind.NATIVE
         assert model.continuation is expected
         assert model.max_concurrent_generations == 32
@@ -99,7 +105,8 @@ async def test_a_server_without_log_probabilities_is_seen_to_have_none(
         open_generator(settings_of(plain.url, openai_api=openai_api)) as with_them,
         open_generator(settings_of(server.url, openai_api=openai_api)) as without,
     ):
-        assert (await without.describe_model()).capabilities == frozenset()
+        capabilities = (await without.describe_model()).capabilities
+        assert not capabilities & {Capability.LOGPROBS, Capability.TEXT_LOGPROBS}
         whole, bare = await write(with_them), await write(without)
         assert text_of(bare) == text_of(whole)
         assert {token.logprob for token in tokens_of(bare)} == {None}
@@ -263,7 +270,9 @@ async def test_a_stream_yields_events_to_its_reader() -> None:
     [
         ("openai", {"repetition_penalty": 1.0}, 400, "Unrecognized request argument"),
         ("openai", {"model": "other"}, 404, "does not exist"),
-        ("vllm", {"temperature": 0.7}, 400, "greedily"),
+        ("vllm", {"temperature": 0.7}, 400, "whole vocabulary"),
+        ("vllm", {"temperature": 2.1}, 400, "temperature must be 0 to 2"),
+        ("openai", {"echo": True, "logprobs": 1}, 400, "'echo' and 'logprobs'"),
         ("vllm", {"max_tokens": 0}, 400, "max_tokens"),
         ("sglang", {"prompt": 7}, 400, "prompt"),
         ("llama_cpp", {"logprobs": 21}, 400, "logprobs"),
@@ -369,7 +378,7 @@ async def test_the_probe_of_an_unlisted_model_ends_with_its_first_token() -> Non
     ):
         await server.ended.wait()
         model = await generator.describe_model()
-        assert (model.model, model.capabilities) == ("b", frozenset())
+        assert (model.model, model.capabilities) == ("b", frozenset({Capability.SAMPLING}))
         assert [request["model"] for request in server.requests] == ["b"]
         assert server.requests[0]["max_tokens"] == 1
 

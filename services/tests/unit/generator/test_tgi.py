@@ -152,7 +152,12 @@ async def test_the_description_has_the_servers_model_and_capabilities() -> None:
         model = await both.generator.describe_model()
         assert (model.model, model.engine, model.prompt_profile) == (LAB_LM, "tgi", "lab")
         assert model.logprob_kind is LogprobKind.RAW
-        assert model.capabilities == {Capability.LOGPROBS}
+        assert model.capabilities == {
+            Capability.LOGPROBS,
+            Capability.SAMPLING,
+            Capability.SEED,
+            Capability.TEXT_LOGPROBS,
+        }
         assert model.max_total_tokens == 8192
         with pytest.raises(CapabilityMissing, match="attention"):
             await both.generator.attend(AttendRequest(PROMPT, " a text"))

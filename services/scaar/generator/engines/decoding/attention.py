@@ -30,7 +30,9 @@ class AttentionPass:
                 exceed the size of a message.
         """
         self._model = model
-        self._prompt, self._text, self._space = _read(model, request)
+        self._prompt, self._text, self._space = read_text(
+            model, request.prompt, request.text, request.text_token_ids
+        )
         end = sorted(model.end_ids)[:1] if request.ended else []
         self._ids = [*self._prompt, *self._text, *end]
         check_room("prompt", len(self._ids), model.max_total_tokens)
@@ -70,7 +72,7 @@ class AttentionPass:
         first, last = len(self._prompt), len(self._prompt) + len(self._text)
         received = () if self._most is None else self._most.mean(axis=0, dtype=float)[first:last]
         return Attention(
-            tokens=_with_space(self._space, tokens_of(self._model, self._prompt, self._text)),
+            tokens=with_space(self._space, tokens_of(self._model, self._prompt, self._text)),
             prompt_tokens=first,
             weights=tuple(self._weights),
             received=tuple(map(float, received)),
@@ -95,15 +97,18 @@ def tokens_of(
     return tuple(tokens)
 
 
-def _read(model: LanguageModel, request: AttendRequest) -> tuple[list[int], list[int], str]:
-    """Return the token ids of prompt and text, and the space that the text lost when decoded.
+def read_text(
+    model: LanguageModel, before: str, text: str, given: Sequence[int]
+) -> tuple[list[int], list[int], str]:
+    """Return the token ids of the prompt ``before`` and of the text, and a space.
+
+    It is the space that the text lost when it was decoded.
 
     Given ids are used only if they decode to exactly the text. Given ids without a prompt are read
     alone, even without a beginning-of-sequence token. Some tokenizers, such as Llama 2's, decode
     them without the space at the start.
     """
-    given, text = request.text_token_ids, request.text
-    prompt = model.encode(request.prompt) if request.prompt or not given else []
+    prompt = model.encode(before) if before or not given else []
     if given and TokenText(model.tokenizer, prompt).gives(text, given):
         return prompt, list(given), ""
     alone = given and not prompt and text.startswith(" ")
@@ -112,7 +117,7 @@ def _read(model: LanguageModel, request: AttendRequest) -> tuple[list[int], list
     return prompt, model.encode_more(text), ""
 
 
-def _with_space(space: str, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+def with_space(space: str, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
     """Return the tokens of a text that starts with the space, which the first one gets."""
     if not space:
         return tokens

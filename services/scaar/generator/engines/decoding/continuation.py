@@ -1,9 +1,15 @@
 """One generation, step by step."""
 
-from scaar.core.types import FinishReason, GenerateRequest, Token
+from scaar.core.types import FinishReason, GenerateRequest, GenerationEnd, Token
 from scaar.generator.engines.decoding.attention import tokens_of
 from scaar.generator.engines.decoding.language_model import LanguageModel
-from scaar.generator.engines.decoding.next_token import NextToken, choose, likeliest
+from scaar.generator.engines.decoding.next_token import (
+    NextToken,
+    Sampler,
+    choose,
+    likeliest,
+    named,
+)
 from scaar.generator.engines.decoding.prefill import Prefill
 from scaar.generator.engines.decoding.prefix_store import PrefixStore
 from scaar.generator.engines.decoding.token_text import TokenText
@@ -12,19 +18,23 @@ from scaar.generator.validation import check_room
 
 
 class Continuation:
-    """A greedy generation with its key-value cache: reads the prompt, then writes tokens.
+    """A generation with its key-value cache: reads the prompt, then writes tokens.
 
-    Every method blocks and runs the model at most once.
+    Every method blocks and runs the model at most once, twice for attention with hidden states.
     """
 
     def __init__(self, model: LanguageModel, request: GenerateRequest, store: PrefixStore) -> None:
         """Tokenize prompt and prefix and look them up in the cache.
 
         Raises:
-            InvalidRequest: prompt and prefix leave no room in the model's context.
+            InvalidRequest: prompt and prefix leave no room in the model's context, or a named token
+                is not one token.
         """
         self._model = model
         self._request = request
+        self._named_ids = model.ids_of(request.named_tokens)
+        sampler = Sampler(request.temperature, request.seed) if request.temperature else None
+        self._pick = None if sampler is None else sampler.draw
         prompt, prefix, self._text = _read(model, request)
         ids = [*prompt, *prefix]
         check_room("prompt", len(ids), model.max_total_tokens - 1)
@@ -32,6 +42,7 @@ class Continuation:
         self._end = 0
         self._prefill = Prefill(model.decoder, store, ids)
         self._paid: tuple[float, ...] = ()
+        self._state: tuple[float, ...] = ()
         self.prompt_tokens = len(ids)
         self.read_tokens = tokens_of(model, prompt, prefix) if request.attention else ()
         """Tokens of prompt and prefix, if attention was requested."""
@@ -45,26 +56,36 @@ class Continuation:
         ``finished`` is set with the last tokens. The end-of-sequence token is counted but not
         returned.
         """
-        logits = self._prefill.run(attention=self._request.attention)
+        logits = self._prefill.run(
+            attention=self._request.attention, hidden_layer=self._request.hidden_layer
+        )
         if self._prefill.unread:
             return []
-        released = self._write(choose(logits))
+        released = self._write(choose(logits, self._pick))
         if self.generated_tokens == 1 or self.finished is not None:
             self.store()
         return released
 
-    @property
-    def end_attention(self) -> tuple[float, ...]:
-        """Attention of the end-of-sequence token, if the model ended the text."""
-        return self._paid if self.finished is FinishReason.END_OF_SEQUENCE else ()
+    def end(self) -> GenerationEnd:
+        """Return the end of the generation, once ``finished``."""
+        assert self.finished is not None
+        ended = self.finished is FinishReason.END_OF_SEQUENCE
+        return GenerationEnd(
+            self.finished,
+            self.prompt_tokens,
+            self.generated_tokens,
+            attention=self._paid if ended else (),
+            hidden_state=self._state if ended else (),
+        )
 
     def store(self) -> None:
         """Store the cache for texts with the same prefix. May be called during a step."""
         self._prefill.store()
 
     def _write(self, chosen: NextToken) -> list[Token]:
-        paid = self._prefill.paid
+        paid, state = self._prefill.paid, self._prefill.state
         self._paid = () if paid is None else tuple(paid.tolist())
+        self._state = () if state is None else tuple(state.tolist())
         self._prefill.append(chosen.id)
         self.generated_tokens += 1
         if chosen.id in self._model.end_ids:
@@ -74,7 +95,16 @@ class Continuation:
         text = self._text.feed(chosen.id)
         start, self._end = self._end, self._end + len(text)
         token = Token(
-            chosen.id, text, start, self._end, chosen.logprob, chosen.entropy, top, self._paid
+            chosen.id,
+            text,
+            start,
+            self._end,
+            chosen.logprob,
+            chosen.entropy,
+            top,
+            self._paid,
+            named(chosen.logprobs, self._named_ids, self._request.named_tokens),
+            self._state,
         )
         released = self._stop.feed(token, complete=self._text.complete)
         if self._stop.met:

@@ -37,6 +37,8 @@ class Decoder(Protocol[_Cache]):
 
     gives_attention: bool
     """Whether :meth:`step_attending` and :meth:`step_attended` may be called."""
+    hidden_layers: int | None
+    """Number of layers; None if :meth:`step_with_state` must not be called."""
 
     def begin(self) -> _Cache:
         """Return the empty cache."""
@@ -61,4 +63,17 @@ class Decoder(Protocol[_Cache]):
 
         To each token, that is the maximum over the new tokens in each head of the last layer.
         """
+        ...
+
+    def step_with_state(
+        self, ids: Sequence[int], cache: _Cache, layer: int
+    ) -> tuple[Array, Array, _Cache]:
+        """Like :meth:`step`, and return the last token's state [size] as the second item.
+
+        Layer 0 is the embeddings, ``hidden_layers`` the last layer after the final normalisation.
+        """
+        ...
+
+    def step_whole(self, ids: Sequence[int], cache: _Cache) -> tuple[Array, _Cache]:
+        """Like :meth:`step`, with the logits [new tokens, vocabulary] after every token."""
         ...

@@ -1,9 +1,9 @@
-"""Generator over the decoder of an embedded engine, with greedy decoding."""
+"""Generator over the decoder of an embedded engine."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from typing import TypeVar
 
 from scaar.core.errors import CapabilityMissing
@@ -12,21 +12,36 @@ from scaar.core.types import (
     Attention,
     Capability,
     GenerateRequest,
-    GenerationEnd,
     GenerationEvent,
     GenerationStart,
     LogprobKind,
+    LogprobsRequest,
     ModelDescription,
+    TextLogprobs,
 )
 from scaar.generator.call_slots import CallSlots
 from scaar.generator.engines.decoding.attention import AttentionPass
 from scaar.generator.engines.decoding.continuation import Continuation
 from scaar.generator.engines.decoding.language_model import LanguageModel
 from scaar.generator.engines.decoding.prefix_store import PrefixStore
+from scaar.generator.engines.decoding.text_logprobs import LogprobsPass
+from scaar.generator.samples import each_sample
 from scaar.generator.settings import GeneratorSettings
-from scaar.generator.validation import check_attend, check_generate, check_size
+from scaar.generator.validation import check_attend, check_generate, check_logprobs, check_size
 
 _T = TypeVar("_T")
+_CAPABILITIES = frozenset(
+    {
+        Capability.LOGPROBS,
+        Capability.ENTROPY,
+        Capability.RESUME_BY_IDS,
+        Capability.SAMPLING,
+        Capability.SEED,
+        Capability.NAMED_TOKENS,
+        Capability.TEXT_LOGPROBS,
+    }
+)
+"""Capabilities of every decoder."""
 
 
 @asynccontextmanager
@@ -69,6 +84,13 @@ class DecodingGenerator:
         self._generation_slots = CallSlots(max_concurrent)
         # Counted separately: an answer requests the attention of a draft that is in progress.
         self._attention_slots = CallSlots(max_concurrent, of="attention requests")
+        self._logprobs_slots = CallSlots(max_concurrent, of="requests for log-probabilities")
+        decoder = model.decoder
+        self._capabilities = _CAPABILITIES
+        if decoder.gives_attention:
+            self._capabilities |= {Capability.ATTENTION}
+        if decoder.hidden_layers is not None:
+            self._capabilities |= {Capability.HIDDEN_STATES}
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
         """Yield the number of prompt tokens, the tokens, then the end.
@@ -78,33 +100,23 @@ class DecodingGenerator:
 
         Raises:
             InvalidRequest: naming every invalid field, before any work.
-            CapabilityMissing: attention is requested, and the model gives none.
+            CapabilityMissing: attention or a hidden state is requested, and the model gives none.
             Overloaded: the limit of concurrent generations is reached.
         """
         self._check_size(
             {"prompt": request.prompt, "prefix": request.prefix},
             {"prefix_token_ids": request.prefix_token_ids},
         )
-        gives_attention = self._model.decoder.gives_attention
-        check_generate(request, vocabulary=self._model.vocabulary, gives_attention=gives_attention)
+        check_generate(
+            request,
+            vocabulary=self._model.vocabulary,
+            capabilities=self._capabilities,
+            hidden_layers=self._model.decoder.hidden_layers,
+        )
         with self._generation_slots.slot():
-            writing = await self._run(lambda: Continuation(self._model, request, self._store))
-            with self._stored_on_cancel(writing):
-                while not writing.generated_tokens:
-                    tokens = await self._run(writing.step)
-                yield GenerationStart(writing.prompt_tokens, writing.read_tokens)
-                while True:
-                    for token in tokens:
-                        yield token
-                    if writing.finished is not None:
-                        break
-                    tokens = await self._run(writing.step)
-            yield GenerationEnd(
-                writing.finished,
-                writing.prompt_tokens,
-                writing.generated_tokens,
-                writing.end_attention,
-            )
+            async with aclosing(each_sample(request, self._continue)) as events:
+                async for event in events:
+                    yield event
 
     async def attend(self, request: AttendRequest) -> Attention:
         self._check_size(
@@ -122,21 +134,46 @@ class DecodingGenerator:
                 await self._run(attending.step)
             return await self._run(attending.attention)
 
+    async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
+        self._check_size(
+            {"prompt": request.prompt, "text": request.text},
+            {"text_token_ids": request.text_token_ids},
+        )
+        check_logprobs(request, vocabulary=self._model.vocabulary, capabilities=self._capabilities)
+        with self._logprobs_slots.slot():
+            reading = await self._run(lambda: LogprobsPass(self._model, request, self._store))
+            while not reading.done:
+                await self._run(reading.step)
+            return reading.logprobs()
+
     async def describe_model(self) -> ModelDescription:
-        capabilities = {Capability.LOGPROBS, Capability.ENTROPY, Capability.RESUME_BY_IDS}
-        if self._model.decoder.gives_attention:
-            capabilities.add(Capability.ATTENTION)
         return ModelDescription(
             model=self._model.name,
             revision=self._model.revision,
             engine=self._engine,
             logprob_kind=LogprobKind.RAW,
-            capabilities=frozenset(capabilities),
+            capabilities=self._capabilities,
             max_total_tokens=self._model.max_total_tokens,
             prompt_profile=self._model.prompt_profile,
             recommended=self._model.recommended,
             max_concurrent_generations=self._generation_slots.limit,
+            hidden_layers=self._model.decoder.hidden_layers,
         )
+
+    async def _continue(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
+        """Yield the events of a single sample."""
+        writing = await self._run(lambda: Continuation(self._model, request, self._store))
+        with self._stored_on_cancel(writing):
+            while not writing.generated_tokens:
+                tokens = await self._run(writing.step)
+            yield GenerationStart(writing.prompt_tokens, writing.read_tokens)
+            while True:
+                for token in tokens:
+                    yield token
+                if writing.finished is not None:
+                    break
+                tokens = await self._run(writing.step)
+        yield writing.end()
 
     def _check_size(self, texts: Mapping[str, str], ids: Mapping[str, Sequence[int]]) -> None:
         """Check the size of the texts before they are tokenized."""

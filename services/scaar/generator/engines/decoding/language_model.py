@@ -1,18 +1,23 @@
 """Causal language model of a checkpoint folder: decoder, tokenizer and configuration."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tokenizers import Tokenizer
 
-from scaar.core.errors import DataCorrupt
+from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.core.types import RecommendedSettings
 from scaar.encoders.checkpoint import Checkpoint, read_checkpoint
 from scaar.encoders.tokenizer import open_tokenizer, token_ids
 from scaar.generator.engines.decoding.decoder import Decoder
 from scaar.generator.engines.decoding.onnx_decoder import DecoderSession
-from scaar.generator.engines.decoding.recommendations import profile_in, recommended_in
+from scaar.generator.engines.decoding.recommendations import (
+    hidden_states_in,
+    profile_in,
+    recommended_in,
+)
 from scaar.generator.engines.decoding.token_length import characters_per_token
 
 
@@ -49,6 +54,24 @@ class LanguageModel:
         """Return the ids of a text that follows another text."""
         return token_ids(self.tokenizer, text, add_special_tokens=False)
 
+    def ids_of(self, named_tokens: Sequence[str]) -> tuple[int, ...]:
+        """Return the id of each token, named by its text or, if special, by its name.
+
+        Raises:
+            InvalidRequest: a text is not one token.
+        """
+        return tuple(map(self._id_of, named_tokens))
+
+    def _id_of(self, named: str) -> int:
+        ids = self.encode_more(named)
+        if len(ids) == 1:
+            return ids[0]
+        special = self.tokenizer.token_to_id(named)
+        if special is None:
+            text = f"must each be one token of the model; {named!r} is {len(ids)}"
+            raise InvalidRequest.of("named_tokens", text)
+        return int(special)
+
 
 def open_language_model(folder: Path, *, threads: int) -> LanguageModel:
     """Open a model. Blocks while it reads the files.
@@ -62,7 +85,9 @@ def open_language_model(folder: Path, *, threads: int) -> LanguageModel:
     return LanguageModel(
         name=checkpoint.name,
         revision=checkpoint.revision,
-        decoder=DecoderSession(checkpoint.model, threads=threads),
+        decoder=DecoderSession(
+            checkpoint.model, threads=threads, hidden_states=hidden_states_in(checkpoint.advice)
+        ),
         tokenizer=tokenizer,
         vocabulary=checkpoint.config.whole_number("vocab_size", default=tokenizer.get_vocab_size()),
         max_total_tokens=checkpoint.config.whole_number("max_position_embeddings", "n_positions"),

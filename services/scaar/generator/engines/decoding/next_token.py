@@ -1,7 +1,7 @@
-"""Greedy choice and alternatives from the logits of a step."""
+"""Choice of a token, and its alternatives, from the logits of a step."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class NextToken:
-    """The most likely token (the lowest id among equals) and its distribution.
+    """The chosen token and the distribution of the model.
 
     ``logprob`` and ``entropy`` are in nats; None if they are not finite.
     """
@@ -25,12 +25,33 @@ class NextToken:
     logprobs: Array
 
 
-def choose(logits: Array) -> NextToken:
-    """Return the greedy choice from logits [vocabulary], computed in double precision."""
+class Sampler:
+    """Draws tokens from the whole vocabulary at a temperature, the same ones for the same seed."""
+
+    def __init__(self, temperature: float, seed: int | None) -> None:
+        """``temperature`` is above 0. Without a seed, every sampler draws other tokens."""
+        self._temperature = temperature
+        self._random = np.random.default_rng(seed)
+
+    def draw(self, logprobs: Array) -> int:
+        """Return a token drawn from softmax(logprobs / temperature)."""
+        scaled = (logprobs - logprobs.max()) / self._temperature
+        total = np.cumsum(np.exp(scaled))
+        # Never the end of the range, so that a token of probability 0 is never drawn.
+        place = self._random.random() * total[-1]
+        return min(int(np.searchsorted(total, place, side="right")), len(total) - 1)
+
+
+def choose(logits: Array, pick: Callable[[Array], int] | None = None) -> NextToken:
+    """Return the choice from logits [vocabulary], computed in double precision.
+
+    ``pick`` chooses by the log-probabilities; without it, the most likely token is chosen, the
+    lowest id among equals. The numbers are those of the model's own distribution.
+    """
     scores = logits.astype(np.float64)
     shifted = scores - scores.max()
     logprobs = shifted - math.log(np.exp(shifted).sum())
-    chosen = int(scores.argmax())
+    chosen = int(scores.argmax()) if pick is None else pick(logprobs)
     probabilities = np.exp(logprobs)
     # A probability of 0 adds nothing to the entropy, although its logarithm is infinite.
     terms = np.multiply(
@@ -49,6 +70,14 @@ def likeliest(logprobs: Array, count: int, text_of: Callable[[int], str]) -> tup
     likely = np.flatnonzero(logprobs >= minimum)
     order = likely[np.argsort(-logprobs[likely], kind="stable")][:count]
     return tuple(TopToken(int(each), text_of(int(each)), float(logprobs[each])) for each in order)
+
+
+def named(logprobs: Array, ids: Sequence[int], names: Sequence[str]) -> tuple[TopToken, ...]:
+    """Return the named tokens, in order, with their log-probabilities."""
+    return tuple(
+        TopToken(token, name, float(logprobs[token]))
+        for token, name in zip(ids, names, strict=True)
+    )
 
 
 def _finite(value: float) -> float | None:

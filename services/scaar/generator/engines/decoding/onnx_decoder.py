@@ -2,7 +2,8 @@
 
 The graph's names are Optimum's: ``input_ids``, ``attention_mask``, ``position_ids``,
 ``past_key_values.{layer}.key/value`` to ``logits``, ``present.{layer}.key/value``. A graph that
-also has the output ``last_attention`` [batch, heads, new, past + new] gives attention.
+also has the output ``last_attention`` [batch, heads, new, past + new] gives attention. Hidden
+states are tensors [batch, new, size] of the graph, which need not be outputs.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
 from scaar.core.errors import BackendUnavailable, DataCorrupt
 from scaar.generator.engines.decoding.decoder import Array
+from scaar.generator.engines.decoding.onnx_outputs import with_outputs
 
 OPEN_ERRORS = (
     ort_errors.Fail,
@@ -59,11 +61,14 @@ class Cache:
 class DecoderSession:
     """A decoder model. Thread-safe; its methods block."""
 
-    def __init__(self, model: Path, *, threads: int) -> None:
-        """Open the model.
+    def __init__(self, model: Path, *, threads: int, hidden_states: Sequence[str] = ()) -> None:
+        """Open the model. ``hidden_states`` are the names of its tensors of hidden states.
+
+        The first is that of the embeddings, then one follows for each layer.
 
         Raises:
-            DataCorrupt: the file is not an ONNX decoder with a key-value cache.
+            DataCorrupt: the file is not an ONNX decoder with a key-value cache, or it lacks a
+                tensor of hidden states.
         """
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
@@ -72,10 +77,13 @@ class DecoderSession:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:
             self._session = onnxruntime.InferenceSession(
-                model, options, providers=["CPUExecutionProvider"]
+                with_outputs(model, hidden_states, options) if hidden_states else model,
+                options,
+                providers=["CPUExecutionProvider"],
             )
         except OPEN_ERRORS as error:
-            raise DataCorrupt(f"{model}: ONNX Runtime cannot open it: {error}") from error
+            states = f" with the hidden states {', '.join(hidden_states)}" if hidden_states else ""
+            raise DataCorrupt(f"{model}: ONNX Runtime cannot open it{states}: {error}") from error
         inputs = {each.name: each for each in self._session.get_inputs()}
         outputs = {each.name: each for each in self._session.get_outputs()}
         past = {name: inputs[name] for name in inputs if name.startswith(_PAST)}
@@ -91,6 +99,8 @@ class DecoderSession:
         self._simple = _SIMPLE_INPUTS & inputs.keys()
         self._empty = {name: _empty(model, each) for name, each in past.items()}
         self.gives_attention = "last_attention" in outputs
+        self._states = tuple(hidden_states)
+        self.hidden_layers = len(hidden_states) - 1 if hidden_states else None
 
     def begin(self) -> Cache:
         """Return the empty cache."""
@@ -126,6 +136,22 @@ class DecoderSession:
         logits, weights, *presents = self._run(names, ids, cache)
         tensors = dict(zip(self._presents, presents, strict=True))
         return logits[0, -1], weights[0], Cache(cache.length + len(ids), tensors)
+
+    def step_with_state(
+        self, ids: Sequence[int], cache: Cache, layer: int
+    ) -> tuple[Array, Array, Cache]:
+        """Like :meth:`step`, with the last token's hidden state [size] as second item."""
+        names = ["logits", self._states[layer], *self._presents.values()]
+        logits, states, *presents = self._run(names, ids, cache)
+        tensors = dict(zip(self._presents, presents, strict=True))
+        return logits[0, -1], states[0, -1], Cache(cache.length + len(ids), tensors)
+
+    def step_whole(self, ids: Sequence[int], cache: Cache) -> tuple[Array, Cache]:
+        """Like :meth:`step`, with the logits [new tokens, vocabulary] after every token."""
+        names = ["logits", *self._presents.values()]
+        logits, *presents = self._run(names, ids, cache)
+        tensors = dict(zip(self._presents, presents, strict=True))
+        return logits[0], Cache(cache.length + len(ids), tensors)
 
     def _run(self, names: Sequence[str], ids: Sequence[int], cache: Cache) -> list[Any]:
         try:

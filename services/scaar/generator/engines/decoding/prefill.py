@@ -28,6 +28,8 @@ class Prefill:
         self._before = self._cache
         self.paid: Array | None = None
         """Attention of the last token to all tokens, if the last run requested it."""
+        self.state: Array | None = None
+        """Hidden state of the last token, if the last run requested it."""
 
     @property
     def unread(self) -> int:
@@ -38,18 +40,22 @@ class Prefill:
         """Append a token."""
         self._ids.append(token)
 
-    def run(self, *, attention: bool = False) -> Array:
+    def run(self, *, attention: bool = False, hidden_layer: int | None = None) -> Array:
         """Read the next chunk and return the logits [vocabulary] after its last token.
 
-        With ``attention``, the attention of that token is in :attr:`paid`.
+        With ``attention``, the attention of that token is in :attr:`paid`; with a ``hidden_layer``,
+        its state is in :attr:`state`.
         """
         past = self._cache if self.unread > 1 else self._shorter()
         chunk = self._ids[past.length :][:CHUNK_TOKENS]
-        if attention and past.length + len(chunk) == len(self._ids):
+        last = past.length + len(chunk) == len(self._ids)
+        if last and hidden_layer is not None:
+            logits, self.state, cache = self._decoder.step_with_state(chunk, past, hidden_layer)
+        elif not (last and attention):
+            logits, cache = self._decoder.step(chunk, past)
+        if last and attention:
             logits, weights, cache = self._decoder.step_attending(chunk, past)
             self.paid = weights[-1]
-        else:
-            logits, cache = self._decoder.step(chunk, past)
         self._before, self._cache = self._cache, cache
         return logits
 

@@ -1,4 +1,4 @@
-"""Recommendations for a model, from ``scaar.json`` in its folder."""
+"""Recommendations for a model and names of its tensors, from ``scaar.json`` in its folder."""
 
 import math
 from pathlib import Path
@@ -35,6 +35,25 @@ def recommended_in(advice: JsonFile) -> tuple[RecommendedSettings, ...]:
     ):
         raise DataCorrupt(f"{advice.path}: recommended must map policies to their settings")
     return tuple(_settings(advice.path, name, values) for name, values in policies.items())
+
+
+def hidden_states_in(advice: JsonFile) -> tuple[str, ...]:
+    """Return the names of an ONNX model's tensors of hidden states, the embeddings first.
+
+    Raises:
+        DataCorrupt: ``hidden_states`` is not a list of at least two names.
+    """
+    names = advice.content.get("hidden_states", [])
+    if not isinstance(names, list) or len(names) == 1 or not all(_is_name(each) for each in names):
+        raise DataCorrupt(
+            f"{advice.path}: hidden_states must name the tensors of the embeddings and of every "
+            f"layer, not {names!r}"
+        )
+    return tuple(names)
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and bool(name)
 
 
 def _settings(path: Path, policy: str, values: dict[str, Any]) -> RecommendedSettings:

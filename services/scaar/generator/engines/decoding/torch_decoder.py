@@ -57,6 +57,7 @@ class TorchDecoder:
         self._model = model
         self._forwards = [(module, vars(module).get("forward")) for module in model.modules()]
         self.gives_attention = gives_attention
+        self.hidden_layers: int | None = getattr(model.config, "num_hidden_layers", None)
         self.exclusive = threading.Lock()
         """Lock to hold while the model computes."""
 
@@ -95,6 +96,20 @@ class TorchDecoder:
         with self._stepping():
             read, after = self._read(ids, cache, output_attentions=True)
             return _numbers(read.attentions[-1][0].amax(dim=1)), after
+
+    def step_with_state(
+        self, ids: Sequence[int], cache: TorchCache, layer: int
+    ) -> tuple[Array, Array, TorchCache]:
+        """As :meth:`step`, with the last token's hidden state [size] in between."""
+        with self._stepping():
+            read, after = self._read(ids, cache, output_hidden_states=True)
+            return _numbers(read.logits[0, -1]), _numbers(read.hidden_states[layer][0, -1]), after
+
+    def step_whole(self, ids: Sequence[int], cache: TorchCache) -> tuple[Array, TorchCache]:
+        """As :meth:`step`, with the logits [new tokens, vocabulary] after every token."""
+        with self._stepping():
+            read, after = self._read(ids, cache)
+            return _numbers(read.logits[0]), after
 
     @contextmanager
     def _stepping(self) -> Iterator[None]:

@@ -1,7 +1,7 @@
 """Differences between OpenAI-compatible servers: additional request fields and responses.
 
 The API does not define the layout of log-probabilities, whether a chat continues its last turn, or
-when usage is reported. Decoding is greedy with all dialects.
+when usage is reported.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,10 @@ class Dialect:
     model's most likely text. ``continuing`` is added to a chat whose last turn is to be continued;
     if the server ``echoes``, its first chunk may start with that turn. ``continuous_usage`` are
     stream options that report usage from the first chunk on. ``thinking_off`` is added to a chat,
-    so that the model does not think before it answers.
+    so that the model does not think before it answers. ``sampling`` is added to a request with a
+    temperature, so that tokens are drawn from the whole vocabulary. If the server is ``seeded``,
+    the same seed gives the same tokens. ``reads_logprobs`` if a completion that echoes its prompt
+    has the prompt's log-probabilities.
     """
 
     name: DialectName
@@ -41,6 +44,9 @@ class Dialect:
     continuous_usage: Mapping[str, object] = field(default_factory=_fields)
     thinking_off: Mapping[str, object] = field(default_factory=_fields)
     echoes: bool = False
+    sampling: Mapping[str, object] = field(default_factory=_fields)
+    seeded: bool = False
+    reads_logprobs: bool = False
 
 
 # Templates ignore the names that they do not know.
@@ -75,6 +81,10 @@ VLLM = Dialect(
     continuing=_fields(add_generation_prompt=False, continue_final_message=True),
     continuous_usage=_fields(continuous_usage_stats=True),
     thinking_off=_TEMPLATE_OFF,
+    # The model's own settings may set others.
+    sampling=_fields(top_p=1.0, top_k=-1, min_p=0.0),
+    seeded=True,
+    reads_logprobs=True,
 )
 SGLANG = Dialect(
     "sglang",
@@ -85,6 +95,9 @@ SGLANG = Dialect(
     continuing=_fields(add_generation_prompt=False, continue_final_message=True),
     continuous_usage=_fields(continuous_usage_stats=True),
     thinking_off=_TEMPLATE_OFF,
+    # It uses a seed only if it was started for deterministic inference.
+    sampling=_fields(top_p=1.0, top_k=-1, min_p=0.0),
+    reads_logprobs=True,
 )
 LLAMA_CPP = Dialect(
     "llama_cpp",
@@ -96,6 +109,9 @@ LLAMA_CPP = Dialect(
     echoes=True,
     thinking_off=_TEMPLATE_OFF,
     extras=_fields(repeat_penalty=1.0, cache_prompt=True, timings_per_token=True),
+    # It is not deterministic with a cached prompt, and would sample from the 40 likeliest tokens.
+    sampling=_fields(top_p=1.0, top_k=0, min_p=0.0, cache_prompt=False),
+    seeded=True,
 )
 
 DIALECTS: Mapping[str, Dialect] = MappingProxyType(

@@ -2,15 +2,16 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import Any, TypeVar
 
-from openai import AsyncOpenAI, AsyncStream, OpenAIError
+from openai import AsyncOpenAI, AsyncStream, OpenAIError, omit
 from openai.types import Completion, Model
 from openai.types.chat import ChatCompletionChunk
 
 from scaar.core.errors import BackendUnavailable, DeadlineExceeded, StreamIncomplete
 from scaar.core.loop.budget import remaining_time_s
-from scaar.core.types import ContinuationKind, GenerateRequest
+from scaar.core.types import ContinuationKind, GenerateRequest, LogprobsRequest
 from scaar.generator.engines.openai_server.chat import turns_of
 from scaar.generator.engines.openai_server.chunks import Chunk, Delta, read_chunk
 from scaar.generator.engines.openai_server.client import headers_of
@@ -87,19 +88,21 @@ class OpenAiCalls:
     ) -> AsyncStream[Completion] | AsyncStream[ChatCompletionChunk]:
         dialect, top = served.dialect, max(1, request.top_tokens)
         options: Any = {"include_usage": True, **dialect.continuous_usage}
+        extras = {**dialect.extras, **(dialect.sampling if request.temperature else {})}
         if self._settings.openai_api == "completions":
             return await self._client.completions.create(
                 model=served.model,
                 prompt=self._prompt_text.of(request),
                 max_tokens=request.max_tokens,
-                temperature=0,
+                temperature=request.temperature,
+                seed=omit if request.seed is None else request.seed,
                 logprobs=top if served.logprobs else None,
                 stream=True,
                 stream_options=options,
                 extra_headers=headers_of(self._key),
-                extra_body=dict(dialect.extras),
+                extra_body=extras,
             )
-        extras = {dialect.max_tokens_of_chat: request.max_tokens, **dialect.extras}
+        extras |= {dialect.max_tokens_of_chat: request.max_tokens}
         if request.prefix and dialect.chat is ContinuationKind.NATIVE:
             extras |= dialect.continuing
         if served.thinking_off:
@@ -109,12 +112,36 @@ class OpenAiCalls:
         return await self._client.chat.completions.create(
             model=served.model,
             messages=turns_of(request, dialect.chat),
-            temperature=0,
+            temperature=request.temperature,
+            seed=omit if request.seed is None else request.seed,
             stream=True,
             stream_options=options,
             extra_headers=headers_of(self._key),
             extra_body=extras,
         )
+
+    async def echo(
+        self, served: ServedModel, request: LogprobsRequest
+    ) -> tuple[str, int, Completion]:
+        """Return prompt and text as one, the start of the text, and the completion that echoes it.
+
+        The server generates one token more, since not every server accepts none.
+        """
+        before = GenerateRequest(request.prompt)
+        whole = self._prompt_text.of(replace(before, prefix=request.text))
+        asking = self._client.completions.create(
+            model=served.model,
+            prompt=whole,
+            max_tokens=1,
+            temperature=0,
+            echo=True,
+            logprobs=max(1, request.top_tokens),
+            extra_headers=headers_of(self._key),
+            extra_body=dict(served.dialect.extras),
+            timeout=self._settings.read_timeout_s,
+        )
+        completion = await self._answered(asking, started=False)
+        return whole, len(self._prompt_text.of(before)), completion
 
     def _read(self, chunk: Chunk, request: GenerateRequest) -> Delta:
         try:

@@ -13,7 +13,7 @@ from contextlib import aclosing
 from typing import Any
 
 import aiohttp
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from text_generation.client import AsyncClient
 from text_generation.types import (
     Parameters,
@@ -38,6 +38,32 @@ class TgiEvent(StreamResponse):
     """A token; the last one has the details of the end."""
 
     details: TgiDetails | None = None
+
+
+class TgiSpan(BaseModel):
+    """A token of a text, with its span in characters."""
+
+    id: int
+    start: int
+    stop: int
+
+
+class TgiInputToken(BaseModel):
+    """A token of a prompt; the first one has no log-probability."""
+
+    id: int
+    logprob: float | None = None
+
+
+class _PrefillDetails(BaseModel):
+    prefill: list[TgiInputToken]
+
+
+class _Prefill(BaseModel):
+    details: _PrefillDetails
+
+
+_SPANS = TypeAdapter(list[TgiSpan])
 
 
 class ServerInfo(BaseModel):
@@ -96,15 +122,26 @@ class TgiClient(AsyncClient):
 
     async def count_tokens(self, text: str) -> int:
         """Return the number of tokens of a prompt."""
+        return len(await self.tokenize(text))
+
+    async def tokenize(self, text: str) -> list[TgiSpan]:
+        """Return the tokens of a text, including the special ones that the server adds."""
         answer = await self._whole("POST", "/tokenize", {"inputs": text})
         try:
-            tokens = json.loads(answer)
-        except ValueError:
-            tokens = None
-        if not isinstance(tokens, list):
-            description = f"{self.base_url} does not count tokens at /tokenize"
-            raise BackendUnavailable(description, server=self.base_url)
-        return len(tokens)
+            return _SPANS.validate_json(answer)
+        except ValidationError as error:
+            description = f"{self.base_url} does not return tokens at /tokenize"
+            raise BackendUnavailable(description, server=self.base_url) from error
+
+    async def prefill(self, text: str) -> list[TgiInputToken]:
+        """Return the tokens of a text with their log-probabilities."""
+        parameters = {"decoder_input_details": True, "max_new_tokens": 1}
+        answer = await self._whole("POST", "/generate", {"inputs": text, "parameters": parameters})
+        try:
+            return _Prefill.model_validate_json(answer).details.prefill
+        except ValidationError as error:
+            description = f"{self.base_url} does not return the log-probabilities of a prompt"
+            raise BackendUnavailable(description, server=self.base_url) from error
 
     def _event(self, line: bytes) -> TgiEvent | None:
         """Return the event of a line; None for comments, ``[DONE]`` and empty lines."""

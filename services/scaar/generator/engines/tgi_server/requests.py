@@ -4,16 +4,23 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from scaar.core.errors import InvalidRequest, PromptTooLong, ScaarError
 from scaar.core.types import GenerateRequest
 from scaar.generator.engines.served.stream import served_answer, served_stream
-from scaar.generator.engines.tgi_server.client import ServerInfo, TgiClient, TgiEvent
+from scaar.generator.engines.tgi_server.client import (
+    ServerInfo,
+    TgiClient,
+    TgiEvent,
+    TgiInputToken,
+    TgiSpan,
+)
 from scaar.generator.engines.tgi_server.model import TgiModel
 from scaar.generator.settings import GeneratorSettings
 from scaar.generator.validation import check_room
 
+_Answer = TypeVar("_Answer")
 Sleep = Callable[[float], Awaitable[None]]
 PATIENCE_S = 1.0
 """Seconds to wait for a token count that is not there when the tokens are; it is only usage."""
@@ -61,7 +68,8 @@ class TgiCalls:
         self._client = client
         self._silence_s = settings.read_timeout_s
         self._sleep = sleep
-        self.model = TgiModel(self._info, name=settings.model, server=client.base_url)
+        self.server = client.base_url
+        self.model = TgiModel(self._info, name=settings.model, server=self.server)
 
     def count(self, text: str) -> PromptCount:
         """Return a count of the prompt's tokens, requested while its block runs."""
@@ -79,7 +87,7 @@ class TgiCalls:
         while maximum is not None:
             requested, maximum, started = maximum, None, False
             try:
-                async with aclosing(self._stream(text, requested, request.top_tokens)) as events:
+                async with aclosing(self._stream(text, requested, request)) as events:
                     async for event in events:
                         started = True
                         yield event
@@ -111,15 +119,29 @@ class TgiCalls:
             raise rejection
         return room
 
+    async def prefill(self, text: str) -> tuple[list[TgiSpan], list[TgiInputToken]]:
+        """Return the spans and the log-probabilities of a text's tokens, special ones included."""
+        try:
+            return (
+                await self._answered(lambda: self._client.tokenize(text)),
+                await self._answered(lambda: self._client.prefill(text)),
+            )
+        except ScaarError:
+            self.model.invalidate()
+            raise
+
     def _stream(
-        self, text: str, max_tokens: int, top_tokens: int
+        self, text: str, max_tokens: int, request: GenerateRequest
     ) -> AsyncGenerator[TgiEvent, None]:
+        sampled = request.temperature > 0
         return served_stream(
             lambda: self._client.generate_stream(
                 text,
-                do_sample=False,
+                do_sample=sampled,
+                temperature=request.temperature if sampled else None,
+                seed=request.seed if sampled else None,
                 max_new_tokens=max_tokens,
-                top_n_tokens=top_tokens or None,
+                top_n_tokens=request.top_tokens or None,
             ),
             server=self._client.base_url,
             silence_s=self._silence_s,
@@ -127,8 +149,11 @@ class TgiCalls:
         )
 
     async def _info(self) -> ServerInfo:
+        return await self._answered(self._client.info)
+
+    async def _answered(self, ask: Callable[[], Awaitable[_Answer]]) -> _Answer:
         return await served_answer(
-            self._client.info,
+            ask,
             server=self._client.base_url,
             silence_s=self._silence_s,
             sleep=self._sleep,

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from text_generation.types import FinishReason as TgiFinishReason
-from text_generation.types import Token as TgiToken
 
 from scaar.core.types import FinishReason, TopToken
 from scaar.generator.engines.served.text import ServedToken
@@ -29,10 +28,10 @@ def token_of(event: TgiEvent, top_tokens: int) -> ServedToken | None:
     likeliest = tuple(
         TopToken(each.id, each.text, logprob)
         for each in event.top_tokens or ()
-        if (logprob := _logprob(each)) is not None
+        if (logprob := known_logprob(each.logprob)) is not None
     )
     # TGI may return more alternatives than requested if they are equally likely.
-    return ServedToken(token.id, token.text, _logprob(token), likeliest[:top_tokens])
+    return ServedToken(token.id, token.text, known_logprob(token.logprob), likeliest[:top_tokens])
 
 
 def rest_of(event: TgiEvent, text: str) -> str:
@@ -41,8 +40,8 @@ def rest_of(event: TgiEvent, text: str) -> str:
     return whole[len(text) :] if whole.startswith(text) else ""
 
 
-def _logprob(token: TgiToken) -> float | None:
+def known_logprob(logprob: float | None) -> float | None:
     """Return the log-probability, at most 0; None if it is not finite."""
-    if token.logprob is None or not math.isfinite(token.logprob):
+    if logprob is None or not math.isfinite(logprob):
         return None
-    return min(0.0, token.logprob)
+    return min(0.0, logprob)

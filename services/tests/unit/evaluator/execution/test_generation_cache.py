@@ -15,7 +15,7 @@ from scaar.core.types import (
     Token,
 )
 from scaar.evaluator.execution.generation_cache import CachedGenerator
-from scaar.testing.fakes import ScriptedGenerator
+from scaar.testing.fakes import SAMPLED_MODEL, ScriptedGenerator
 
 TOKENS = tuple(Token(number, f" w{number}", 3 * number, 3 * number + 3) for number in range(4))
 WHOLE = (
@@ -109,3 +109,24 @@ async def test_the_least_recently_used_generation_is_evicted() -> None:
     for request in (first, second, first, third, first, second):
         await read(kept, request)
     assert [request for request, _ in generator.received] == [first, second, third, second]
+
+
+async def test_samples_are_cached_by_their_seed_and_not_without_one() -> None:
+    generator = RecordingGenerator()
+    kept = CachedGenerator(generator)
+    seeded, unseeded = (GenerateRequest("Q:", temperature=1.0, seed=seed) for seed in (3, None))
+    for request in (seeded, seeded, unseeded, unseeded):
+        assert await read(kept, request) == list(WHOLE)
+    assert [request for request, _ in generator.received] == [seeded, unseeded, unseeded]
+
+
+async def test_samples_of_which_some_were_read_are_made_again_for_all() -> None:
+    generator = ScriptedGenerator(lambda _: [(" a", -1.0)], model=SAMPLED_MODEL)
+    kept = CachedGenerator(generator)
+    request = GenerateRequest("Q:", temperature=1.0, seed=3, n=2)
+    first_sample = await read(kept, request, most=3)
+    assert isinstance(first_sample[-1], GenerationEnd)
+    samples = await read(kept, request)
+    assert [event.sample for event in samples if isinstance(event, GenerationEnd)] == [0, 1]
+    assert await read(kept, request) == samples
+    assert len(generator.requests) == 3

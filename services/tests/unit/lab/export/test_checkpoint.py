@@ -22,7 +22,9 @@ def test_the_report_contains_the_digest_of_every_file(decoder, tmp_path):
     }
     for name, digest in report["files"].items():
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
-    assert json.loads((folder / "scaar.json").read_text()) == {"prompt_profile": "lab"}
+    advice = json.loads((folder / "scaar.json").read_text())
+    assert advice["prompt_profile"] == "lab"
+    assert len(advice["hidden_states"]) == shape.num_hidden_layers + 1
     assert list(folder.parent.iterdir()) == [folder]
 
 

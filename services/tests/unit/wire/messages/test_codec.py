@@ -10,6 +10,7 @@ from scaar.core.errors import InvalidRequest
 from scaar.core.evaluations import EvaluationQuestion, EvaluationRequest
 from scaar.core.types import (
     AnswerRequest,
+    Capability,
     DenseDescription,
     DenseSettings,
     EffectivePolicy,
@@ -127,10 +128,10 @@ def test_a_value_that_the_contract_cannot_carry_is_refused_by_its_field(
         (
             generator_pb2.ModelDescription(
                 logprob_kind=generator_pb2.LOGPROB_KIND_RAW,
-                capabilities=[generator_pb2.CAPABILITY_LOGPROBS, 9],  # type: ignore[list-item]
+                capabilities=[generator_pb2.CAPABILITY_LOGPROBS, 99],  # type: ignore[list-item]
             ),
             ModelDescription,
-            "capabilities[1]: must be one of logprobs, entropy, attention, resume_by_ids; 9 is not",
+            f"capabilities[1]: must be one of {', '.join(Capability)}; 99 is not",
         ),
         (
             retriever_pb2.RetrieveResponse(

@@ -52,6 +52,14 @@ PAIRS: dict[str, tuple[st.SearchStrategy[Any], _Conversion, _Conversion]] = {
         *by_codec(t.AttendRequest, generator_pb2.AttendRequest),
     ),
     "attention": (values_of(t.Attention), *by_codec(t.Attention, generator_pb2.Attention)),
+    "logprobs request": (
+        values_of(t.LogprobsRequest),
+        *by_codec(t.LogprobsRequest, generator_pb2.ComputeLogprobsRequest),
+    ),
+    "text logprobs": (
+        values_of(t.TextLogprobs),
+        *by_codec(t.TextLogprobs, generator_pb2.TextLogprobs),
+    ),
     "model": (
         values_of(t.ModelDescription),
         *by_codec(t.ModelDescription, generator_pb2.ModelDescription),
