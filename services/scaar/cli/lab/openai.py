@@ -22,6 +22,7 @@ class Dialect(enum.StrEnum):
     VLLM = "vllm"
     SGLANG = "sglang"
     LLAMA_CPP = "llama_cpp"
+    GENERIC = "generic"
 
 
 def openai(
@@ -52,7 +53,8 @@ def openai(
 ) -> None:
     """Serve the lab's model with an OpenAI-compatible API.
 
-    It behaves as vLLM, SGLang, llama.cpp or OpenAI, to try the engine openai without them.
+    It behaves as vLLM, SGLang, llama.cpp, OpenAI or a server that names none of these, to try the
+    engine openai without them.
     """
     asyncio.run(_serve(address, dialect, fail or (), max_concurrent_requests))
 
