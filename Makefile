@@ -125,7 +125,7 @@ bench-backends: $(VENV)/.dev ## measure the overhead of a call over the raw clie
 	@$(BIN)/python integration_tests/triton/overhead.py
 	@$(BIN)/python -m integration_tests.opensearch.measure 20000
 
-results: $(VENV)/.dev ## write docs/results.md from resumable evaluations (about 45 minutes; LIMIT=40 for a trial run)
+results: $(VENV)/.dev ## write docs/results.md from resumable evaluations (about 100 minutes; LIMIT=40 for a trial run)
 	@PYTHONPATH=services $(BIN)/python -m record run --out $(RESULTS) $(LIMIT:%=--limit %)
 	@PYTHONPATH=services $(BIN)/python -m record page $(RESULTS) --docs $(if $(LIMIT),$(RESULTS)/docs,docs)
 
