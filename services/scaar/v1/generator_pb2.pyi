@@ -49,7 +49,9 @@ class _CapabilityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Capability
     """Hidden states of a layer with each token of Generate."""
 
 class Capability(_Capability, metaclass=_CapabilityEnumTypeWrapper):
-    """What an engine can return in addition to text."""
+    """What an engine can return in addition to text. Later versions may add values; a client ignores
+    those that it does not know.
+    """
 
 CAPABILITY_UNSPECIFIED: Capability.ValueType  # 0
 """Not a capability; INVALID_ARGUMENT if set."""

@@ -7,7 +7,8 @@ of a field of the dataclass decides how the field is converted:
 ``X | None``         None if the field is unset or its enum unspecified.
 ``X = default``      The default if the field is unset or its enum unspecified.
 dataclass            A message; required unless the field has a default or can be None.
-enum                 The enum of the same name, whose values are ``<ENUM>_<MEMBER>``.
+enum                 The enum of the same name, whose values are ``<ENUM>_<MEMBER>``. A list of one
+                     that is ``_EXTENSIBLE`` leaves out values that this version does not know.
 float                A finite number; ``_NOT_FINITE`` lists the exceptions.
 ``tuple[X, ...]``    A repeated field, or a message whose only field is repeated.
 ``frozenset[X]``     A repeated field, sorted.
@@ -39,7 +40,14 @@ from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescript
 from google.protobuf.message import Message
 
 from scaar.core.errors import InvalidRequest, Violation
-from scaar.core.types import Attention, PolicyOverrides, PolicyRequest, Token, TopToken
+from scaar.core.types import (
+    Attention,
+    Capability,
+    PolicyOverrides,
+    PolicyRequest,
+    Token,
+    TopToken,
+)
 from scaar.v1 import policy_pb2
 from scaar.wire.messages.fields import check_carried, finite, finite_or_none
 from scaar.wire.messages.policy import policy_from_pb, policy_to_fields
@@ -68,6 +76,8 @@ _NUMBER = Codec(_same, partial(finite, ""))
 _NUMBER_OR_NONE = Codec(_same, finite_or_none)
 
 _RENAMED = {(Attention, "weights"): "rows"}
+_EXTENSIBLE = frozenset[Any]({Capability})
+"""Enums of which a server of a later version may list values that this version does not know."""
 _NOT_FINITE: Mapping[tuple[type, str], Codec] = {
     (Token, "logprob"): _NUMBER_OR_NONE,
     (Token, "entropy"): _NUMBER_OR_NONE,
@@ -182,7 +192,14 @@ def _repeated_codec(hint: Any, field: FieldDescriptor) -> Codec:
         return Codec(_same, make)
     write_all = sorted if make is frozenset else list
     read_all = _known if _is_union(item) else make
-    return Codec(partial(_each, codec.write, write_all), partial(_each, codec.read, read_all))
+    read = partial(_each, codec.read, read_all)
+    if item in _EXTENSIBLE:
+        known = field.enum_type.values_by_number
+        return Codec(
+            partial(_each, codec.write, write_all),
+            lambda numbers: read([each for each in numbers if each in known]),
+        )
+    return Codec(partial(_each, codec.write, write_all), read)
 
 
 def _each(convert: _Convert, make: _Convert, items: Iterable[Any]) -> Any:
