@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import grpc
@@ -19,6 +19,7 @@ from scaar.core.types import (
     AttendRequest,
     Attention,
     GenerateRequest,
+    LogprobsRequest,
     Passage,
     QueryRequest,
     QuerySettings,
@@ -27,7 +28,14 @@ from scaar.core.types import (
 )
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.runtime.server import Servicer
-from scaar.testing.fakes import InMemoryRetriever, Piece, ScriptedGenerator, ScriptedScorer
+from scaar.testing.fakes import (
+    SAMPLED_MODEL,
+    WHITE_BOX_MODEL,
+    InMemoryRetriever,
+    Piece,
+    ScriptedGenerator,
+    ScriptedScorer,
+)
 from scaar.testing.sockets import serving
 from scaar.v1 import orchestrator_pb2, orchestrator_pb2_grpc, policy_pb2
 from scaar.wire.generator import GeneratorServicer, RemoteGenerator
@@ -174,8 +182,11 @@ async def test_a_deadline_that_passes_ends_the_work_two_services_below() -> None
 
 
 async def test_every_call_of_every_port_is_limited_to_the_remaining_time() -> None:
-    attentive = ScriptedGenerator(script, attention=lambda _: Attention((), 0, ()))
-    below = BackEnds(attentive)
+    model = replace(
+        SAMPLED_MODEL, capabilities=SAMPLED_MODEL.capabilities | WHITE_BOX_MODEL.capabilities
+    )
+    able = ScriptedGenerator(script, model=model, attention=lambda _: Attention((), 0, ()))
+    below = BackEnds(able)
     query = QueryRequest(QUESTION, QuerySettings("question", True))
 
     async def passages() -> AsyncIterator[Passage]:
@@ -186,6 +197,7 @@ async def test_every_call_of_every_port_is_limited_to_the_remaining_time() -> No
             async with aclosing(ports.generator.generate(GenerateRequest("a"))) as events:
                 assert [event async for event in events]
             await ports.generator.attend(AttendRequest("a", "b"))
+            await ports.generator.compute_logprobs(LogprobsRequest("a", "b"))
             await ports.generator.describe_model()
             await ports.scorer.score_contributions([ScoreRequest("Who?", ("Ada",))])
             await ports.scorer.describe_model()

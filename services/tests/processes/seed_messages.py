@@ -55,10 +55,23 @@ def _generator() -> Mapping[str, Sequence[Message]]:
                 top_tokens=5,
             ),
             pb.GenerateRequest(prompt="The film", prefix_token_ids=[5, 6, 7], max_tokens=2),
+            pb.GenerateRequest(
+                prompt="The film",
+                max_tokens=2,
+                temperature=0.7,
+                seed=1,
+                n=2,
+                named_tokens=[" The"],
+                hidden_layer=1,
+            ),
         ),
         "Attend": (
             pb.AttendRequest(prompt=QUESTION, text=f" {SENTENCE}"),
             pb.AttendRequest(text=SENTENCE, text_token_ids=[5, 6, 7]),
+        ),
+        "ComputeLogprobs": (
+            pb.ComputeLogprobsRequest(prompt=QUESTION, text=f" {SENTENCE}", top_tokens=2),
+            pb.ComputeLogprobsRequest(text=SENTENCE, named_tokens=[" The"]),
         ),
         "DescribeModel": (pb.GeneratorServiceDescribeModelRequest(),),
     }

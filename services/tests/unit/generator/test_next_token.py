@@ -74,6 +74,11 @@ def test_an_impossible_token_is_never_drawn():
     assert {sampler.draw(logprobs) for _ in range(100)} == {1}
 
 
+def test_the_lowest_temperature_draws_the_most_likely_token_without_a_warning() -> None:
+    sampler = Sampler(5e-324, seed=1)
+    assert {sampler.draw(np.log([0.2, 0.5, 0.3])) for _ in range(20)} == {1}
+
+
 def test_a_drawn_token_has_the_numbers_of_the_models_distribution():
     probabilities = np.array([0.5, 0.25, 0.25])
     chosen = choose(np.log(probabilities), Sampler(0.01, seed=1).draw)

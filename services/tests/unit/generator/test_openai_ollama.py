@@ -86,7 +86,7 @@ async def test_a_chat_has_the_answer_with_its_log_probabilities(thinks: bool) ->
     ):
         model = await generator.describe_model()
         assert (model.model, model.continuation) == ("qwen3", ContinuationKind.RESTATED)
-        assert model.capabilities == {Capability.LOGPROBS}
+        assert model.capabilities == {Capability.LOGPROBS, Capability.SAMPLING}
         events = await write(generator)
     assert text_of(events) == "Ada Ler."
     assert [token.logprob for token in tokens_of(events)] == [logprob for _, logprob in ANSWER]
@@ -103,7 +103,7 @@ async def test_a_completion_has_no_log_probabilities_and_no_usage() -> None:
         ollama(completion(), requests) as url,
         open_generator(settings_of(url, model="qwen3")) as generator,
     ):
-        assert (await generator.describe_model()).capabilities == frozenset()
+        assert (await generator.describe_model()).capabilities == {Capability.SAMPLING}
         events = await write(generator)
     assert text_of(events) == "Ada Ler."
     end = end_of(events)

@@ -35,7 +35,9 @@ class Sampler:
 
     def draw(self, logprobs: Array) -> int:
         """Return a token drawn from softmax(logprobs / temperature)."""
-        scaled = (logprobs - logprobs.max()) / self._temperature
+        # At a very low temperature a quotient overflows to -inf, which is the probability 0.
+        with np.errstate(over="ignore"):
+            scaled = (logprobs - logprobs.max()) / self._temperature
         total = np.cumsum(np.exp(scaled))
         # Never the end of the range, so that a token of probability 0 is never drawn.
         place = self._random.random() * total[-1]
