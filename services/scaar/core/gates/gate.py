@@ -13,7 +13,8 @@ class GateJudgement:
     """The judgement of a question.
 
     ``probability`` is how much the answer needs retrieval, in [0, 1]: a probability, or another
-    score of the gate. ``features`` are the values by which it was judged, by name. ``policy`` is a router's choice.
+    score of the gate. ``features`` are the values by which it was judged, by name. ``policy`` is a
+    router's choice.
     """
 
     probability: float

@@ -26,8 +26,7 @@ from scaar.core.types import Capability, GenerateRequest, Token
 TOKENS, BETA, SAMPLES, TEMPERATURE = 20, 1.0, 3, 0.7
 """The paper's defaults of k, beta, N and the temperature of the samples."""
 MARGIN, ENTROPY, VARIANCE = 0.2, 1 - math.exp(-0.85), 0.4
-"""The default thresholds, those of the paper for Qwen2.5-7B: NQ-Open's, and of the variance PopQA's
-(those of its other data sets are above the largest possible value, 2/3)."""
+"""The default thresholds: the paper's for Qwen2.5-7B on NQ-Open, of the variance on PopQA."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,9 +63,9 @@ async def test_an_unknown_entropy_needs_retrieval() -> None:
 
 
 async def test_the_variance_is_the_mean_share_outside_the_mode() -> None:
-    drafts = [[token(each) for each in words] for words in ("abc", "abd", "ae")]
+    drafts = [[token(each) for each in words] for words in ("abc", "abx", "ae")]
     found, request = await judged("targ_variance", *drafts, tokens=3)
-    # a a a, b b e, and c d and the end of the third draft.
+    # a a a, b b e, and c x and the end of the third draft.
     assert found.probability == pytest.approx((0 + 1 / 3 + 2 / 3) / 3)
     assert found.features == {"uncertainty": found.probability, "tokens": 8.0}
     sampling = (request.n, request.temperature, request.seed, request.max_tokens)
