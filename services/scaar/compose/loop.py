@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from scaar import __version__
 from scaar.compose.ports import lab_language_model
@@ -23,8 +24,9 @@ from scaar.core.observers import (
     PolicyObserver,
 )
 from scaar.core.policies.artefacts import TunedPolicies
+from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.types import PolicyArtefact
-from scaar.orchestrator.settings import OrchestratorSettings, read_artefact
+from scaar.orchestrator.settings import OrchestratorSettings, read_artefact, read_sentence_filter
 from scaar.runtime.channel_security import read_channel_credentials
 from scaar.runtime.readiness import Need
 from scaar.wire import generator, query_builder
@@ -60,6 +62,7 @@ def build_loop(
         ports,
         draft_ahead=settings.draft_ahead,
         gate=gate,
+        sentence_filter=read_filter(settings),
         policies=policies,
         shadow=shadow,
         capacity=capacity,
@@ -102,18 +105,37 @@ def read_policies(
     return settings.read_policies((*shipped, *artefacts))
 
 
+def read_filter(settings: OrchestratorSettings) -> LearnedFilter | None:
+    """Return the sentence filter of an orchestrator; None without one.
+
+    Without a file, an orchestrator with an embedded lab model has the filter fitted for it.
+
+    Raises:
+        NotFound: the file does not exist or cannot be read.
+        DataCorrupt: the file contains no filter; names the field.
+    """
+    path = settings.sentence_filter_file
+    if path is None and (folder := _lab_folder(settings)):
+        path = next(folder.glob("sentence_filter.json"), None)
+    return read_sentence_filter(path) if path else None
+
+
 def _lab_artefacts(settings: OrchestratorSettings) -> tuple[PolicyArtefact, ...]:
     """Return the artefacts beside the lab model of an embedded generator."""
-    embedded = settings.generator_target == EMBEDDED and settings.policy_folder is None
-    if not embedded or not lab_is_installed():
-        return ()
-    from scaar.generator.settings import GeneratorSettings
-
-    model = GeneratorSettings.read()
-    folder = lab_language_model(model.model) if model.engine == "onnx" else None
+    folder = _lab_folder(settings) if settings.policy_folder is None else None
     if folder is None:
         return ()
     return tuple(read_artefact(each) for each in sorted((folder / "policies").glob("*.json")))
+
+
+def _lab_folder(settings: OrchestratorSettings) -> Path | None:
+    """Return the folder of the lab model of an embedded generator; None for other models."""
+    if settings.generator_target != EMBEDDED or not lab_is_installed():
+        return None
+    from scaar.generator.settings import GeneratorSettings
+
+    model = GeneratorSettings.read()
+    return lab_language_model(model.model) if model.engine == "onnx" else None
 
 
 def build_catalog(ports: Ports, loop: AdaptiveLoop) -> PortsCatalog:
@@ -122,6 +144,7 @@ def build_catalog(ports: Ports, loop: AdaptiveLoop) -> PortsCatalog:
         ports,
         version=__version__,
         gate_revision=loop.gate_revision,
+        sentence_filter_digest=loop.sentence_filter_digest,
         policies=loop.policies,
     )
 

@@ -78,6 +78,8 @@ class Decision:
     """The same of the accepted sentence."""
     signals: Mapping[str, float] = field(default_factory=dict)
     """The signals of the draft by name (:mod:`scaar.core.signals`)."""
+    kept_share: float | None = None
+    """Share of the sentences of the passages that a sentence filter kept; None without one."""
 
 
 @dataclass(frozen=True, slots=True)

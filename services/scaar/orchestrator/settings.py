@@ -11,6 +11,8 @@ from scaar.core.policies import PRESETS
 from scaar.core.policies.artefact_json import artefact_from_json
 from scaar.core.policies.artefacts import PUBLISHED_DEFAULT, TunedPolicies
 from scaar.core.policies.checks import check_policy
+from scaar.core.sentence_filter.filter_json import filter_from_json
+from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.types import PolicyArtefact, PolicyRequest
 from scaar.runtime.settings import ServiceSettings, settings_of
 
@@ -50,6 +52,11 @@ class OrchestratorSettings(ServiceSettings):
     gate_encoder: Path | None = None
     """Folder of the sentence encoder of the gate ``skr``, the one that its file was written with.
     The gate runs it in the orchestrator's process, which needs the extra ``scorer``."""
+
+    sentence_filter_file: Path | None = None
+    """Path to the file of a sentence filter, written by ``scaar eval filter fit``, for the policy
+    ``filco`` and the policy setting ``sentence_filter``. Without it, an embedded lab model has the
+    filter fitted for it; otherwise requests that need a filter are rejected."""
 
     policy_folder: Path | None = None
     """Path to a folder of policy artefacts, files ``*.json`` written by ``scaar tune``. Requests
@@ -154,6 +161,21 @@ class OrchestratorSettings(ServiceSettings):
             if name not in PRESETS:
                 raise DataCorrupt(f"{self.gate_file}: policies: {PRESETS.unknown(name)}")
         return gate
+
+
+def read_sentence_filter(path: Path) -> LearnedFilter:
+    """Return the sentence filter in a file.
+
+    Raises:
+        NotFound: the file does not exist or cannot be read.
+        DataCorrupt: the file contains no filter; names the field.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        text = f"sentence_filter_file {path} cannot be read: {error.strerror}"
+        raise NotFound(text) from error
+    return filter_from_json(content, str(path))
 
 
 def read_artefact(path: Path) -> PolicyArtefact:

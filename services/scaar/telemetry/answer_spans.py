@@ -15,6 +15,7 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerRequest,
     AnswerStarted,
+    PassagesFiltered,
     PassagesRetrieved,
     QueryBuilt,
     SentenceAccepted,
@@ -72,6 +73,8 @@ class AnswerSpans:
                 self._step("query", now, sentence)
             case PassagesRetrieved(sentence=sentence, passages=passages):
                 self._step("retrieve", now, sentence, passages=len(passages))
+            case PassagesFiltered(sentence=sentence, fell_back=fell_back):
+                self._step("filter", now, sentence, fell_back=fell_back)
             case SentenceRegenerated(sentence=sentence):
                 self._step("regenerate", now, sentence)
             case SentenceAccepted():

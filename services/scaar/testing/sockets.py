@@ -22,6 +22,7 @@ from scaar.core.ports import (
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.server import Servicer, open_server
 from scaar.runtime.settings import ServiceSettings
+from scaar.testing.sentence_filter import OVERLAP_FILTER
 from scaar.wire.evaluator import EvaluatorServicer, RemoteEvaluator
 from scaar.wire.generator import GeneratorServicer, RemoteGenerator
 from scaar.wire.orchestrator import OrchestratorServicer, RemoteAnswerer
@@ -123,4 +124,6 @@ async def loop_by(
             query_builder=await enter(query_builder_by(transport, ports.query_builder)),
             retriever=await enter(retriever_by(transport, cast(IndexKeeper, ports.retriever))),
         )
-        yield await enter(answerer_by(transport, AdaptiveLoop(reached, gate=gate)))
+        yield await enter(
+            answerer_by(transport, AdaptiveLoop(reached, gate=gate, sentence_filter=OVERLAP_FILTER))
+        )

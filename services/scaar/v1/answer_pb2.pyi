@@ -92,7 +92,8 @@ class Answer(_message.Message):
     def passages(self) -> _containers.RepeatedCompositeFieldContainer[_retriever_pb2.Passage]:
         """The passages that the sentences cite in passage_ids, each once, in the order of their first
         citation. Empty if no sentence cites a passage. Texts longer than 10,000 characters are cut;
-        PassagesRetrieved has the whole text.
+        PassagesRetrieved has the whole text. With a sentence filter, the texts have the kept sentences
+        only.
         """
 
     def __init__(
@@ -277,6 +278,7 @@ class Provenance(_message.Message):
     ARTEFACT_FIELD_NUMBER: _builtins.int
     ARTEFACT_DIGEST_FIELD_NUMBER: _builtins.int
     ARTEFACT_MISMATCH_FIELD_NUMBER: _builtins.int
+    SENTENCE_FILTER_DIGEST_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The request id, as sent or as generated."""
     model: _builtins.str
@@ -313,6 +315,8 @@ class Provenance(_message.Message):
     """The name of the artefact of a tuned policy. Empty for other policies."""
     artefact_digest: _builtins.str
     """The digest of the artefact: SHA-256, in hexadecimal. Empty for other policies."""
+    sentence_filter_digest: _builtins.str
+    """The digest of the sentence filter: SHA-256, in hexadecimal. Empty if the policy uses none."""
     @_builtins.property
     def policy(self) -> _policy_pb2.EffectivePolicy:
         """The policy with the value and the source of every setting."""
@@ -345,10 +349,11 @@ class Provenance(_message.Message):
         artefact: _builtins.str = ...,
         artefact_digest: _builtins.str = ...,
         artefact_mismatch: _abc.Iterable[_builtins.str] | None = ...,
+        sentence_filter_digest: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["policy", b"policy"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["artefact", b"artefact", "artefact_digest", b"artefact_digest", "artefact_mismatch", b"artefact_mismatch", "continuation", b"continuation", "encoder", b"encoder", "encoder_revision", b"encoder_revision", "engine", b"engine", "gate_revision", b"gate_revision", "index", b"index", "index_content", b"index_content", "index_version", b"index_version", "logprob_kind", b"logprob_kind", "model", b"model", "model_revision", b"model_revision", "policy", b"policy", "prompt_profile", b"prompt_profile", "request_id", b"request_id", "scorer", b"scorer", "scorer_revision", b"scorer_revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["artefact", b"artefact", "artefact_digest", b"artefact_digest", "artefact_mismatch", b"artefact_mismatch", "continuation", b"continuation", "encoder", b"encoder", "encoder_revision", b"encoder_revision", "engine", b"engine", "gate_revision", b"gate_revision", "index", b"index", "index_content", b"index_content", "index_version", b"index_version", "logprob_kind", b"logprob_kind", "model", b"model", "model_revision", b"model_revision", "policy", b"policy", "prompt_profile", b"prompt_profile", "request_id", b"request_id", "scorer", b"scorer", "scorer_revision", b"scorer_revision", "sentence_filter_digest", b"sentence_filter_digest"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -369,6 +374,7 @@ class AnswerEvent(_message.Message):
     SENTENCE_ACCEPTED_FIELD_NUMBER: _builtins.int
     FINISHED_FIELD_NUMBER: _builtins.int
     GATE_JUDGED_FIELD_NUMBER: _builtins.int
+    PASSAGES_FILTERED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def started(self) -> Global___AnswerStarted:
         """The first event: the model, index and settings in use."""
@@ -405,6 +411,10 @@ class AnswerEvent(_message.Message):
     def gate_judged(self) -> Global___GateJudged:
         """The decision of the policy's gate on the question."""
 
+    @_builtins.property
+    def passages_filtered(self) -> Global___PassagesFiltered:
+        """The sentences of the passages that the model is given, if the policy filters them."""
+
     def __init__(
         self,
         *,
@@ -417,12 +427,13 @@ class AnswerEvent(_message.Message):
         sentence_accepted: Global___SentenceAccepted | None = ...,
         finished: Global___AnswerFinished | None = ...,
         gate_judged: Global___GateJudged | None = ...,
+        passages_filtered: Global___PassagesFiltered | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_filtered", b"passages_filtered", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_filtered", b"passages_filtered", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "token_drafted", "sentence_judged", "query_built", "passages_retrieved", "sentence_regenerated", "sentence_accepted", "finished", "gate_judged"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "token_drafted", "sentence_judged", "query_built", "passages_retrieved", "sentence_regenerated", "sentence_accepted", "finished", "gate_judged", "passages_filtered"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -711,6 +722,102 @@ class PassagesRetrieved(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PassagesRetrieved: _TypeAlias = PassagesRetrieved  # noqa: Y015
+
+@_typing.final
+class PassagesFiltered(_message.Message):
+    """The sentences of the retrieved passages that the model is given: the decision of a sentence
+    filter.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SENTENCE_FIELD_NUMBER: _builtins.int
+    PASSAGES_FIELD_NUMBER: _builtins.int
+    THRESHOLD_FIELD_NUMBER: _builtins.int
+    FELL_BACK_FIELD_NUMBER: _builtins.int
+    sentence: _builtins.int
+    """Position of the sentence, from 0."""
+    threshold: _builtins.float
+    """The minimum probability at which a sentence is kept, (0, 1]."""
+    fell_back: _builtins.bool
+    """Whether no sentence reached the threshold. Then every sentence is kept."""
+    @_builtins.property
+    def passages(self) -> _containers.RepeatedCompositeFieldContainer[Global___FilteredPassage]:
+        """The retrieved passages, best first."""
+
+    def __init__(
+        self,
+        *,
+        sentence: _builtins.int = ...,
+        passages: _abc.Iterable[Global___FilteredPassage] | None = ...,
+        threshold: _builtins.float = ...,
+        fell_back: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fell_back", b"fell_back", "passages", b"passages", "sentence", b"sentence", "threshold", b"threshold"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PassagesFiltered: _TypeAlias = PassagesFiltered  # noqa: Y015
+
+@_typing.final
+class FilteredPassage(_message.Message):
+    """The sentences of a retrieved passage. A passage without a kept sentence is not in the prompt."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    SENTENCES_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """The id of the passage."""
+    @_builtins.property
+    def sentences(self) -> _containers.RepeatedCompositeFieldContainer[Global___FilteredSentence]:
+        """The sentences, in order, as far as they fit into a prompt. Empty for a passage without text."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        sentences: _abc.Iterable[Global___FilteredSentence] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "sentences", b"sentences"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FilteredPassage: _TypeAlias = FilteredPassage  # noqa: Y015
+
+@_typing.final
+class FilteredSentence(_message.Message):
+    """A sentence of a passage."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    PROBABILITY_FIELD_NUMBER: _builtins.int
+    KEPT_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    """The text, in one line."""
+    probability: _builtins.float
+    """The probability that the sentence is useful, [0, 1]."""
+    kept: _builtins.bool
+    """Whether the model is given the sentence."""
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+        probability: _builtins.float = ...,
+        kept: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kept", b"kept", "probability", b"probability", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FilteredSentence: _TypeAlias = FilteredSentence  # noqa: Y015
 
 @_typing.final
 class SentenceRegenerated(_message.Message):

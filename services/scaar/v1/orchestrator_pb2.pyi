@@ -637,12 +637,15 @@ class DescribeResponse(_message.Message):
     SCORER_FIELD_NUMBER: _builtins.int
     GATE_REVISION_FIELD_NUMBER: _builtins.int
     DEFAULT_POLICY_FIELD_NUMBER: _builtins.int
+    SENTENCE_FILTER_DIGEST_FIELD_NUMBER: _builtins.int
     version: _builtins.str
     """Version of scaar, such as "0.1.0"."""
     gate_revision: _builtins.str
     """Digest of the gate's file. Empty if the orchestrator has no gate."""
     default_policy: _builtins.str
     """The policy of requests that name none."""
+    sentence_filter_digest: _builtins.str
+    """SHA-256 of the sentence filter, in hexadecimal. Empty if the orchestrator has none."""
     @_builtins.property
     def model(self) -> _generator_pb2.ModelDescription:
         """The language model."""
@@ -659,10 +662,11 @@ class DescribeResponse(_message.Message):
         scorer: _scorer_pb2.ScorerDescription | None = ...,
         gate_revision: _builtins.str = ...,
         default_policy: _builtins.str = ...,
+        sentence_filter_digest: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["model", b"model", "scorer", b"scorer"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["default_policy", b"default_policy", "gate_revision", b"gate_revision", "model", b"model", "scorer", b"scorer", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["default_policy", b"default_policy", "gate_revision", b"gate_revision", "model", b"model", "scorer", b"scorer", "sentence_filter_digest", b"sentence_filter_digest", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

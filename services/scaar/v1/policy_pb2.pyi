@@ -124,6 +124,30 @@ EXCLUDE_SEEN_UNHELPFUL: ExcludeSeen.ValueType  # 3
 """The passages with which the model rewrote a sentence that was still uncertain afterwards."""
 Global___ExcludeSeen: _TypeAlias = ExcludeSeen  # noqa: Y015
 
+class _SentenceFilter:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SentenceFilterEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SentenceFilter.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    SENTENCE_FILTER_UNSPECIFIED: _SentenceFilter.ValueType  # 0
+    """Not set; INVALID_ARGUMENT if set in a request."""
+    SENTENCE_FILTER_NONE: _SentenceFilter.ValueType  # 1
+    """All sentences."""
+    SENTENCE_FILTER_LEARNED: _SentenceFilter.ValueType  # 2
+    """Those that the fitted filter of the orchestrator finds useful."""
+
+class SentenceFilter(_SentenceFilter, metaclass=_SentenceFilterEnumTypeWrapper):
+    """The sentences of retrieved passages that reach the prompt."""
+
+SENTENCE_FILTER_UNSPECIFIED: SentenceFilter.ValueType  # 0
+"""Not set; INVALID_ARGUMENT if set in a request."""
+SENTENCE_FILTER_NONE: SentenceFilter.ValueType  # 1
+"""All sentences."""
+SENTENCE_FILTER_LEARNED: SentenceFilter.ValueType  # 2
+"""Those that the fitted filter of the orchestrator finds useful."""
+Global___SentenceFilter: _TypeAlias = SentenceFilter  # noqa: Y015
+
 class _Moment:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -719,6 +743,7 @@ class PolicyOverrides(_message.Message):
     MASK_BELOW_FIELD_NUMBER: _builtins.int
     ATTENTION_SPAN_FIELD_NUMBER: _builtins.int
     DRAFT_TOKENS_FIELD_NUMBER: _builtins.int
+    SENTENCE_FILTER_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The query formulation, by name (QuerySettings.formulation)."""
     alpha: _builtins.float
@@ -820,6 +845,11 @@ class PolicyOverrides(_message.Message):
     """Maximum number of tokens of a draft, 1 to 1,024, for ATTENTION_SPAN_DRAFT. A longer draft ends
     with the judged sentence. Default: 128. INVALID_ARGUMENT outside this range.
     """
+    sentence_filter: Global___SentenceFilter.ValueType
+    """The sentences of the retrieved passages that reach the prompt, for every policy except
+    no_retrieval. Default: SENTENCE_FILTER_LEARNED for filco, SENTENCE_FILTER_NONE for the others.
+    FAILED_PRECONDITION for SENTENCE_FILTER_LEARNED if the orchestrator has no filter.
+    """
     def __init__(
         self,
         *,
@@ -844,10 +874,11 @@ class PolicyOverrides(_message.Message):
         mask_below: _builtins.float | None = ...,
         attention_span: Global___AttentionSpan.ValueType | None = ...,
         draft_tokens: _builtins.int | None = ...,
+        sentence_filter: Global___SentenceFilter.ValueType | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_query", b"_query", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "query", b"query", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_query", b"_query", "_sentence_filter", b"_sentence_filter", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "query", b"query", "sentence_filter", b"sentence_filter", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_query", b"_query", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "query", b"query", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_query", b"_query", "_sentence_filter", b"_sentence_filter", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "query", b"query", "sentence_filter", b"sentence_filter", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__alpha: _TypeAlias = _typing.Literal["alpha"]  # noqa: Y015
     _WhichOneofArgType__alpha: _TypeAlias = _typing.Literal["_alpha", b"_alpha"]  # noqa: Y015
@@ -873,6 +904,8 @@ class PolicyOverrides(_message.Message):
     _WhichOneofArgType__max_passages: _TypeAlias = _typing.Literal["_max_passages", b"_max_passages"]  # noqa: Y015
     _WhichOneofReturnType__query: _TypeAlias = _typing.Literal["query"]  # noqa: Y015
     _WhichOneofArgType__query: _TypeAlias = _typing.Literal["_query", b"_query"]  # noqa: Y015
+    _WhichOneofReturnType__sentence_filter: _TypeAlias = _typing.Literal["sentence_filter"]  # noqa: Y015
+    _WhichOneofArgType__sentence_filter: _TypeAlias = _typing.Literal["_sentence_filter", b"_sentence_filter"]  # noqa: Y015
     _WhichOneofReturnType__spare_stop_words: _TypeAlias = _typing.Literal["spare_stop_words"]  # noqa: Y015
     _WhichOneofArgType__spare_stop_words: _TypeAlias = _typing.Literal["_spare_stop_words", b"_spare_stop_words"]  # noqa: Y015
     _WhichOneofReturnType__theta: _TypeAlias = _typing.Literal["theta"]  # noqa: Y015
@@ -915,6 +948,8 @@ class PolicyOverrides(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_passages) -> _WhichOneofReturnType__max_passages | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__query) -> _WhichOneofReturnType__query | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__sentence_filter) -> _WhichOneofReturnType__sentence_filter | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__spare_stop_words) -> _WhichOneofReturnType__spare_stop_words | None: ...
     @_typing.overload
@@ -961,6 +996,7 @@ class EffectivePolicy(_message.Message):
     MASK_BELOW_FIELD_NUMBER: _builtins.int
     ATTENTION_SPAN_FIELD_NUMBER: _builtins.int
     DRAFT_TOKENS_FIELD_NUMBER: _builtins.int
+    SENTENCE_FILTER_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The name of the policy, such as "scaar", or of the artefact of a tuned policy."""
     trigger: _builtins.str
@@ -999,6 +1035,8 @@ class EffectivePolicy(_message.Message):
     """The text over which the trigger's attention is taken."""
     draft_tokens: _builtins.int
     """Maximum number of tokens of a draft, for ATTENTION_SPAN_DRAFT."""
+    sentence_filter: Global___SentenceFilter.ValueType
+    """The sentences of the retrieved passages that reach the prompt."""
     @_builtins.property
     def moments(self) -> _containers.RepeatedScalarFieldContainer[Global___Moment.ValueType]:
         """The moments at which the policy retrieves. Empty if it never does."""
@@ -1033,10 +1071,11 @@ class EffectivePolicy(_message.Message):
         mask_below: _builtins.float | None = ...,
         attention_span: Global___AttentionSpan.ValueType = ...,
         draft_tokens: _builtins.int = ...,
+        sentence_filter: Global___SentenceFilter.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_trigger", b"_trigger", "gate", b"gate", "gate_threshold", b"gate_threshold", "mask_below", b"mask_below", "query", b"query", "trigger", b"trigger"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_trigger", b"_trigger", "attention_span", b"attention_span", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "mask_below", b"mask_below", "max_passages", b"max_passages", "moments", b"moments", "name", b"name", "query", b"query", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_trigger", b"_trigger", "attention_span", b"attention_span", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "mask_below", b"mask_below", "max_passages", b"max_passages", "moments", b"moments", "name", b"name", "query", b"query", "sentence_filter", b"sentence_filter", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__gate: _TypeAlias = _typing.Literal["gate"]  # noqa: Y015
     _WhichOneofArgType__gate: _TypeAlias = _typing.Literal["_gate", b"_gate"]  # noqa: Y015

@@ -88,7 +88,9 @@ def ports(retriever: InMemoryRetriever | None = None, **changed: object) -> Port
 @asynccontextmanager
 async def catalog_by(transport: str, behind: Ports) -> AsyncIterator[Catalog]:
     """The catalog itself, or the catalog behind a socket."""
-    catalog = PortsCatalog(behind, version="1.2.3", gate_revision="c0ffee")
+    catalog = PortsCatalog(
+        behind, version="1.2.3", gate_revision="c0ffee", sentence_filter_digest="facade"
+    )
     if transport == "embedded":
         yield catalog
         return
@@ -221,7 +223,7 @@ async def test_the_models_and_the_version_are_described(transport: str) -> None:
     async with catalog_by(transport, behind) as catalog:
         found = await catalog.describe()
     assert found.version == "1.2.3"
-    assert found.gate_revision == "c0ffee"
+    assert (found.gate_revision, found.sentence_filter_digest) == ("c0ffee", "facade")
     assert found.model == SCRIPTED_MODEL
     assert found.scorer == await behind.scorer.describe_model()
 

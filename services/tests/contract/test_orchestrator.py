@@ -18,10 +18,13 @@ from scaar.core.types import (
     BudgetLimits,
     ContinuationKind,
     EffectivePolicy,
+    FilteredPassage,
+    FilteredSentence,
     GateJudged,
     JudgedWord,
     LogprobKind,
     Moment,
+    PassagesFiltered,
     PassagesRetrieved,
     Provenance,
     Query,
@@ -68,8 +71,13 @@ PROVENANCE = Provenance(
     continuation=ContinuationKind.RESTATED,
     logprob_kind=LogprobKind.PROCESSED,
     gate_revision="c0ffee",
+    sentence_filter_digest="facade",
 )
 FIRST = AcceptedSentence(" Ada was born in London 🙂.", ("p1", "p2"))
+FILTERED = (
+    FilteredPassage("p1", (FilteredSentence("Ada 🙂.", 1 / 3, kept=True),)),
+    FilteredPassage("p2", ()),
+)
 LAST = AcceptedSentence(" So the answer is London.", concluding=True)
 
 
@@ -93,6 +101,7 @@ def script(request: AnswerRequest) -> list[AnswerEvent]:
         SentenceJudged(0, " Ada was born", (), None, retrieving=False),
         QueryBuilt(0, Query("Where? Ada", "pfq", (0, 2), fell_back=False)),
         PassagesRetrieved(0, "lab", "v1", (passage,)),
+        PassagesFiltered(0, FILTERED, 1 / 7, fell_back=False),
         SentenceRegenerated(0, " Ada was born", FIRST.text),
         SentenceAccepted(0, FIRST, 0, len(FIRST.text)),
         SentenceAccepted(1, LAST, len(FIRST.text), len(FIRST.text) + len(LAST.text)),

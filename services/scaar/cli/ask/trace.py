@@ -22,11 +22,13 @@ from scaar.core.types import (
     JudgedWord,
     LogprobKind,
     Moment,
+    PassagesFiltered,
     PassagesRetrieved,
     Provenance,
     QueryBuilt,
     RetrievedPassage,
     SentenceAccepted,
+    SentenceFilter,
     SentenceJudged,
     SentenceRegenerated,
     SettingSource,
@@ -72,6 +74,8 @@ class TracePrinter:
                 if event.excluded_ids:
                     count = _count(len(event.excluded_ids), "passage")
                     self._labelled("", f"[dim]without {count} read before[/]")
+            case PassagesFiltered():
+                self._filtered(event)
             case SentenceRegenerated():
                 self._labelled("again", f"[green]{escape(event.text.strip())}[/]")
                 if event.uncertain:
@@ -146,6 +150,17 @@ class TracePrinter:
             text = textwrap.shorten(passage.text, PASSAGE_CHARACTERS, placeholder=" …")
             head = f"[{passage.rank}] [bold]{escape(passage.title or passage.id)}[/]"
             self._labelled(label, f"{head}  [dim]{escape(text)}[/]")
+
+    def _filtered(self, event: PassagesFiltered) -> None:
+        if event.fell_back:
+            self._labelled("filter", "[dim]no useful sentence: the whole passages are used[/]")
+            return
+        kept = [each.text for passage in event.passages for each in passage.sentences if each.kept]
+        count = sum(len(passage.sentences) for passage in event.passages)
+        for number, text in enumerate(kept):
+            label = "" if number else "filter"
+            self._labelled(label, f"keeps [bold]{escape(text)}[/]")
+        self._labelled("", f"[dim]{len(kept)} of {_count(count, 'sentence')} kept[/]")
 
     def _accepted(self, event: SentenceAccepted) -> None:
         if (degraded := event.accepted.degraded) is not None:
@@ -228,6 +243,8 @@ def _ungated_text(policy: EffectivePolicy) -> str:
         parts.append(setting("max_passages", str(policy.max_passages)))
     if policy.exclude_seen is not ExcludeSeen.NONE:
         parts.append(setting("exclude_seen", policy.exclude_seen))
+    if policy.sentence_filter is not SentenceFilter.NONE:
+        parts.append(setting("sentence_filter", policy.sentence_filter))
     return f"{policy.name}: {', '.join(parts)}" if parts else policy.name
 
 

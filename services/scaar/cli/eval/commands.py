@@ -11,6 +11,7 @@ from scaar.cli.eval import options
 from scaar.cli.eval.compare import compare
 from scaar.cli.eval.export import export, import_results
 from scaar.cli.eval.fields import named_by_options
+from scaar.cli.eval.filter import app as filter_app
 from scaar.cli.eval.gates import gates
 from scaar.cli.eval.judgements import fit_gate, judgements
 from scaar.cli.eval.longtail import app as longtail_app
@@ -152,6 +153,7 @@ app.command("fit-gate")(fit_gate)
 app.command()(judgements)
 app.add_typer(longtail_app, name="longtail")
 app.add_typer(router_app, name="router")
+app.add_typer(filter_app, name="filter")
 app.command("list")(list_evaluations)
 app.command()(watch)
 app.command()(resume)

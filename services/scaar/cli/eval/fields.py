@@ -39,6 +39,8 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "qrels": "--qrels",
         "measures": "--measures",
         "depth": "--depth",
+        "recall": "--recall",
+        "top_k": "--top-k",
         "cache_generations": "--cache-generations",
     }
 )

@@ -20,6 +20,7 @@ from scaar.core.policies.requirements import (
 )
 from scaar.core.ports import ContributionScorer, Generator, QueryBuilder, Retriever
 from scaar.core.prompts import PromptProfile, profile_of
+from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.text.fusion import DEPTH as FUSION_DEPTH
 from scaar.core.text.fusion import fuse
 from scaar.core.text.sentences import split_sentences
@@ -35,6 +36,7 @@ from scaar.core.types import (
     Moment,
     OnFailure,
     Passage,
+    PassagesFiltered,
     PassagesRetrieved,
     Provenance,
     Query,
@@ -45,6 +47,7 @@ from scaar.core.types import (
     RetrieveRequest,
     RetrieveResult,
     SentenceAccepted,
+    SentenceFilter,
     Token,
     TokenDrafted,
 )
@@ -83,6 +86,7 @@ class AnswerState:
         draft_ahead: bool,
         routes: Mapping[str, EffectivePolicy],
         shadow: Shadow | None = None,
+        sentence_filter: LearnedFilter | None = None,
     ) -> None:
         self.ports = replace(ports, generator=place.generator(ports.generator))
         self._place = place
@@ -109,6 +113,8 @@ class AnswerState:
         self.accepted: list[AcceptedSentence] = []
         self._cited: dict[str, Passage] = {}
         self._passages: tuple[RetrievedPassage, ...] = ()
+        self._sentence_filter = sentence_filter
+        self._found: tuple[RetrievedPassage, ...] = ()
         self._excluded: dict[str, None] = {}
         self._degraded: Degradation | None = None
         self._end: AnswerEnd | None = None
@@ -148,6 +154,11 @@ class AnswerState:
     def passages(self) -> tuple[RetrievedPassage, ...]:
         """The passages in the prompt."""
         return self._passages
+
+    @property
+    def found(self) -> tuple[RetrievedPassage, ...]:
+        """The passages of the last retrieval, with the sentences that the model is given."""
+        return self._found
 
     @property
     def has_read_passages(self) -> bool:
@@ -190,8 +201,12 @@ class AnswerState:
 
     async def retrieve_passages(
         self, judged: Judged | None = None
-    ) -> AsyncGenerator[QueryBuilt | PassagesRetrieved, None]:
-        """Yield the query, then the passages. Stop early, degraded, if a failure is accepted."""
+    ) -> AsyncGenerator[QueryBuilt | PassagesRetrieved | PassagesFiltered, None]:
+        """Yield the query, the passages, and which of their sentences a sentence filter keeps.
+
+        Stop early, degraded, if a failure is accepted. Afterwards, :attr:`found` has the passages.
+        """
+        self._found = ()
         stage = f"building the query for sentence {self.index}"
         query = await self.or_degraded(partial(self._build_query, judged, stage), stage)
         if query is None:
@@ -207,6 +222,13 @@ class AnswerState:
             yield PassagesRetrieved(
                 self.index, found.index, found.version, passages, self._excluded_ids()
             )
+            if passages and self.policy.sentence_filter is SentenceFilter.LEARNED:
+                assert self._sentence_filter is not None
+                # A query of the answer so far asks for what the question does not name.
+                asked = f"{self.request.question} {query.text}"
+                filtered, passages = self._sentence_filter.filter(self.index, asked, passages)
+                yield filtered
+            self._found = passages
 
     async def or_degraded(self, work: Callable[[], Awaitable[_T]], stage: str) -> _T | None:
         """Return the result of the work; None if it failed and the answer continues without it.

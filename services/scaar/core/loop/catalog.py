@@ -28,7 +28,8 @@ from scaar.core.validation import validate_search
 class PortsCatalog:
     """A :class:`~scaar.core.ports.Catalog` that forwards each call to the ports of the loop.
 
-    ``version`` is the version of scaar, ``gate_revision`` the digest of the gate's file.
+    ``version`` is the version of scaar, ``gate_revision`` the digest of the gate's file,
+    ``sentence_filter_digest`` that of the sentence filter.
     ``policies`` are the tuned policies of the loop.
     """
 
@@ -38,12 +39,14 @@ class PortsCatalog:
         *,
         version: str,
         gate_revision: str = "",
+        sentence_filter_digest: str = "",
         policies: TunedPolicies | None = None,
     ) -> None:
         self._ports = ports
         self._policies = TunedPolicies() if policies is None else policies
         self._version = version
         self._gate_revision = gate_revision
+        self._sentence_filter_digest = sentence_filter_digest
 
     async def list_policies(self) -> tuple[PolicyDescription, ...]:
         model = await self._ports.generator.describe_model()
@@ -84,6 +87,7 @@ class PortsCatalog:
             scorer.result(),
             self._gate_revision,
             self._policies.default,
+            self._sentence_filter_digest,
         )
 
     def _described(self, name: str, model: ModelDescription) -> PolicyDescription:

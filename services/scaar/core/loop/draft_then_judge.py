@@ -20,7 +20,6 @@ from scaar.core.types import (
     AttentionSpan,
     ExcludeSeen,
     Moment,
-    PassagesRetrieved,
     RetrievedPassage,
     SentenceJudged,
     SentenceRegenerated,
@@ -45,16 +44,16 @@ async def draft_then_judge(state: AnswerState) -> AsyncGenerator[AnswerEvent, No
         judged = await _judged(state, draft)
         if judged is not None:
             yield (event := _judgement_event(state, draft, judged.judgement))
-            found = None
+            found: tuple[RetrievedPassage, ...] = ()
             if event.retrieving:
                 await state.writer.stop()
                 async with aclosing(state.retrieve_passages(judged)) as steps:
                     async for step in steps:
                         yield step
-                        found = step if isinstance(step, PassagesRetrieved) else None
-            if found is not None and found.passages:
+                found = state.found
+            if found:
                 prefix = _kept_prefix(state, draft, judged.judgement)
-                again, used = await state.regenerate(found.passages, prefix=prefix)
+                again, used = await state.regenerate(found, prefix=prefix)
                 uncertain = await _stays_uncertain(state, again, used)
                 if uncertain or state.policy.exclude_seen is ExcludeSeen.SEEN:
                     state.exclude(used)

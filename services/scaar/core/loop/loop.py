@@ -9,7 +9,7 @@ which has the answer phrase, is never judged and never triggers a retrieval.
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Generic, TypeVar
@@ -27,8 +27,15 @@ from scaar.core.loop.retrieve_then_write import retrieve_then_write
 from scaar.core.loop.shadow import ShadowSampling
 from scaar.core.policies.artefacts import TunedPolicies, check_conditions
 from scaar.core.policies.effective_settings import effective_policy
-from scaar.core.policies.requirements import capabilities, needs_retriever, needs_scorer, served_by
+from scaar.core.policies.requirements import (
+    capabilities,
+    needs_retriever,
+    needs_scorer,
+    needs_sentence_filter,
+    served_by,
+)
 from scaar.core.prompts import profile_of
+from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.types import (
     AnswerEnd,
     AnswerEvent,
@@ -39,7 +46,6 @@ from scaar.core.types import (
     ModelDescription,
     Moment,
     OnFailure,
-    PassagesRetrieved,
     PolicyRequest,
     Provenance,
 )
@@ -79,7 +85,8 @@ class AdaptiveLoop:
 
     With ``draft_ahead``, the model keeps writing while a sentence is judged, in one generation for
     as long as its text is accepted. Otherwise every sentence is a call; the events are the same.
-    ``gate`` is the gate of a file; requests can also name gates that need no file. ``policies`` are
+    ``gate`` is the gate of a file; requests can also name gates that need no file.
+    ``sentence_filter`` is the filter of policies that filter sentences. ``policies`` are
     the tuned policies that requests can name. ``shadow`` runs the trigger of a second policy.
     ``capacity`` limits the concurrent answers; the default has the default
     :class:`~scaar.core.calls.capacity.CapacityLimits`.
@@ -91,6 +98,7 @@ class AdaptiveLoop:
         *,
         draft_ahead: bool = True,
         gate: QuestionGate | None = None,
+        sentence_filter: LearnedFilter | None = None,
         policies: TunedPolicies | None = None,
         shadow: ShadowSampling | None = None,
         capacity: AnswerCapacity | None = None,
@@ -100,6 +108,7 @@ class AdaptiveLoop:
         self._ports = ports
         self._draft_ahead = draft_ahead
         self._gate = gate
+        self._sentence_filter = sentence_filter
         self.policies = TunedPolicies() if policies is None else policies
         """The tuned policies, and the default policy."""
         self._shadow = shadow
@@ -114,6 +123,11 @@ class AdaptiveLoop:
         """The digest of the gate's file; empty without a gate."""
         return self._gate.revision if self._gate else ""
 
+    @property
+    def sentence_filter_digest(self) -> str:
+        """The digest of the sentence filter; empty without one."""
+        return self._sentence_filter.digest if self._sentence_filter else ""
+
     def resolve(self, request: AnswerRequest) -> AnswerRequest:
         """Return the request by a published policy (:meth:`TunedPolicies.resolve`)."""
         return replace(request, policy=self.policies.resolve(request.policy))
@@ -125,6 +139,7 @@ class AdaptiveLoop:
         request = replace(request, request_id=request.request_id or self._new_request_id())
         name_request(request.request_id)
         gate = self._required_gate(request)
+        self._require_filter(_routes_of(gate) or (request.policy,))
         budget = Budget(request.budget, self._clock)
         async with budget.within("opening the answer"):
             model = await self._model.get()
@@ -149,6 +164,7 @@ class AdaptiveLoop:
                 draft_ahead=self._draft_ahead,
                 routes=routes,
                 shadow=self._shadow.sample(provenance, model) if self._shadow else None,
+                sentence_filter=self._sentence_filter,
             )
             yield AnswerStarted(provenance)
             async with aclosing(_sentences(state, gate, model)) as events:
@@ -179,6 +195,7 @@ class AdaptiveLoop:
         policy = self.policies.effective(
             request.policy, model, gate_threshold=gate.threshold if gate else None
         )
+        filters = any(map(needs_sentence_filter, policies))
         artefact = self.policies.get(request.policy.artefact)
         differences: tuple[str, ...] = ()
         if artefact is not None:
@@ -205,7 +222,20 @@ class AdaptiveLoop:
             artefact=artefact.name if artefact else "",
             artefact_digest=artefact.digest if artefact else "",
             artefact_mismatch=differences,
+            sentence_filter_digest=self.sentence_filter_digest if filters else "",
         )
+
+    def _require_filter(self, policies: Iterable[PolicyRequest]) -> None:
+        """Reject policies that need a sentence filter if there is none."""
+        for each in policies:
+            if self._sentence_filter is None and needs_sentence_filter(each):
+                raise CapabilityMissing(
+                    f"policy {each.label} needs the file of a sentence filter, and the "
+                    "orchestrator has none: write one with scaar eval filter fit, and set "
+                    "SCAAR_ORCHESTRATOR_SENTENCE_FILTER_FILE",
+                    policy=each.label,
+                    missing="sentence_filter_file",
+                )
 
     def _required_gate(self, request: AnswerRequest) -> QuestionGate | None:
         """Return the gate of the request, if it has one: that of the file, or one without file."""
@@ -246,8 +276,7 @@ async def _sentences(
             async with aclosing(state.retrieve_passages()) as steps:
                 async for step in steps:
                     yield step
-                    if isinstance(step, PassagesRetrieved):
-                        state.put_into_prompt(step.passages)
+            state.put_into_prompt(state.found)
         while state.end is None:
             write_next = retrieve_then_write if state.retrieves_first else draft_then_judge
             async with aclosing(write_next(state)) as events:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from scaar.core.loop.answer_state import AnswerState, Parts
 from scaar.core.loop.writer import Sentence
 from scaar.core.text.sentences import SentenceSplitter
-from scaar.core.types import AnswerEnd, AnswerEvent, Moment, PassagesRetrieved, RetrievedPassage
+from scaar.core.types import AnswerEnd, AnswerEvent, Moment, RetrievedPassage
 
 
 async def retrieve_then_write(state: AnswerState) -> AsyncGenerator[AnswerEvent, None]:
@@ -22,15 +22,15 @@ async def retrieve_then_write(state: AnswerState) -> AsyncGenerator[AnswerEvent,
     if ahead is not None and ahead.concluded and not ahead.rest.text:
         state.end_answer(AnswerEnd.ANSWER_PHRASE)
         return
-    found = None
+    found: tuple[RetrievedPassage, ...] = ()
     if state.can_retrieve and not (ahead and (ahead.concluded or ahead.nothing_follows)):
         await state.writer.stop()
         async with aclosing(state.retrieve_passages()) as steps:
             async for step in steps:
                 yield step
-                found = step if isinstance(step, PassagesRetrieved) else None
-    if found is not None and found.passages:
-        state.put_into_prompt(_merge_passages(state, found.passages))
+        found = state.found
+    if found:
+        state.put_into_prompt(_merge_passages(state, found))
     elif ahead is not None:
         # No new passages: the text of the look-ahead is accepted.
         async for event in _accept_rest(state, ahead.rest, concluded=ahead.concluded):

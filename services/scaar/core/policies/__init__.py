@@ -4,6 +4,7 @@ from scaar.core.policies.dragin import DRAGIN
 from scaar.core.policies.dragin_reference import DRAGIN_REFERENCE
 from scaar.core.policies.etc import ETC
 from scaar.core.policies.etc_reference import ETC_REFERENCE
+from scaar.core.policies.filco import FILCO
 from scaar.core.policies.fixed_length import FIXED_LENGTH
 from scaar.core.policies.fixed_sentence import FIXED_SENTENCE
 from scaar.core.policies.flare import FLARE
@@ -37,6 +38,7 @@ PRESETS = Registry(
         for preset in (
             NO_RETRIEVAL,
             SINGLE_ROUND,
+            FILCO,
             FIXED_LENGTH,
             FIXED_SENTENCE,
             IRCOT,

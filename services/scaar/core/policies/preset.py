@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from scaar.core.types import Moment, QuerySettings
+from scaar.core.types import Moment, QuerySettings, SentenceFilter
 
 PAPER_TOP_K = 3
 
@@ -23,3 +23,4 @@ class Preset:
     top_k: int = PAPER_TOP_K
     window_tokens: int = 0
     max_passages: int = 0
+    sentence_filter: SentenceFilter = SentenceFilter.NONE

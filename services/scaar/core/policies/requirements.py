@@ -14,6 +14,7 @@ from scaar.core.types import (
     ModelDescription,
     Moment,
     PolicyRequest,
+    SentenceFilter,
 )
 
 
@@ -33,6 +34,13 @@ def needs_scorer(request: PolicyRequest) -> bool:
         overrides.query or preset.query.formulation,
         request.learned,
     )
+
+
+def needs_sentence_filter(request: PolicyRequest) -> bool:
+    """Return whether the policy filters the sentences of its passages."""
+    preset = PRESETS[request.name]
+    chosen = request.overrides.sentence_filter or preset.sentence_filter
+    return chosen is SentenceFilter.LEARNED and bool(preset.moments)
 
 
 def capabilities(policy: EffectivePolicy) -> frozenset[Capability]:

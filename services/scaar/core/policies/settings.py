@@ -24,6 +24,7 @@ from scaar.core.types import (
     ExcludeSeen,
     Granularity,
     Moment,
+    SentenceFilter,
     SettingSource,
     Truncation,
     WordOrder,
@@ -449,6 +450,16 @@ SETTING_ROWS = (
         accepted_by=_repeats,
         default=lambda preset, given: ExcludeSeen.NONE,
         origins=(Origin(_PAPER, "no paper or code excludes passages"),),
+    ),
+    PolicySetting(
+        "sentence_filter",
+        "Sentences of the retrieved passages that reach the prompt: all, or those that a fitted "
+        "filter finds useful.",
+        kind=SentenceFilter,
+        accepted_by=_retrieves,
+        default=lambda preset, given: preset.sentence_filter,
+        default_text="`learned` for `filco`, `none` for the others",
+        origins=(Origin(_PAPER, "FILCO; no other paper filters sentences"),),
     ),
     PolicySetting(
         "gate",

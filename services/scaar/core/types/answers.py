@@ -145,6 +145,8 @@ class Provenance:
     """Name and digest of the artefact of a tuned policy; empty for a published policy."""
     artefact_mismatch: tuple[str, ...] = ()
     """Each difference between what the policy was tuned on and what the answer used."""
+    sentence_filter_digest: str = ""
+    """Digest of the sentence filter; empty if the policy uses none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,8 @@ class Answer:
     """An answer: the short form, the whole text as sentences, the usage and the provenance.
 
     ``passages`` are the passages that the sentences cite in ``passage_ids``, each once, in the
-    order of their first citation. Texts longer than 10,000 characters are cut.
+    order of their first citation. Texts longer than 10,000 characters are cut; with a sentence
+    filter, they have the kept sentences only.
     """
 
     answer: str

@@ -85,7 +85,8 @@ class OrchestratorDescription:
     """The version of an orchestrator and the models that answer.
 
     ``gate_revision`` is the digest of the gate's file, empty without a gate. ``default_policy`` is
-    the policy of requests that name none.
+    the policy of requests that name none. ``sentence_filter_digest`` is the digest of the sentence
+    filter, empty without one.
     """
 
     version: str
@@ -93,3 +94,4 @@ class OrchestratorDescription:
     scorer: ScorerDescription
     gate_revision: str = ""
     default_policy: str = ""
+    sentence_filter_digest: str = ""

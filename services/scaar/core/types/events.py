@@ -88,6 +88,43 @@ class PassagesRetrieved:
 
 
 @dataclass(frozen=True, slots=True)
+class FilteredSentence:
+    """A sentence of a passage, the probability that it is useful, and whether the model gets it."""
+
+    text: str
+    probability: float
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FilteredPassage:
+    """The sentences of a retrieved passage; without a kept one, it is not in the prompt."""
+
+    id: str
+    sentences: tuple[FilteredSentence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PassagesFiltered:
+    """The sentences of the retrieved passages that the model is given.
+
+    A sentence is kept if its probability is at least ``threshold``. With ``fell_back``, no sentence
+    was, and the model is given the whole passages.
+    """
+
+    sentence: int
+    passages: tuple[FilteredPassage, ...]
+    threshold: float
+    fell_back: bool
+
+    @property
+    def kept_share(self) -> float:
+        """The share of the sentences that are kept; 1 for passages without sentences."""
+        kept = [each.kept for passage in self.passages for each in passage.sentences]
+        return sum(kept) / len(kept) if kept else 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class SentenceRegenerated:
     """The sentence regenerated with the passages.
 
@@ -124,6 +161,7 @@ AnswerEvent = (
     | SentenceJudged
     | QueryBuilt
     | PassagesRetrieved
+    | PassagesFiltered
     | SentenceRegenerated
     | SentenceAccepted
     | AnswerFinished

@@ -42,6 +42,15 @@ class ExcludeSeen(enum.StrEnum):
     """The passages with which the model rewrote a sentence that was still uncertain afterwards."""
 
 
+class SentenceFilter(enum.StrEnum):
+    """Sentences of retrieved passages that reach the prompt."""
+
+    NONE = "none"
+    """All of them."""
+    LEARNED = "learned"
+    """Those that a fitted classifier finds useful (:mod:`scaar.core.sentence_filter`)."""
+
+
 class Moment(enum.StrEnum):
     """Moment of an answer at which a policy can retrieve."""
 
@@ -96,6 +105,7 @@ class PolicyOverrides:
     mask_below: float | None = None
     attention_span: AttentionSpan | None = None
     draft_tokens: int | None = None
+    sentence_filter: SentenceFilter | None = None
 
     def given(self) -> dict[str, float | int | bool | str]:
         """Return the settings that the request overrides, by name."""
@@ -140,7 +150,8 @@ class EffectivePolicy:
     Retrievals exclude earlier passages of the answer as ``exclude_seen`` states. Queries treat the
     words with a probability below ``mask_below`` as uncertain; if it is None, those that the
     trigger finds uncertain. Attention is taken over ``attention_span``; a draft has up to
-    ``draft_tokens`` tokens.
+    ``draft_tokens`` tokens. ``sentence_filter`` decides which sentences of the retrieved passages
+    reach the prompt.
     """
 
     name: str
@@ -162,5 +173,6 @@ class EffectivePolicy:
     mask_below: float | None = None
     attention_span: AttentionSpan = AttentionSpan.SENTENCE
     draft_tokens: int = 128
+    sentence_filter: SentenceFilter = SentenceFilter.NONE
     learned: LearnedTrigger | None = None
     """The parameters of the trigger ``learned``; None for other triggers."""

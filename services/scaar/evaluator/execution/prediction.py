@@ -12,6 +12,7 @@ from scaar.core.types import (
     AnswerRequest,
     AnswerStarted,
     GateJudged,
+    PassagesFiltered,
     PassagesRetrieved,
     Provenance,
     QueryBuilt,
@@ -101,6 +102,8 @@ class _Decisions:
             case PassagesRetrieved():
                 ids = tuple(passage.id for passage in event.passages)
                 self._add(event.sentence, passage_ids=ids, excluded_ids=event.excluded_ids)
+            case PassagesFiltered():
+                self._add(event.sentence, kept_share=event.kept_share)
             case SentenceAccepted():
                 accepted = event.accepted
                 self._add(event.sentence, text=accepted.text, degraded=accepted.degraded)

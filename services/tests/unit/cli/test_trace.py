@@ -12,10 +12,13 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerStarted,
     ContinuationKind,
+    FilteredPassage,
+    FilteredSentence,
     GateJudged,
     JudgedWord,
     LogprobKind,
     Moment,
+    PassagesFiltered,
     PassagesRetrieved,
     QueryBuilt,
     SentenceJudged,
@@ -217,3 +220,14 @@ def test_usage_distinguishes_thoughts_and_says_what_is_unknown() -> None:
     assert "5 generated tokens, 30 thinking tokens, unknown prompt tokens" in usage_text(usage)
     some = replace(usage, prompt_tokens=7, thinking_tokens=0, uncounted_calls=1)
     assert "5 generated tokens, at least 7 prompt tokens" in usage_text(some)
+
+
+def test_the_sentences_that_a_filter_keeps_are_shown() -> None:
+    sentences = tuple(FilteredSentence(text, 0.5, text == "Ada.") for text in ("Ada.", "Byron."))
+    passages = (FilteredPassage("p", sentences),)
+    text = shown([PassagesFiltered(0, passages, 0.5, fell_back=False)], width=200)
+    assert "filter  keeps Ada.\n" in text
+    assert "1 of 2 sentences kept" in text
+    assert "Byron" not in text
+    text = shown([PassagesFiltered(0, passages, 0.5, fell_back=True)], width=200)
+    assert "filter  no useful sentence: the whole passages are used" in text

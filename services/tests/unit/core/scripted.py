@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from scaar.core.loop.loop import AdaptiveLoop, Ports
+from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.types import (
     Answer,
     AnswerEvent,
@@ -22,6 +23,7 @@ from scaar.core.types import (
 )
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.testing.fakes import InMemoryRetriever, Piece, ScriptedGenerator, ScriptedScorer
+from scaar.testing.sentence_filter import OVERLAP_FILTER
 
 QUESTION = "Where was Ada born?"
 BORN_IN_PARIS = " Ada was born in Paris."
@@ -74,11 +76,13 @@ class Parts:
     )
     clock: Callable[[], float] = lambda: 0.0
     draft_ahead: bool = True
+    sentence_filter: LearnedFilter | None = OVERLAP_FILTER
 
     def loop(self) -> AdaptiveLoop:
         return AdaptiveLoop(
             Ports(self.generator, self.scorer, self.query_builder, self.retriever),
             draft_ahead=self.draft_ahead,
+            sentence_filter=self.sentence_filter,
             clock=self.clock,
             new_request_id=lambda: "made",
         )

@@ -1,0 +1,1 @@
+"""Sentence filter: which sentences of retrieved passages reach the prompt (FILCO)."""

@@ -1,0 +1,1 @@
+"""Sentence filters, fitted to questions with known answers (FILCO)."""
