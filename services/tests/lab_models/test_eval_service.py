@@ -1,6 +1,7 @@
 """``scaar eval --target`` with ``scaar serve evaluator`` as a process, over the lab's models."""
 
 import json
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,21 @@ from scaar.testing.processes import RunningService, running_service
 
 SUCCEEDED = "succeeded"
 LEASE_S = "5"
+
+
+def reported(*options: str) -> str:
+    """The JSON report of an evaluation, without its start and its latencies."""
+    ran = run_scaar("eval", "report", *options, "--format", "json")
+    assert ran.status == 0, ran.err
+    report = json.loads(re.sub(r"\d{4}-\d\d-\d\dT[\d:+]+", "START", ran.out))
+    tables = [each for section in report["sections"] for each in section["items"] if "rows" in each]
+    for table in tables:
+        timed = [at for at, each in enumerate(table["columns"]) if each["name"] == "latency_ms"]
+        for row in table["rows"]:
+            for at in timed:
+                del row[at]
+    assert tables
+    return json.dumps(report, indent=1)
 
 
 @contextmanager
@@ -91,11 +107,13 @@ def test_grids_scorers_gates_and_indexes_are_evaluated_as_on_the_command_line(
         built = run_scaar("index", "build", "--corpus", str(corpus), "--index", index)
         assert built.status == 0, built.err
     requested = (
-        *("--dataset", "lab", "--limit", "6", "--policies", "no_retrieval,scaar"),
+        *("--dataset", "lab", "--limit", "4", "--policies", "no_retrieval,scaar"),
         *("--scorer", "none,permuted,idf", "--gate", "gece_proxy,gece_proxy:0.6"),
         *("--index", "one,two", "--grid", "2", "--cache-generations"),
     )
     monkeypatch.setenv("SCAAR_ORCHESTRATOR_GATE_FILE", str(gate))
+    # The number of tokens drafted ahead depends on how fast each sentence is judged.
+    monkeypatch.setenv("SCAAR_ORCHESTRATOR_DRAFT_AHEAD", "false")
     out = tmp_path / "out"
     assert run_scaar("eval", "run", *requested, "--out", str(out)).status == 0
     local = read_results(out)
@@ -106,6 +124,8 @@ def test_grids_scorers_gates_and_indexes_are_evaluated_as_on_the_command_line(
             evaluation = created.err.split()[1]
             described = client.get_evaluation(evaluation)
             predictions = list(client.predictions(evaluation))
+        served = reported(evaluation, "--target", service.target)
+    assert served == reported(str(out))
     assert described.settings == tuple(each.label for each in local.evaluation.settings)
     assert len(described.settings) == 1 + 3 * 3 * 2 * 2
     assert [(each.setting, each.question_id, each.text) for each in predictions] == [

@@ -46,7 +46,7 @@ def test_every_folder_of_the_tree_exists() -> None:
         if not line.startswith("    "):
             names = re.split(r" {2,}", line.strip())[0].split(", ")
             (inner if line.startswith(" ") else top).update(names)
-    assert {"core", "wire", "compose.py", "evaluator", "scorer"} <= inner
+    assert {"core", "wire", "compose", "evaluator", "scorer"} <= inner
     assert [name for name in top if not (ROOT / name).exists()] == []
     assert [name for name in inner if not (SCAAR / name).exists()] == []
 

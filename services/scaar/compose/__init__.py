@@ -1,0 +1,86 @@
+"""The composition root: opens ports at targets, and builds the loop over them.
+
+A target is ``embedded`` or the gRPC target of a running service (``dns:///host:port``). A laptop
+and the process of an orchestrator differ in their targets only. An engine is imported where it is
+opened, so that a process needs only the libraries of its own engines.
+"""
+
+from scaar.compose.answerers import (
+    open_answerer,
+    open_answerers,
+    open_catalog,
+    open_orchestrator,
+    tuned_policies_of,
+)
+from scaar.compose.evaluators import (
+    FOLDER,
+    evaluator_broker,
+    evaluator_database,
+    open_evaluator,
+    open_hosted_evaluator,
+)
+from scaar.compose.indexes import (
+    LAB_INDEX_VERSION,
+    LAB_SEED,
+    ensure_lab_index,
+    ensure_lab_index_in,
+    indexes_are_local,
+    lab_index_name,
+    open_embedded_indexes,
+    open_indexes,
+    open_retriever,
+    with_breaker,
+)
+from scaar.compose.loop import (
+    build_catalog,
+    build_loop,
+    needs_of,
+    open_control_loops,
+    open_gate,
+    read_policies,
+)
+from scaar.compose.ports import (
+    open_differentiable,
+    open_generator,
+    open_ports,
+    open_query_builder,
+    open_scorer,
+)
+from scaar.compose.targets import EMBEDDED, read_breakers, scaar_home
+
+__all__ = [
+    "EMBEDDED",
+    "FOLDER",
+    "LAB_INDEX_VERSION",
+    "LAB_SEED",
+    "build_catalog",
+    "build_loop",
+    "ensure_lab_index",
+    "ensure_lab_index_in",
+    "evaluator_broker",
+    "evaluator_database",
+    "indexes_are_local",
+    "lab_index_name",
+    "needs_of",
+    "open_answerer",
+    "open_answerers",
+    "open_catalog",
+    "open_control_loops",
+    "open_differentiable",
+    "open_embedded_indexes",
+    "open_evaluator",
+    "open_gate",
+    "open_generator",
+    "open_hosted_evaluator",
+    "open_indexes",
+    "open_orchestrator",
+    "open_ports",
+    "open_query_builder",
+    "open_retriever",
+    "open_scorer",
+    "read_breakers",
+    "read_policies",
+    "scaar_home",
+    "tuned_policies_of",
+    "with_breaker",
+]

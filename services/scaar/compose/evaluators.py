@@ -1,0 +1,137 @@
+"""Opens evaluators: remote ones, those of a folder, and the hosted one of a service."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scaar.compose.answerers import open_answerers, tuned_policies_of
+from scaar.compose.indexes import ensure_lab_index, indexes_are_local, lab_index_name
+from scaar.compose.targets import EMBEDDED, open_service_channel, scaar_home
+from scaar.core.calls.breakers import NO_BREAKERS, Breakers
+from scaar.core.errors import InvalidRequest
+from scaar.core.ports import Evaluator
+from scaar.orchestrator.settings import OrchestratorSettings
+from scaar.wire import evaluator
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
+
+    from scaar.evaluator.service.evaluator import HostedEvaluator
+    from scaar.evaluator.service.setup import EvaluationHooks
+    from scaar.evaluator.settings import EvaluatorSettings
+
+FOLDER = "embedded:"
+"""Prefix of the target of an evaluator over a folder in this process, ``embedded:DIR``."""
+
+
+@asynccontextmanager
+async def open_evaluator(target: str, *, run: bool = False) -> AsyncIterator[Evaluator]:
+    """Open the remote evaluator at a target, or for ``embedded:DIR`` one in this process.
+
+    The evaluator of a folder has the database ``DIR/evaluations.sqlite``. With ``run``, it runs
+    the unfinished evaluations while it is open, in one process at a time, and creates the folder;
+    without it, evaluations can be read and cancelled from any number of processes.
+
+    Raises:
+        InvalidRequest: another process runs the evaluations of the folder.
+        NotFound: the folder has no evaluations to read.
+    """
+    if not target.startswith(FOLDER):
+        async with open_service_channel(target, evaluator.SERVICE_NAME) as channel:
+            yield evaluator.RemoteEvaluator(channel, target)
+        return
+    from scaar.evaluator.service.folder import open_folder
+    from scaar.evaluator.settings import EvaluatorSettings
+
+    with open_folder(Path(target.removeprefix(FOLDER)), EvaluatorSettings.read(), run) as settings:
+        if run:
+            async with open_hosted_evaluator(settings, exclusive=True) as hosted:
+                yield hosted
+        else:
+            from scaar.evaluator.service.setup import open_stored_evaluations
+
+            url = evaluator_database(settings)
+            async with open_stored_evaluations(settings, url, lab_index_name) as stored:
+                yield stored
+
+
+@asynccontextmanager
+async def open_hosted_evaluator(
+    settings: "EvaluatorSettings",
+    *,
+    breakers: Breakers = NO_BREAKERS,
+    hooks: "EvaluationHooks | None" = None,
+    exclusive: bool = False,
+) -> AsyncIterator["HostedEvaluator"]:
+    """Open an evaluator in this process, with its database and its answerer.
+
+    ``exclusive`` says that no other process runs evaluations of the database.
+    """
+    from scaar.evaluator.service.setup import NO_HOOKS
+    from scaar.evaluator.service.setup import open_evaluator as open_service
+
+    async with (
+        open_answerers(
+            settings.orchestrator_target, settings.scorer_targets or {}, breakers=breakers
+        ) as (answerers, cached),
+        open_service(
+            settings,
+            answerers.answerer,
+            database_url=evaluator_database(settings),
+            broker_url=evaluator_broker(settings) if settings.executor == "celery" else "",
+            lab_index=lab_index_name,
+            hooks=hooks or NO_HOOKS,
+            controls=answerers.controls,
+            cached=cached,
+            exclusive=exclusive,
+            # Callers of a service must not fill its disk with indexes.
+            ensure_lab_index=ensure_lab_index if exclusive and _answers_alone(settings) else None,
+            tuned_policies=partial(tuned_policies_of, settings.orchestrator_target),
+        ) as hosted,
+    ):
+        yield hosted
+
+
+def evaluator_broker(settings: "EvaluatorSettings") -> str:
+    """Return the URL of the workers' broker, with its password.
+
+    Raises:
+        InvalidRequest: the URL is missing or set twice, or its file cannot be read.
+    """
+    if found := _secret_url("broker", settings.broker, settings.broker_file):
+        return found
+    text = "must be set for workers, or executor=poll: redis://HOST:PORT/NUMBER"
+    raise InvalidRequest.of("broker", text)
+
+
+def evaluator_database(settings: "EvaluatorSettings") -> str:
+    """Return the URL of the database of evaluations, with its password.
+
+    Raises:
+        InvalidRequest: the URL is set twice, or its file cannot be read.
+    """
+    found = _secret_url("database", settings.database, settings.database_file)
+    return found or f"sqlite:///{scaar_home() / 'evaluations.sqlite'}"
+
+
+def _secret_url(name: str, given: "SecretStr | None", file: Path | None) -> str:
+    if given is not None and file is not None:
+        raise InvalidRequest.of(f"{name}_file", f"cannot be combined with {name}: set one of them")
+    if file is not None:
+        try:
+            return file.read_text().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidRequest.of(f"{name}_file", f"{file} cannot be read: {error}") from error
+    return "" if given is None else given.get_secret_value()
+
+
+def _answers_alone(settings: "EvaluatorSettings") -> bool:
+    """Return whether the evaluator answers with the indexes of this machine."""
+    embedded = settings.orchestrator_target == EMBEDDED
+    return (
+        embedded
+        and OrchestratorSettings.read().retriever_target == EMBEDDED
+        and indexes_are_local()
+    )

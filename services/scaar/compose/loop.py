@@ -1,0 +1,162 @@
+"""Builds the loop and its catalog over open ports."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+
+from scaar import __version__
+from scaar.compose.ports import lab_language_model
+from scaar.compose.targets import EMBEDDED
+from scaar.core.calls.capacity import AnswerCapacity, CapacityLimits
+from scaar.core.controls import Control
+from scaar.core.distributions import lab_is_installed, library_required
+from scaar.core.errors import InvalidRequest
+from scaar.core.gates import QuestionGate
+from scaar.core.gates.skr import SkrGate
+from scaar.core.loop.catalog import PortsCatalog
+from scaar.core.loop.loop import AdaptiveLoop, Ports
+from scaar.core.loop.shadow import ShadowSampling
+from scaar.core.observers import (
+    UNOBSERVED_CAPACITY,
+    UNOBSERVED_POLICIES,
+    CapacityObserver,
+    PolicyObserver,
+)
+from scaar.core.policies.artefacts import TunedPolicies
+from scaar.core.types import PolicyArtefact
+from scaar.orchestrator.settings import OrchestratorSettings, read_artefact
+from scaar.runtime.channel_security import read_channel_credentials
+from scaar.runtime.readiness import Need
+from scaar.wire import generator, query_builder
+
+
+def build_loop(
+    ports: Ports,
+    settings: OrchestratorSettings,
+    *,
+    observer: CapacityObserver = UNOBSERVED_CAPACITY,
+    policy_observer: PolicyObserver = UNOBSERVED_POLICIES,
+    artefacts: Sequence[PolicyArtefact] = (),
+) -> AdaptiveLoop:
+    """Return the loop over the ports, with the settings.
+
+    ``artefacts`` are tuned policies beside those of the settings.
+    """
+    gate, policies = open_gate(settings), read_policies(settings, artefacts)
+    for each in policies.values():
+        policy_observer.on_tuned_policy(each.name, each.expected)
+    shadow = None
+    if settings.shadow_policy:
+        shadow = ShadowSampling(
+            policies, settings.shadow_policy, settings.shadow_share, observer=policy_observer
+        )
+    limits = CapacityLimits(
+        max_answers=settings.max_concurrent_calls,
+        max_queued=settings.max_queued_answers,
+        max_queue_s=settings.max_queue_s,
+    )
+    capacity = AnswerCapacity(limits, observer=observer)
+    return AdaptiveLoop(
+        ports,
+        draft_ahead=settings.draft_ahead,
+        gate=gate,
+        policies=policies,
+        shadow=shadow,
+        capacity=capacity,
+    )
+
+
+def open_gate(settings: OrchestratorSettings) -> QuestionGate | None:
+    """Return the gate of an orchestrator, that of SKR with its encoder; None without a file.
+
+    Raises:
+        NotFound: a file does not exist or cannot be read.
+        DataCorrupt: the file contains no gate, or the encoder is damaged.
+        InvalidRequest: the gate needs an encoder, or another one.
+        CapabilityMissing: the libraries of the encoder are not installed.
+    """
+    gate = settings.read_gate()
+    if not isinstance(gate, SkrGate):
+        return gate
+    if settings.gate_encoder is None:
+        text = f"is required by the gate {gate.name}: the folder of {gate.vectors.encoder}"
+        raise InvalidRequest.of("gate_encoder", text)
+    with library_required(f"the gate {gate.name}", "scorer"):
+        from scaar.encoders.nearest_questions import open_nearest_questions
+    return replace(gate, nearest=open_nearest_questions(gate.vectors, settings.gate_encoder))
+
+
+def read_policies(
+    settings: OrchestratorSettings, artefacts: Sequence[PolicyArtefact] = ()
+) -> TunedPolicies:
+    """Return the tuned policies of an orchestrator: those of its folder, and the given artefacts.
+
+    Without a folder, an orchestrator with an embedded lab model has the policies tuned on it.
+
+    Raises:
+        InvalidRequest: naming every file without a valid artefact, every name that two artefacts
+            have, and an unknown default policy.
+    """
+    named = {each.name for each in artefacts}
+    shipped = (each for each in _lab_artefacts(settings) if each.name not in named)
+    return settings.read_policies((*shipped, *artefacts))
+
+
+def _lab_artefacts(settings: OrchestratorSettings) -> tuple[PolicyArtefact, ...]:
+    """Return the artefacts beside the lab model of an embedded generator."""
+    embedded = settings.generator_target == EMBEDDED and settings.policy_folder is None
+    if not embedded or not lab_is_installed():
+        return ()
+    from scaar.generator.settings import GeneratorSettings
+
+    model = GeneratorSettings.read()
+    folder = lab_language_model(model.model) if model.engine == "onnx" else None
+    if folder is None:
+        return ()
+    return tuple(read_artefact(each) for each in sorted((folder / "policies").glob("*.json")))
+
+
+def build_catalog(ports: Ports, loop: AdaptiveLoop) -> PortsCatalog:
+    """Return the catalog of the ports that the loop uses."""
+    return PortsCatalog(
+        ports,
+        version=__version__,
+        gate_revision=loop.gate_revision,
+        policies=loop.policies,
+    )
+
+
+@asynccontextmanager
+async def open_control_loops(
+    ports: Ports,
+    settings: OrchestratorSettings,
+    controls: Sequence[Control],
+    *,
+    artefacts: Sequence[PolicyArtefact] = (),
+) -> AsyncIterator[Mapping[Control, AdaptiveLoop]]:
+    """Open a loop for each control of the scorer, over the same model and index."""
+    from scaar.scorer.controls.factory import open_control
+
+    async with AsyncExitStack() as stack:
+        loops = {}
+        for control in controls:
+            scorer = await stack.enter_async_context(open_control(control, ports.scorer))
+            controlled = replace(ports, scorer=scorer)
+            loops[control] = build_loop(controlled, settings, artefacts=artefacts)
+        yield loops
+
+
+def needs_of(settings: OrchestratorSettings) -> tuple[Need, ...]:
+    """Return the services that an orchestrator requires to be ready.
+
+    Every answer needs the generator, and every query the query builder. Without scorer or
+    retriever, policies that do not use them still answer; the others fail with BackendUnavailable.
+    """
+    needed = (
+        (settings.generator_target, generator.SERVICE_NAME),
+        (settings.query_builder_target, query_builder.SERVICE_NAME),
+    )
+    credentials = read_channel_credentials()
+    return tuple(
+        Need(target, service, credentials) for target, service in needed if target != EMBEDDED
+    )
