@@ -17,8 +17,8 @@ Write = Callable[[AnswerState], AsyncGenerator[AnswerEvent, None]]
 async def write_rounds(state: AnswerState, write: Write) -> AsyncGenerator[AnswerEvent, None]:
     """Yield the events of every round; ``write`` yields those of one answer, up to its end.
 
-    A draft is accepted if nothing is found for it, or if the budget has no retrieval or fewer tokens
-    than the draft, so that the next round would be cut.
+    A draft is accepted if nothing is found for it, or if the budget has no retrieval, or fewer
+    tokens than the draft has, so that the next round would be cut.
     """
     for number in range(1, state.rounds):
         if not state.can_retrieve:
