@@ -4,7 +4,7 @@ It knows nothing of the triggers, the queries and the loop: it reads the lab's m
 from the token ids that the model writes to the words that are retrieved for.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,13 +60,14 @@ class Code:
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._end = self._tokenizer.token_to_id("</s>")
         self._past = [each for each in self._session.get_inputs() if "past_key_values" in each.name]
-        self._names = {each.name for each in self._session.get_inputs()}
 
     def write(self, prompt: str, *, most: int) -> Draft:
         """Write greedily to the end or for ``most`` tokens, then read the written tokens alone."""
         ids, written, entropies = self._tokenizer.encode(prompt).ids, list[int](), list[float]()
+        logits, _, past = self._run(ids, {})
         while len(written) < most and self._end not in written:
-            logits, _ = self.read(ids + written)
+            if written:
+                logits, _, past = self._run(written[-1:], past)
             chances = np.exp(logits[-1] - logits[-1].max(), dtype=float)
             chances /= chances.sum()
             entropies.append(-(chances * np.log(chances + 1e-10)).sum())
@@ -114,13 +115,26 @@ class Code:
 
     def read(self, ids: Sequence[int]) -> tuple[Array, Array]:
         """Return the logits, and the attention of the last layer by heads, of a text."""
+        logits, heads, _ = self._run(ids, {})
+        return logits, heads
+
+    def _run(
+        self, ids: Sequence[int], past: Mapping[str, Array]
+    ) -> tuple[Array, Array, dict[str, Array]]:
+        """Read tokens after those of ``past``; return also the keys and values of all of them."""
+        empty = {
+            each.name: np.zeros((1, each.shape[1], 0, each.shape[3]), np.float32)
+            for each in self._past
+        }
+        past = past or empty
+        before = next(iter(past.values())).shape[2]
         fed: dict[str, Array] = {
             "input_ids": np.array([ids]),
-            "attention_mask": np.ones((1, len(ids)), np.int64),
-            "position_ids": np.arange(len(ids))[None],
+            "attention_mask": np.ones((1, before + len(ids)), np.int64),
+            "position_ids": np.arange(before, before + len(ids))[None],
         }
-        fed = {name: value for name, value in fed.items() if name in self._names}
-        for each in self._past:
-            fed[each.name] = np.zeros((1, each.shape[1], 0, each.shape[3]), np.float32)
-        logits, heads = self._session.run(["logits", "last_attention"], fed)
-        return logits[0], heads[0]
+        present = [name.replace("past_key_values", "present") for name in past]
+        logits, heads, *kept = self._session.run(
+            ["logits", "last_attention", *present], {**fed, **past}
+        )
+        return logits[0], heads[0], dict(zip(past, kept, strict=True))

@@ -4,7 +4,6 @@ import threading
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-import bm25s
 import numpy as np
 
 from scaar.core.distributions import library_required
@@ -13,6 +12,7 @@ from scaar.retriever.dense import VECTOR_ANALYZER
 from scaar.retriever.local.analysis import ANALYZER
 from scaar.retriever.local.manifest import MANIFEST_FILE, FileRecord, Manifest, damaged, file_record
 from scaar.retriever.local.metadata_rows import Array
+from scaar.retriever.local.sparse import bm25s
 from scaar.retriever.local.stored_passages import UNREADABLE, StoredPassages, TextAnalysis
 
 

@@ -9,11 +9,10 @@ from array import array
 from collections.abc import Iterator
 from pathlib import Path
 
-import bm25s
-
 from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.core.types import Passage
 from scaar.retriever.local.analysis import EnglishAnalyzer, indexed_text
+from scaar.retriever.local.sparse import bm25s
 
 _TERMS_FILE = "terms.bin"
 
