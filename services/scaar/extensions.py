@@ -8,7 +8,7 @@ changelog.
 from typing import Any
 
 from scaar.core.evidence.evidence import Evidence
-from scaar.core.gates import GATES, GateJudgement, QuestionGate
+from scaar.core.gates import GATES, GateJudgement, GateModel, QuestionGate
 from scaar.core.gates.gate_json import GateDocument
 from scaar.core.policies import PRESETS
 from scaar.core.policies.preset import Preset
@@ -22,9 +22,12 @@ from scaar.core.triggers.rule import PROBABILITY, Judgement, ThetaRange, Trigger
 from scaar.core.triggers.sentence_threshold import judge as judge_sentence
 from scaar.core.triggers.upper_threshold import judge as judge_by_upper_threshold
 from scaar.core.types import (
+    Capability,
     EffectivePolicy,
     EvidenceKind,
+    GenerateRequest,
     JudgedWord,
+    LogprobsRequest,
     Moment,
     QueryRequest,
     QuerySettings,
@@ -34,6 +37,7 @@ from scaar.core.types import (
 __all__ = [
     "ANSWERING",
     "PROBABILITY",
+    "Capability",
     "EffectivePolicy",
     "Evidence",
     "EvidenceKind",
@@ -41,9 +45,12 @@ __all__ = [
     "FormulationRule",
     "GateDocument",
     "GateJudgement",
+    "GateModel",
+    "GenerateRequest",
     "JudgedWord",
     "Judgement",
     "Limit",
+    "LogprobsRequest",
     "Moment",
     "Preset",
     "QueryRequest",

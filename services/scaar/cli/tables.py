@@ -159,12 +159,14 @@ def number(decimals: int, *, sign: str = "") -> Callable[[Value], str]:
 
 
 def interval(decimals: int, *, sign: str = "") -> Callable[[Value], str]:
-    """Return a formatter of intervals: ``0.512 [0.480, 0.544]``."""
+    """Return a formatter of intervals: ``0.512 [0.480, 0.544]``; ``-`` where there is none."""
 
     def text(value: Value) -> str:
         assert isinstance(value, Interval)
+        if value.value is None:
+            return "-"
         low, high = (f"{each or 0:{sign}.{decimals}f}" for each in (value.low, value.high))
-        return f"{value.value or 0:{sign}.{decimals}f} [{low}, {high}]"
+        return f"{value.value:{sign}.{decimals}f} [{low}, {high}]"
 
     return text
 

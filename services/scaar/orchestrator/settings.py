@@ -44,7 +44,8 @@ class OrchestratorSettings(ServiceSettings):
     gate_file: Path | None = None
     """Path to the file of a gate: ``gece_proxy``, written by ``scaar eval longtail fit``, ``skr``,
     written by ``scaar eval fit-skr``, or the router ``adaptive_rag``, written by ``scaar eval
-    router fit``. Without it, requests that name a gate are rejected."""
+    router fit``; or of a gate that asks the model, with other values than its defaults. Without it,
+    requests that name a gate that needs a file are rejected."""
 
     gate_encoder: Path | None = None
     """Folder of the sentence encoder of the gate ``skr``, the one that its file was written with.

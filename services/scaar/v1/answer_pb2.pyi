@@ -308,7 +308,7 @@ class Provenance(_message.Message):
     encoder_revision: _builtins.str
     """The revision of the encoder. Empty for a BM25 index."""
     gate_revision: _builtins.str
-    """A digest of the gate file. Empty without a gate."""
+    """A digest of the gate file. Empty without a gate, and for a gate without a file."""
     artefact: _builtins.str
     """The name of the artefact of a tuned policy. Empty for other policies."""
     artefact_digest: _builtins.str
@@ -522,21 +522,28 @@ class GateJudged(_message.Message):
     gate: _builtins.str
     """The gate or router."""
     policy: _builtins.str
-    """The policy that answers the question: the requested one, no_retrieval if the probability is
-    below the threshold, or the choice of a router.
+    """The policy that answers the question: the requested one, no_retrieval if the judgement is below
+    the threshold, or the choice of a router.
     """
     probability: _builtins.float
-    """The probability that the question needs retrieval, [0, 1]. For gece_proxy, the probability that
-    the question is long-tail.
+    """The judgement of how much the question needs retrieval, [0, 1]. For gece_proxy, the probability
+    that the question is long-tail; for skr, the share of the nearest questions that retrieval
+    helped; for targ and targ_variance the uncertainty U, for targ_entropy 1 - exp(-U); for lexsim 1
+    minus the similarity; for p_true and verbalised 1 minus the probability that the answer is true.
     """
     threshold: _builtins.float
-    """The minimum probability at which the requested policy answers, (0, 1]. 0 for a router."""
+    """The minimum judgement at which the requested policy answers, (0, 1]. 0 for a router."""
     @_builtins.property
     def features(self) -> _containers.ScalarMap[_builtins.str, _builtins.float]:
         """The values by which the question was judged, by name. gece_proxy: average_frequency and
         rarest_frequency, the average frequency of the question's words and that of the rarest one,
         (0, 1]; confidence, the mean probability of the tokens of the first drafted sentence, [0, 1].
         adaptive_rag: the probability of each of its policies to be the simplest that suffices, [0, 1].
+        targ, targ_entropy and targ_variance: uncertainty, U (for the entropy in nats), and tokens, the
+        number of drafted tokens. lexsim: similarity, [0, 1], and answers, the number of different
+        answers. p_true: p_true, and p_options, the sum of the probabilities of both options, [0, 1].
+        verbalised: stated, 1 if the model stated a probability and 0 if not, and confidence, the
+        stated probability.
         """
 
     def __init__(

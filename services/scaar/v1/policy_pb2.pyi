@@ -175,7 +175,7 @@ class _SettingSourceEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Setting
     SETTING_SOURCE_REQUEST: _SettingSource.ValueType  # 3
     """The request."""
     SETTING_SOURCE_GATE: _SettingSource.ValueType  # 4
-    """The gate file."""
+    """The gate, by its file or its default."""
     SETTING_SOURCE_DEFAULT: _SettingSource.ValueType  # 5
     """The project's own default; no paper states a value."""
     SETTING_SOURCE_ARTEFACT: _SettingSource.ValueType  # 6
@@ -193,7 +193,7 @@ SETTING_SOURCE_MODEL: SettingSource.ValueType  # 2
 SETTING_SOURCE_REQUEST: SettingSource.ValueType  # 3
 """The request."""
 SETTING_SOURCE_GATE: SettingSource.ValueType  # 4
-"""The gate file."""
+"""The gate, by its file or its default."""
 SETTING_SOURCE_DEFAULT: SettingSource.ValueType  # 5
 """The project's own default; no paper states a value."""
 SETTING_SOURCE_ARTEFACT: SettingSource.ValueType  # 6
@@ -795,15 +795,16 @@ class PolicyOverrides(_message.Message):
     gate: _builtins.str
     """The gate, a check made once per answer that decides whether the policy may retrieve for the
     question, by name: gece_proxy, a model trained on the long-tail labels of GECE (Li et al., ACL
-    2024); adaptive_rag, a router that chooses the policy that answers (Jeong et al., NAACL 2024);
-    or that of an installed package. For every policy except no_retrieval. Default: none.
-    INVALID_ARGUMENT if there is no such gate; FAILED_PRECONDITION if the orchestrator has no file
-    of it.
+    2024); skr (Wang et al., 2023); adaptive_rag, a router that chooses the policy that answers
+    (Jeong et al., NAACL 2024); targ, targ_entropy and targ_variance (Wang et al., 2025); lexsim,
+    the similarity of sampled answers; p_true (Kadavath et al., 2022); verbalised; or that of an
+    installed package. For every policy except no_retrieval. Default: none. INVALID_ARGUMENT if
+    there is no such gate; FAILED_PRECONDITION if the gate needs a file that the orchestrator does
+    not have, or a capability that the model does not have.
     """
     gate_threshold: _builtins.float
-    """The policy retrieves only for questions that are long-tail with at least this probability, (0,
-    1]. Default: the threshold of the gate file. INVALID_ARGUMENT outside this range, and without a
-    gate.
+    """The policy retrieves only for questions with at least this judgement of the gate, (0, 1].
+    Default: the threshold of the gate. INVALID_ARGUMENT outside this range, and without a gate.
     """
     exclude_seen: Global___ExcludeSeen.ValueType
     """The passages that later retrievals of the answer exclude: the newest 1,024, with at most 32,768

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from scaar.core.errors import BackendUnavailable, DeadlineExceeded
-from scaar.core.gates import QuestionGate
+from scaar.core.gates import GATES, QuestionGate, gate_without_file
 from scaar.core.gates.adaptive_rag import AdaptiveRag, Sufficiency
 from scaar.core.loop.loop import Ports
 from scaar.core.policies import PRESETS
@@ -18,9 +18,11 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerRequest,
     BudgetLimits,
+    Capability,
     Degradation,
     GateJudged,
     GenerateRequest,
+    ModelDescription,
     Moment,
     OnFailure,
     Passage,
@@ -36,6 +38,7 @@ from scaar.core.types import (
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.testing.conformance.answerer import AnswererConformance
 from scaar.testing.fakes import (
+    SAMPLED_MODEL,
     WHITE_BOX_MODEL,
     InMemoryRetriever,
     Piece,
@@ -67,9 +70,9 @@ def script(request: GenerateRequest) -> list[Piece]:
     return [(" Ada", -0.01), (" was born", -1 / 7), (" in", -0.2), place, END]
 
 
-def ports() -> Ports:
+def ports(model: ModelDescription = WHITE_BOX_MODEL) -> Ports:
     return Ports(
-        ScriptedGenerator(script, model=WHITE_BOX_MODEL),
+        ScriptedGenerator(script, model=model),
         ScriptedScorer({"Ada": 0.3, "Paris.": 2 / 3}),
         LocalQueryBuilder(),
         InMemoryRetriever({"lab": PASSAGES}),
@@ -77,10 +80,13 @@ def ports() -> Ports:
 
 
 async def events_by(
-    transport: str, request: AnswerRequest, gate: QuestionGate | None = None
+    transport: str,
+    request: AnswerRequest,
+    gate: QuestionGate | None = None,
+    model: ModelDescription = WHITE_BOX_MODEL,
 ) -> list[AnswerEvent]:
     async with (
-        loop_by(transport, ports(), gate) as answerer,
+        loop_by(transport, ports(model), gate) as answerer,
         aclosing(answerer.stream_answer(request)) as events,
     ):
         return [without_chance(event) async for event in events]
@@ -131,6 +137,20 @@ async def test_a_router_chooses_the_same_policy_embedded_and_over_grpc(
     finished = embedded[-1]
     assert isinstance(finished, AnswerFinished)
     assert finished.answer.provenance.gate_revision == "c0ffee"
+
+
+@pytest.mark.parametrize("gate", list(filter(gate_without_file, GATES.built_in)))
+async def test_a_gate_that_asks_the_model_judges_the_same_embedded_and_over_grpc(gate: str) -> None:
+    model = replace(SAMPLED_MODEL, capabilities=frozenset(Capability))
+    requested = PolicyRequest("single_round", PolicyOverrides(gate=gate))
+    request = AnswerRequest(QUESTION, policy=requested, request_id="r-1")
+    embedded = await events_by("embedded", request, model=model)
+    assert await events_by("grpc", request, model=model) == embedded
+    (judged,) = (event for event in embedded if isinstance(event, GateJudged))
+    assert judged.gate == gate
+    finished = embedded[-1]
+    assert isinstance(finished, AnswerFinished)
+    assert finished.answer.usage.llm_calls > 1
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS, scope="class")

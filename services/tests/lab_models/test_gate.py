@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from scaar.core.gates import read_gate
 from scaar.core.gates.proxy import GateProxy
 from scaar.core.gates.proxy_json import proxy_to_json
 from scaar.core.gates.word_statistics import WordStatistics
@@ -59,7 +60,7 @@ def test_an_evaluation_asks_policies_without_the_gate_and_behind_it(tmp_path: Pa
     out = tmp_path / "results"
     ran = run_scaar(
         *("eval", "run", "--dataset", "lab", "--limit", "5", "--tail-share", "0.2"),
-        *("--policies", "no_retrieval,single_round", "--gate", "gece_proxy,gece_proxy:0.6"),
+        *("--policies", "no_retrieval,single_round", "--gate", "gece_proxy,gece_proxy:0.6,targ"),
         *("--out", str(out)),
     )
     assert ran.status == 0, ran.err
@@ -73,6 +74,27 @@ def test_an_evaluation_asks_policies_without_the_gate_and_behind_it(tmp_path: Pa
     assert found[f"{behind},gate_threshold=0.6"] == found["no_retrieval"]
     judged = [each.gate for each in results.predictions if each.setting == behind]
     assert [each and each.policy for each in judged] == ["single_round"] * 5
+    compared = run_scaar("eval", "judgements", str(out), "--format", "json")
+    rows = {each["choice"]: each for each in compared.records}
+    assert list(rows)[:3] == ["never", "always", "oracle"]
+    assert rows[behind]["f1"] == rows["always"]["f1"]
+    assert rows[behind]["auroc"] == 0.5  # the same judgement of every question
+    _fits_a_threshold(out, tmp_path / "targ.json")
+
+
+def _fits_a_threshold(results: Path, path: Path) -> None:
+    fit = ("eval", "fit-gate", str(results), "--gate", "targ", "--budget", "0.4")
+    ran = run_scaar(*fit, "--out", str(path), "--format", "json")
+    assert ran.status == 0, ran.err
+    ((fitted,), gate) = (ran.records, read_gate(path.read_bytes(), "targ.json"))
+    assert (gate.name, gate.threshold) == ("targ", fitted["threshold"])
+    assert (fitted["questions"], fitted["retrieved"]) == (5, 0.4)
+    # The gate without a file judged these questions.
+    again = run_scaar(*fit, "--file", str(path), "--out", str(path))
+    assert again.status != 0
+    assert "--file: the evaluation was made with no gate file" in again.err
+    missing = run_scaar(*fit, "--file", str(path.with_name("none")), "--out", str(path))
+    assert "none cannot be read: No such file" in missing.err
 
 
 def test_a_router_is_fitted_to_an_evaluation_and_chooses_the_policy_of_each_question(

@@ -213,6 +213,37 @@ def test_a_server_of_production_shares_a_network_with_those_who_ask_it_alone() -
     }
 
 
+class Overriding(yaml.SafeLoader):
+    """Reads the tags with which a file for compose replaces or removes what it is laid over."""
+
+
+Overriding.add_constructor("!reset", lambda loader, node: None)
+Overriding.add_constructor(
+    "!override", lambda loader, node: loader.construct_mapping(node, deep=True)
+)
+
+
+def test_vllm_takes_the_place_of_tgi(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (DEPLOY / "compose.vllm.yaml").read_text()
+    over = interpolated(yaml.load(text, Overriding))["services"]
+    assert over.pop("tgi", "kept") is None
+    vllm, generator = over.pop("vllm"), over.pop("generator")
+    assert not over
+    values = yaml.safe_load((DEPLOY.parent / "helm" / "scaar" / "values.yaml").read_text())
+    assert vllm["image"] == values["vllm"]["image"]
+    own = {"image", "command", "environment", "shm_size", "healthcheck"}
+    assert vllm.keys() == SERVICES["tgi"].keys()
+    assert {key: vllm[key] for key in vllm.keys() - own} == {
+        key: SERVICES["tgi"][key] for key in vllm.keys() - own
+    }
+    assert generator["depends_on"] == {"vllm": SERVICES["generator"]["depends_on"]["tgi"]}
+    for variable, value in {**environment("generator"), **generator["environment"]}.items():
+        monkeypatch.setenv(variable, value)
+    config = ConfigFile.read(DEPLOY / "examples" / "production.yaml")
+    settings = read_every(config)[ServiceName.GENERATOR]
+    assert (settings.engine, settings.url) == ("openai", "http://vllm:8080")  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize("profile", ["lab", "production"])
 def test_metrics_are_where_prometheus_looks_for_them(profile: str) -> None:
     for service in ServiceName:

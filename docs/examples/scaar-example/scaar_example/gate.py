@@ -1,9 +1,8 @@
 """A gate: long questions need retrieval. Its file names the length at which that is certain."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scaar.extensions import GateDocument, GateJudgement, QuestionGate, Token
+from scaar.extensions import Capability, GateDocument, GateJudgement, GateModel, QuestionGate
 
 
 @dataclass(frozen=True)
@@ -16,10 +15,11 @@ class QuestionLength:
 
     name = "question_length"
     policies = ()
+    needs = frozenset[Capability]()
     needs_draft = False
 
-    async def judge(self, question: str, draft: Sequence[Token]) -> GateJudgement:
-        """Return the judgement of a question; the draft is empty."""
+    async def judge(self, question: str, model: GateModel) -> GateJudgement:
+        """Return the judgement of a question, without the model."""
         count = len(question.split())
         return GateJudgement(min(1.0, count / self.words), {"words": float(count)})
 

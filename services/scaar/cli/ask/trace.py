@@ -122,7 +122,7 @@ class TracePrinter:
         )
         self._labelled(
             "gate",
-            f"[bold]{event.policy}[/] answers: probability {probability} {relation} threshold "
+            f"[bold]{event.policy}[/] answers: judgement {probability} {relation} threshold "
             f"{threshold} [dim]({features})[/]"
             if event.threshold
             else f"[bold]{event.policy}[/] answers, chosen by {event.gate} [dim]({features})[/]",

@@ -12,6 +12,7 @@ from scaar.cli.eval.compare import compare
 from scaar.cli.eval.export import export, import_results
 from scaar.cli.eval.fields import named_by_options
 from scaar.cli.eval.gates import gates
+from scaar.cli.eval.judgements import fit_gate, judgements
 from scaar.cli.eval.longtail import app as longtail_app
 from scaar.cli.eval.queries import queries
 from scaar.cli.eval.report import join, report
@@ -147,6 +148,8 @@ app.command()(queries)
 app.command()(retrieval)
 app.command()(gates)
 app.command("fit-skr")(fit_skr)
+app.command("fit-gate")(fit_gate)
+app.command()(judgements)
 app.add_typer(longtail_app, name="longtail")
 app.add_typer(router_app, name="router")
 app.command("list")(list_evaluations)

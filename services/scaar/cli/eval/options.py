@@ -250,7 +250,7 @@ Gates = Annotated[
         "--gate",
         metavar="NAME[:THRESHOLD],...",
         help="Also evaluate each retrieving policy behind a gate, or a router: "
-        f"{', '.join(GATES.built_in)}. Default threshold: that of the gate's file.",
+        f"{', '.join(GATES.built_in)}. Default threshold: the gate's own.",
         show_default=False,
         autocompletion=complete_gates,
     ),

@@ -82,11 +82,8 @@ class Evidence:
 
     @property
     def margins(self) -> tuple[float | None, ...]:
-        """Ln p(1) - ln p(2) of the two most probable tokens at every token of the draft.
-
-        Infinite where the second has no probability, None where fewer than two are known.
-        """
-        return tuple(_margin(token) for token in self.tokens)
+        """The :func:`margin` at every token of the draft."""
+        return tuple(map(margin, self.tokens))
 
     @property
     def weighted_surprisal(self) -> float | None:
@@ -161,7 +158,11 @@ def _known_attention(attention: Attention | None) -> Attention:
     return attention
 
 
-def _margin(token: Token) -> float | None:
+def margin(token: Token) -> float | None:
+    """Return ln p(1) - ln p(2) of the two most probable tokens at a token.
+
+    Infinite if the second has no probability, None if fewer than two are known.
+    """
     logprobs = sorted((each.logprob for each in token.top), reverse=True)
     if len(logprobs) < 2 or not math.isfinite(logprobs[0]):
         return None

@@ -4,13 +4,25 @@ from collections.abc import Callable
 
 from scaar.core.errors import DataCorrupt
 from scaar.core.gates import adaptive_rag
-from scaar.core.gates.gate import GateJudgement, QuestionGate
+from scaar.core.gates.gate import GateJudgement, GateModel, QuestionGate
 from scaar.core.gates.gate_json import GateDocument
+from scaar.core.gates.lexsim import read_lexsim
+from scaar.core.gates.p_true import read_p_true
 from scaar.core.gates.proxy_json import read_proxy
 from scaar.core.gates.skr_json import read_skr
+from scaar.core.gates.targ import read_entropy, read_margin, read_variance
+from scaar.core.gates.verbalised import read_verbalised
 from scaar.core.registry import Registry
 
-__all__ = ["GATES", "ROUTERS", "GateJudgement", "QuestionGate", "read_gate"]
+__all__ = [
+    "GATES",
+    "ROUTERS",
+    "GateJudgement",
+    "GateModel",
+    "QuestionGate",
+    "gate_without_file",
+    "read_gate",
+]
 
 GATES = Registry[Callable[[GateDocument], QuestionGate]](
     "gate",
@@ -20,6 +32,12 @@ GATES = Registry[Callable[[GateDocument], QuestionGate]](
         "gece_proxy": read_proxy,
         "skr": read_skr,
         adaptive_rag.NAME: adaptive_rag.read_adaptive_rag,
+        "targ": read_margin,
+        "targ_entropy": read_entropy,
+        "targ_variance": read_variance,
+        "lexsim": read_lexsim,
+        "p_true": read_p_true,
+        "verbalised": read_verbalised,
     },
 )
 """Each returns the gate of a file, or raises DataCorrupt."""
@@ -38,3 +56,11 @@ def read_gate(content: bytes, where: str) -> QuestionGate:
     if name not in GATES:
         raise DataCorrupt(f"{where}: gate: {GATES.unknown(name)}")
     return GATES[name](document)
+
+
+def gate_without_file(name: str) -> QuestionGate | None:
+    """Return the gate of this name with its defaults; None if it needs a file."""
+    try:
+        return GATES[name](GateDocument.empty(name))
+    except DataCorrupt:
+        return None

@@ -10,15 +10,15 @@ The last policy has the remaining share, and the policy with the largest share a
 fine-tunes T5-large on the same labels instead.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from scaar.core.errors import DataCorrupt
-from scaar.core.gates.gate import GateJudgement
+from scaar.core.gates.gate import GateJudgement, GateModel
 from scaar.core.gates.gate_json import GateDocument, JsonFields, gate_content
 from scaar.core.gates.proxy import logistic
 from scaar.core.gates.word_statistics import words_counted
-from scaar.core.types import Token
+from scaar.core.types import Capability
 
 NAME = "adaptive_rag"
 _WITHOUT_RETRIEVAL = "no_retrieval"
@@ -52,9 +52,10 @@ class AdaptiveRag:
 
     name = NAME
     threshold = None
+    needs = frozenset[Capability]()
     needs_draft = False
 
-    async def judge(self, question: str, draft: Sequence[Token]) -> GateJudgement:
+    async def judge(self, question: str, model: GateModel) -> GateJudgement:
         """Return the chosen policy; the features are the shares of the policies by name."""
         shares = self.shares(question)
         needing = 1 - shares.get(_WITHOUT_RETRIEVAL, 0.0)

@@ -4,15 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from scaar.core.types import Token
+from scaar.core.prompts import PromptProfile
+from scaar.core.types import Capability, GenerateRequest, LogprobsRequest, TextLogprobs, Token
 
 
 @dataclass(frozen=True, slots=True)
 class GateJudgement:
     """The judgement of a question.
 
-    ``probability`` is the probability, in [0, 1], that the answer needs retrieval. ``features`` are
-    the values by which it was judged, by name. ``policy`` is a router's choice.
+    ``probability`` is how much the answer needs retrieval, in [0, 1]: a probability, or another
+    score of the gate. ``features`` are the values by which it was judged, by name. ``policy`` is a
+    router's choice.
     """
 
     probability: float
@@ -20,12 +22,53 @@ class GateJudgement:
     policy: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A text that the model has written for a gate."""
+
+    tokens: tuple[Token, ...]
+
+    @property
+    def text(self) -> str:
+        return "".join(token.text for token in self.tokens)
+
+
+class GateModel(Protocol):
+    """The model of an answer, as the gate of the question can use it.
+
+    What it writes and reads counts as usage of the answer, but not against ``max_tokens``, and
+    ends with the answer's deadline. Each method raises the errors of the generator.
+    """
+
+    @property
+    def profile(self) -> PromptProfile: ...
+
+    @property
+    def prompt(self) -> str:
+        """The prompt of the question without passages."""
+        ...
+
+    @property
+    def draft(self) -> Sequence[Token]:
+        """The tokens of the first sentence; empty unless the gate needs a draft."""
+        ...
+
+    async def write(self, request: GenerateRequest) -> tuple[Sample, ...]:
+        """Return the samples of a request. Its seed has no effect on a model without seeds."""
+        ...
+
+    async def read(self, request: LogprobsRequest) -> TextLogprobs:
+        """Return the log-probabilities of a given text."""
+        ...
+
+
 class QuestionGate(Protocol):
     """Decides once per answer how the question is answered, before the first sentence is accepted.
 
     From ``threshold`` on, the policy of the request answers; below it, the model alone. A router
     has no threshold: it names the policy that answers, one of its ``policies``, which runs with its
-    defaults for the model. ``policies`` of a gate is empty. ``revision`` is a digest of the file.
+    defaults for the model. ``policies`` of a gate is empty. ``revision`` is a digest of the file,
+    empty without one. ``needs`` are capabilities that the model must have.
     """
 
     @property
@@ -41,10 +84,13 @@ class QuestionGate(Protocol):
     def policies(self) -> tuple[str, ...]: ...
 
     @property
+    def needs(self) -> frozenset[Capability]: ...
+
+    @property
     def needs_draft(self) -> bool:
         """Whether the model drafts the first sentence for the judgement."""
         ...
 
-    async def judge(self, question: str, draft: Sequence[Token]) -> GateJudgement:
-        """Return the judgement of a question; ``draft`` is empty unless the gate needs one."""
+    async def judge(self, question: str, model: GateModel) -> GateJudgement:
+        """Return the judgement of a question."""
         ...

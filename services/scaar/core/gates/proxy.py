@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
 
-from scaar.core.gates.gate import GateJudgement
+from scaar.core.gates.gate import GateJudgement, GateModel
 from scaar.core.gates.word_statistics import WordStatistics
-from scaar.core.types import Token
+from scaar.core.types import Capability, Token
 
 FEATURES = ("average_frequency", "rarest_frequency", "confidence")
 """The features of a judgement: the average frequency of the question's words and that of the rarest
@@ -49,11 +49,12 @@ class GateProxy:
 
     name = "gece_proxy"
     policies = ()
+    needs = frozenset({Capability.LOGPROBS})
     needs_draft = True
 
-    async def judge(self, question: str, draft: Sequence[Token]) -> GateJudgement:
+    async def judge(self, question: str, model: GateModel) -> GateJudgement:
         """Return the probability that the question is long-tail, and its features."""
-        evidence = self.evidence(question, draft)
+        evidence = self.evidence(question, model.draft)
         return GateJudgement(self.probability(evidence), asdict(evidence))
 
     def evidence(self, question: str, draft: Sequence[Token]) -> Evidence:

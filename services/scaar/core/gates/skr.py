@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from scaar.core.errors import CapabilityMissing
-from scaar.core.gates.gate import GateJudgement
-from scaar.core.types import Token
+from scaar.core.gates.gate import GateJudgement, GateModel
+from scaar.core.types import Capability
 
 NEIGHBOURS = 5
 """The default number of neighbours; the authors' code tries 5 to 10."""
@@ -55,6 +55,7 @@ class SkrGate:
 
     name = "skr"
     policies = ()
+    needs = frozenset[Capability]()
     needs_draft = False
 
     @property
@@ -65,7 +66,7 @@ class SkrGate:
             helped, len(self.helped) - helped, self.unchanged, neighbours=self.neighbours
         )
 
-    async def judge(self, question: str, draft: Sequence[Token]) -> GateJudgement:
+    async def judge(self, question: str, model: GateModel) -> GateJudgement:
         """Return the share of the nearest questions that retrieval helped.
 
         Raises:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from scaar.core.errors import DataCorrupt
-from scaar.core.gates.gate_json import FORMAT, GateDocument, JsonFields
+from scaar.core.gates.gate_json import FORMAT, GateDocument
 from scaar.core.gates.skr import QuestionVectors, SkrGate
 
 NUMBER_BYTES = 4
@@ -39,15 +39,15 @@ def read_skr(document: GateDocument) -> SkrGate:
         DataCorrupt: a field is missing or wrong; names it.
     """
     fields, where = document.fields, document.where
-    vectors = JsonFields(fields.field("vectors"), f"{where}, vectors")
+    vectors = fields.object("vectors")
     helped = fields.field("helped")
     if not isinstance(helped, list) or not all(isinstance(each, bool) for each in helped):
         raise DataCorrupt(f"{where}: helped must be a list of true and false")
-    neighbours = _whole(fields, "neighbours", where, minimum=1)
+    neighbours = fields.whole("neighbours", 1)
     if len(helped) < neighbours:
         text = f"helped must have at least neighbours values, {neighbours}, not {len(helped)}"
         raise DataCorrupt(f"{where}: {text}")
-    width = _whole(vectors, "width", f"{where}, vectors", minimum=1)
+    width = vectors.whole("width", 1)
     try:
         data = base64.b64decode(vectors.text("float32"), validate=True)
     except binascii.Error as error:
@@ -58,17 +58,9 @@ def read_skr(document: GateDocument) -> SkrGate:
     return SkrGate(
         revision=document.revision,
         helped=tuple(helped),
-        unchanged=_whole(fields, "unchanged", where, minimum=0),
+        unchanged=fields.whole("unchanged", 0),
         neighbours=neighbours,
         vectors=QuestionVectors(
             vectors.text("encoder"), vectors.text("encoder_revision"), width, data
         ),
     )
-
-
-def _whole(fields: JsonFields, name: str, where: str, *, minimum: int) -> int:
-    value = fields.number(name)
-    if value != int(value) or value < minimum:
-        text = f"{name} must be a whole number of at least {minimum}, not {value:g}"
-        raise DataCorrupt(f"{where}: {text}")
-    return int(value)

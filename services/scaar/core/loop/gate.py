@@ -6,12 +6,15 @@ from contextlib import aclosing
 from scaar.core.gates import QuestionGate
 from scaar.core.loop.answer_state import AnswerState
 from scaar.core.loop.draft_then_judge import drafting
+from scaar.core.loop.gate_model import AnswerModel
 from scaar.core.loop.writer import Sentence
 from scaar.core.policies.no_retrieval import NO_RETRIEVAL
-from scaar.core.types import AnswerEvent, GateJudged, Moment, Token
+from scaar.core.types import AnswerEvent, GateJudged, ModelDescription, Moment, Token
 
 
-async def pass_gate(state: AnswerState, gate: QuestionGate) -> AsyncGenerator[AnswerEvent, None]:
+async def pass_gate(
+    state: AnswerState, gate: QuestionGate, described: ModelDescription
+) -> AsyncGenerator[AnswerEvent, None]:
     """Yield the events of the gate; afterwards the state has the policy that answers.
 
     A policy that retrieves before it drafts discards the draft for the gate, without events for its
@@ -28,7 +31,8 @@ async def pass_gate(state: AnswerState, gate: QuestionGate) -> AsyncGenerator[An
                     yield state.drafted(part)
                 else:
                     held.append(part)
-    judged = await gate.judge(state.request.question, draft.tokens if draft else ())
+    model = AnswerModel(state, described, draft.tokens if draft else ())
+    judged = await gate.judge(state.request.question, model)
     threshold = state.policy.gate_threshold or 0.0
     if judged.policy is not None:
         state.route_to(chosen := judged.policy)

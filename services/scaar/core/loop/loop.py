@@ -19,7 +19,7 @@ from scaar.core.calls.capacity import AnswerCapacity
 from scaar.core.calls.context import name_request
 from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, ScaarError
 from scaar.core.filters import check_declared
-from scaar.core.gates import QuestionGate
+from scaar.core.gates import QuestionGate, gate_without_file
 from scaar.core.loop.answer_state import AnswerState, Ports
 from scaar.core.loop.budget import Budget
 from scaar.core.loop.draft_then_judge import draft_then_judge
@@ -37,7 +37,6 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerRequest,
     AnswerStarted,
-    Capability,
     EffectivePolicy,
     ModelDescription,
     Moment,
@@ -82,9 +81,9 @@ class AdaptiveLoop:
 
     With ``draft_ahead``, the model keeps writing while a sentence is judged, in one generation for
     as long as its text is accepted. Otherwise every sentence is a call; the events are the same.
-    ``gate`` judges the questions of requests with a gate. ``policies`` are the tuned policies that
-    requests can name. ``shadow`` runs the trigger of a second policy. ``capacity`` limits the
-    concurrent answers; the default has the default
+    ``gate`` is the gate of a file; requests can also name gates that need no file. ``policies`` are
+    the tuned policies that requests can name. ``shadow`` runs the trigger of a second policy.
+    ``capacity`` limits the concurrent answers; the default has the default
     :class:`~scaar.core.calls.capacity.CapacityLimits`.
     """
 
@@ -140,7 +139,9 @@ class AdaptiveLoop:
             routes = {each.name: effective_policy(each, model) for each in _routes_of(gate)}
             # A router's policies answer instead of the request's.
             for policy in routes.values() or (provenance.policy,):
-                _require_capabilities(policy, model, gate)
+                _require_capabilities(policy, model)
+            if gate is not None:
+                _require_gate_capabilities(gate, provenance.policy, model)
             state = AnswerState(
                 self._ports,
                 request,
@@ -152,7 +153,7 @@ class AdaptiveLoop:
                 shadow=self._shadow.sample(provenance, model) if self._shadow else None,
             )
             yield AnswerStarted(provenance)
-            async with aclosing(_sentences(state, gate)) as events:
+            async with aclosing(_sentences(state, gate, model)) as events:
                 async for event in events:
                     yield event
         yield AnswerFinished(state.answer())
@@ -209,28 +210,24 @@ class AdaptiveLoop:
         )
 
     def _required_gate(self, request: AnswerRequest) -> QuestionGate | None:
-        """Return the gate of the request, if it has one."""
-        gate = request.policy.overrides.gate
-        if gate is None:
+        """Return the gate of the request, if it has one: that of the file, or one without file."""
+        name = request.policy.overrides.gate
+        if name is None:
             return None
-        if self._gate is None:
+        of_file = self._gate is not None and self._gate.name == name
+        gate = self._gate if of_file else gate_without_file(name)
+        if gate is None:
+            found = f"that of {self._gate.name}" if self._gate else "none"
             raise CapabilityMissing(
-                f"policy.gate {gate} needs the file of a gate, and the orchestrator has none: "
+                f"policy.gate {name} needs its file, and the orchestrator has {found}: "
                 "set SCAAR_ORCHESTRATOR_GATE_FILE",
                 policy=request.policy.label,
                 missing="gate_file",
             )
-        if self._gate.name != gate:
-            raise CapabilityMissing(
-                f"policy.gate {gate} needs its file, and the orchestrator has that of "
-                f"{self._gate.name}: set SCAAR_ORCHESTRATOR_GATE_FILE",
-                policy=request.policy.label,
-                missing="gate_file",
-            )
-        if self._gate.policies and request.policy.overrides.gate_threshold is not None:
-            text = f"has no effect on {gate}, which chooses among policies"
+        if gate.policies and request.policy.overrides.gate_threshold is not None:
+            text = f"has no effect on {name}, which chooses among policies"
             raise InvalidRequest.of("policy.gate_threshold", text)
-        return self._gate
+        return gate
 
 
 def _routes_of(gate: QuestionGate | None) -> tuple[PolicyRequest, ...]:
@@ -239,12 +236,12 @@ def _routes_of(gate: QuestionGate | None) -> tuple[PolicyRequest, ...]:
 
 
 async def _sentences(
-    state: AnswerState, gate: QuestionGate | None
+    state: AnswerState, gate: QuestionGate | None, model: ModelDescription
 ) -> AsyncGenerator[AnswerEvent, None]:
     """Yield the events from the gate to the last sentence."""
     try:
         if gate is not None:
-            async with aclosing(pass_gate(state, gate)) as judged:
+            async with aclosing(pass_gate(state, gate, model)) as judged:
                 async for event in judged:
                     yield event
         if Moment.BEFORE_ANSWER in state.moments and state.can_retrieve:
@@ -271,18 +268,27 @@ async def _written(state: AnswerState) -> AsyncGenerator[AnswerEvent, None]:
         yield await state.conclude()
 
 
-def _require_capabilities(
-    policy: EffectivePolicy, model: ModelDescription, gate: QuestionGate | None
-) -> None:
-    needs = capabilities(policy)
-    if gate is not None and gate.needs_draft:
-        needs |= {Capability.LOGPROBS}
-    missing = needs - model.capabilities
+def _require_capabilities(policy: EffectivePolicy, model: ModelDescription) -> None:
+    missing = capabilities(policy) - model.capabilities
     if missing:
         names, served = ", ".join(sorted(missing)), ", ".join(served_by(model))
         raise CapabilityMissing(
             f"policy {policy.name} needs {names}, which model {model.model} on engine "
             f"{model.engine} does not provide; policies that this model can serve: {served}",
+            policy=policy.name,
+            missing=names,
+        )
+
+
+def _require_gate_capabilities(
+    gate: QuestionGate, policy: EffectivePolicy, model: ModelDescription
+) -> None:
+    missing = gate.needs - model.capabilities
+    if missing:
+        names = ", ".join(sorted(missing))
+        raise CapabilityMissing(
+            f"gate {gate.name} needs {names}, which model {model.model} on engine "
+            f"{model.engine} does not provide",
             policy=policy.name,
             missing=names,
         )

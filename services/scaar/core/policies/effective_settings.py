@@ -29,7 +29,7 @@ def effective_policy(
     """Return the policy as it is run on a model, with the source of every setting that varies.
 
     A trigger or query in place of the policy's own has the defaults of its own paper, and a trigger
-    the theta that the model recommends for it. ``gate_threshold`` is that of the gate's file.
+    the theta that the model recommends for it. ``gate_threshold`` is that of the gate.
     The request must be valid (:func:`~scaar.core.policies.checks.check_policy`).
     """
     preset, overrides = PRESETS[request.name], request.overrides

@@ -474,13 +474,11 @@ SETTING_ROWS = (
     ),
     PolicySetting(
         "gate_threshold",
-        "Judgement of the gate from which the policy may retrieve for a question: the probability "
-        "of being long-tail (`gece_proxy`), or the share of the nearest questions that retrieval "
-        "helped (`skr`).",
+        "Judgement of the gate from which the policy may retrieve for a question.",
         kind=float,
         accepted_by=_retrieves,
         default=lambda preset, given: None,
-        default_text="the gate file's",
+        default_text="the gate's",
         limit=Limit(1),
         gates=Names(GATES, lambda read: True),
     ),

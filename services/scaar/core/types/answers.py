@@ -139,7 +139,7 @@ class Provenance:
     encoder_revision: str = ""
     """Name and revision of the encoder of a dense index; empty for an index by BM25."""
     gate_revision: str = ""
-    """Digest of the gate's file; empty without a gate."""
+    """Digest of the gate's file; empty without a gate, and for a gate without a file."""
     artefact: str = ""
     artefact_digest: str = ""
     """Name and digest of the artefact of a tuned policy; empty for a published policy."""

@@ -29,9 +29,9 @@ class TokenDrafted:
 class GateJudged:
     """The decision of the policy's gate about the question, before the first sentence is accepted.
 
-    ``policy`` names the policy that answers: the requested one, ``no_retrieval`` if the
-    ``probability`` that the question needs retrieval is below ``threshold``, or the choice of a
-    router, whose threshold is 0. ``features`` are the values by which the gate judged, by name.
+    ``policy`` names the policy that answers: the requested one, ``no_retrieval`` if the judgement,
+    ``probability``, is below ``threshold``, or the choice of a router, whose threshold is 0.
+    ``features`` are the values by which the gate judged, by name.
     """
 
     gate: str

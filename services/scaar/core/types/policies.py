@@ -69,7 +69,7 @@ class SettingSource(enum.StrEnum):
     """The model's recommendation."""
     REQUEST = "request"
     GATE = "gate"
-    """The gate's file."""
+    """The gate, by its file or its default."""
     ARTEFACT = "artefact"
     """The artefact of a tuned policy."""
 

@@ -9,6 +9,7 @@ from scaar.compose import open_gate
 from scaar.core.errors import InvalidRequest
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.testing.commands import run_scaar
+from scaar.testing.gate_model import NO_MODEL
 
 RIGHT, WRONG = "Ann", "Bob"
 ANSWERS = [(WRONG, RIGHT)] * 4 + [(RIGHT, WRONG)] * 2 + [(WRONG, WRONG)] * 3
@@ -49,7 +50,7 @@ def test_the_file_opens_as_a_gate_with_its_encoder(questions, sentence_encoder_f
     assert f"SCAAR_ORCHESTRATOR_GATE_FILE={out}" in ran.err
     gate = open_gate(settings(gate_file=out, gate_encoder=sentence_encoder_folder))
     assert gate.helped == (True,) * 4 + (False,) * 2
-    judged = asyncio.run(gate.judge("Who made film 0?", ()))
+    judged = asyncio.run(gate.judge("Who made film 0?", NO_MODEL))
     # The five nearest of six: one of the four helped or one of the two harmed is not among them.
     assert judged.probability in (3 / 5, 4 / 5)
 

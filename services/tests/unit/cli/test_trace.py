@@ -201,9 +201,9 @@ def test_a_policy_is_shown_with_the_settings_that_it_uses(answered: list[AnswerE
     [
         (
             0.75,
-            "gate  flare answers: probability 0.75 is at least the threshold 0.50",
+            "gate  flare answers: judgement 0.75 is at least the threshold 0.50",
         ),
-        (0.25, "gate  no_retrieval answers: probability 0.25 is below the threshold 0.50"),
+        (0.25, "gate  no_retrieval answers: judgement 0.25 is below the threshold 0.50"),
     ],
 )
 def test_a_gate_is_shown_with_its_features(probability: float, message: str) -> None:

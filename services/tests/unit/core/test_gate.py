@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from scaar.core.errors import CapabilityMissing, InvalidRequest
-from scaar.core.gates import GateJudgement, QuestionGate
+from scaar.core.gates import GateJudgement, GateModel, QuestionGate
 from scaar.core.gates.proxy import GateProxy
 from scaar.core.gates.word_statistics import WordStatistics
 from scaar.core.loop.loop import AdaptiveLoop, Ports
@@ -19,12 +19,12 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerRequest,
     AnswerStarted,
+    Capability,
     GateJudged,
     PassagesRetrieved,
     PolicyOverrides,
     PolicyRequest,
     SettingSource,
-    Token,
     TokenDrafted,
 )
 from scaar.testing.fakes import SCRIPTED_MODEL, ScriptedGenerator
@@ -50,9 +50,10 @@ class Router:
     revision: str = "router"
     threshold: None = None
     policies: tuple[str, ...] = ("no_retrieval", "single_round", "flare")
+    needs: frozenset[Capability] = frozenset()
 
-    async def judge(self, question: str, draft: Sequence[Token]) -> GateJudgement:
-        assert bool(draft) is self.needs_draft
+    async def judge(self, question: str, model: GateModel) -> GateJudgement:
+        assert bool(model.draft) is self.needs_draft
         return GateJudgement(0.9, {"words": len(question.split())}, self.choice)
 
 
@@ -217,7 +218,7 @@ async def test_only_a_gate_that_judges_a_draft_needs_log_probabilities() -> None
     # The policy of the request, which this model could not serve, does not answer.
     (judged,) = only(GateJudged, await events_of(made, gated("dragin"), router))
     assert judged.policy == "single_round"
-    with pytest.raises(CapabilityMissing, match="policy single_round needs logprobs"):
+    with pytest.raises(CapabilityMissing, match="gate gece_proxy needs logprobs"):
         await events_of(made, gated("single_round"))
 
 

@@ -15,6 +15,7 @@ from scaar.evaluator.studies.routing import (
     model_of,
     silver_examples,
 )
+from scaar.testing.gate_model import NO_MODEL
 
 from .simulated import NOTHING_SPENT, evaluation_of, setting
 
@@ -84,7 +85,7 @@ def test_a_question_that_none_answers_has_the_bias_of_its_data_set(
 async def test_a_router_learns_the_words_that_tell_what_suffices() -> None:
     fitted = fit_router(examples(by_word()), POLICIES, model="lm", measure="exact_match", seed=0)
     for word, policy in SUFFICES.items():
-        assert (await fitted.router.judge(f"Who is {word} 999?", ())).policy == policy
+        assert (await fitted.router.judge(f"Who is {word} 999?", NO_MODEL)).policy == policy
     assert fitted.development + fitted.test == 120
     assert (fitted.unanswered, fitted.accuracy) == (0, 1.0)
     outcomes = {each.chooser: each for each in fitted.outcomes}

@@ -74,8 +74,27 @@ def read_answered(source: str, prefix: str = "") -> tuple[AnsweredQuestion, ...]
 
 
 def _of_results(results: Results) -> tuple[AnsweredQuestion, ...]:
-    settings = {NO_RETRIEVAL.name: "", SINGLE_ROUND.name: ""}
-    for name in settings:
+    settings, scores = baseline_labels(results), scored_by_setting(results)
+    answers = {
+        each.question_id: each.answer for each in results.predictions if each.setting == settings[0]
+    }
+    found = []
+    for question in results.questions:
+        without, retrieved = (scores[each][question.id] for each in settings)
+        if not without.failed and not retrieved.failed:
+            name, answer = results.evaluation.dataset.name, answers[question.id]
+            found.append(AnsweredQuestion(name, question, without.values, retrieved.values, answer))
+    return tuple(found)
+
+
+def baseline_labels(results: Results) -> tuple[str, str]:
+    """Return the labels of the settings of no retrieval and of one retrieval without a gate.
+
+    Raises:
+        InvalidRequest: there is not one of each.
+    """
+    found = []
+    for name in (NO_RETRIEVAL.name, SINGLE_ROUND.name):
         labels = [
             each.label
             for each in results.evaluation.settings
@@ -84,24 +103,26 @@ def _of_results(results: Results) -> tuple[AnsweredQuestion, ...]:
         if len(labels) != 1:
             text = f"must have one setting of {name} without a gate, not {len(labels)}"
             raise InvalidRequest.of("SOURCE", text)
-        (settings[name],) = labels
+        found += labels
+    return found[0], found[1]
+
+
+def scored_by_setting(results: Results) -> Mapping[str, Mapping[str, Score]]:
+    """Return the scores of an evaluation by setting and question, in both measures.
+
+    Raises:
+        InvalidRequest: the evaluation is not finished.
+    """
     if results.missing:
         text = f"lacks {results.missing} predictions: finish the evaluation first"
         raise InvalidRequest.of("SOURCE", text)
     kind = _measured(kind_of(results.evaluation.dataset.name))
     questions = {each.id: each for each in results.questions}
-    scores: dict[tuple[str, str], tuple[Score, str]] = {}
+    scores: dict[str, dict[str, Score]] = {}
     for each in results.predictions:
         score = score_of(questions[each.question_id], each, kind)
-        scores[each.setting, each.question_id] = score, each.answer
-    found = []
-    for question in results.questions:
-        without, answer = scores[settings[NO_RETRIEVAL.name], question.id]
-        retrieved, _ = scores[settings[SINGLE_ROUND.name], question.id]
-        if not without.failed and not retrieved.failed:
-            name = results.evaluation.dataset.name
-            found.append(AnsweredQuestion(name, question, without.values, retrieved.values, answer))
-    return tuple(found)
+        scores.setdefault(each.setting, {})[each.question_id] = score
+    return scores
 
 
 def _measured(kind: DatasetKind) -> DatasetKind:

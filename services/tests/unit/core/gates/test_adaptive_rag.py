@@ -13,6 +13,7 @@ from scaar.core.gates.adaptive_rag import (
     adaptive_rag_to_json,
     question_features,
 )
+from scaar.testing.gate_model import NO_MODEL
 
 ROUTER = AdaptiveRag(
     "lm",
@@ -31,7 +32,7 @@ def likely(value: float) -> float:
 
 
 async def test_the_shares_are_those_worked_by_hand_and_the_largest_answers() -> None:
-    judged = await ROUTER.judge("Who is the spouse of Ada?", ())
+    judged = await ROUTER.judge("Who is the spouse of Ada?", NO_MODEL)
     first = likely(1.0 - 0.5 * 6 - 2.0)
     second = (1 - first) * likely(0.5 + 0.25 - 3.0)
     assert judged.features == {
@@ -41,7 +42,7 @@ async def test_the_shares_are_those_worked_by_hand_and_the_largest_answers() -> 
     }
     assert judged.policy == "ircot"
     assert judged.probability == pytest.approx(1 - first)
-    assert (await ROUTER.judge("Ada?", ())).policy == "no_retrieval"
+    assert (await ROUTER.judge("Ada?", NO_MODEL)).policy == "no_retrieval"
 
 
 def test_the_features_are_counts_and_the_words_in_lower_case() -> None:

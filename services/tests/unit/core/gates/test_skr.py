@@ -13,6 +13,7 @@ from scaar.core.errors import CapabilityMissing, DataCorrupt
 from scaar.core.gates import GATES, read_gate
 from scaar.core.gates.skr import QuestionVectors, SkrGate, vote_threshold
 from scaar.core.gates.skr_json import skr_to_json
+from scaar.testing.gate_model import NO_MODEL
 
 VECTORS = QuestionVectors("minilm", "r1", 2, struct.pack("<6f", 1, 0, 0, 1, -1, 0))
 GATE = SkrGate("", (True, False, True), 7, neighbours=3, vectors=VECTORS)
@@ -56,7 +57,7 @@ def test_the_more_frequent_label_must_lead_by_its_margin() -> None:
 
 
 def test_a_judgement_is_the_share_of_the_neighbours_that_retrieval_helped() -> None:
-    judged = asyncio.run(replace(GATE, nearest=First()).judge("Who?", ()))
+    judged = asyncio.run(replace(GATE, nearest=First()).judge("Who?", NO_MODEL))
     assert judged.probability == pytest.approx(2 / 3)
     assert judged.features == {"share_helped": judged.probability}
     assert judged.policy is None
@@ -66,7 +67,7 @@ def test_a_judgement_is_the_share_of_the_neighbours_that_retrieval_helped() -> N
 
 def test_without_an_encoder_a_question_is_refused() -> None:
     with pytest.raises(CapabilityMissing, match="the gate skr needs its sentence encoder"):
-        asyncio.run(GATE.judge("Who?", ()))
+        asyncio.run(GATE.judge("Who?", NO_MODEL))
 
 
 def test_a_file_brings_the_gate_back_under_its_name() -> None:
