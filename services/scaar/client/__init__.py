@@ -51,6 +51,7 @@ from scaar.core.evaluations import (
 from scaar.core.types import (
     AcceptedSentence,
     Answer,
+    AnswerDrafted,
     AnswerEnd,
     AnswerEvent,
     AnswerFinished,
@@ -117,6 +118,7 @@ __all__ = [
     "AcceptedSentence",
     "AlreadyExists",
     "Answer",
+    "AnswerDrafted",
     "AnswerEnd",
     "AnswerEvent",
     "AnswerFinished",
