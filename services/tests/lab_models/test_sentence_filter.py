@@ -33,6 +33,17 @@ def test_filco_answers_from_the_sentences_that_its_fitted_filter_keeps(
     assert ran.records[-1]["answer"] == "1937"
 
 
+def test_the_model_ships_with_a_filter() -> None:
+    ran = run_scaar("ask", QUESTION, "--policy", "filco", "--json")
+    assert ran.status == 0, ran.err
+    (filtered,) = (each for each in ran.records if each["event"] == "passages_filtered")
+    sentences = [each for found in filtered["passages"] for each in found["sentences"]]
+    kept = [each["text"] for each in sentences if each["kept"]]
+    assert 0 < len(kept) < len(sentences)
+    assert "The film The Velvet Statue was released in 1937." in kept
+    assert ran.records[-1]["answer"] == "1937"
+
+
 def test_a_changed_filter_is_refused_at_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
