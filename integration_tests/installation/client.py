@@ -30,6 +30,8 @@ PATIENCE_S = 60.0
 
 def policy_of(name: str) -> Policy:
     """Return the policy with its defaults: the model's, the papers' or the project's."""
+    if name not in POLICIES:
+        return Policy(name=name)
     policy = Policy()
     getattr(policy, name).SetInParent()
     return policy

@@ -13,7 +13,11 @@ from .client import PATIENCE_S, events, request, stream_request
 
 FOLLOWS = {
     "started": {"token_drafted", "query_built"},
-    "token_drafted": {"token_drafted", "sentence_judged", "query_built", "sentence_accepted"},
+    "token_drafted": {
+        *("token_drafted", "sentence_judged", "query_built", "sentence_accepted"),
+        "answer_drafted",
+    },
+    "answer_drafted": {"query_built"},
     "sentence_judged": {"query_built", "sentence_accepted", "token_drafted"},
     "query_built": {"passages_retrieved"},
     "passages_retrieved": {"sentence_regenerated", "token_drafted", "sentence_accepted"},
@@ -27,7 +31,9 @@ def kinds(reported: list[AnswerEvent]) -> list[str]:
     return [str(each.WhichOneof("event")) for each in reported]
 
 
-@pytest.mark.parametrize("policy", ["scaar", "flare", "single_round", "ircot", "no_retrieval"])
+@pytest.mark.parametrize(
+    "policy", ["scaar", "flare", "single_round", "ircot", "iter_retgen", "no_retrieval"]
+)
 async def test_every_decision_is_an_event_in_order(
     access: Access, channel: grpc.aio.Channel, policy: str
 ) -> None:

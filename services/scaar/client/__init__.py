@@ -51,6 +51,7 @@ from scaar.core.evaluations import (
 from scaar.core.types import (
     AcceptedSentence,
     Answer,
+    AnswerDrafted,
     AnswerEnd,
     AnswerEvent,
     AnswerFinished,
@@ -114,6 +115,7 @@ __all__ = [
     "AcceptedSentence",
     "AlreadyExists",
     "Answer",
+    "AnswerDrafted",
     "AnswerEnd",
     "AnswerEvent",
     "AnswerFinished",

@@ -105,6 +105,8 @@ class Prediction:
     failure: Failure | None = None
     gate: GateJudged | None = None
     """The judgement of the policy's gate, if it has one."""
+    rounds: tuple[Decision, ...] = ()
+    """The earlier rounds of the answer: the whole draft of each, and its retrieval."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from scaar.core.types import (
     AcceptedSentence,
     Answer,
+    AnswerDrafted,
     AnswerEvent,
     AnswerFinished,
     AnswerStarted,
@@ -30,6 +31,9 @@ def events_of(prediction: Prediction, provenance: Provenance) -> Iterator[Answer
     yield AnswerStarted(provenance)
     if prediction.gate is not None:
         yield prediction.gate
+    for number, round_ in enumerate(prediction.rounds, 1):
+        yield from _decided(0, round_, provenance)
+        yield AnswerDrafted(number, round_.text)
     start, sentences = 0, []
     for number, decision in enumerate(prediction.decisions):
         yield from _decided(number, decision, provenance)

@@ -52,6 +52,8 @@ class AnswerSpans:
         now = self._clock_ns()
         match event:
             case TokenDrafted(sentence=sentence):
+                if self._drafted and self._drafted[0] != sentence:
+                    self._end_draft()
                 tokens = self._drafted[1] if self._drafted else 0
                 self._drafted = sentence, tokens + 1, now
                 return

@@ -369,6 +369,7 @@ class AnswerEvent(_message.Message):
     SENTENCE_ACCEPTED_FIELD_NUMBER: _builtins.int
     FINISHED_FIELD_NUMBER: _builtins.int
     GATE_JUDGED_FIELD_NUMBER: _builtins.int
+    ANSWER_DRAFTED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def started(self) -> Global___AnswerStarted:
         """The first event: the model, index and settings in use."""
@@ -405,6 +406,10 @@ class AnswerEvent(_message.Message):
     def gate_judged(self) -> Global___GateJudged:
         """The decision of the policy's gate on the question."""
 
+    @_builtins.property
+    def answer_drafted(self) -> Global___AnswerDrafted:
+        """The answer of a round that is not the last one, as drafted."""
+
     def __init__(
         self,
         *,
@@ -417,12 +422,13 @@ class AnswerEvent(_message.Message):
         sentence_accepted: Global___SentenceAccepted | None = ...,
         finished: Global___AnswerFinished | None = ...,
         gate_judged: Global___GateJudged | None = ...,
+        answer_drafted: Global___AnswerDrafted | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_drafted", b"answer_drafted", "event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_drafted", b"answer_drafted", "event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "token_drafted", "sentence_judged", "query_built", "passages_retrieved", "sentence_regenerated", "sentence_accepted", "finished", "gate_judged"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "token_drafted", "sentence_judged", "query_built", "passages_retrieved", "sentence_regenerated", "sentence_accepted", "finished", "gate_judged", "answer_drafted"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -785,6 +791,35 @@ class SentenceAccepted(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SentenceAccepted: _TypeAlias = SentenceAccepted  # noqa: Y015
+
+@_typing.final
+class AnswerDrafted(_message.Message):
+    """The answer of a round that is not the last one. No sentence of it is accepted yet. The query of
+    the next round follows. If it finds passages, the answer is discarded and written again, from
+    sentence 0; otherwise its sentences are accepted.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROUND_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    round: _builtins.int
+    """Number of the round, from 1."""
+    text: _builtins.str
+    """The whole text of the draft."""
+    def __init__(
+        self,
+        *,
+        round: _builtins.int = ...,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["round", b"round", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AnswerDrafted: _TypeAlias = AnswerDrafted  # noqa: Y015
 
 @_typing.final
 class AnswerFinished(_message.Message):

@@ -12,6 +12,7 @@ from rich.text import Text
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import (
     Answer,
+    AnswerDrafted,
     AnswerEvent,
     AnswerFinished,
     AnswerStarted,
@@ -78,6 +79,10 @@ class TracePrinter:
                     self._labelled("", "[dim]still uncertain: its passages are excluded[/]")
             case SentenceAccepted():
                 self._accepted(event)
+            case AnswerDrafted():
+                self._labelled(
+                    f"round {event.round}", "[dim]drafted: retrieve for it, write it again[/]"
+                )
             case AnswerFinished():
                 self._finished(event.answer)
 
@@ -226,6 +231,8 @@ def _ungated_text(policy: EffectivePolicy) -> str:
         parts.append(setting("top_k", str(policy.top_k)))
     if policy.max_passages:
         parts.append(setting("max_passages", str(policy.max_passages)))
+    if policy.rounds > 1:
+        parts.append(setting("rounds", str(policy.rounds)))
     if policy.exclude_seen is not ExcludeSeen.NONE:
         parts.append(setting("exclude_seen", policy.exclude_seen))
     return f"{policy.name}: {', '.join(parts)}" if parts else policy.name

@@ -136,6 +136,11 @@ class AnswerState:
         """Write the following text with these passages."""
         self._passages = passages
 
+    def discard_answer(self) -> None:
+        """Discard everything that is written; only passages that are excluded stay excluded."""
+        self.so_far, self.accepted, self._cited = Writing(), [], {}
+        self._degraded = self._end = None
+
     def end_answer(self, end: AnswerEnd) -> None:
         """End the answer with the last accepted sentence."""
         self._end = end
@@ -165,6 +170,11 @@ class AnswerState:
         return () if self._without_retrieval else self.policy.moments
 
     @property
+    def rounds(self) -> int:
+        """Number of times that the answer is written, if every round finds passages."""
+        return self.policy.rounds if Moment.AFTER_ANSWER in self.moments else 1
+
+    @property
     def retrieves_first(self) -> bool:
         """Whether every sentence or window is written after a retrieval."""
         return not {Moment.BEFORE_SENTENCE, Moment.BEFORE_WINDOW}.isdisjoint(self.moments)
@@ -189,15 +199,19 @@ class AnswerState:
         return self.budget.remaining_retrievals > 0 and self.budget.remaining_tokens > 0
 
     async def retrieve_passages(
-        self, judged: Judged | None = None
+        self, judged: Judged | None = None, *, sentence: int | None = None
     ) -> AsyncGenerator[QueryBuilt | PassagesRetrieved, None]:
-        """Yield the query, then the passages. Stop early, degraded, if a failure is accepted."""
-        stage = f"building the query for sentence {self.index}"
+        """Yield the query, then the passages. Stop early, degraded, if a failure is accepted.
+
+        ``sentence`` is the one for which passages are retrieved; the default is the current one.
+        """
+        sentence = self.index if sentence is None else sentence
+        stage = f"building the query for sentence {sentence}"
         query = await self.or_degraded(partial(self._build_query, judged, stage), stage)
         if query is None:
             return
-        yield QueryBuilt(self.index, query)
-        stage = f"retrieving for sentence {self.index}"
+        yield QueryBuilt(sentence, query)
+        stage = f"retrieving for sentence {sentence}"
         self.budget.count_retrieval(searches=2 if query.fused_with else 1)
         found = await self.or_degraded(partial(self._retrieve, query, stage), stage)
         if found is not None:
@@ -205,7 +219,7 @@ class AnswerState:
             if query.fused_with:
                 passages = fuse(found.results, self.policy.top_k)
             yield PassagesRetrieved(
-                self.index, found.index, found.version, passages, self._excluded_ids()
+                sentence, found.index, found.version, passages, self._excluded_ids()
             )
 
     async def or_degraded(self, work: Callable[[], Awaitable[_T]], stage: str) -> _T | None:
@@ -296,6 +310,13 @@ class AnswerState:
             # The failure of a retrieval before the answer degrades every sentence.
             self._degraded = None
         return SentenceAccepted(number, accepted, start, len(self.so_far.text))
+
+    def accept_drafted(self, drafted: SentenceAccepted) -> SentenceAccepted:
+        """Accept a sentence of a drafted answer, degraded if retrieving for the answer failed."""
+        degraded = self._degraded or drafted.accepted.degraded
+        accepted = replace(drafted.accepted, degraded=degraded)
+        self.accepted[drafted.sentence] = accepted
+        return replace(drafted, accepted=accepted)
 
     def end_after(self, sentence: Sentence, *, concluded: bool) -> None:
         """End the answer if the sentence, which has been accepted, is its last."""

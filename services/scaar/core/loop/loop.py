@@ -2,8 +2,9 @@
 
 A policy that judges drafts a sentence, and retrieves if a word of the draft is uncertain (SCAAR
 section 3.4, :mod:`scaar.core.loop.draft_then_judge`). A policy that always retrieves does so before
-it writes (:mod:`scaar.core.loop.retrieve_then_write`). Under every policy, the concluding sentence,
-which has the answer phrase, is never judged and never triggers a retrieval.
+it writes (:mod:`scaar.core.loop.retrieve_then_write`). A policy that retrieves after the answer
+writes the whole answer again (:mod:`scaar.core.loop.rounds`). Under every policy, the concluding
+sentence, which has the answer phrase, is never judged and never triggers a retrieval.
 """
 
 import asyncio
@@ -24,6 +25,7 @@ from scaar.core.loop.budget import Budget
 from scaar.core.loop.draft_then_judge import draft_then_judge
 from scaar.core.loop.gate import pass_gate
 from scaar.core.loop.retrieve_then_write import retrieve_then_write
+from scaar.core.loop.rounds import write_rounds
 from scaar.core.loop.shadow import ShadowSampling
 from scaar.core.policies.artefacts import TunedPolicies, check_conditions
 from scaar.core.policies.effective_settings import effective_policy
@@ -236,7 +238,7 @@ def _routes_of(gate: QuestionGate | None) -> tuple[PolicyRequest, ...]:
 async def _sentences(
     state: AnswerState, gate: QuestionGate | None, model: ModelDescription
 ) -> AsyncGenerator[AnswerEvent, None]:
-    """Yield the events from the first sentence to the last."""
+    """Yield the events from the gate to the last sentence."""
     try:
         if gate is not None:
             async with aclosing(pass_gate(state, gate, model)) as judged:
@@ -248,15 +250,22 @@ async def _sentences(
                     yield step
                     if isinstance(step, PassagesRetrieved):
                         state.put_into_prompt(step.passages)
-        while state.end is None:
-            write_next = retrieve_then_write if state.retrieves_first else draft_then_judge
-            async with aclosing(write_next(state)) as events:
-                async for event in events:
-                    yield event
-        if state.end is not AnswerEnd.ANSWER_PHRASE:
-            yield await state.conclude()
+        async with aclosing(write_rounds(state, _written)) as events:
+            async for event in events:
+                yield event
     finally:
         await state.writer.stop()
+
+
+async def _written(state: AnswerState) -> AsyncGenerator[AnswerEvent, None]:
+    """Yield the events of the sentences of one answer."""
+    while state.end is None:
+        write_next = retrieve_then_write if state.retrieves_first else draft_then_judge
+        async with aclosing(write_next(state)) as events:
+            async for event in events:
+                yield event
+    if state.end is not AnswerEnd.ANSWER_PHRASE:
+        yield await state.conclude()
 
 
 def _require_capabilities(policy: EffectivePolicy, model: ModelDescription) -> None:

@@ -8,6 +8,7 @@ from scaar.core.policies.fixed_length import FIXED_LENGTH
 from scaar.core.policies.fixed_sentence import FIXED_SENTENCE
 from scaar.core.policies.flare import FLARE
 from scaar.core.policies.ircot import IRCOT
+from scaar.core.policies.iter_retgen import ITER_RETGEN
 from scaar.core.policies.mean_entropy import MEAN_ENTROPY
 from scaar.core.policies.no_retrieval import NO_RETRIEVAL
 from scaar.core.policies.perplexity import PERPLEXITY
@@ -40,6 +41,7 @@ PRESETS = Registry(
             FIXED_LENGTH,
             FIXED_SENTENCE,
             IRCOT,
+            ITER_RETGEN,
             FLARE,
             DRAGIN,
             DRAGIN_REFERENCE,

@@ -12,7 +12,7 @@ class Preset:
     """A named policy, which retrieves at its ``moments``, and never without one.
 
     ``moments`` and ``max_passages`` decide which settings it accepts. The default of theta is that
-    of ``trigger``, which judges the drafts.
+    of ``trigger``, which judges the drafts. ``rounds`` is for the moment after the answer.
     """
 
     name: str
@@ -23,3 +23,4 @@ class Preset:
     top_k: int = PAPER_TOP_K
     window_tokens: int = 0
     max_passages: int = 0
+    rounds: int = 1

@@ -336,8 +336,9 @@ SETTING_ROWS = (
         kind=bool,
         accepted_by=_repeats,
         default=_includes_question,
-        default_text="true for `pfq`",
+        default_text="true for `pfq` and `iter_retgen`",
         origins=(
+            Origin(_PAPER, "the query of ITER-RETGEN", policies=("iter_retgen",)),
             Origin(
                 _OWN,
                 "no paper, or its code puts the question first",
@@ -439,6 +440,18 @@ SETTING_ROWS = (
         origins=(Origin(_OWN, "keeps the passages within a prompt"),),
         limit=Limit(100, whole=True),
         unit="passages",
+        tuned=True,
+    ),
+    PolicySetting(
+        "rounds",
+        "Number of rounds: in every round the answer is written again, from the passages for the "
+        "question and the previous answer.",
+        kind=int,
+        accepted_by=lambda preset: Moment.AFTER_ANSWER in preset.moments,
+        default=lambda preset, given: preset.rounds,
+        origins=(Origin(_OWN, "as in FlashRAG's pipeline"),),
+        limit=Limit(10, whole=True),
+        unit="rounds",
         tuned=True,
     ),
     PolicySetting(

@@ -36,6 +36,7 @@ from scaar.core.types.catalog import (
     SearchResult,
 )
 from scaar.core.types.events import (
+    AnswerDrafted,
     AnswerEvent,
     AnswerFinished,
     AnswerStarted,
@@ -105,6 +106,7 @@ __all__ = [
     "DEFAULT_POLICY",
     "AcceptedSentence",
     "Answer",
+    "AnswerDrafted",
     "AnswerEnd",
     "AnswerEvent",
     "AnswerFinished",

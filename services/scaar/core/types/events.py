@@ -111,6 +111,19 @@ class SentenceAccepted:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerDrafted:
+    """The answer of a round that is not the last one, counted from 1.
+
+    No sentence of it is accepted yet. The query of the next round follows. If it finds passages,
+    the answer is discarded and written again, from sentence 0; otherwise its sentences are
+    accepted.
+    """
+
+    round: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerFinished:
     """The last event, with the whole answer."""
 
@@ -126,5 +139,6 @@ AnswerEvent = (
     | PassagesRetrieved
     | SentenceRegenerated
     | SentenceAccepted
+    | AnswerDrafted
     | AnswerFinished
 )

@@ -54,6 +54,9 @@ class Moment(enum.StrEnum):
     UNCERTAIN_DRAFT = "uncertain_draft"
     """For every draft that the trigger finds uncertain."""
 
+    AFTER_ANSWER = "after_answer"
+    """After every answer but that of the last round; the answer is then written again."""
+
 
 class SettingSource(enum.StrEnum):
     """Source of the value of a setting."""
@@ -96,6 +99,7 @@ class PolicyOverrides:
     mask_below: float | None = None
     attention_span: AttentionSpan | None = None
     draft_tokens: int | None = None
+    rounds: int | None = None
 
     def given(self) -> dict[str, float | int | bool | str]:
         """Return the settings that the request overrides, by name."""
@@ -140,7 +144,7 @@ class EffectivePolicy:
     Retrievals exclude earlier passages of the answer as ``exclude_seen`` states. Queries treat the
     words with a probability below ``mask_below`` as uncertain; if it is None, those that the
     trigger finds uncertain. Attention is taken over ``attention_span``; a draft has up to
-    ``draft_tokens`` tokens.
+    ``draft_tokens`` tokens. The answer is written ``rounds`` times.
     """
 
     name: str
@@ -162,5 +166,6 @@ class EffectivePolicy:
     mask_below: float | None = None
     attention_span: AttentionSpan = AttentionSpan.SENTENCE
     draft_tokens: int = 128
+    rounds: int = 1
     learned: LearnedTrigger | None = None
     """The parameters of the trigger ``learned``; None for other triggers."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from scaar.core.errors import ScaarError, StreamIncomplete
 from scaar.core.ports import Answerer
 from scaar.core.types import (
+    AnswerDrafted,
     AnswerEvent,
     AnswerFinished,
     AnswerRequest,
@@ -64,6 +65,7 @@ async def predict(answerer: Answerer, work: Work, template: AnswerRequest) -> Pr
                         end=answer.end,
                         decisions=decisions.made(),
                         gate=gate,
+                        rounds=tuple(decisions.rounds),
                     )
                     return PredictionOutcome(found, answer.provenance)
         raise StreamIncomplete("the answer ended without its final event")
@@ -84,6 +86,7 @@ class _Decisions:
 
     def __init__(self) -> None:
         self._by_sentence: dict[int, Decision] = {}
+        self.rounds: list[Decision] = []
 
     def take(self, event: AnswerEvent) -> None:
         match event:
@@ -104,6 +107,11 @@ class _Decisions:
             case SentenceAccepted():
                 accepted = event.accepted
                 self._add(event.sentence, text=accepted.text, degraded=accepted.degraded)
+            case AnswerDrafted():
+                # Its first sentence has the retrieval of the round, and the others have nothing.
+                first = self._by_sentence.get(0, Decision(text=""))
+                self.rounds.append(replace(first, text=event.text))
+                self._by_sentence.clear()
 
     def made(self) -> tuple[Decision, ...]:
         found = (self._by_sentence[number] for number in sorted(self._by_sentence))

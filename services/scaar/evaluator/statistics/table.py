@@ -124,7 +124,8 @@ class TableBuilder:
             any(word.contribution is not None for word in each.words)
             for each in prediction.decisions
         )
-        brought = lookups_of(self._questions[at], prediction.decisions)
+        retrieving = (*prediction.rounds, *prediction.decisions)
+        brought = lookups_of(self._questions[at], retrieving)
         if judged or any(brought):
             rows.extend((at, judged, capped, scored, *brought))
 

@@ -43,6 +43,7 @@ from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.types import (
     Attention,
     Capability,
+    Moment,
     PolicyOverrides,
     PolicyRequest,
     Token,
@@ -76,7 +77,7 @@ _NUMBER = Codec(_same, partial(finite, ""))
 _NUMBER_OR_NONE = Codec(_same, finite_or_none)
 
 _RENAMED = {(Attention, "weights"): "rows"}
-_EXTENSIBLE = frozenset[Any]({Capability})
+_EXTENSIBLE = frozenset[Any]({Capability, Moment})
 """Enums of which a server of a later version may list values that this version does not know."""
 _NOT_FINITE: Mapping[tuple[type, str], Codec] = {
     (Token, "logprob"): _NUMBER_OR_NONE,

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from scaar.cli.ask.trace import MARK, TracePrinter, usage_text
 from scaar.core.types import (
+    AnswerDrafted,
     AnswerEvent,
     AnswerFinished,
     AnswerStarted,
@@ -18,6 +19,7 @@ from scaar.core.types import (
     Moment,
     PassagesRetrieved,
     QueryBuilt,
+    QuerySettings,
     SentenceJudged,
     SentenceRegenerated,
     Usage,
@@ -166,15 +168,28 @@ def test_texts_of_models_and_passages_are_not_markup(answered: list[AnswerEvent]
     assert "[/bold] [red]x[/]" in shown([replace(again, text=" [/bold] [red]x[/]")])
 
 
+def test_the_draft_of_a_round_is_marked_as_not_accepted() -> None:
+    text = shown([AnswerDrafted(2, " Ada was born in Paris.")])
+    assert text == "  round 2  drafted: retrieve for it, write it again\n"
+
+
 def test_a_policy_is_shown_with_the_settings_that_it_uses(answered: list[AnswerEvent]) -> None:
     started = answered[0]
     assert isinstance(started, AnswerStarted)
     made = started.provenance
     never = replace(made.policy, name="no_retrieval", moments=())
+    rounds = replace(
+        made.policy,
+        name="iter_retgen",
+        moments=(Moment.BEFORE_ANSWER, Moment.AFTER_ANSWER),
+        query=QuerySettings("full_context", include_question=True),
+        rounds=3,
+    )
     once = replace(made.policy, name="single_round", moments=(Moment.BEFORE_ANSWER,))
     for policy, said in (
         (never, "policy  no_retrieval\n"),
         (once, "policy  single_round: top_k 3\n"),
+        (rounds, "policy  iter_retgen: query full_context, top_k 3, rounds 3\n"),
     ):
         text = shown([AnswerStarted(replace(made, policy=policy, scorer="", index=""))])
         assert said in text

@@ -36,7 +36,7 @@ PROXY = GateProxy(
 )
 """Of which every question is long-tail with the probability 0.5."""
 JUDGING = ("flare", "scaar")
-FIRST_LOOKING_UP = ("single_round", "fixed_sentence", "ircot")
+FIRST_LOOKING_UP = ("single_round", "fixed_sentence", "ircot", "iter_retgen")
 COMMON, LONG_TAIL = 0.6, 0.5
 
 

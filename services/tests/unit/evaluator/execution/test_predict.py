@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from contextlib import aclosing
 
 from scaar.core.errors import BackendUnavailable
 from scaar.core.gates.proxy import GateProxy
@@ -15,6 +16,7 @@ from scaar.core.types import (
 from scaar.evaluator.execution.prediction import NO_USAGE, predict
 from scaar.evaluator.planning.work import Work
 from scaar.evaluator.records import Failure, Question, Setting
+from scaar.evaluator.replay import events_of
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.testing.fakes import (
     InMemoryRetriever,
@@ -73,6 +75,28 @@ async def test_a_retrieval_before_the_first_sentence_belongs_to_that_sentence() 
     first, _ = found.prediction.decisions
     assert first.passage_ids == ("p1",)
     assert (first.words, first.draft) == ((), "")
+
+
+async def test_every_round_of_an_answer_is_stored_and_shown_again() -> None:
+    answerer = loop()
+    found = await predict(answerer, work("iter_retgen"), TEMPLATE)
+    prediction = found.prediction
+    text = prediction.text
+    assert [each.text for each in prediction.rounds] == [text, text]
+    assert "".join(each.text for each in prediction.decisions) == text
+    retrievals = (*prediction.rounds, prediction.decisions[0])
+    assert [each.passage_ids for each in retrievals] == [("p1",)] * 3
+    texts = [each.query.text for each in retrievals if each.query is not None]
+    assert texts == [QUESTION.question, *[f"{QUESTION.question}{text}"] * 2]
+    assert prediction.usage.retrievals == 3
+    async with aclosing(
+        answerer.stream_answer(AnswerRequest(QUESTION.question, PolicyRequest("iter_retgen")))
+    ) as events:
+        kinds = [type(event).__name__ async for event in events]
+    assert found.provenance is not None
+    replayed = [type(event).__name__ for event in events_of(prediction, found.provenance)]
+    apart = "TokenDrafted"
+    assert [each for each in replayed if each != apart] == [each for each in kinds if each != apart]
 
 
 async def test_the_judgement_of_a_gate_is_stored_with_the_prediction() -> None:

@@ -19,6 +19,7 @@ from scaar.core.types import (
     HnswSettings,
     MetadataField,
     ModelDescription,
+    Moment,
     Passage,
     PolicyOverrides,
     PolicyRequest,
@@ -174,6 +175,12 @@ def test_a_capability_of_a_later_version_is_left_out() -> None:
         capabilities=[generator_pb2.CAPABILITY_LOGPROBS, 99],  # type: ignore[list-item]
     )
     assert from_pb(message, ModelDescription).capabilities == {Capability.LOGPROBS}
+
+
+def test_a_moment_of_a_later_version_is_left_out() -> None:
+    message = policy_pb2.EffectivePolicy(query=QUESTION, moments=[99, 5])  # type: ignore[list-item]
+    read = from_pb(message, EffectivePolicy)
+    assert (read.moments, read.rounds) == ((Moment.AFTER_ANSWER,), 1)
 
 
 def test_large_finite_numbers_are_accepted_though_their_sum_is_not_finite() -> None:
