@@ -51,7 +51,7 @@ class FeatureWeight:
 class LearnedFilter:
     """The fitted filter; ``weights`` are in the order of ``FEATURES``.
 
-    ``digest`` is the SHA-256 of the content of its file.
+    ``digest`` is the SHA-256 of the other fields of its file.
     """
 
     labelling: Labelling
