@@ -401,7 +401,7 @@ async def test_an_unserved_policy_names_the_policies_that_the_model_can_serve() 
         await ports.events(asking("dragin"))
     assert str(caught.value).endswith(
         "does not provide; policies that this model can serve: no_retrieval, single_round, "
-        "fixed_length, fixed_sentence, ircot, iter_retgen, flare, perplexity, scaar"
+        "fixed_length, fixed_sentence, ircot, iter_retgen, model_asks, flare, perplexity, scaar"
     )
 
 
