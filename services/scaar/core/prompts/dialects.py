@@ -88,8 +88,12 @@ class Dialect:
     def _without_tags(self, text: str) -> str:
         for tag in self._tags:
             if len(tag) > 1:
-                text = re.sub(re.escape(tag), f"{tag[0]} {tag[1:]}", text, flags=re.IGNORECASE)
+                text = re.sub(re.escape(tag), _apart, text, flags=re.IGNORECASE)
         return text
+
+
+def _apart(tag: re.Match[str]) -> str:
+    return f"{tag[0][0]} {tag[0][1:]}"
 
 
 DIALECTS: Mapping[SearchDialect, Dialect] = MappingProxyType(
