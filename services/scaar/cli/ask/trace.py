@@ -251,6 +251,8 @@ def _ungated_text(policy: EffectivePolicy) -> str:
     if Moment.ON_REQUEST in policy.moments:
         parts.append(setting("dialect", policy.dialect))
         parts.append(setting("max_searches", str(policy.max_searches)))
+    if policy.skip_above is not None:
+        parts.append(setting("skip_above", f"{policy.skip_above:g}"))
     if policy.rounds > 1:
         parts.append(setting("rounds", str(policy.rounds)))
     if policy.exclude_seen is not ExcludeSeen.NONE:

@@ -201,11 +201,13 @@ def test_a_policy_is_shown_with_the_settings_that_it_uses(answered: list[AnswerE
         query=QuerySettings("full_context", include_question=True),
         rounds=3,
     )
-    asks = replace(made.policy, name="model_asks", moments=(Moment.ON_REQUEST,))
+    asks = replace(
+        made.policy, name="model_asks", moments=(Moment.ON_REQUEST,), max_searches=2, skip_above=0.9
+    )
     once = replace(made.policy, name="single_round", moments=(Moment.BEFORE_ANSWER,))
     for policy, said in (
         (never, "policy  no_retrieval\n"),
-        (asks, "policy  model_asks: top_k 3, dialect search_r1, max_searches 5\n"),
+        (asks, "policy  model_asks: top_k 3, dialect search_r1, max_searches 2, skip_above"),
         (once, "policy  single_round: top_k 3\n"),
         (rounds, "policy  iter_retgen: query full_context, top_k 3, rounds 3\n"),
     ):
