@@ -103,7 +103,7 @@ def test_a_router_is_fitted_to_an_evaluation_and_chooses_the_policy_of_each_ques
     evaluated = ("eval", "run", "--dataset", "lab", "--seed", "1500")
     policies = ("--policies", "no_retrieval,single_round,ircot")
     out, path = tmp_path / "results", tmp_path / "router.json"
-    ran = run_scaar(*evaluated, "--limit", "40", *policies, "--out", str(out))
+    ran = run_scaar(*evaluated, "--limit", "24", *policies, "--out", str(out))
     assert ran.status == 0, ran.err
     fitted = run_scaar("eval", "router", "fit", str(out), "--out", str(path), "--format", "json")
     assert fitted.status == 0, fitted.err

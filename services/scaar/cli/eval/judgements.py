@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -11,9 +11,11 @@ from scaar.cli.completion import complete_gate
 from scaar.cli.tables import Column, Format, Interval, Table, Value, interval, number, print_table
 from scaar.core.errors import InvalidRequest
 from scaar.core.gates.gate_json import GateDocument, gate_content
-from scaar.evaluator.statistics.estimate import Estimate
 from scaar.evaluator.store.files import write_whole
 from scaar.evaluator.store.folder import read_results
+
+if TYPE_CHECKING:
+    from scaar.evaluator.statistics.estimate import Estimate
 
 _RETRIEVED = Column("retrieved", "retrieved", number(2))
 
@@ -35,6 +37,7 @@ def judgements(
     AUROC is that of wrong answers without retrieval, by the gate's judgement. F1 is compared with
     that of a random choice of as many questions.
     """
+    # Only commands that compute load numpy.
     from scaar.evaluator.studies.judgements import rows_of
 
     columns = (
@@ -145,5 +148,5 @@ def _fields_of(gate: str, file: Path | None, revision: str) -> Mapping[str, obje
     return {name: each for name, each in document.fields.fields.items() if name not in own}
 
 
-def _interval(found: Estimate) -> Interval:
+def _interval(found: "Estimate") -> Interval:
     return Interval(found.value, found.low, found.high)

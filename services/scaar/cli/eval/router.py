@@ -15,7 +15,7 @@ from scaar.core.policies import PRESETS
 from scaar.evaluator.store.files import write_whole
 from scaar.evaluator.store.folder import read_results
 
-app = typer.Typer(help="Fit a router, which chooses the policy that answers a question.")
+app = typer.Typer(help="Fit a router, which chooses the policy for a question.")
 
 POLICIES = "no_retrieval,single_round,ircot"
 """The policies of Adaptive-RAG, from the simplest."""
@@ -24,7 +24,7 @@ OMIT = "omit"
 
 @app.callback()
 def _router() -> None:
-    """Fit a router, which chooses the policy that answers a question."""
+    """Fit a router, which chooses the policy for a question."""
 
 
 @app.command("fit")

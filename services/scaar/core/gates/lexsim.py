@@ -7,6 +7,7 @@ al., ICLR 2023) and AdaRAGUE (Moskvoretskii et al., ACL 2025) use it. ROUGE-L is
 of precision and recall of the longest common subsequence of words (Lin, 2004).
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -38,7 +39,9 @@ class LexicalSimilarity:
         """Return the disagreement; the features are the similarity and the number of answers."""
         request = replace(self.answers, prompt=model.prompt, stop=model.profile.stop)
         answers = [conclusion(model.profile, each) for each in await model.write(request)]
-        similarity = mean_similarity([words_counted(each) for each in answers])
+        texts = [words_counted(each) for each in answers]
+        # Long answers without a conclusion take too long for the event loop.
+        similarity = await asyncio.to_thread(mean_similarity, texts)
         features = {"similarity": similarity, "answers": float(len(set(answers)))}
         return GateJudgement(1 - similarity, features)
 

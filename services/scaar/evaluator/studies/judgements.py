@@ -121,7 +121,8 @@ def fit_threshold(results: Results, gate: str, *, budget: float) -> FittedThresh
 
     TARG (Wang et al., arXiv 2511.09803, section 3.3) retrieves for judgements above tau =
     F^-1(1 - budget), where F is their empirical distribution; the threshold is the next number
-    above tau. Fewer questions reach it if several have the judgement tau.
+    above tau, at most 1. Fewer questions reach it if several have the judgement tau, unless tau is
+    the largest possible judgement, 1.
 
     Raises:
         InvalidRequest: the evaluation has no setting with this gate, or lacks a judgement.

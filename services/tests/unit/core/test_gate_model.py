@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -13,7 +13,8 @@ from scaar.core.errors import (
     DeadlineExceeded,
     StreamIncomplete,
 )
-from scaar.core.gates import GATES, gate_without_file
+from scaar.core.gates import GATES, GateJudgement, GateModel, gate_without_file
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.types import (
     AnswerEnd,
     AnswerEvent,
@@ -128,10 +129,45 @@ async def test_a_gate_that_the_model_cannot_serve_is_refused_before_any_work(
     assert made.generator.requests == []
 
 
-async def test_the_verbalised_gate_needs_text_alone() -> None:
-    bare = Parts(ScriptedGenerator(script, model=replace(EVERYTHING, capabilities=frozenset())))
-    (judged,) = only(GateJudged, await events_of(bare, "verbalised"))
-    assert judged.features == {"stated": 1.0, "confidence": 0.9}
+@pytest.mark.parametrize("gate", CALLS)
+async def test_a_model_with_just_the_capabilities_of_a_gate_serves_it(gate: str) -> None:
+    found = gate_without_file(gate)
+    assert found is not None
+    bare = replace(EVERYTHING, capabilities=found.needs)
+    made = Parts(ScriptedGenerator(script, model=bare))
+    (judged,) = only(GateJudged, await events_of(made, gate))
+    assert judged.gate == gate
+    if gate == "verbalised":
+        assert judged.features == {"stated": 1.0, "confidence": 0.9}
+
+
+@dataclass(frozen=True)
+class DraftAndSample:
+    """A gate that writes besides the draft of the first sentence."""
+
+    name: str = "skr"
+    revision: str = "drafting"
+    threshold: float = 0.5
+    policies: tuple[str, ...] = ()
+    needs: frozenset[Capability] = frozenset()
+    needs_draft: bool = True
+
+    async def judge(self, question: str, model: GateModel) -> GateJudgement:
+        (sample,) = await model.write(GenerateRequest(model.prompt, max_tokens=1))
+        assert sample.text == model.draft[0].text
+        return GateJudgement(0.9, {})
+
+
+@pytest.mark.parametrize("policy", ["flare", "single_round"])
+async def test_a_gate_that_writes_leaves_the_draft_of_the_answer_as_it_is(policy: str) -> None:
+    made, ungated = parts(), parts()
+    ports = Ports(made.generator, made.scorer, made.query_builder, made.retriever)
+    loop = AdaptiveLoop(ports, gate=DraftAndSample(), clock=made.clock)
+    async with aclosing(loop.stream_answer(asking(policy, gate="skr"))) as stream:
+        events = [event async for event in stream]
+    plain = await all_events(ungated, asking(policy))
+    assert answer_in(events).sentences == answer_in(plain).sentences
+    assert made.generator.opened == made.generator.closed
 
 
 async def test_the_default_threshold_is_that_of_the_gate_and_there_is_no_revision() -> None:
