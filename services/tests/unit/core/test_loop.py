@@ -64,6 +64,7 @@ from scaar.testing.fakes import (
 
 from .scripted import (
     AGAIN,
+    ASKING,
     BORN_IN_LONDON,
     BORN_IN_PARIS,
     PASSAGES,
@@ -456,7 +457,7 @@ async def test_every_retrieval_for_an_answer_is_by_its_filters(policy: str) -> N
     # Nothing attends to the last word, so RIND needs another one; the code of ETC's authors needs
     # entropies that fall and rise.
     doubts = {"dragin": ["born"], "etc_reference": ["Ada", "Paris."]}.get(policy, ["Paris."])
-    script = model(again=again, doubts=doubts)
+    script = ASKING if policy == "model_asks" else model(again=again, doubts=doubts)
     ports = Parts(ScriptedGenerator(script, model=WHITE_BOX_MODEL), retriever=retriever)
     events = await ports.events(replace(asking(policy), filters=filters))
     assert {each.filters for each in retriever.requests} == (
