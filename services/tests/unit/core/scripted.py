@@ -61,7 +61,7 @@ def model(
 
 def _asking(requested: GenerateRequest) -> list[Piece]:
     answered = "</information>" in requested.prefix
-    return [("<answer>London</answer>" if answered else "<search>Ada</search>", -0.01)]
+    return [("<answer>London</answer>" if answered else "<search>born</search>", -0.01)]
 
 
 UNSURE_OF_PARIS = model(doubts=["Paris."])
