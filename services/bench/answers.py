@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from bench.timing import Compared, compare
-from scaar.core.policies import PRESETS
 from scaar.core.ports import Answerer, Generator
 from scaar.core.prompts import profile_of
 from scaar.core.types import (
@@ -17,6 +16,7 @@ from scaar.core.types import (
     PolicyOverrides,
     PolicyRequest,
 )
+from scaar.evaluator.planning.settings import default_policies
 
 NEVER_TRIGGERS = tuple(
     PolicyRequest(name, PolicyOverrides(theta=1e-9)) for name in ("flare", "scaar")
@@ -53,7 +53,7 @@ async def costs(
 ) -> list[PolicyCost]:
     """Return the cost of every policy at its recommended settings on every question."""
     found = []
-    for name in PRESETS:
+    for name in default_policies():
         answers: list[Answer] = []
 
         async def ask(question: str, name: str = name, kept: list[Answer] = answers) -> None:

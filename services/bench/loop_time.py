@@ -6,7 +6,6 @@ from contextlib import aclosing
 from statistics import median
 
 from scaar.core.loop.loop import AdaptiveLoop, Ports
-from scaar.core.policies import PRESETS
 from scaar.core.policies.effective_settings import effective_policy
 from scaar.core.policies.requirements import streams_attention
 from scaar.core.types import (
@@ -17,6 +16,7 @@ from scaar.core.types import (
     Passage,
     PolicyRequest,
 )
+from scaar.evaluator.planning.settings import default_policies
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.testing.fakes import (
     WHITE_BOX_MODEL,
@@ -66,7 +66,7 @@ async def loop_us(policy: str, *, answers: int = 20) -> tuple[float, float]:
 async def rows(*, answers: int = 20) -> list[tuple[str, str, str]]:
     """Return a row for each policy."""
     found = []
-    for policy in PRESETS:
+    for policy in default_policies():
         loop, alone = await loop_us(policy, answers=answers)
         found.append((policy, f"{loop:.0f}", f"{alone:.0f}"))
     return found

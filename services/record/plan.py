@@ -5,12 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from scaar.core.policies import PRESETS
 from scaar.core.policies.artefacts import TunedPolicies
 from scaar.core.types import PolicyRequest
-from scaar.evaluator.oracles import ORACLE, ORACLE_ERROR, ORACLES, PLANNED, oracle_parts, plan_of
+from scaar.evaluator.oracles import ORACLE, ORACLE_ERROR, PLANNED, oracle_parts, plan_of
 from scaar.evaluator.planning.ablations import plan_ablation
-from scaar.evaluator.planning.settings import Value, plan_settings
+from scaar.evaluator.planning.settings import Value, default_policies, plan_settings
 from scaar.evaluator.records import Setting
 from scaar.evaluator.studies.grid.candidates import first_pass_settings, with_candidates
 from scaar.lab.models import LAB_LM, LANGUAGE_MODELS, model_folder
@@ -119,7 +118,7 @@ class Entry:
         if self.ablation:
             return plan_ablation(self.ablation, self.values)
         with oracle_parts():
-            policies = self.policies or tuple(name for name in PRESETS if name not in ORACLES)
+            policies = self.policies or default_policies()
             tuned = (_tuned_setting(each, self.model) for each in self.tuned)
             return (*plan_settings(policies, self.values), *tuned)
 

@@ -15,6 +15,7 @@ from scaar.core.types import (
     JudgedWord,
     PolicyRequest,
     Query,
+    SearchRequested,
     Usage,
 )
 
@@ -78,6 +79,8 @@ class Decision:
     """The same of the accepted sentence."""
     signals: Mapping[str, float] = field(default_factory=dict)
     """The signals of the draft by name (:mod:`scaar.core.signals`)."""
+    request: SearchRequested | None = None
+    """The search that the model requested, if this decision is about one."""
     kept_share: float | None = None
     """Share of the sentences of the passages that a sentence filter kept; None without one."""
 
@@ -108,7 +111,8 @@ class Prediction:
     gate: GateJudged | None = None
     """The judgement of the policy's gate, if it has one."""
     rounds: tuple[Decision, ...] = ()
-    """The earlier rounds of the answer: the whole draft of each, and its retrieval."""
+    """Decisions before those about the accepted sentences: the earlier rounds of the answer, each
+    with its draft and its retrieval, or the searches that the model requested."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,11 @@ def events_of(prediction: Prediction, provenance: Provenance) -> Iterator[Answer
     if prediction.gate is not None:
         yield prediction.gate
     for number, round_ in enumerate(prediction.rounds, 1):
+        if round_.request is not None:
+            yield round_.request
         yield from _decided(0, round_, provenance)
-        yield AnswerDrafted(number, round_.text)
+        if round_.request is None:
+            yield AnswerDrafted(number, round_.text)
     start, sentences = 0, []
     for number, decision in enumerate(prediction.decisions):
         yield from _decided(number, decision, provenance)
@@ -72,7 +75,7 @@ def _decided(number: int, decision: Decision, made: Provenance) -> Iterator[Answ
         )
     if decision.words and decision.passage_ids:
         yield SentenceRegenerated(number, decision.draft, decision.text)
-    elif not decision.words:
+    elif not decision.words and decision.request is None:
         yield _drafted(number, decision.text)
 
 

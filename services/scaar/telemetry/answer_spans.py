@@ -18,6 +18,7 @@ from scaar.core.types import (
     PassagesFiltered,
     PassagesRetrieved,
     QueryBuilt,
+    SearchRequested,
     SentenceAccepted,
     SentenceJudged,
     SentenceRegenerated,
@@ -71,6 +72,8 @@ class AnswerSpans:
             case SentenceJudged(sentence=sentence, trigger=trigger, retrieving=retrieving):
                 uncertain = trigger is not None
                 self._step("judge", now, sentence, uncertain=uncertain, retrieving=retrieving)
+            case SearchRequested(decision=decision):
+                self._step("request", now, 0, decision=decision.value)
             case QueryBuilt(sentence=sentence):
                 self._step("query", now, sentence)
             case PassagesRetrieved(sentence=sentence, passages=passages):
@@ -95,7 +98,7 @@ class AnswerSpans:
             self._drafted = None
             self._step("draft", ended_ns, sentence, tokens=tokens)
 
-    def _step(self, name: str, ended_ns: int, sentence: int, **more: int | bool) -> None:
+    def _step(self, name: str, ended_ns: int, sentence: int, **more: int | bool | str) -> None:
         attributes: _Attributes = {
             REQUEST_ID: self._call.request_id,
             "scaar.sentence": sentence,

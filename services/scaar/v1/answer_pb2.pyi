@@ -55,6 +55,46 @@ ANSWER_END_MAX_TOKENS: AnswerEnd.ValueType  # 4
 """The answer reached Budget.max_tokens."""
 Global___AnswerEnd: _TypeAlias = AnswerEnd  # noqa: Y015
 
+class _SearchDecision:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SearchDecisionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SearchDecision.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    SEARCH_DECISION_UNSPECIFIED: _SearchDecision.ValueType  # 0
+    """Not set; never sent."""
+    SEARCH_DECISION_SEARCHED: _SearchDecision.ValueType  # 1
+    """It is made. The query and the passages follow."""
+    SEARCH_DECISION_SKIPPED: _SearchDecision.ValueType  # 2
+    """It is skipped: every token of the query has at least the probability
+    PolicyOverrides.skip_above.
+    """
+    SEARCH_DECISION_EMPTY: _SearchDecision.ValueType  # 3
+    """It is refused: the query is empty."""
+    SEARCH_DECISION_REPEATED: _SearchDecision.ValueType  # 4
+    """It is refused: the answer already has the passages of this query."""
+    SEARCH_DECISION_LIMIT: _SearchDecision.ValueType  # 5
+    """It is refused: PolicyOverrides.max_searches or Budget.max_retrievals is used up."""
+
+class SearchDecision(_SearchDecision, metaclass=_SearchDecisionEnumTypeWrapper):
+    """The decision on a search that the model requested."""
+
+SEARCH_DECISION_UNSPECIFIED: SearchDecision.ValueType  # 0
+"""Not set; never sent."""
+SEARCH_DECISION_SEARCHED: SearchDecision.ValueType  # 1
+"""It is made. The query and the passages follow."""
+SEARCH_DECISION_SKIPPED: SearchDecision.ValueType  # 2
+"""It is skipped: every token of the query has at least the probability
+PolicyOverrides.skip_above.
+"""
+SEARCH_DECISION_EMPTY: SearchDecision.ValueType  # 3
+"""It is refused: the query is empty."""
+SEARCH_DECISION_REPEATED: SearchDecision.ValueType  # 4
+"""It is refused: the answer already has the passages of this query."""
+SEARCH_DECISION_LIMIT: SearchDecision.ValueType  # 5
+"""It is refused: PolicyOverrides.max_searches or Budget.max_retrievals is used up."""
+Global___SearchDecision: _TypeAlias = SearchDecision  # noqa: Y015
+
 @_typing.final
 class Answer(_message.Message):
     """An answer: the short form, the whole text as sentences, the usage and the provenance."""
@@ -375,6 +415,7 @@ class AnswerEvent(_message.Message):
     FINISHED_FIELD_NUMBER: _builtins.int
     GATE_JUDGED_FIELD_NUMBER: _builtins.int
     ANSWER_DRAFTED_FIELD_NUMBER: _builtins.int
+    SEARCH_REQUESTED_FIELD_NUMBER: _builtins.int
     PASSAGES_FILTERED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def started(self) -> Global___AnswerStarted:
@@ -417,6 +458,10 @@ class AnswerEvent(_message.Message):
         """The answer of a round that is not the last one, as drafted."""
 
     @_builtins.property
+    def search_requested(self) -> Global___SearchRequested:
+        """A search that the model requested."""
+
+    @_builtins.property
     def passages_filtered(self) -> Global___PassagesFiltered:
         """The sentences of the passages that the model is given, if the policy filters them."""
 
@@ -433,13 +478,14 @@ class AnswerEvent(_message.Message):
         finished: Global___AnswerFinished | None = ...,
         gate_judged: Global___GateJudged | None = ...,
         answer_drafted: Global___AnswerDrafted | None = ...,
+        search_requested: Global___SearchRequested | None = ...,
         passages_filtered: Global___PassagesFiltered | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_drafted", b"answer_drafted", "event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_filtered", b"passages_filtered", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_drafted", b"answer_drafted", "event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_filtered", b"passages_filtered", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "search_requested", b"search_requested", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_drafted", b"answer_drafted", "event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_filtered", b"passages_filtered", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_drafted", b"answer_drafted", "event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_filtered", b"passages_filtered", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "search_requested", b"search_requested", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "token_drafted", "sentence_judged", "query_built", "passages_retrieved", "sentence_regenerated", "sentence_accepted", "finished", "gate_judged", "answer_drafted", "passages_filtered"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "token_drafted", "sentence_judged", "query_built", "passages_retrieved", "sentence_regenerated", "sentence_accepted", "finished", "gate_judged", "answer_drafted", "search_requested", "passages_filtered"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -927,6 +973,46 @@ class AnswerDrafted(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___AnswerDrafted: _TypeAlias = AnswerDrafted  # noqa: Y015
+
+@_typing.final
+class SearchRequested(_message.Message):
+    """A search that the model requested, and the decision on it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NUMBER_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    QUERY_FIELD_NUMBER: _builtins.int
+    DECISION_FIELD_NUMBER: _builtins.int
+    PROBABILITY_FIELD_NUMBER: _builtins.int
+    number: _builtins.int
+    """Number of the request, from 1."""
+    text: _builtins.str
+    """What the model wrote from the previous request up to this one. It is not part of the answer."""
+    query: _builtins.str
+    """The query, without its tags."""
+    decision: Global___SearchDecision.ValueType
+    """The decision on the request."""
+    probability: _builtins.float
+    """The smallest probability of a token of the query, [0, 1]. Unset if a probability is unknown."""
+    def __init__(
+        self,
+        *,
+        number: _builtins.int = ...,
+        text: _builtins.str = ...,
+        query: _builtins.str = ...,
+        decision: Global___SearchDecision.ValueType = ...,
+        probability: _builtins.float | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_probability", b"_probability", "probability", b"probability"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_probability", b"_probability", "decision", b"decision", "number", b"number", "probability", b"probability", "query", b"query", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__probability: _TypeAlias = _typing.Literal["probability"]  # noqa: Y015
+    _WhichOneofArgType__probability: _TypeAlias = _typing.Literal["_probability", b"_probability"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__probability) -> _WhichOneofReturnType__probability | None: ...
+
+Global___SearchRequested: _TypeAlias = SearchRequested  # noqa: Y015
 
 @_typing.final
 class AnswerFinished(_message.Message):

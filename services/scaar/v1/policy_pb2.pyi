@@ -166,6 +166,8 @@ class _MomentEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Moment.ValueTy
     """For every draft that the trigger finds uncertain."""
     MOMENT_AFTER_ANSWER: _Moment.ValueType  # 5
     """After every answer but that of the last round; the answer is then written again."""
+    MOMENT_ON_REQUEST: _Moment.ValueType  # 6
+    """When the model asks for a search, in the tags of a dialect."""
 
 class Moment(_Moment, metaclass=_MomentEnumTypeWrapper):
     """A moment of an answer at which a policy can retrieve."""
@@ -182,7 +184,39 @@ MOMENT_UNCERTAIN_DRAFT: Moment.ValueType  # 4
 """For every draft that the trigger finds uncertain."""
 MOMENT_AFTER_ANSWER: Moment.ValueType  # 5
 """After every answer but that of the last round; the answer is then written again."""
+MOMENT_ON_REQUEST: Moment.ValueType  # 6
+"""When the model asks for a search, in the tags of a dialect."""
 Global___Moment: _TypeAlias = Moment  # noqa: Y015
+
+class _SearchDialect:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SearchDialectEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SearchDialect.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    SEARCH_DIALECT_UNSPECIFIED: _SearchDialect.ValueType  # 0
+    """Not set; INVALID_ARGUMENT if set in a request."""
+    SEARCH_DIALECT_SEARCH_R1: _SearchDialect.ValueType  # 1
+    """<search>, <information>, <answer> (Search-R1)."""
+    SEARCH_DIALECT_R1_SEARCHER: _SearchDialect.ValueType  # 2
+    """<|begin_of_query|>, <|begin_of_documents|>, <answer> (R1-Searcher)."""
+    SEARCH_DIALECT_SEARCH_O1: _SearchDialect.ValueType  # 3
+    """<|begin_search_query|>, <|begin_search_result|>, \\boxed{} (Search-o1)."""
+
+class SearchDialect(_SearchDialect, metaclass=_SearchDialectEnumTypeWrapper):
+    """The tags in which a model requests searches, reads their results and gives its answer, and the
+    prompt that explains them.
+    """
+
+SEARCH_DIALECT_UNSPECIFIED: SearchDialect.ValueType  # 0
+"""Not set; INVALID_ARGUMENT if set in a request."""
+SEARCH_DIALECT_SEARCH_R1: SearchDialect.ValueType  # 1
+"""<search>, <information>, <answer> (Search-R1)."""
+SEARCH_DIALECT_R1_SEARCHER: SearchDialect.ValueType  # 2
+"""<|begin_of_query|>, <|begin_of_documents|>, <answer> (R1-Searcher)."""
+SEARCH_DIALECT_SEARCH_O1: SearchDialect.ValueType  # 3
+"""<|begin_search_query|>, <|begin_search_result|>, \\boxed{} (Search-o1)."""
+Global___SearchDialect: _TypeAlias = SearchDialect  # noqa: Y015
 
 class _SettingSource:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -748,6 +782,9 @@ class PolicyOverrides(_message.Message):
     ATTENTION_SPAN_FIELD_NUMBER: _builtins.int
     DRAFT_TOKENS_FIELD_NUMBER: _builtins.int
     ROUNDS_FIELD_NUMBER: _builtins.int
+    DIALECT_FIELD_NUMBER: _builtins.int
+    MAX_SEARCHES_FIELD_NUMBER: _builtins.int
+    SKIP_ABOVE_FIELD_NUMBER: _builtins.int
     SENTENCE_FILTER_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The query formulation, by name (QuerySettings.formulation)."""
@@ -854,6 +891,17 @@ class PolicyOverrides(_message.Message):
     """Number of rounds, 1 to 10, for iter_retgen only: in every round the answer is written again.
     Default: 3. INVALID_ARGUMENT outside this range.
     """
+    dialect: Global___SearchDialect.ValueType
+    """The tags and the prompt, for model_asks only. Default: SEARCH_DIALECT_SEARCH_R1."""
+    max_searches: _builtins.int
+    """Maximum number of searches that the model can request, made or not, 1 to 50, for model_asks
+    only. Default: 5. INVALID_ARGUMENT outside this range.
+    """
+    skip_above: _builtins.float
+    """A requested search is skipped if every token of its query has at least this probability, (0,
+    1], for model_asks only. Requires a generator with CAPABILITY_LOGPROBS (FAILED_PRECONDITION
+    otherwise). Default: none is skipped. INVALID_ARGUMENT outside this range.
+    """
     sentence_filter: Global___SentenceFilter.ValueType
     """The sentences of the retrieved passages that reach the prompt, for every policy except
     no_retrieval. Default: SENTENCE_FILTER_LEARNED for filco, SENTENCE_FILTER_NONE for the others.
@@ -884,16 +932,21 @@ class PolicyOverrides(_message.Message):
         attention_span: Global___AttentionSpan.ValueType | None = ...,
         draft_tokens: _builtins.int | None = ...,
         rounds: _builtins.int | None = ...,
+        dialect: Global___SearchDialect.ValueType | None = ...,
+        max_searches: _builtins.int | None = ...,
+        skip_above: _builtins.float | None = ...,
         sentence_filter: Global___SentenceFilter.ValueType | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_query", b"_query", "_rounds", b"_rounds", "_sentence_filter", b"_sentence_filter", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_query", b"_query", "_rounds", b"_rounds", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_query", b"_query", "_rounds", b"_rounds", "_sentence_filter", b"_sentence_filter", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_query", b"_query", "_rounds", b"_rounds", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__alpha: _TypeAlias = _typing.Literal["alpha"]  # noqa: Y015
     _WhichOneofArgType__alpha: _TypeAlias = _typing.Literal["_alpha", b"_alpha"]  # noqa: Y015
     _WhichOneofReturnType__attention_span: _TypeAlias = _typing.Literal["attention_span"]  # noqa: Y015
     _WhichOneofArgType__attention_span: _TypeAlias = _typing.Literal["_attention_span", b"_attention_span"]  # noqa: Y015
+    _WhichOneofReturnType__dialect: _TypeAlias = _typing.Literal["dialect"]  # noqa: Y015
+    _WhichOneofArgType__dialect: _TypeAlias = _typing.Literal["_dialect", b"_dialect"]  # noqa: Y015
     _WhichOneofReturnType__draft_tokens: _TypeAlias = _typing.Literal["draft_tokens"]  # noqa: Y015
     _WhichOneofArgType__draft_tokens: _TypeAlias = _typing.Literal["_draft_tokens", b"_draft_tokens"]  # noqa: Y015
     _WhichOneofReturnType__exclude_seen: _TypeAlias = _typing.Literal["exclude_seen"]  # noqa: Y015
@@ -912,12 +965,16 @@ class PolicyOverrides(_message.Message):
     _WhichOneofArgType__mask_below: _TypeAlias = _typing.Literal["_mask_below", b"_mask_below"]  # noqa: Y015
     _WhichOneofReturnType__max_passages: _TypeAlias = _typing.Literal["max_passages"]  # noqa: Y015
     _WhichOneofArgType__max_passages: _TypeAlias = _typing.Literal["_max_passages", b"_max_passages"]  # noqa: Y015
+    _WhichOneofReturnType__max_searches: _TypeAlias = _typing.Literal["max_searches"]  # noqa: Y015
+    _WhichOneofArgType__max_searches: _TypeAlias = _typing.Literal["_max_searches", b"_max_searches"]  # noqa: Y015
     _WhichOneofReturnType__query: _TypeAlias = _typing.Literal["query"]  # noqa: Y015
     _WhichOneofArgType__query: _TypeAlias = _typing.Literal["_query", b"_query"]  # noqa: Y015
     _WhichOneofReturnType__rounds: _TypeAlias = _typing.Literal["rounds"]  # noqa: Y015
     _WhichOneofArgType__rounds: _TypeAlias = _typing.Literal["_rounds", b"_rounds"]  # noqa: Y015
     _WhichOneofReturnType__sentence_filter: _TypeAlias = _typing.Literal["sentence_filter"]  # noqa: Y015
     _WhichOneofArgType__sentence_filter: _TypeAlias = _typing.Literal["_sentence_filter", b"_sentence_filter"]  # noqa: Y015
+    _WhichOneofReturnType__skip_above: _TypeAlias = _typing.Literal["skip_above"]  # noqa: Y015
+    _WhichOneofArgType__skip_above: _TypeAlias = _typing.Literal["_skip_above", b"_skip_above"]  # noqa: Y015
     _WhichOneofReturnType__spare_stop_words: _TypeAlias = _typing.Literal["spare_stop_words"]  # noqa: Y015
     _WhichOneofArgType__spare_stop_words: _TypeAlias = _typing.Literal["_spare_stop_words", b"_spare_stop_words"]  # noqa: Y015
     _WhichOneofReturnType__theta: _TypeAlias = _typing.Literal["theta"]  # noqa: Y015
@@ -941,6 +998,8 @@ class PolicyOverrides(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__attention_span) -> _WhichOneofReturnType__attention_span | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__dialect) -> _WhichOneofReturnType__dialect | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__draft_tokens) -> _WhichOneofReturnType__draft_tokens | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__exclude_seen) -> _WhichOneofReturnType__exclude_seen | None: ...
@@ -959,11 +1018,15 @@ class PolicyOverrides(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_passages) -> _WhichOneofReturnType__max_passages | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_searches) -> _WhichOneofReturnType__max_searches | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__query) -> _WhichOneofReturnType__query | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__rounds) -> _WhichOneofReturnType__rounds | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__sentence_filter) -> _WhichOneofReturnType__sentence_filter | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__skip_above) -> _WhichOneofReturnType__skip_above | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__spare_stop_words) -> _WhichOneofReturnType__spare_stop_words | None: ...
     @_typing.overload
@@ -1011,6 +1074,9 @@ class EffectivePolicy(_message.Message):
     ATTENTION_SPAN_FIELD_NUMBER: _builtins.int
     DRAFT_TOKENS_FIELD_NUMBER: _builtins.int
     ROUNDS_FIELD_NUMBER: _builtins.int
+    DIALECT_FIELD_NUMBER: _builtins.int
+    MAX_SEARCHES_FIELD_NUMBER: _builtins.int
+    SKIP_ABOVE_FIELD_NUMBER: _builtins.int
     SENTENCE_FILTER_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The name of the policy, such as "scaar", or of the artefact of a tuned policy."""
@@ -1052,6 +1118,12 @@ class EffectivePolicy(_message.Message):
     """Maximum number of tokens of a draft, for ATTENTION_SPAN_DRAFT."""
     rounds: _builtins.int
     """Number of rounds, in each of which the answer is written. Unset means 1."""
+    dialect: Global___SearchDialect.ValueType
+    """The tags and the prompt of a policy that retrieves when the model asks."""
+    max_searches: _builtins.int
+    """Maximum number of searches that the model can request."""
+    skip_above: _builtins.float
+    """The probability of a query's tokens from which its search is skipped. Unset if none is."""
     sentence_filter: Global___SentenceFilter.ValueType
     """The sentences of the retrieved passages that reach the prompt."""
     @_builtins.property
@@ -1089,11 +1161,14 @@ class EffectivePolicy(_message.Message):
         attention_span: Global___AttentionSpan.ValueType = ...,
         draft_tokens: _builtins.int = ...,
         rounds: _builtins.int | None = ...,
+        dialect: Global___SearchDialect.ValueType = ...,
+        max_searches: _builtins.int | None = ...,
+        skip_above: _builtins.float | None = ...,
         sentence_filter: Global___SentenceFilter.ValueType = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_rounds", b"_rounds", "_trigger", b"_trigger", "gate", b"gate", "gate_threshold", b"gate_threshold", "mask_below", b"mask_below", "query", b"query", "rounds", b"rounds", "trigger", b"trigger"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "gate", b"gate", "gate_threshold", b"gate_threshold", "mask_below", b"mask_below", "max_searches", b"max_searches", "query", b"query", "rounds", b"rounds", "skip_above", b"skip_above", "trigger", b"trigger"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_rounds", b"_rounds", "_trigger", b"_trigger", "attention_span", b"attention_span", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "mask_below", b"mask_below", "max_passages", b"max_passages", "moments", b"moments", "name", b"name", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "moments", b"moments", "name", b"name", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__gate: _TypeAlias = _typing.Literal["gate"]  # noqa: Y015
     _WhichOneofArgType__gate: _TypeAlias = _typing.Literal["_gate", b"_gate"]  # noqa: Y015
@@ -1101,8 +1176,12 @@ class EffectivePolicy(_message.Message):
     _WhichOneofArgType__gate_threshold: _TypeAlias = _typing.Literal["_gate_threshold", b"_gate_threshold"]  # noqa: Y015
     _WhichOneofReturnType__mask_below: _TypeAlias = _typing.Literal["mask_below"]  # noqa: Y015
     _WhichOneofArgType__mask_below: _TypeAlias = _typing.Literal["_mask_below", b"_mask_below"]  # noqa: Y015
+    _WhichOneofReturnType__max_searches: _TypeAlias = _typing.Literal["max_searches"]  # noqa: Y015
+    _WhichOneofArgType__max_searches: _TypeAlias = _typing.Literal["_max_searches", b"_max_searches"]  # noqa: Y015
     _WhichOneofReturnType__rounds: _TypeAlias = _typing.Literal["rounds"]  # noqa: Y015
     _WhichOneofArgType__rounds: _TypeAlias = _typing.Literal["_rounds", b"_rounds"]  # noqa: Y015
+    _WhichOneofReturnType__skip_above: _TypeAlias = _typing.Literal["skip_above"]  # noqa: Y015
+    _WhichOneofArgType__skip_above: _TypeAlias = _typing.Literal["_skip_above", b"_skip_above"]  # noqa: Y015
     _WhichOneofReturnType__trigger: _TypeAlias = _typing.Literal["trigger"]  # noqa: Y015
     _WhichOneofArgType__trigger: _TypeAlias = _typing.Literal["_trigger", b"_trigger"]  # noqa: Y015
     @_typing.overload
@@ -1112,7 +1191,11 @@ class EffectivePolicy(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__mask_below) -> _WhichOneofReturnType__mask_below | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_searches) -> _WhichOneofReturnType__max_searches | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__rounds) -> _WhichOneofReturnType__rounds | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__skip_above) -> _WhichOneofReturnType__skip_above | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__trigger) -> _WhichOneofReturnType__trigger | None: ...
 

@@ -63,7 +63,10 @@ END: Piece = (" So the answer is London.", -1 / 3)
 
 
 def script(request: GenerateRequest) -> list[Piece]:
-    """Unsure of Paris on its own; with the passage, sure of London."""
+    """Unsure of Paris on its own; with the passage, sure of London. Asks if it has tags to ask."""
+    if "<search>" in request.prompt:
+        answered = "in London" in request.prefix
+        return [("<answer> London </answer>" if answered else "<search> Ada born </search>", -0.1)]
     if request.prefix:
         return [END]
     place: Piece = (" London 🙂.", -0.01) if "in London" in request.prompt else (" Paris.", -1.7)

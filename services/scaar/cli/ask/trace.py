@@ -28,6 +28,7 @@ from scaar.core.types import (
     Provenance,
     QueryBuilt,
     RetrievedPassage,
+    SearchRequested,
     SentenceAccepted,
     SentenceFilter,
     SentenceJudged,
@@ -41,6 +42,10 @@ LABEL_WIDTH = 11
 MARK = "▲"
 PASSAGE_CHARACTERS = 240
 """Characters of a passage that are shown."""
+
+
+THOUGHT_CHARACTERS = 400
+"""Characters that are shown of what the model writes before a request."""
 
 
 class TracePrinter:
@@ -87,6 +92,8 @@ class TracePrinter:
                 self._labelled(
                     f"round {event.round}", "[dim]drafted: retrieve for it, write it again[/]"
                 )
+            case SearchRequested():
+                self._requested(event)
             case AnswerFinished():
                 self._finished(event.answer)
 
@@ -145,6 +152,16 @@ class TracePrinter:
         self._labelled(
             f"{MARK} trigger",
             f"[bold red]{escape(word.text)}[/] {_reason(word)}: {then}",
+        )
+
+    def _requested(self, event: SearchRequested) -> None:
+        thought = textwrap.shorten(event.text, THOUGHT_CHARACTERS, placeholder=" …")
+        self._labelled("thinks", f"[italic]{escape(thought)}[/]")
+        known = event.probability is not None
+        probability = f", probability {event.probability:.2f}" if known else ""
+        self._labelled(
+            f"request {event.number}",
+            f"[bold]{escape(event.query) or '(empty)'}[/] [dim]{event.decision}{probability}[/]",
         )
 
     def _passages(self, passages: tuple[RetrievedPassage, ...]) -> None:
@@ -236,7 +253,7 @@ def _ungated_text(policy: EffectivePolicy) -> str:
         parts.append(setting("window_tokens", str(policy.window_tokens)))
     if Moment.UNCERTAIN_DRAFT in policy.moments:
         parts += [setting("trigger", str(policy.trigger)), setting("theta", f"{policy.theta:g}")]
-    if any(moment is not Moment.BEFORE_ANSWER for moment in policy.moments):
+    if not {Moment.BEFORE_ANSWER, Moment.ON_REQUEST}.issuperset(policy.moments):
         parts.append(setting("query", policy.query.formulation))
         if policy.query.formulation == "pfq":
             parts.append(setting("alpha", f"{policy.query.alpha:g}"))
@@ -246,6 +263,11 @@ def _ungated_text(policy: EffectivePolicy) -> str:
         parts.append(setting("top_k", str(policy.top_k)))
     if policy.max_passages:
         parts.append(setting("max_passages", str(policy.max_passages)))
+    if Moment.ON_REQUEST in policy.moments:
+        parts.append(setting("dialect", policy.dialect))
+        parts.append(setting("max_searches", str(policy.max_searches)))
+    if policy.skip_above is not None:
+        parts.append(setting("skip_above", f"{policy.skip_above:g}"))
     if policy.rounds > 1:
         parts.append(setting("rounds", str(policy.rounds)))
     if policy.exclude_seen is not ExcludeSeen.NONE:

@@ -24,9 +24,8 @@ from scaar.core.policies import PRESETS
 from scaar.core.policies.artefacts import TunedPolicies
 from scaar.core.policies.settings import SETTINGS
 from scaar.core.types import BudgetLimits, PolicyArtefact, PolicyRequest
-from scaar.evaluator.oracles import ORACLES
 from scaar.evaluator.planning.axes import check_index_names
-from scaar.evaluator.planning.settings import Value, setting_of
+from scaar.evaluator.planning.settings import Value, default_policies, setting_of
 from scaar.evaluator.records import Setting
 
 TIMEOUT_S = BudgetLimits().timeout_s
@@ -43,7 +42,7 @@ Policies = Annotated[
     str,
     typer.Option(
         metavar="NAME,...",
-        help=f"Policies: {', '.join(PRESETS.built_in)}. Default: all.",
+        help=f"Policies: {', '.join(PRESETS.built_in)}. Default: all except model_asks.",
         show_default=False,
         autocompletion=complete_policies,
     ),
@@ -306,10 +305,10 @@ Set = Annotated[
 
 
 def policy_names(policies: str) -> tuple[str, ...]:
-    """Return the policies in the text; if it is empty, all that can be served."""
+    """Return the policies in the text; if it is empty, those of every evaluation."""
     if policies:
         return names_of(policies)
-    return tuple(name for name in PRESETS if name not in ORACLES)
+    return default_policies()
 
 
 def named_settings(names: Sequence[str], *, allow_mismatch: bool) -> tuple[Setting, ...]:

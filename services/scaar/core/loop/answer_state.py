@@ -118,6 +118,7 @@ class AnswerState:
         self._excluded: dict[str, None] = {}
         self._degraded: Degradation | None = None
         self._end: AnswerEnd | None = None
+        self._short_answer: str | None = None
         self._first_draft: Sentence | None = None
         self._without_retrieval = False
 
@@ -210,17 +211,23 @@ class AnswerState:
         return self.budget.remaining_retrievals > 0 and self.budget.remaining_tokens > 0
 
     async def retrieve_passages(
-        self, judged: Judged | None = None, *, sentence: int | None = None
+        self,
+        judged: Judged | None = None,
+        *,
+        sentence: int | None = None,
+        query: Query | None = None,
     ) -> AsyncGenerator[QueryBuilt | PassagesRetrieved | PassagesFiltered, None]:
         """Yield the query, the passages, and which of their sentences a sentence filter keeps.
 
         Stop early, degraded, if a failure is accepted. Afterwards, :attr:`found` has the passages.
         ``sentence`` is the one for which passages are retrieved; the default is the current one.
+        The ``query`` is that of the policy, if none is given.
         """
         self._found = ()
         sentence = self.index if sentence is None else sentence
-        stage = f"building the query for sentence {sentence}"
-        query = await self.or_degraded(partial(self._build_query, judged, stage), stage)
+        if query is None:
+            stage = f"building the query for sentence {sentence}"
+            query = await self.or_degraded(partial(self._build_query, judged, stage), stage)
         if query is None:
             return
         yield QueryBuilt(sentence, query)
@@ -331,6 +338,13 @@ class AnswerState:
             self._degraded = None
         return SentenceAccepted(number, accepted, start, len(self.so_far.text))
 
+    def accept_whole(
+        self, answer: Sentence, passages: tuple[RetrievedPassage, ...], *, end: AnswerEnd
+    ) -> SentenceAccepted:
+        """Accept a whole answer without an answer phrase; the text is also the short answer."""
+        self._short_answer, self._end = answer.text, end
+        return self.accept(answer, passages, concluding=True)
+
     def accept_drafted(self, drafted: SentenceAccepted) -> SentenceAccepted:
         """Accept a sentence of a drafted answer, degraded if retrieving for the answer failed."""
         degraded = self._degraded or drafted.accepted.degraded
@@ -367,9 +381,11 @@ class AnswerState:
 
     def answer(self) -> Answer:
         assert self.end is not None
-        text = self.so_far.text
+        short = self._short_answer
+        if short is None:
+            short = self.profile.extract_answer(self.so_far.text) or ""
         return Answer(
-            answer=self.profile.extract_answer(text) or "",
+            answer=short,
             sentences=tuple(self.accepted),
             end=self.end,
             usage=self.budget.usage(),

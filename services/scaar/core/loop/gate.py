@@ -11,6 +11,9 @@ from scaar.core.loop.writer import Sentence
 from scaar.core.policies.no_retrieval import NO_RETRIEVAL
 from scaar.core.types import AnswerEvent, GateJudged, ModelDescription, Moment, Token
 
+_DISCARDING = frozenset({Moment.BEFORE_ANSWER, Moment.ON_REQUEST})
+"""Moments of policies that begin with another prompt."""
+
 
 async def pass_gate(
     state: AnswerState, gate: QuestionGate, described: ModelDescription
@@ -50,7 +53,7 @@ async def pass_gate(
     )
     if draft is None:
         return
-    if state.retrieves_first or Moment.BEFORE_ANSWER in state.moments:
+    if state.retrieves_first or not _DISCARDING.isdisjoint(state.moments):
         await state.writer.stop()
         return
     state.keep_draft(draft)

@@ -3,8 +3,10 @@
 A policy that judges drafts a sentence, and retrieves if a word of the draft is uncertain (SCAAR
 section 3.4, :mod:`scaar.core.loop.draft_then_judge`). A policy that always retrieves does so before
 it writes (:mod:`scaar.core.loop.retrieve_then_write`). A policy that retrieves after the answer
-writes the whole answer again (:mod:`scaar.core.loop.rounds`). Under every policy, the concluding
-sentence, which has the answer phrase, is never judged and never triggers a retrieval.
+writes the whole answer again (:mod:`scaar.core.loop.rounds`), and one that retrieves when the model
+asks reads the requests from its text (:mod:`scaar.core.loop.search_on_request`). Under every other
+policy, the concluding sentence, which has the answer phrase, is never judged and never triggers a
+retrieval.
 """
 
 import asyncio
@@ -26,6 +28,7 @@ from scaar.core.loop.draft_then_judge import draft_then_judge
 from scaar.core.loop.gate import pass_gate
 from scaar.core.loop.retrieve_then_write import retrieve_then_write
 from scaar.core.loop.rounds import write_rounds
+from scaar.core.loop.search_on_request import search_on_request
 from scaar.core.loop.shadow import ShadowSampling
 from scaar.core.policies.artefacts import TunedPolicies, check_conditions
 from scaar.core.policies.effective_settings import effective_policy
@@ -288,6 +291,11 @@ async def _sentences(
 
 async def _written(state: AnswerState) -> AsyncGenerator[AnswerEvent, None]:
     """Yield the events of the sentences of one answer."""
+    if Moment.ON_REQUEST in state.moments:
+        async with aclosing(search_on_request(state)) as events:
+            async for event in events:
+                yield event
+        return
     while state.end is None:
         write_next = retrieve_then_write if state.retrieves_first else draft_then_judge
         async with aclosing(write_next(state)) as events:

@@ -11,6 +11,7 @@ from scaar.core.policies.flare import FLARE
 from scaar.core.policies.ircot import IRCOT
 from scaar.core.policies.iter_retgen import ITER_RETGEN
 from scaar.core.policies.mean_entropy import MEAN_ENTROPY
+from scaar.core.policies.model_asks import MODEL_ASKS
 from scaar.core.policies.no_retrieval import NO_RETRIEVAL
 from scaar.core.policies.perplexity import PERPLEXITY
 from scaar.core.policies.preset import Preset
@@ -44,6 +45,7 @@ PRESETS = Registry(
             FIXED_SENTENCE,
             IRCOT,
             ITER_RETGEN,
+            MODEL_ASKS,
             FLARE,
             DRAGIN,
             DRAGIN_REFERENCE,

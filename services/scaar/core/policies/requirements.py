@@ -45,7 +45,8 @@ def needs_sentence_filter(request: PolicyRequest) -> bool:
 
 def capabilities(policy: EffectivePolicy) -> frozenset[Capability]:
     """Return the capabilities that the policy needs of a generator, without those of its gate."""
-    return _capabilities(policy.trigger, policy.query.formulation, policy.learned)
+    needs = _capabilities(policy.trigger, policy.query.formulation, policy.learned)
+    return needs if policy.skip_above is None else needs | {Capability.LOGPROBS}
 
 
 def served_by(model: ModelDescription) -> tuple[str, ...]:

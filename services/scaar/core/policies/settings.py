@@ -24,6 +24,7 @@ from scaar.core.types import (
     ExcludeSeen,
     Granularity,
     Moment,
+    SearchDialect,
     SentenceFilter,
     SettingSource,
     Truncation,
@@ -154,11 +155,15 @@ def _judges(preset: Preset) -> bool:
 
 
 def _repeats(preset: Preset) -> bool:
-    return any(moment is not Moment.BEFORE_ANSWER for moment in preset.moments)
+    return not {Moment.BEFORE_ANSWER, Moment.ON_REQUEST}.issuperset(preset.moments)
 
 
 def _retrieves(preset: Preset) -> bool:
     return bool(preset.moments)
+
+
+def _on_request(preset: Preset) -> bool:
+    return Moment.ON_REQUEST in preset.moments
 
 
 def _includes_question(preset: Preset, given: Combination) -> bool:
@@ -453,6 +458,35 @@ SETTING_ROWS = (
         origins=(Origin(_OWN, "as in FlashRAG's pipeline"),),
         limit=Limit(10, whole=True),
         unit="rounds",
+        tuned=True,
+    ),
+    PolicySetting(
+        "dialect",
+        "Tags in which the model requests searches, and the prompt that explains them.",
+        kind=SearchDialect,
+        accepted_by=_on_request,
+        default=lambda preset, given: SearchDialect.SEARCH_R1,
+        origins=(Origin(_OWN, "the tags of the model that answers"),),
+    ),
+    PolicySetting(
+        "max_searches",
+        "Maximum number of searches that the model can request, made or not.",
+        kind=int,
+        accepted_by=_on_request,
+        default=lambda preset, given: 5,
+        origins=(Origin(_OWN, "as in FlashRAG's pipelines"),),
+        limit=Limit(50, whole=True),
+        unit="searches",
+        tuned=True,
+    ),
+    PolicySetting(
+        "skip_above",
+        "Smallest probability of a query's tokens from which the requested search is skipped.",
+        kind=float,
+        accepted_by=_on_request,
+        default=lambda preset, given: None,
+        default_text="no search is skipped",
+        limit=Limit(1),
         tuned=True,
     ),
     PolicySetting(

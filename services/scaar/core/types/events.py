@@ -1,5 +1,6 @@
 """The events of an answer, in their order."""
 
+import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -160,6 +161,41 @@ class AnswerDrafted:
     text: str
 
 
+class SearchDecision(enum.StrEnum):
+    """The decision on a search that the model requested."""
+
+    SEARCHED = "searched"
+    """It is made. The query and the passages follow."""
+
+    SKIPPED = "skipped"
+    """It is skipped, because the model is certain of every token of the query."""
+
+    EMPTY = "empty"
+    """It is refused: the query is empty."""
+
+    REPEATED = "repeated"
+    """It is refused: the answer already has the passages of this query."""
+
+    LIMIT = "limit"
+    """It is refused: the limit of searches or of retrievals is used up."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequested:
+    """A search that the model requested; ``number`` counts from 1.
+
+    ``text`` is what the model wrote from the previous request up to this one, and no part of the
+    answer. ``probability`` is the smallest probability of a token of the query; None if one is
+    unknown.
+    """
+
+    number: int
+    text: str
+    query: str
+    decision: SearchDecision
+    probability: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerFinished:
     """The last event, with the whole answer."""
@@ -178,5 +214,6 @@ AnswerEvent = (
     | SentenceRegenerated
     | SentenceAccepted
     | AnswerDrafted
+    | SearchRequested
     | AnswerFinished
 )

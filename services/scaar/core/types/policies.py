@@ -66,6 +66,17 @@ class Moment(enum.StrEnum):
     AFTER_ANSWER = "after_answer"
     """After every answer but that of the last round; the answer is then written again."""
 
+    ON_REQUEST = "on_request"
+    """When the model asks for a search, in the tags of a dialect."""
+
+
+class SearchDialect(enum.StrEnum):
+    """Tags in which a model requests searches (:mod:`scaar.core.prompts.dialects`)."""
+
+    SEARCH_R1 = "search_r1"
+    R1_SEARCHER = "r1_searcher"
+    SEARCH_O1 = "search_o1"
+
 
 class SettingSource(enum.StrEnum):
     """Source of the value of a setting."""
@@ -109,6 +120,9 @@ class PolicyOverrides:
     attention_span: AttentionSpan | None = None
     draft_tokens: int | None = None
     rounds: int | None = None
+    dialect: SearchDialect | None = None
+    max_searches: int | None = None
+    skip_above: float | None = None
     sentence_filter: SentenceFilter | None = None
 
     def given(self) -> dict[str, float | int | bool | str]:
@@ -154,8 +168,10 @@ class EffectivePolicy:
     Retrievals exclude earlier passages of the answer as ``exclude_seen`` states. Queries treat the
     words with a probability below ``mask_below`` as uncertain; if it is None, those that the
     trigger finds uncertain. Attention is taken over ``attention_span``; a draft has up to
-    ``draft_tokens`` tokens. The answer is written ``rounds`` times. ``sentence_filter`` decides
-    which sentences of the retrieved passages reach the prompt.
+    ``draft_tokens`` tokens. The answer is written ``rounds`` times. A model that asks
+    uses the tags of the ``dialect`` for at most ``max_searches``; searches are skipped for queries
+    whose tokens all have at least the probability ``skip_above``, if it is not None.
+    ``sentence_filter`` decides which sentences of the retrieved passages reach the prompt.
     """
 
     name: str
@@ -178,6 +194,9 @@ class EffectivePolicy:
     attention_span: AttentionSpan = AttentionSpan.SENTENCE
     draft_tokens: int = 128
     rounds: int = 1
+    dialect: SearchDialect = SearchDialect.SEARCH_R1
+    max_searches: int = 5
+    skip_above: float | None = None
     sentence_filter: SentenceFilter = SentenceFilter.NONE
     learned: LearnedTrigger | None = None
     """The parameters of the trigger ``learned``; None for other triggers."""

@@ -17,6 +17,7 @@ from scaar.core.types import (
     PassagesRetrieved,
     Provenance,
     QueryBuilt,
+    SearchRequested,
     SentenceAccepted,
     SentenceJudged,
     Usage,
@@ -105,9 +106,13 @@ class _Decisions:
             case PassagesRetrieved():
                 ids = tuple(passage.id for passage in event.passages)
                 self._add(event.sentence, passage_ids=ids, excluded_ids=event.excluded_ids)
+            case SearchRequested():
+                self._end_request()
+                self._add(0, request=event)
             case PassagesFiltered():
                 self._add(event.sentence, kept_share=event.kept_share)
             case SentenceAccepted():
+                self._end_request()
                 accepted = event.accepted
                 self._add(event.sentence, text=accepted.text, degraded=accepted.degraded)
             case AnswerDrafted():
@@ -115,6 +120,11 @@ class _Decisions:
                 first = self._by_sentence.get(0, Decision(text=""))
                 self.rounds.append(replace(first, text=event.text))
                 self._by_sentence.clear()
+
+    def _end_request(self) -> None:
+        first = self._by_sentence.get(0)
+        if first is not None and first.request is not None:
+            self.rounds.append(self._by_sentence.pop(0))
 
     def made(self) -> tuple[Decision, ...]:
         found = (self._by_sentence[number] for number in sorted(self._by_sentence))

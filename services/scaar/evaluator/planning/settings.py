@@ -7,12 +7,23 @@ from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.policies import PRESETS
 from scaar.core.policies.checks import check_policy, without_idle
-from scaar.core.types import PolicyOverrides, PolicyRequest
+from scaar.core.types import Moment, PolicyOverrides, PolicyRequest
+from scaar.evaluator.oracles import ORACLES
 from scaar.evaluator.records import Setting
 
 Value = float | int | bool | str
 Values = Mapping[str, Sequence[Value]]
 """Values by the name of the setting, a field of :class:`PolicyOverrides`."""
+
+
+def default_policies() -> tuple[str, ...]:
+    """Return the policies of an evaluation that names none.
+
+    These are all but oracles, and but those that need a model that asks: other models only answer
+    badly under them.
+    """
+    asking = {name for name, each in PRESETS.items() if Moment.ON_REQUEST in each.moments}
+    return tuple(name for name in PRESETS if name not in ORACLES | asking)
 
 
 def plan_settings(policies: Sequence[str], values: Values) -> tuple[Setting, ...]:

@@ -23,6 +23,8 @@ from scaar.core.types import (
     PassagesRetrieved,
     QueryBuilt,
     QuerySettings,
+    SearchDecision,
+    SearchRequested,
     SentenceJudged,
     SentenceRegenerated,
     Usage,
@@ -176,6 +178,20 @@ def test_the_draft_of_a_round_is_marked_as_not_accepted() -> None:
     assert text == "  round 2  drafted: retrieve for it, write it again\n"
 
 
+@pytest.mark.parametrize(
+    ("probability", "said"),
+    [(None, "Ada [born] searched\n"), (0.5, "searched, probability 0.50\n")],
+)
+def test_a_request_of_the_model_is_shown_with_its_thought_and_the_decision(
+    probability: float | None, said: str
+) -> None:
+    decision = SearchDecision.SEARCHED
+    text = shown([SearchRequested(1, "<think> [hm]", "Ada [born]", decision, probability)])
+    assert "thinks  <think> [hm]\n" in text
+    assert "request 1  Ada [born] " in text
+    assert said in text
+
+
 def test_a_policy_is_shown_with_the_settings_that_it_uses(answered: list[AnswerEvent]) -> None:
     started = answered[0]
     assert isinstance(started, AnswerStarted)
@@ -188,9 +204,13 @@ def test_a_policy_is_shown_with_the_settings_that_it_uses(answered: list[AnswerE
         query=QuerySettings("full_context", include_question=True),
         rounds=3,
     )
+    asks = replace(
+        made.policy, name="model_asks", moments=(Moment.ON_REQUEST,), max_searches=2, skip_above=0.9
+    )
     once = replace(made.policy, name="single_round", moments=(Moment.BEFORE_ANSWER,))
     for policy, said in (
         (never, "policy  no_retrieval\n"),
+        (asks, "policy  model_asks: top_k 3, dialect search_r1, max_searches 2, skip_above"),
         (once, "policy  single_round: top_k 3\n"),
         (rounds, "policy  iter_retgen: query full_context, top_k 3, rounds 3\n"),
     ):

@@ -61,7 +61,14 @@ def model(
     )
 
 
+def _asking(requested: GenerateRequest) -> list[Piece]:
+    answered = "</information>" in requested.prefix
+    return [("<answer>London</answer>" if answered else "<search>born</search>", -0.01)]
+
+
 UNSURE_OF_PARIS = model(doubts=["Paris."])
+ASKING: Script = _asking
+"""Requests a search, and answers from its results."""
 
 
 @dataclass

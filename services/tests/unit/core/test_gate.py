@@ -93,7 +93,7 @@ def without_ids(events: Sequence[AnswerEvent]) -> list[AnswerEvent]:
 
 
 @pytest.mark.parametrize("draft_ahead", [True, False])
-@pytest.mark.parametrize("policy", [*JUDGING, *FIRST_LOOKING_UP, "fixed_length"])
+@pytest.mark.parametrize("policy", [*JUDGING, *FIRST_LOOKING_UP, "fixed_length", "model_asks"])
 async def test_a_common_question_has_the_answer_and_usage_of_the_model_alone(
     policy: str, draft_ahead: bool
 ) -> None:

@@ -64,6 +64,7 @@ from scaar.testing.fakes import (
 
 from .scripted import (
     AGAIN,
+    ASKING,
     BORN_IN_LONDON,
     BORN_IN_PARIS,
     PASSAGES,
@@ -401,7 +402,7 @@ async def test_an_unserved_policy_names_the_policies_that_the_model_can_serve() 
         await ports.events(asking("dragin"))
     assert str(caught.value).endswith(
         "does not provide; policies that this model can serve: no_retrieval, single_round, filco, "
-        "fixed_length, fixed_sentence, ircot, iter_retgen, "
+        "fixed_length, fixed_sentence, ircot, iter_retgen, model_asks, "
         "flare, perplexity, scaar"
     )
 
@@ -457,7 +458,7 @@ async def test_every_retrieval_for_an_answer_is_by_its_filters(policy: str) -> N
     # Nothing attends to the last word, so RIND needs another one; the code of ETC's authors needs
     # entropies that fall and rise.
     doubts = {"dragin": ["born"], "etc_reference": ["Ada", "Paris."]}.get(policy, ["Paris."])
-    script = model(again=again, doubts=doubts)
+    script = ASKING if policy == "model_asks" else model(again=again, doubts=doubts)
     ports = Parts(ScriptedGenerator(script, model=WHITE_BOX_MODEL), retriever=retriever)
     events = await ports.events(replace(asking(policy), filters=filters))
     assert {each.filters for each in retriever.requests} == (

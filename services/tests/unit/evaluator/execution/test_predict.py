@@ -31,7 +31,11 @@ TEMPLATE = AnswerRequest("")
 
 
 def script(request: GenerateRequest) -> list[Piece]:
-    """Unsure of Paris on its own; with the passage, sure of London."""
+    """Unsure of Paris on its own; with the passage, sure of London. Asks if it has tags to ask."""
+    if "<search>" in request.prompt:
+        if request.prefix.count("</information>") == 2:
+            return [("<answer>London</answer>", -0.1)]
+        return [("<think> hm </think><search> Ada born </search>", -0.1)]
     if request.prefix:
         return [(" So the answer is London.", -0.1)]
     place: Piece = (" London.", -0.01) if "in London" in request.prompt else (" Paris.", -1.7)
@@ -97,6 +101,22 @@ async def test_every_round_of_an_answer_is_stored_and_shown_again() -> None:
     replayed = [type(event).__name__ for event in events_of(prediction, found.provenance)]
     apart = "TokenDrafted"
     assert [each for each in replayed if each != apart] == [each for each in kinds if each != apart]
+
+
+async def test_every_request_of_the_model_is_stored_and_shown_again() -> None:
+    found = await predict(loop(), work("model_asks"), TEMPLATE)
+    prediction = found.prediction
+    assert (prediction.answer, prediction.text) == ("London", "London")
+    requests = [each.request for each in prediction.rounds]
+    assert [each and each.decision for each in requests] == ["searched", "repeated"]
+    assert [each.passage_ids for each in prediction.rounds] == [("p1",), ()]
+    assert [each.text for each in prediction.decisions] == ["London"]
+    assert found.provenance is not None
+    replayed = [type(event).__name__ for event in events_of(prediction, found.provenance)]
+    assert replayed == [
+        *("AnswerStarted", "SearchRequested", "QueryBuilt", "PassagesRetrieved"),
+        *("SearchRequested", "TokenDrafted", "SentenceAccepted", "AnswerFinished"),
+    ]
 
 
 async def test_the_judgement_of_a_gate_is_stored_with_the_prediction() -> None:

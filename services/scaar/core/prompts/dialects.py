@@ -1,0 +1,141 @@
+"""Dialects: the tags in which a model asks for searches, and the prompts that explain them.
+
+The tags are those of the authors' code: Search-R1 (PeterGriffinJin/Search-R1, infer.py),
+R1-Searcher (RUCAIBox/R1-Searcher, evaluation) and Search-o1 (sunnynexus/Search-o1, scripts). The
+prompts are the project's own words.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from scaar.core.prompts.untrusted import one_line, safe_passage, safe_question
+from scaar.core.types import RetrievedPassage, SearchDecision, SearchDialect
+
+_NOTES = {
+    SearchDecision.SEARCHED: "No passages found.",
+    SearchDecision.SKIPPED: "Not searched, because you are certain. Continue with what you know.",
+    SearchDecision.EMPTY: "Not searched, because the query is empty.",
+    SearchDecision.REPEATED: "Not searched again: the results of this query are above.",
+    SearchDecision.LIMIT: "No more searches are possible. Give your answer.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The prompt, and the opening and closing tags of queries, results and the answer.
+
+    ``results`` include the white space around them. ``passage`` is the layout of a passage.
+    ``forcing`` makes the model answer. With ``stops_at_answer`` the text ends with the answer;
+    otherwise the model ends it.
+    """
+
+    prompt: str
+    query: tuple[str, str]
+    results: tuple[str, str]
+    answer: tuple[str, str]
+    passage: str
+    forcing: str
+    stops_at_answer: bool = True
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """The strings that end a step: the closing tags of a query, and of an answer."""
+        return (self.query[1], self.answer[1]) if self.stops_at_answer else (self.query[1],)
+
+    def render(self, question: str, max_searches: int) -> str:
+        """Return the prompt. Tags in the question are replaced."""
+        safe = self._without_tags(safe_question(question))
+        return self.prompt.format(question=safe, max_searches=max_searches)
+
+    def results_of(
+        self, decision: SearchDecision, passages: Sequence[RetrievedPassage] = ()
+    ) -> str:
+        """Return what the model reads after its request: the passages, or why there are none."""
+        texts = [
+            self.passage.format(
+                rank=rank,
+                title=self._without_tags(safe_passage(one_line(each.title))),
+                text=self._without_tags(safe_passage(each.text)),
+            )
+            for rank, each in enumerate(passages, 1)
+        ]
+        content = "\n".join(texts) or _NOTES[decision]
+        return f"{self.results[0]}{content}{self.results[1]}"
+
+    def query_start(self, step: str) -> int:
+        """Return where the last query of a step begins; -1 without one, or if an answer follows."""
+        begin = step.rfind(self.query[0])
+        answered = self.stops_at_answer and step.rfind(self.answer[0]) > begin
+        return -1 if begin < 0 or answered else begin + len(self.query[0])
+
+    def answer_in(self, step: str) -> str:
+        """Return the text of the last answer of a step, without tags; empty if it has none."""
+        _, opening, rest = step.rpartition(self.answer[0])
+        return self.without_rest(rest) if opening else ""
+
+    def without_rest(self, answer: str) -> str:
+        """Return the text of an answer up to the first tag."""
+        ends = [at for tag in self._tags if (at := answer.find(tag)) >= 0]
+        return answer[: min(ends, default=None)].strip()
+
+    @property
+    def _tags(self) -> tuple[str, ...]:
+        tags = (each.strip() for each in (*self.query, *self.results, *self.answer))
+        return tuple(each for each in tags if each)
+
+    def _without_tags(self, text: str) -> str:
+        for tag in self._tags:
+            if len(tag) > 1:
+                text = re.sub(re.escape(tag), _apart, text, flags=re.IGNORECASE)
+        return text
+
+
+def _apart(tag: re.Match[str]) -> str:
+    return f"{tag[0][0]} {tag[0][1:]}"
+
+
+DIALECTS: Mapping[SearchDialect, Dialect] = MappingProxyType(
+    {
+        SearchDialect.SEARCH_R1: Dialect(
+            "Answer the question. Reason between <think> and </think>, first about the question "
+            "and again after everything new that you learn. If you lack a fact, request a search "
+            "with <search> query </search>; the best passages follow between <information> and "
+            "</information>. You can search several times. Once you lack nothing, write the short "
+            "answer alone: <answer> answer </answer>. Question: {question}\n",
+            query=("<search>", "</search>"),
+            results=("\n\n<information>", "</information>\n\n"),
+            answer=("<answer>", "</answer>"),
+            passage="Doc {rank}(Title: {title}) {text}",
+            forcing="\n<answer>",
+        ),
+        SearchDialect.R1_SEARCHER: Dialect(
+            "The User asks a question, which the Assistant answers. The Assistant reasons first, "
+            "within <think> </think>, and then gives the final answer within <answer> </answer>. "
+            "While it reasons, the Assistant can request a search for a fact that it does not "
+            "know, by keywords for one fact at a time: <|begin_of_query|> keywords "
+            "<|end_of_query|>. The results follow: <|begin_of_documents|> passages "
+            "<|end_of_documents|>.\n\nUser:{question}\nAssistant: <think>",
+            query=("<|begin_of_query|>", "<|end_of_query|>"),
+            results=("\n\n<|begin_of_documents|>\n", "\n<|end_of_documents|>\n\n"),
+            answer=("<answer>", "</answer>"),
+            passage="({rank}){title} {text}",
+            forcing="</think>\n\n<answer>",
+        ),
+        SearchDialect.SEARCH_O1: Dialect(
+            "You answer a question step by step, and can search for what you do not know. To "
+            "search, write <|begin_search_query|> your query <|end_search_query|>; the results "
+            "follow as <|begin_search_result|> results <|end_search_result|>, and you continue "
+            "with them. You can search at most {max_searches} times. Give the final answer as "
+            "\\boxed{{answer}}.\n\nQuestion:\n{question}\n\n",
+            query=("<|begin_search_query|>", "<|end_search_query|>"),
+            results=("\n\n<|begin_search_result|>", "<|end_search_result|>\n\n"),
+            answer=("\\boxed{", "}"),
+            passage="({rank}) {title}: {text}",
+            forcing="\n\\boxed{",
+            stops_at_answer=False,
+        ),
+    }
+)
+"""The dialects by name. A dialect is a row, and a member of ``SearchDialect``."""
