@@ -25,7 +25,6 @@ from scaar.testing.fakes import (
     ScriptedGenerator,
     ScriptedScorer,
 )
-from scaar.testing.sentence_filter import OVERLAP_FILTER
 
 SENTENCE = " The film that Ada Byron made in London was shown in Paris."
 SENTENCES = 20
@@ -43,7 +42,7 @@ async def loop_us(policy: str, *, answers: int = 20) -> tuple[float, float]:
     )
     budget = BudgetLimits(max_sentences=100, max_tokens=8_192, max_retrievals=100)
     request = AnswerRequest("Who made it?", PolicyRequest(policy), budget=budget)
-    loop = AdaptiveLoop(ports, sentence_filter=OVERLAP_FILTER)
+    loop = AdaptiveLoop(ports)
     effective = effective_policy(request.policy, WHITE_BOX_MODEL)
     alone = GenerateRequest("Who made it?", max_tokens=1024, attention=streams_attention(effective))
     with_loop, without = [], []

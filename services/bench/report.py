@@ -16,7 +16,6 @@ from scaar.compose import (
     open_generator,
 )
 from scaar.core.ports import Answerer, Generator
-from scaar.lab.models import LAB_LM, model_folder
 from scaar.lab.questions import draw_questions
 from scaar.lab.world import build_world
 
@@ -184,8 +183,6 @@ async def _overload(answerer: Answerer, generator_is: str, window_s: int) -> Non
 
 @asynccontextmanager
 async def _services(home: Path, **environment: str) -> AsyncIterator[Measured]:
-    sentence_filter = model_folder(LAB_LM) / "sentence_filter.json"
-    environment["SCAAR_ORCHESTRATOR_SENTENCE_FILTER_FILE"] = str(sentence_filter)
     async with (
         open_servers(home, **environment) as servers,
         open_generator(servers.targets["generator"]) as generator,

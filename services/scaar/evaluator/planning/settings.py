@@ -7,7 +7,7 @@ from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.policies import PRESETS
 from scaar.core.policies.checks import check_policy, without_idle
-from scaar.core.types import Moment, PolicyOverrides, PolicyRequest
+from scaar.core.types import Moment, PolicyOverrides, PolicyRequest, SentenceFilter
 from scaar.evaluator.oracles import ORACLES
 from scaar.evaluator.records import Setting
 
@@ -19,11 +19,16 @@ Values = Mapping[str, Sequence[Value]]
 def default_policies() -> tuple[str, ...]:
     """Return the policies of an evaluation that names none.
 
-    These are all but oracles, and but those that need a model that asks: other models only answer
-    badly under them.
+    These are all but oracles, and but those that not every installation serves: those for a model
+    that requests searches, under which other models only answer badly, and those that need a
+    fitted sentence filter.
     """
-    asking = {name for name, each in PRESETS.items() if Moment.ON_REQUEST in each.moments}
-    return tuple(name for name in PRESETS if name not in ORACLES | asking)
+    served = (
+        name
+        for name, each in PRESETS.items()
+        if Moment.ON_REQUEST not in each.moments and each.sentence_filter is SentenceFilter.NONE
+    )
+    return tuple(name for name in served if name not in ORACLES)
 
 
 def plan_settings(policies: Sequence[str], values: Values) -> tuple[Setting, ...]:
