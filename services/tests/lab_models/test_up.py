@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from scaar.cli.serve.services import ServiceName, default_address
-from scaar.core.policies import PRESETS
+from scaar.evaluator.planning.settings import default_policies
 from scaar.lab.questions import Question
 from scaar.runtime.addresses import check_free
 from scaar.testing.commands import run_scaar
@@ -132,7 +132,7 @@ def kinds(value: Any) -> Any:
     return type(value)
 
 
-@pytest.mark.parametrize("policy", PRESETS)
+@pytest.mark.parametrize("policy", default_policies())
 def test_separate_processes_emit_the_same_events_as_one(
     target: str, tail_questions: list[Question], policy: str
 ) -> None:
