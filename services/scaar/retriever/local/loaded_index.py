@@ -10,9 +10,9 @@ from scaar.core.distributions import library_required
 from scaar.core.types import RetrievedPassage
 from scaar.retriever.dense import VECTOR_ANALYZER
 from scaar.retriever.local.analysis import ANALYZER
+from scaar.retriever.local.bm25s_without_jax import bm25s
 from scaar.retriever.local.manifest import MANIFEST_FILE, FileRecord, Manifest, damaged, file_record
 from scaar.retriever.local.metadata_rows import Array
-from scaar.retriever.local.sparse import bm25s
 from scaar.retriever.local.stored_passages import UNREADABLE, StoredPassages, TextAnalysis
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.core.types import Passage
 from scaar.retriever.local.analysis import EnglishAnalyzer, indexed_text
-from scaar.retriever.local.sparse import bm25s
+from scaar.retriever.local.bm25s_without_jax import bm25s
 
 _TERMS_FILE = "terms.bin"
 

@@ -6,6 +6,7 @@ the retriever selects them itself.
 
 import sys
 
+# An import of a module whose entry is None fails, which bm25s expects where there is no JAX.
 _hides_jax = "jax" not in sys.modules
 if _hides_jax:
     sys.modules["jax"] = None  # type: ignore[assignment]
