@@ -42,10 +42,9 @@ async def reflected(
         f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo",
         request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
         response_deserializer=reflection_pb2.ServerReflectionResponse.FromString,
-    )()
-    await call.write(reflection_pb2.ServerReflectionRequest(**request))
-    await call.done_writing()
-    return await call.read()
+    )([reflection_pb2.ServerReflectionRequest(**request)])
+    # Passed as an iterable: `write` on a call that the server has refused raises no status.
+    return await anext(aiter(call))
 
 
 async def reflected_services(channel: grpc.aio.Channel, version: str = "v1") -> list[str]:
