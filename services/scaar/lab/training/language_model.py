@@ -20,9 +20,14 @@ import numpy as np
 import optax
 from tokenizers import Tokenizer
 
+from scaar.lab.models import LAB_LM
+from scaar.lab.tags import REFLECTION_TAGS, SEARCH_TAGS
 from scaar.lab.training.checkpoints import Checkpoint
 from scaar.lab.training.exercises import Exercise, ExerciseBook, Mix
+from scaar.lab.training.reflection_exercises import ReflectionBook
+from scaar.lab.training.search_exercises import SearchBook
 from scaar.lab.training.sentence_exercises import SentenceBook
+from scaar.lab.training.tagged_exercises import TaggedExercise
 from scaar.lab.vocabulary import EOS_ID
 from scaar.lab.world import build_world
 
@@ -161,11 +166,44 @@ class SentenceTraining(DecoderTraining):
         return lambda _: book.draw()
 
 
+@dataclass(frozen=True, slots=True)
+class ContinuedTraining(DecoderTraining):
+    """Hyperparameters of a training that continues from the weights of a trained model.
+
+    ``exercises`` is a name in :data:`TAGGED_BOOKS`; its tags are new tokens.
+    """
+
+    base: str = LAB_LM
+    exercises: str = "reflection"
+    steps: int = 3_000
+    peak_rate: float = 1e-3
+    phases: tuple[Phase, ...] = ()
+    warm_up_steps: int = 100
+    prompt_weight: float = 0.02
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return TAGGED_BOOKS[self.exercises][1]
+
+    def source(self, first: int = 0) -> "ExerciseSource":
+        """Return the source of the exercises, the same at every step."""
+        book, _ = TAGGED_BOOKS[self.exercises]
+        drawn = book(build_world(self.seed), _exercise_random(self.seed, first))
+        return lambda _: drawn.draw()
+
+
+TAGGED_BOOKS: dict[str, tuple[type[ReflectionBook | SearchBook], tuple[str, ...]]] = {
+    "reflection": (ReflectionBook, REFLECTION_TAGS),
+    "search": (SearchBook, SEARCH_TAGS),
+}
+"""The exercises of continued trainings by name, each with its tags."""
+
+
 def _exercise_random(seed: int, first: int) -> Random:
     return Random(f"exercises {seed} from {first}" if first else f"exercises {seed}")
 
 
-ExerciseSource = Callable[[int], Exercise]
+ExerciseSource = Callable[[int], Exercise | TaggedExercise]
 """Draws the next exercise, given the step, counted from 0."""
 
 
@@ -188,6 +226,25 @@ def initial_params(shape: DecoderShape, seed: int) -> Params:
     ]
     _begin_reading(params, shape, rng)
     return dict(jax.tree.map(lambda x: jnp.asarray(x, jnp.float32), params))
+
+
+def extended_params(params: Params, tokenizer: Tokenizer, seed: int) -> Params:
+    """Return the parameters of a base model with rows for the further tokens of ``tokenizer``.
+
+    The row of a word without a space is that of the word with a space, plus an offset that all
+    such words share. The rows of tags are random.
+    """
+    rng = np.random.default_rng(seed)
+    embed = np.asarray(params["embed"])
+    scale = embed.std()
+    offset = rng.normal(size=embed.shape[1]) * scale
+    rows = []
+    for token in range(len(embed), tokenizer.get_vocab_size()):
+        like = tokenizer.token_to_id(f"Ġ{tokenizer.id_to_token(token)}")
+        noise = rng.normal(size=embed.shape[1]) * scale
+        rows.append(noise if like is None else embed[like] + offset)
+    extended = params | {"embed": np.concatenate([embed, rows])}
+    return dict(jax.tree.map(lambda x: jnp.asarray(x, jnp.float32), extended))
 
 
 def _begin_reading(params: Params, shape: DecoderShape, rng: np.random.Generator) -> None:
@@ -305,12 +362,15 @@ def batches(tokenizer: Tokenizer, training: DecoderTraining, first: int = 0) -> 
 
 
 def _encode(
-    exercise: Exercise, tokenizer: Tokenizer, prompt_weight: float
+    exercise: Exercise | TaggedExercise, tokenizer: Tokenizer, prompt_weight: float
 ) -> tuple[list[int], list[float]]:
-    prompt = tokenizer.encode(exercise.prompt).ids
-    answer = [*tokenizer.encode(exercise.answer, add_special_tokens=False).ids, EOS_ID]
-    weights = [0.0] + [prompt_weight] * (len(prompt) - 1) + [1.0] * len(answer)
-    return prompt + answer, weights
+    ids = tokenizer.encode(exercise.prompt).ids
+    weights = [0.0] + [prompt_weight] * (len(ids) - 1)
+    for part in exercise.parts:
+        added = tokenizer.encode(part.text, add_special_tokens=False).ids
+        ids += added
+        weights += [part.weight] * len(added)
+    return (ids + [EOS_ID], weights + [1.0]) if exercise.ends else (ids, weights)
 
 
 def _pack(waiting: list[tuple[list[int], list[float]]], training: DecoderTraining) -> Batch:

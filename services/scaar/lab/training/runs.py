@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from scaar.lab.export import export_cross_encoder, export_language_model
 from scaar.lab.export.onnx_decoder import decoder_graph
+from scaar.lab.export.hugging_face import WEIGHTS, decoder_params
 from scaar.lab.models import (
     LAB_CROSS_ENCODER,
     LAB_LM,
@@ -21,6 +22,8 @@ from scaar.lab.models import (
     LAB_LM_CONFIDENT,
     LAB_LM_FORMS,
     LAB_LM_FORMS_B,
+    LAB_LM_REFLECT,
+    LAB_LM_SEARCH,
     LAB_MEANING_ENCODER,
     model_folder,
 )
@@ -29,9 +32,14 @@ from scaar.lab.training.acceptance import measure_cross_encoder, measure_languag
 from scaar.lab.training.checkpoints import Checkpoint
 from scaar.lab.training.cross_encoder import EncoderTraining, MeaningTraining
 from scaar.lab.training.form_acceptance import measure_form_model, measure_meaning_encoder
-from scaar.lab.training.language_model import DecoderTraining, SentenceTraining
+from scaar.lab.training.language_model import (
+    ContinuedTraining,
+    DecoderTraining,
+    SentenceTraining,
+)
 from scaar.lab.training.meaning_pairs import build_meaning_tokenizer
 from scaar.lab.training.report import TrainingLog
+from scaar.lab.training.tagged_acceptance import measure_tagged_model
 from scaar.lab.vocabulary import build_tokenizer
 
 if TYPE_CHECKING:
@@ -54,18 +62,26 @@ TRAININGS: dict[str, DecoderTraining | EncoderTraining] = {
     LAB_LM_FORMS: SentenceTraining(seed=4),
     LAB_LM_FORMS_B: SentenceTraining(seed=5),
     LAB_MEANING_ENCODER: MeaningTraining(seed=6),
+    LAB_LM_REFLECT: ContinuedTraining(seed=8, exercises="reflection"),
+    LAB_LM_SEARCH: ContinuedTraining(seed=9, exercises="search", rows=6, row_tokens=560),
 }
 
 
 def train_language_model(folder: Path, training: DecoderTraining) -> None:
     """Train a language model, and write its checkpoint, ONNX graph and report."""
     forms = isinstance(training, SentenceTraining)
-    tokenizer = build_tokenizer(forms=forms)
+    continued = training if isinstance(training, ContinuedTraining) else None
+    tokenizer = build_tokenizer(forms=forms, tags=continued.tags if continued else ())
     shape = language_model.DecoderShape(tokenizer.get_vocab_size())
+    if continued:
+        base = decoder_params((model_folder(continued.base) / WEIGHTS).read_bytes())
+        params = language_model.extended_params(base, tokenizer, training.seed)
+    else:
+        params = language_model.initial_params(shape, training.seed)
     log = TrainingLog(COMMAND, training.seed)
     params = language_model.train(
         shape,
-        language_model.initial_params(shape, training.seed),
+        params,
         training,
         tokenizer,
         on_progress=_reporter(folder.name, log, "loss"),
@@ -73,10 +89,16 @@ def train_language_model(folder: Path, training: DecoderTraining) -> None:
         checkpoint=_checkpoint(folder.name, shape, training, log),
     )
     graph = decoder_graph(params, shape)
-    measure = measure_form_model if forms else measure_language_model
-    measured = measure(graph, tokenizer, seed=REPORT_SEED)
+    if continued:
+        measured = measure_tagged_model(
+            graph, tokenizer, exercises=continued.exercises, seed=REPORT_SEED
+        )
+    else:
+        measure = measure_form_model if forms else measure_language_model
+        measured = measure(graph, tokenizer, seed=REPORT_SEED)
     report = log.report(shape, training, measured)
-    export_language_model(params, shape, folder, report, tokenizer=tokenizer if forms else None)
+    own = tokenizer if forms or continued else None
+    export_language_model(params, shape, folder, report, tokenizer=own)
 
 
 def train_cross_encoder(folder: Path, training: EncoderTraining) -> None:
