@@ -8,15 +8,19 @@ import numpy as np
 import pytest
 
 from scaar.lab import layout
+from scaar.lab.export.hugging_face import WEIGHTS, decoder_params
 from scaar.lab.export.onnx_decoder import decoder_graph
+from scaar.lab.models import model_folder
 from scaar.lab.training import cross_encoder, language_model
 from scaar.lab.training.checkpoints import Checkpoint
 from scaar.lab.training.exercises import ExerciseBook, Kind
 from scaar.lab.training.form_acceptance import measure_form_model, measure_meaning_encoder
 from scaar.lab.training.greedy import GreedyWriter
+from scaar.lab.training.language_model import TAGGED_BOOKS
 from scaar.lab.training.meaning_pairs import build_meaning_tokenizer
 from scaar.lab.training.pairs import draw_pair
 from scaar.lab.training.report import TrainingLog
+from scaar.lab.training.tagged_acceptance import measure_tagged_model, missed_tagged_targets
 from scaar.lab.vocabulary import EOS_ID, build_tokenizer
 from scaar.lab.world import build_world
 
@@ -122,6 +126,35 @@ def test_a_lost_value_costs_more_than_a_word_of_style() -> None:
 
 
 FORMS_TRAINING = language_model.SentenceTraining(seed=1, steps=8, rows=2, warm_up_steps=2)
+
+
+@pytest.mark.parametrize("name", TAGGED_BOOKS)
+def test_a_continued_training_starts_from_its_base_and_is_measured(name: str) -> None:
+    training = language_model.ContinuedTraining(
+        seed=1, exercises=name, steps=8, rows=2, row_tokens=300, warm_up_steps=2
+    )
+    tokenizer = build_tokenizer(tags=training.tags)
+    shape = language_model.DecoderShape(tokenizer.get_vocab_size())
+    base = decoder_params((model_folder(training.base) / WEIGHTS).read_bytes())
+    params = language_model.extended_params(base, tokenizer, training.seed)
+    again = language_model.extended_params(base, tokenizer, training.seed)
+    np.testing.assert_array_equal(params["embed"], again["embed"])
+    np.testing.assert_array_equal(params["embed"][: len(base["embed"])], base["embed"])
+    assert len(params["embed"]) == shape.vocab_size
+    written = GreedyWriter(decoder_graph(params, shape), tokenizer).write([layout.prompt("Who?")])
+    first = (model_folder(training.base) / "model.onnx").read_bytes()
+    assert written[0].text == GreedyWriter(first, build_tokenizer()).write(
+        [layout.prompt("Who?")]
+    )[0].text
+    reported: list[language_model.Progress] = []
+    params = language_model.train(
+        shape, params, training, tokenizer, on_progress=reported.append, every=4
+    )
+    assert reported[-1].loss < reported[0].loss
+    measured = measure_tagged_model(
+        decoder_graph(params, shape), tokenizer, exercises=name, seed=1001, count=4
+    )
+    assert missed_tagged_targets(name, measured), "a few steps teach no decision"
 
 
 class _Interrupted(Exception):

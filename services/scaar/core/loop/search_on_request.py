@@ -31,8 +31,8 @@ from scaar.core.types import (
 
 async def search_on_request(state: AnswerState) -> AsyncGenerator[AnswerEvent, None]:
     """Yield the events of the whole answer, up to its acceptance."""
-    dialect, policy = DIALECTS[state.policy.dialect], state.policy
-    transcript = _Transcript(dialect, dialect.render(state.request.question, policy.max_searches))
+    dialect = DIALECTS[state.policy.dialect]
+    transcript = _Transcript(dialect, _prompt(state, dialect))
     limited, step = False, _Step()
     while state.budget.remaining_tokens > 0:
         step = await transcript.write(state)
@@ -64,6 +64,14 @@ async def search_on_request(state: AnswerState) -> AsyncGenerator[AnswerEvent, N
         end = AnswerEnd.MAX_TOKENS if spent else AnswerEnd.END_OF_SEQUENCE
         answer = await transcript.force(state, step)
     yield state.accept_whole(Sentence(answer, (), None, last=True), transcript.read, end=end)
+
+
+def _prompt(state: AnswerState, dialect: Dialect) -> str:
+    """Return the prompt, which explains the tags unless the model was trained on them."""
+    question = dialect.safe(state.request.question)
+    if state.profile.trained_dialect is state.policy.dialect:
+        return state.profile.render(question)
+    return dialect.render(question, state.policy.max_searches)
 
 
 def _decide(

@@ -49,9 +49,12 @@ class Dialect:
         return (self.query[1], self.answer[1]) if self.stops_at_answer else (self.query[1],)
 
     def render(self, question: str, max_searches: int) -> str:
-        """Return the prompt. Tags in the question are replaced."""
-        safe = self._without_tags(safe_question(question))
-        return self.prompt.format(question=safe, max_searches=max_searches)
+        """Return the prompt that explains the tags. Tags in the question are replaced."""
+        return self.prompt.format(question=self.safe(question), max_searches=max_searches)
+
+    def safe(self, question: str) -> str:
+        """Return the question for a prompt, with tags replaced."""
+        return self._without_tags(safe_question(question))
 
     def request_in(self, text: str) -> Request:
         """Return the request in the text between the tags of a query."""

@@ -27,3 +27,11 @@ TAGGED_MODELS = (LAB_LM_REFLECT, LAB_LM_SEARCH)
 def model_folder(name: str) -> Path:
     """Return the checkpoint folder of a lab model."""
     return Path(__file__).parent / name
+
+
+SHIPPED_MODELS = (
+    *LANGUAGE_MODELS,
+    *(name for name in TAGGED_MODELS if model_folder(name).is_dir()),
+    LAB_CROSS_ENCODER,
+)
+"""The models that a package contains. A recipe can exist before its model."""

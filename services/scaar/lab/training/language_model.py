@@ -183,20 +183,32 @@ class ContinuedTraining(DecoderTraining):
 
     @property
     def tags(self) -> tuple[str, ...]:
-        return TAGGED_BOOKS[self.exercises][1]
+        return TAGGED_BOOKS[self.exercises].tags
+
+    @property
+    def prompt_profile(self) -> str:
+        return TAGGED_BOOKS[self.exercises].prompt_profile
 
     def source(self, first: int = 0) -> "ExerciseSource":
         """Return the source of the exercises, the same at every step."""
-        book, _ = TAGGED_BOOKS[self.exercises]
-        drawn = book(build_world(self.seed), _exercise_random(self.seed, first))
+        drawn = TAGGED_BOOKS[self.exercises].book(build_world(self.seed), _exercise_random(self.seed, first))
         return lambda _: drawn.draw()
 
 
-TAGGED_BOOKS: dict[str, tuple[type[ReflectionBook | SearchBook], tuple[str, ...]]] = {
-    "reflection": (ReflectionBook, REFLECTION_TAGS),
-    "search": (SearchBook, SEARCH_TAGS),
+@dataclass(frozen=True, slots=True)
+class TaggedBook:
+    """Exercises with their tags, and the prompt profile of a model that is trained on them."""
+
+    book: type[ReflectionBook | SearchBook]
+    tags: tuple[str, ...]
+    prompt_profile: str
+
+
+TAGGED_BOOKS = {
+    "reflection": TaggedBook(ReflectionBook, REFLECTION_TAGS, "lab"),
+    "search": TaggedBook(SearchBook, SEARCH_TAGS, "lab_search"),
 }
-"""The exercises of continued trainings by name, each with its tags."""
+"""The exercises of continued trainings by name."""
 
 
 def _exercise_random(seed: int, first: int) -> Random:

@@ -98,7 +98,8 @@ def train_language_model(folder: Path, training: DecoderTraining) -> None:
         measured = measure(graph, tokenizer, seed=REPORT_SEED)
     report = log.report(shape, training, measured)
     own = tokenizer if forms or continued else None
-    export_language_model(params, shape, folder, report, tokenizer=own)
+    profile = continued.prompt_profile if continued else "lab"
+    export_language_model(params, shape, folder, report, tokenizer=own, prompt_profile=profile)
 
 
 def train_cross_encoder(folder: Path, training: EncoderTraining) -> None:

@@ -57,6 +57,7 @@ class TaggedQuestions:
         self._popular = world.known[:BY_HEART]
         weights = popularity_weights(len(world.known))[:BY_HEART]
         self._weights = weights
+        self._taken = {subject.name for film in world.known for subject in film.subjects()}
         self._known = ListedFilms(self._popular, weights)
         self._hardly_known = ListedFilms(world.known[HARDLY_KNOWN:])
         self._new = NewFilms(self._draw_new)
@@ -104,9 +105,13 @@ class TaggedQuestions:
         return drawn.plainly() if self._random.random() < PLAIN_ANSWERS else drawn
 
     def _draw_new(self) -> Film:
+        """Draw a film none of whose subjects has the name of a known one."""
         near = self._random.random() < NEAR_FILMS
-        like = self._random.choices(self._popular, self._weights)[0] if near else None
-        return draw_film(self._random, like=like)
+        while True:
+            like = self._random.choices(self._popular, self._weights)[0] if near else None
+            film = draw_film(self._random, like=like)
+            if self._taken.isdisjoint(subject.name for subject in film.subjects()):
+                return film
 
 
 def facts_of(drawn: DrawnQuestion, subject: str) -> tuple[Fact, ...]:

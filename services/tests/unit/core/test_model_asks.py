@@ -124,6 +124,19 @@ async def test_a_model_that_never_asks_answers_without_a_retrieval(name: SearchD
     assert made.retriever.requests == []
 
 
+@pytest.mark.parametrize(
+    ("dialect", "explained"), [("search_r1", False), ("r1_searcher", True), ("tool_call", True)]
+)
+async def test_a_model_trained_on_a_dialect_reads_no_explanation_of_it(
+    dialect: str, explained: bool
+) -> None:
+    made = asks(answering(dialect=DIALECTS[SearchDialect(dialect)]))
+    request = asking("model_asks", dialect=dialect)
+    await made.events(replace(request, prompt_profile="lab_search", question="Who <search>?"))
+    (requested,) = made.generator.requests
+    assert (requested.prompt == "Question: Who < search>?\nAnswer:") == (not explained)
+
+
 async def test_empty_and_repeated_requests_are_refused_and_the_model_continues() -> None:
     made = asks(requesting("Ada"), requesting(" "), requesting("ADA"), answering())
     events = await made.events(asking("model_asks"))

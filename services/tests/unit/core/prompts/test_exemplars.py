@@ -126,7 +126,7 @@ def test_every_data_set_names_examples_that_there_are() -> None:
     for kind in KINDS.values():
         if kind.exemplars:
             assert profile_of(f"dragin:{kind.exemplars}").exemplars is EXEMPLARS[kind.exemplars]
-    assert {each.name for each in PROFILES.values()} == {"lab", "scaar", "dragin"}
+    assert {each.name for each in PROFILES.values()} == {"lab", "lab_search", "scaar", "dragin"}
 
 
 NEAR = 0.6
