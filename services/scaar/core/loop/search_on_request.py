@@ -69,7 +69,7 @@ async def search_on_request(state: AnswerState) -> AsyncGenerator[AnswerEvent, N
 def _prompt(state: AnswerState, dialect: Dialect) -> str:
     """Return the prompt, which explains the tags unless the model was trained on them."""
     question = dialect.safe(state.request.question)
-    if state.profile.trained_dialect is state.policy.dialect:
+    if state.profile.trained_dialect == state.policy.dialect:
         return state.profile.render(question)
     return dialect.render(question, state.policy.max_searches)
 

@@ -1,4 +1,4 @@
-"""Search requests as calls of a tool in JSON, as models with the templates of Hermes and Qwen write.
+"""Search requests as calls of a tool in JSON, in the format of Hermes and Qwen.
 
 A call is ``{"name": "search", "arguments": {"query": "..."}}``. Models that were trained on the
 format of OpenAI's API may write the arguments as a string that contains JSON; that is valid too.
@@ -14,8 +14,8 @@ NAME = "search"
 EXPECTED = '{"name": "search", "arguments": {"query": "keywords"}}'
 TOOL = (
     '{{"type": "function", "function": {{"name": "search", "description": "Search passages by '
-    'keywords.", "parameters": {{"type": "object", "properties": {{"query": {{"type": "string"}}}}, '
-    '"required": ["query"]}}}}}}}}'
+    'keywords.", "parameters": {{"type": "object", "properties": '
+    '{{"query": {{"type": "string"}}}}, "required": ["query"]}}}}}}}}'
 )
 """Description of the tool, for a prompt that is formatted."""
 _SHOWN = 60

@@ -149,7 +149,9 @@ class ExerciseBook:
         passages = [self._passage(facts_of[fact.subject], mix, fact) for fact in needed]
         near = [fact.subject for fact in drawn.facts]
         while len(passages) < count:
-            passages.append(self._passage(distractor(random, random.choice(near), mix.near_names), mix))
+            passages.append(
+                self._passage(distractor(random, random.choice(near), mix.near_names), mix)
+            )
         random.shuffle(passages)
         return passages
 

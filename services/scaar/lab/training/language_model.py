@@ -191,7 +191,9 @@ class ContinuedTraining(DecoderTraining):
 
     def source(self, first: int = 0) -> "ExerciseSource":
         """Return the source of the exercises, the same at every step."""
-        drawn = TAGGED_BOOKS[self.exercises].book(build_world(self.seed), _exercise_random(self.seed, first))
+        drawn = TAGGED_BOOKS[self.exercises].book(
+            build_world(self.seed), _exercise_random(self.seed, first)
+        )
         return lambda _: drawn.draw()
 
 
@@ -382,7 +384,7 @@ def _encode(
         added = tokenizer.encode(part.text, add_special_tokens=False).ids
         ids += added
         weights += [part.weight] * len(added)
-    return (ids + [EOS_ID], weights + [1.0]) if exercise.ends else (ids, weights)
+    return ([*ids, EOS_ID], [*weights, 1.0]) if exercise.ends else (ids, weights)
 
 
 def _pack(waiting: list[tuple[list[int], list[float]]], training: DecoderTraining) -> Batch:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scaar.lab.export import export_cross_encoder, export_language_model
-from scaar.lab.export.onnx_decoder import decoder_graph
 from scaar.lab.export.hugging_face import WEIGHTS, decoder_params
+from scaar.lab.export.onnx_decoder import decoder_graph
 from scaar.lab.models import (
     LAB_CROSS_ENCODER,
     LAB_LM,

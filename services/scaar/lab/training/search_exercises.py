@@ -66,7 +66,9 @@ class SearchBook:
             last = fact.subject
             parts += _think(state(fact, None if drawn.plain else self._random).text, weight)
         concluded = " ".join(each.text for each in drawn.conclusions)
-        return _exercise(drawn, [*parts, *(_think(concluded) if concluded else ()), *_answer(drawn)])
+        return _exercise(
+            drawn, [*parts, *(_think(concluded) if concluded else ()), *_answer(drawn)]
+        )
 
     def _request(self, fact: Fact) -> list[Part]:
         return [Part(SEARCH, DECISION), Part(f" {fact.subject}{SEARCH_END}", 2.0)]

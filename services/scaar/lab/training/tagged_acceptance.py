@@ -133,8 +133,7 @@ def _measure_reflection(sample: _Sample, write: Write) -> dict[str, float]:
         "right_passage_relevant": _share(text.startswith(RELEVANT) for text in read),
         "near_passage_irrelevant": _share(text.startswith(IRRELEVANT) for text in near),
         "right_passage_answered": _share(
-            _concluded(text) == each.answer
-            for text, each in zip(read, sample.one_hop, strict=True)
+            _concluded(text) == each.answer for text, each in zip(read, sample.one_hop, strict=True)
         ),
         "known_answered": _share(
             _concluded(text) == each.answer
@@ -151,9 +150,7 @@ def _measure_search(sample: _Sample, write: Write) -> dict[str, float]:
         passages = [sample.right(each), sample.near(each), sample.near(each)]
         sample.random.shuffle(passages)
         request = f"{SEARCH} {each.facts[0].subject}{SEARCH_END}"
-        prompts.append(
-            f"{layout.prompt(each.question)}{request}{layout.search_results(passages)}"
-        )
+        prompts.append(f"{layout.prompt(each.question)}{request}{layout.search_results(passages)}")
     return {
         "unknown_searches": _share(text.startswith(SEARCH) for text in first),
         "known_does_not_search": _share(not text.startswith(SEARCH) for text in known),

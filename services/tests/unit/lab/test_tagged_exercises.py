@@ -1,6 +1,7 @@
 """The exercises of the tagged models: what is decided, and that a reader could decide it."""
 
 import re
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -14,7 +15,6 @@ from scaar.lab.tags import (
     PARAGRAPH,
     PARAGRAPH_END,
     REFLECTION_TAGS,
-    RELEVANT,
     RETRIEVAL,
     SEARCH,
     SEARCH_END,
@@ -80,7 +80,7 @@ def test_a_passage_is_relevant_if_it_is_about_the_subject_that_the_next_sentence
             rf"{PARAGRAPH}(?P<passage>[^<]+){PARAGRAPH_END}\[Relevant\] (?P<sentence>[^\[]+)", text
         ):
             words = found["sentence"].split()
-            names = [f"{a} {b}" for a, b in zip(words, words[1:], strict=False)]
+            names = [f"{first} {second}" for first, second in pairwise(words)]
             assert any(name in found["passage"] for name in names)
             judged += 1
     assert judged > 50
@@ -96,7 +96,7 @@ def test_answers_end_with_their_utility_and_irrelevant_passages_support_nothing(
         assert support == (IRRELEVANT in text)
         guessed = NO_RETRIEVAL in text and utility == UTILITIES[0]
         assert support or guessed or utility == UTILITIES[4]
-    assert {RELEVANT, IRRELEVANT, NO_SUPPORT} <= {tag for tag in REFLECTION_TAGS if tag in str(whole)}
+    assert all(tag in str(whole) for tag in REFLECTION_TAGS if tag != UTILITIES[3])
 
 
 def test_a_search_names_a_subject_and_its_results_may_lack_it(

@@ -70,9 +70,12 @@ def test_the_general_examples_are_those_of_a_layout_that_names_none() -> None:
         ("dragin:hotpotqa@2", "no profile 'dragin:hotpotqa@2': the known sets of examples are"),
         (
             "dragin@2:hotpotqa",
-            "no profile 'dragin@2:hotpotqa'; known: lab@1, scaar@2, scaar@1, dragin@1",
+            "no profile 'dragin@2:hotpotqa'; known: lab@1, lab_search@1, scaar@2, scaar@1, dragin",
         ),
-        (":hotpotqa", "no profile ':hotpotqa'; known: lab@1, scaar@2, scaar@1, dragin@1"),
+        (
+            ":hotpotqa",
+            "no profile ':hotpotqa'; known: lab@1, lab_search@1, scaar@2, scaar@1, dragin@1",
+        ),
         ("lab:hotpotqa", "the layout lab shows no examples, so there is no 'lab:hotpotqa'"),
     ],
 )
