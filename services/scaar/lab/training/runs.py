@@ -39,7 +39,7 @@ from scaar.lab.training.language_model import (
 )
 from scaar.lab.training.meaning_pairs import build_meaning_tokenizer
 from scaar.lab.training.report import TrainingLog
-from scaar.lab.training.tagged_acceptance import measure_tagged_model
+from scaar.lab.training.tagged_acceptance import measure_tagged_model, missed_tagged_targets
 from scaar.lab.vocabulary import build_tokenizer
 
 if TYPE_CHECKING:
@@ -97,6 +97,8 @@ def train_language_model(folder: Path, training: DecoderTraining) -> None:
         measure = measure_form_model if forms else measure_language_model
         measured = measure(graph, tokenizer, seed=REPORT_SEED)
     report = log.report(shape, training, measured)
+    if continued:
+        report["missed"] = missed_tagged_targets(continued.exercises, measured)
     own = tokenizer if forms or continued else None
     profile = continued.prompt_profile if continued else "lab"
     export_language_model(params, shape, folder, report, tokenizer=own, prompt_profile=profile)
