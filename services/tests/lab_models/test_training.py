@@ -20,6 +20,7 @@ from scaar.lab.training.language_model import TAGGED_BOOKS
 from scaar.lab.training.meaning_pairs import build_meaning_tokenizer
 from scaar.lab.training.pairs import draw_pair
 from scaar.lab.training.report import TrainingLog
+from scaar.lab.training.runs import stages
 from scaar.lab.training.tagged_acceptance import measure_tagged_model, missed_tagged_targets
 from scaar.lab.vocabulary import EOS_ID, PASSAGE_STARTS, build_tokenizer
 from scaar.lab.world import build_world
@@ -156,6 +157,14 @@ def test_a_continued_training_starts_from_its_base_and_is_measured(name: str) ->
         decoder_graph(params, shape), tokenizer, exercises=name, seed=1001, count=4
     )
     assert missed_tagged_targets(name, measured), "a few steps teach no decision"
+
+
+def test_a_model_is_trained_after_the_base_that_is_trained_too() -> None:
+    assert stages(("lab-lm-search", "lab-lm", "lab-lm-b")) == (
+        ("lab-lm", "lab-lm-b"),
+        ("lab-lm-search",),
+    )
+    assert stages(("lab-lm-reflect", "lab-lm-b")) == (("lab-lm-reflect", "lab-lm-b"), ())
 
 
 class _Interrupted(Exception):

@@ -6,7 +6,7 @@ models are too small to benefit from more cores.
 
 import multiprocessing
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -152,7 +152,7 @@ def train(name: str) -> None:
 
 
 def train_all(names: Iterable[str]) -> None:
-    """Train models concurrently, one per core."""
+    """Train models concurrently, one per core, those that continue from another after it."""
     os.environ.setdefault("GLIBC_TUNABLES", _LARGE_PAGES)
     context = multiprocessing.get_context("spawn")
     cores = context.Queue()
@@ -160,8 +160,21 @@ def train_all(names: Iterable[str]) -> None:
     for core in available:
         cores.put(core)
     with ProcessPoolExecutor(len(available), context, _take_core, (cores,)) as pool:
-        for _ in pool.map(train, names):
-            pass
+        for stage in stages(tuple(names)):
+            for _ in pool.map(train, stage):
+                pass
+
+
+def stages(names: Collection[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the names in stages: a model whose base is among the names is in the second one."""
+    later = {
+        name
+        for name in names
+        if isinstance(made := TRAININGS[name], ContinuedTraining) and made.base in names
+    }
+    return tuple(each for each in names if each not in later), tuple(
+        each for each in names if each in later
+    )
 
 
 def _take_core(cores: "multiprocessing.Queue[int]") -> None:
