@@ -63,7 +63,9 @@ TRAININGS: dict[str, DecoderTraining | EncoderTraining] = {
     LAB_LM_FORMS_B: SentenceTraining(seed=5),
     LAB_MEANING_ENCODER: MeaningTraining(seed=6),
     LAB_LM_REFLECT: ContinuedTraining(seed=8, exercises="reflection"),
-    LAB_LM_SEARCH: ContinuedTraining(seed=9, exercises="search", rows=6, row_tokens=560),
+    LAB_LM_SEARCH: ContinuedTraining(
+        seed=9, exercises="search", steps=2_000, rows=6, row_tokens=560
+    ),
 }
 
 
