@@ -11,9 +11,18 @@ from collections.abc import Mapping
 
 import pytest
 
-from scaar.lab.models import LAB_LM, LAB_LM_B, LAB_LM_CONFIDENT, LANGUAGE_MODELS, model_folder
+from scaar.lab.models import (
+    LAB_LM,
+    LAB_LM_B,
+    LAB_LM_CONFIDENT,
+    LAB_LM_REFLECT,
+    LANGUAGE_MODELS,
+    model_folder,
+)
 from scaar.lab.training.acceptance import measure_language_model, missed_targets
+from scaar.lab.training.language_model import ContinuedTraining
 from scaar.lab.training.runs import REPORT_SEED, TRAININGS
+from scaar.lab.training.tagged_acceptance import measure_tagged_model, missed_tagged_targets
 from scaar.lab.vocabulary import build_tokenizer
 
 QUESTIONS = int(os.environ.get("SCAAR_LAB_QUESTIONS", "40"))
@@ -55,6 +64,28 @@ def _differences(
 def _error(share: float, count: int) -> float:
     """Return the standard error of a share in a sample; of 0 and 1, that of 0.01."""
     return math.sqrt(max(share * (1 - share), 0.01) / count)
+
+
+@pytest.mark.parametrize("name", [LAB_LM_REFLECT])
+def test_a_tagged_model_does_what_its_report_says(name: str) -> None:
+    folder, training = model_folder(name), TRAININGS[name]
+    assert isinstance(training, ContinuedTraining)
+    report = json.loads((folder / "training_report.json").read_text())
+    reported = report["measured"]
+    count = min(QUESTIONS, reported["questions_each"])
+    measured = measure_tagged_model(
+        (folder / "model.onnx").read_bytes(),
+        build_tokenizer(tags=training.tags),
+        exercises=training.exercises,
+        seed=reported["seed"],
+        count=count,
+    )
+    assert measured.pop("questions_each") == count
+    assert set(measured) == set(reported) - {"questions_each"}
+    assert not _differences(measured, reported, count)
+    missed = missed_tagged_targets(training.exercises, reported)
+    assert report["missed"] == missed == MISSED.get(name, [])
+    assert (reported["seed"], report["seed"]) == (REPORT_SEED, training.seed)
 
 
 @pytest.mark.parametrize("name", LANGUAGE_MODELS)
