@@ -9,7 +9,7 @@ import pytest
 
 from scaar.lab import layout
 from scaar.lab.export.onnx_decoder import decoder_graph
-from scaar.lab.training import cross_encoder, language_model
+from scaar.lab.training import cross_encoder, language_model, recipes
 from scaar.lab.training.checkpoints import Checkpoint
 from scaar.lab.training.exercises import ExerciseBook, Kind
 from scaar.lab.training.form_acceptance import measure_form_model, measure_meaning_encoder
@@ -21,11 +21,11 @@ from scaar.lab.vocabulary import EOS_ID, build_tokenizer
 from scaar.lab.world import build_world
 
 Trained = tuple[GreedyWriter, list[language_model.Progress]]
-TRAINING = language_model.DecoderTraining(seed=1, steps=12, rows=2, warm_up_steps=2)
+TRAINING = recipes.DecoderTraining(seed=1, steps=12, rows=2, warm_up_steps=2)
 
 
 @pytest.mark.parametrize("phase", TRAINING.phases)
-def test_exercises_are_answered_by_what_they_give(phase: language_model.Phase) -> None:
+def test_exercises_are_answered_by_what_they_give(phase: recipes.Phase) -> None:
     book = ExerciseBook(build_world(1), Random(1))
     for _ in range(300):
         exercise = book.draw(phase.mix)
@@ -65,7 +65,7 @@ def test_rows_hold_whole_exercises_and_weigh_their_answers() -> None:
                 assert set(np.unique(weights[mine][1:])) == {np.float32(0.1), np.float32(1.0)}
 
 
-def trained(training: language_model.DecoderTraining) -> Trained:
+def trained(training: recipes.DecoderTraining) -> Trained:
     tokenizer = build_tokenizer()
     shape = language_model.DecoderShape(tokenizer.get_vocab_size())
     reported: list[language_model.Progress] = []
@@ -121,7 +121,7 @@ def test_a_lost_value_costs_more_than_a_word_of_style() -> None:
     assert max(dates) > 0.97
 
 
-FORMS_TRAINING = language_model.SentenceTraining(seed=1, steps=8, rows=2, warm_up_steps=2)
+FORMS_TRAINING = recipes.SentenceTraining(seed=1, steps=8, rows=2, warm_up_steps=2)
 
 
 class _Interrupted(Exception):
