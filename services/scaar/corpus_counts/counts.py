@@ -4,7 +4,7 @@ import asyncio
 import mmap
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 from scaar.core.errors import NotFound
@@ -99,7 +99,7 @@ def open_corpus_counts(path: Path) -> CorpusCountsFile:
     ends = list(accumulate(header.section_bytes, initial=length))
     if len(content) != ends[-1]:
         raise damaged(where, f"it has {len(content):,} bytes instead of {ends[-1]:,}")
-    sections = [content[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+    sections = [content[start:end] for start, end in pairwise(ends)]
     if header.digest(sections) != digest:
         raise damaged(where, "its content does not have the digest sha256")
     return CorpusCountsFile(header, digest, sections)

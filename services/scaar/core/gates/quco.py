@@ -1,8 +1,8 @@
 """QuCo-RAG's check of the question: retrieval if its entities are rare in a corpus.
 
 Min et al., arXiv 2512.19134. The judgement is 1 / (1 + m), where m is the mean number of
-occurrences of the question's entities (:mod:`scaar.core.text.entities`); retrieval is needed if m is
-below ``min_count``. A question without entities has the judgement 0, as in the authors' code.
+occurrences of the question's entities (:mod:`scaar.core.text.entities`). Retrieval is needed if m
+is below ``min_count``. A question without entities has the judgement 0, as in the authors' code.
 """
 
 import asyncio

@@ -25,7 +25,7 @@ def doubt(together: int) -> float:
 
 def _judge(evidence: Evidence, policy: EffectivePolicy) -> Judgement:
     counts = evidence.known_counts
-    # A head that is rare is uncertain at any theta.
+    # A rare head is uncertain at any theta below 1.
     spans = dict.fromkeys(counts.rare(policy.min_count), _UNSEEN)
     spans |= zip(counts.statement.tails, map(doubt, counts.together), strict=True)
     values = [0.0] * len(evidence.words)
