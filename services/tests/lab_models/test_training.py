@@ -1,6 +1,7 @@
 """The training code on a few steps: what it is fed, and that it learns at all."""
 
 from dataclasses import asdict, replace
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -9,14 +10,17 @@ import pytest
 
 from scaar.lab import layout
 from scaar.lab.export.onnx_decoder import decoder_graph
+from scaar.lab.models import LAB_LM, LAB_LM_B
 from scaar.lab.training import cross_encoder, language_model, recipes
 from scaar.lab.training.checkpoints import Checkpoint
 from scaar.lab.training.exercises import ExerciseBook, Kind
 from scaar.lab.training.form_acceptance import measure_form_model, measure_meaning_encoder
 from scaar.lab.training.greedy import GreedyWriter
 from scaar.lab.training.meaning_pairs import build_meaning_tokenizer
+from scaar.lab.training.packing import packed_rows
 from scaar.lab.training.pairs import draw_pair
 from scaar.lab.training.report import TrainingLog
+from scaar.lab.training.text import training_text
 from scaar.lab.vocabulary import EOS_ID, build_tokenizer
 from scaar.lab.world import build_world
 
@@ -191,3 +195,23 @@ def test_a_few_steps_of_the_encoder_of_meanings() -> None:
     assert [progress.step for progress in reported] == [2, 4]
     measured = measure_meaning_encoder(shape, params, tokenizer, seed=1001, count=20)
     assert 0 <= measured["same_from_other_auroc"] <= 1
+
+
+def test_the_training_text_is_that_of_the_batches() -> None:
+    tokenizer = build_tokenizer()
+    rows = list(packed_rows(tokenizer, TRAINING))
+    for step, batch in zip(rows, language_model.batches(tokenizer, TRAINING), strict=True):
+        for row, tokens, segments in zip(step, batch.tokens, batch.segments, strict=True):
+            assert segments.max() == len(row)
+            for segment, each in enumerate(row, 1):
+                ids = tokens[segments == segment].tolist()
+                assert ids == each.ids
+                text = f"{each.exercise.prompt}{each.exercise.answer}"
+                assert tokenizer.encode(text).ids == ids[:-1]
+
+
+def test_the_training_text_of_a_model_is_the_same_every_time() -> None:
+    first, again = (list(islice(training_text(LAB_LM), 50)) for _ in range(2))
+    assert first == again
+    assert all("Question:" in each or "Facts:" in each for each in first)
+    assert first != list(islice(training_text(LAB_LM_B), 50))
