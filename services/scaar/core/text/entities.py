@@ -2,9 +2,9 @@
 
 Entities are value spans (:mod:`scaar.core.text.spans`). A first word that is no proper noun, such
 as "In" or "Who", is not capitalised as a part of a name. A sentence states of its first entity, the
-*head*, what relates it to its other entities, the *tails*. If its only entity is not in the
-question, the sentence continues about an entity of the question ("She was born in Paris."): then
-the entity is a tail, and the heads are the question's entities.
+*head*, what relates it to its other entities, the *tails*; a repeated head is no tail. If its only
+entity is not in the question, the sentence continues about an entity of the question ("She was born
+in Paris."): then the entity is a tail, and the heads are the question's entities.
 """
 
 from collections.abc import Sequence
@@ -46,13 +46,15 @@ class Statement:
 def statement_of(question: str, words: Sequence[str]) -> Statement:
     """Return what a sentence of the answer to a question states. The first call blocks."""
     spans = entity_spans(words)
-    if len(spans) != 1:
-        return Statement(tuple(words), spans[0] if spans else None, spans[1:])
-    (only,) = spans
+    if not spans:
+        return Statement(tuple(words), None)
+    first, *others = spans
+    head = _key(entity_text(words, first))
+    tails = tuple(span for span in others if _key(entity_text(words, span)) != head)
     known = question_entities(question)
-    if not known or _key(entity_text(words, only)) in map(_key, known):
-        return Statement(tuple(words), only)
-    return Statement(tuple(words), None, (only,), known)
+    if others or not known or head in map(_key, known):
+        return Statement(tuple(words), first, tails)
+    return Statement(tuple(words), None, (first,), known)
 
 
 def question_entities(question: str) -> tuple[str, ...]:

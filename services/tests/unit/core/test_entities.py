@@ -32,6 +32,8 @@ def test_the_entities_of_a_question_are_its_distinct_names(
         ("The mother of Ada Lovelace was Anne Byron.", "Ada Lovelace", ["Anne Byron"]),
         ("Ada died on May 12, 1852.", "Ada", ["May 12, 1852"]),
         ("Ada sang.", "Ada", []),
+        ("Byron's sister was Byron.", "Byron", []),
+        ("Byron met Ada, and Byron met Zoe.", "Byron", ["Ada", "Zoe"]),
         ("She was born in Paris.", None, ["Paris"]),
         ("It rained.", None, []),
     ],

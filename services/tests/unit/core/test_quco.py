@@ -241,7 +241,7 @@ async def test_a_sentence_without_entities_is_certain() -> None:
     assert "entity_count_min" not in judged.signals
 
 
-NAMES = ("Ada", "Byron", "Paris", "Rome", "Zoë Hart")
+NAMES = ("Ada", "Byron", "Paris", "Rome", "Zoë Lund")
 corpora = st.lists(st.lists(st.sampled_from((*NAMES, "so")), max_size=6), max_size=4)
 
 
@@ -271,6 +271,7 @@ async def test_the_decisions_are_those_of_the_rule(
         ),
     )
     (judged,) = only(SentenceJudged, await ports.events(request))
+    tails = [tail for tail in tails if tail != head]
     together = [sum(names.count(head) * names.count(tail) for names in corpus) for tail in tails]
     if tails:
         doubts = [1 / (1 + n) for n in together]
