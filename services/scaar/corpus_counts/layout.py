@@ -82,7 +82,8 @@ def read_header(start: bytes, where: str) -> tuple[Header, str, int]:
     digest = document.get("sha256")
     if not isinstance(digest, str):
         raise DataCorrupt(f"{where}: sha256 must be a string, not {digest!r}: {_HOW}")
-    return Header(*(_size(document, name, where) for name in _SIZES)), digest, len(line) + 1
+    texts, words, vocabulary, size = (_size(document, name, where) for name in _SIZES)
+    return Header(texts, words, vocabulary, size), digest, len(line) + 1
 
 
 _SIZES = ("texts", "words", "vocabulary", "vocabulary_bytes")

@@ -2,6 +2,7 @@
 
 from array import array
 from collections import defaultdict
+from gzip import GzipFile
 from itertools import accumulate
 from typing import BinaryIO
 
@@ -51,7 +52,7 @@ class CountsWriter:
             self._next += len(words) + 1
             self.words += len(words)
 
-    def write(self, file: BinaryIO) -> str:
+    def write(self, file: BinaryIO | GzipFile) -> str:
         """Write the file, and return its digest."""
         by_word = sorted(
             (word.encode("utf-8", "surrogatepass"), positions)
@@ -64,7 +65,8 @@ class CountsWriter:
             array("Q", accumulate((len(positions) for _, positions in by_word), initial=0)),
             self._starts + array("I", [self._next]),
         )
-        parts = (*sections, *(positions for _, positions in by_word), vocabulary)
+        of_words = (positions for _, positions in by_word)
+        parts: list[array[int] | bytes] = [*sections, *of_words, vocabulary]
         digest = header.digest(parts)
         file.write(header.to_bytes(digest))
         for part in parts:

@@ -52,9 +52,10 @@ def count(
         ),
     ] = None,
 ) -> None:
-    """Count the words of a corpus, with their positions, for the policy quco.
+    """Count the words of a corpus for the policy quco.
 
-    The file has 4 bytes for each word of the corpus. Counting takes up to twice as much memory.
+    The file has the positions of all words, in 4 bytes each. Counting takes up
+    to twice as much memory.
     """
     if not paths and lab is None:
         raise InvalidRequest.of("PATH", "name a file of texts, or a model of the lab with --lab")
@@ -106,7 +107,7 @@ def lookup(
     ] = WINDOW,
     output: Format = None,
 ) -> None:
-    """Show how often an entity occurs in a corpus, and how often together with another one."""
+    """Show how often one or two entities occur in a corpus."""
     if not 1 <= window <= MAX_WINDOW:
         raise InvalidRequest.of("--window", f"must be 1 to {MAX_WINDOW:,}, not {window}")
     counts = open_corpus_counts(file)

@@ -42,7 +42,7 @@ def _encode(exercise: Exercise, tokenizer: Tokenizer, prompt_weight: float) -> E
 
 def _row(waiting: list[EncodedExercise], room: int) -> list[EncodedExercise]:
     """Take exercises for one row, the first ones that fit."""
-    row = []
+    row = list[EncodedExercise]()
     while True:
         fitting = next((at for at, each in enumerate(waiting) if len(each.ids) <= room), None)
         if fitting is None:
