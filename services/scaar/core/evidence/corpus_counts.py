@@ -28,8 +28,9 @@ async def _gather(draft: Draft, sources: Sources) -> SentenceCounts:
     heads = statement.heads if statement.head is None else texts[:1]
     tails = texts[len(texts) - len(statement.tails) :]
     pairs = [(head, tail) for tail in tails for head in heads]
-    counts = await corpus.count(texts)
-    found = await corpus.count_together(pairs, window=WINDOW) if pairs else ()
+    async with sources.budget.within(sources.stage):
+        counts = await corpus.count(texts)
+        found = await corpus.count_together(pairs, window=WINDOW) if pairs else ()
     size = len(heads)
     together = tuple(max(found[at : at + size]) for at in range(0, len(found), size))
     return SentenceCounts(statement, counts, together)
