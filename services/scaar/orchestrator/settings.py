@@ -58,6 +58,11 @@ class OrchestratorSettings(ServiceSettings):
     ``filco`` and the policy setting ``sentence_filter``. Without it, an embedded lab model has the
     filter fitted for it; otherwise requests that need a filter are rejected."""
 
+    corpus_counts_file: Path | None = None
+    """Path to a file of corpus counts, written by ``scaar corpus count``, for the policy ``quco``,
+    the trigger ``corpus_counts`` and the gate ``quco``. The file is checked at start and mapped
+    into memory, not read into it. Without it, requests that need counts are rejected."""
+
     policy_folder: Path | None = None
     """Path to a folder of policy artefacts, files ``*.json`` written by ``scaar tune``. Requests
     name a tuned policy as they name a published one. The folder is read at start, and an invalid

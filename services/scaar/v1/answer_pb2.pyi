@@ -319,6 +319,7 @@ class Provenance(_message.Message):
     ARTEFACT_DIGEST_FIELD_NUMBER: _builtins.int
     ARTEFACT_MISMATCH_FIELD_NUMBER: _builtins.int
     SENTENCE_FILTER_DIGEST_FIELD_NUMBER: _builtins.int
+    CORPUS_COUNTS_DIGEST_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The request id, as sent or as generated."""
     model: _builtins.str
@@ -357,6 +358,8 @@ class Provenance(_message.Message):
     """The digest of the artefact: SHA-256, in hexadecimal. Empty for other policies."""
     sentence_filter_digest: _builtins.str
     """The digest of the sentence filter: SHA-256, in hexadecimal. Empty if the policy uses none."""
+    corpus_counts_digest: _builtins.str
+    """The digest of the corpus counts: SHA-256, in hexadecimal. Empty if the policy uses none."""
     @_builtins.property
     def policy(self) -> _policy_pb2.EffectivePolicy:
         """The policy with the value and the source of every setting."""
@@ -390,10 +393,11 @@ class Provenance(_message.Message):
         artefact_digest: _builtins.str = ...,
         artefact_mismatch: _abc.Iterable[_builtins.str] | None = ...,
         sentence_filter_digest: _builtins.str = ...,
+        corpus_counts_digest: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["policy", b"policy"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["artefact", b"artefact", "artefact_digest", b"artefact_digest", "artefact_mismatch", b"artefact_mismatch", "continuation", b"continuation", "encoder", b"encoder", "encoder_revision", b"encoder_revision", "engine", b"engine", "gate_revision", b"gate_revision", "index", b"index", "index_content", b"index_content", "index_version", b"index_version", "logprob_kind", b"logprob_kind", "model", b"model", "model_revision", b"model_revision", "policy", b"policy", "prompt_profile", b"prompt_profile", "request_id", b"request_id", "scorer", b"scorer", "scorer_revision", b"scorer_revision", "sentence_filter_digest", b"sentence_filter_digest"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["artefact", b"artefact", "artefact_digest", b"artefact_digest", "artefact_mismatch", b"artefact_mismatch", "continuation", b"continuation", "corpus_counts_digest", b"corpus_counts_digest", "encoder", b"encoder", "encoder_revision", b"encoder_revision", "engine", b"engine", "gate_revision", b"gate_revision", "index", b"index", "index_content", b"index_content", "index_version", b"index_version", "logprob_kind", b"logprob_kind", "model", b"model", "model_revision", b"model_revision", "policy", b"policy", "prompt_profile", b"prompt_profile", "request_id", b"request_id", "scorer", b"scorer", "scorer_revision", b"scorer_revision", "sentence_filter_digest", b"sentence_filter_digest"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -580,13 +584,13 @@ class GateJudged(_message.Message):
     """The gate or router."""
     policy: _builtins.str
     """The policy that answers the question: the requested one, no_retrieval if the judgement is below
-    the threshold, or the choice of a router.
+    the threshold and the policy does not also retrieve for drafts, or the choice of a router.
     """
     probability: _builtins.float
     """The judgement of how much the question needs retrieval, [0, 1]. For gece_proxy, the probability
     that the question is long-tail; for skr, the share of the nearest questions that retrieval
     helped; for targ and targ_variance the uncertainty U, for targ_entropy 1 - exp(-U); for lexsim 1
-    minus the similarity; for p_true and verbalised 1 minus the probability that the answer is true.
+    minus the similarity; for quco 1 / (1 + the mean count of the entities); for p_true and verbalised 1 minus the probability that the answer is true.
     """
     threshold: _builtins.float
     """The minimum judgement at which the requested policy answers, (0, 1]. 0 for a router."""

@@ -752,7 +752,7 @@ Global___PerplexityPolicy: _TypeAlias = PerplexityPolicy  # noqa: Y015
 class PolicyOverrides(_message.Message):
     """Settings that replace those of a policy. Every trigger can be combined with every query
     formulation. The formulations that use the draft (current_sentence,
-    content_words, pfq, span_masked, uncovered_question, fused, attention,
+    content_words, pfq, span_masked, uncovered_question, fused, entity_relation, attention,
     attention_reference) require a policy that judges drafts. INVALID_ARGUMENT for a
     setting that the policy does not have, and for a setting that has no effect in combination with
     the others.
@@ -786,6 +786,7 @@ class PolicyOverrides(_message.Message):
     MAX_SEARCHES_FIELD_NUMBER: _builtins.int
     SKIP_ABOVE_FIELD_NUMBER: _builtins.int
     SENTENCE_FILTER_FIELD_NUMBER: _builtins.int
+    MIN_COUNT_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The query formulation, by name (QuerySettings.formulation)."""
     alpha: _builtins.float
@@ -831,6 +832,9 @@ class PolicyOverrides(_message.Message):
     - margin: the mean of p(2) / p(1), the probabilities of the two most probable tokens, is above
       theta (TARG).
     - tokensar: the mean surprisal of the tokens, weighted by contribution, is above theta.
+    - corpus_counts: 1 / (1 + n) is above theta, where n is how often two entities that the sentence
+      relates occur together in a corpus; or its only entity occurs less than min_count times
+      (QuCo-RAG). FAILED_PRECONDITION if the orchestrator has no corpus counts.
     - learned: the probability of a logistic model over signals of the sentence is above theta. Its
       parameters are those of a tuned policy, so only such a policy can have it.
 
@@ -859,8 +863,10 @@ class PolicyOverrides(_message.Message):
     question, by name: gece_proxy, a model trained on the long-tail labels of GECE (Li et al., ACL
     2024); skr (Wang et al., 2023); adaptive_rag, a router that chooses the policy that answers
     (Jeong et al., NAACL 2024); targ, targ_entropy and targ_variance (Wang et al., 2025); lexsim,
-    the similarity of sampled answers; p_true (Kadavath et al., 2022); verbalised; or that of an
-    installed package. For every policy except no_retrieval. Default: none. INVALID_ARGUMENT if
+    the similarity of sampled answers; p_true (Kadavath et al., 2022); verbalised; quco, how rare
+    the entities of the question are in a corpus (Min et al., 2025); or that of an installed package.
+    For every policy except no_retrieval. For quco, the gate decides on the retrieval before the
+    answer only. Default: quco for quco, none for the others. INVALID_ARGUMENT if
     there is no such gate; FAILED_PRECONDITION if the gate needs a file that the orchestrator does
     not have, or a capability that the model does not have.
     """
@@ -907,6 +913,11 @@ class PolicyOverrides(_message.Message):
     no_retrieval. Default: SENTENCE_FILTER_LEARNED for filco, SENTENCE_FILTER_NONE for the others.
     FAILED_PRECONDITION for SENTENCE_FILTER_LEARNED if the orchestrator has no filter.
     """
+    min_count: _builtins.int
+    """Number of occurrences in the corpus below which the only entity of a sentence makes the sentence
+    uncertain, 1 to 1,000,000,000, for the trigger corpus_counts. Default: 20. INVALID_ARGUMENT
+    outside this range.
+    """
     def __init__(
         self,
         *,
@@ -936,10 +947,11 @@ class PolicyOverrides(_message.Message):
         max_searches: _builtins.int | None = ...,
         skip_above: _builtins.float | None = ...,
         sentence_filter: Global___SentenceFilter.ValueType | None = ...,
+        min_count: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_query", b"_query", "_rounds", b"_rounds", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_min_count", b"_min_count", "_query", b"_query", "_rounds", b"_rounds", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_query", b"_query", "_rounds", b"_rounds", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_min_count", b"_min_count", "_query", b"_query", "_rounds", b"_rounds", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__alpha: _TypeAlias = _typing.Literal["alpha"]  # noqa: Y015
     _WhichOneofArgType__alpha: _TypeAlias = _typing.Literal["_alpha", b"_alpha"]  # noqa: Y015
@@ -967,6 +979,8 @@ class PolicyOverrides(_message.Message):
     _WhichOneofArgType__max_passages: _TypeAlias = _typing.Literal["_max_passages", b"_max_passages"]  # noqa: Y015
     _WhichOneofReturnType__max_searches: _TypeAlias = _typing.Literal["max_searches"]  # noqa: Y015
     _WhichOneofArgType__max_searches: _TypeAlias = _typing.Literal["_max_searches", b"_max_searches"]  # noqa: Y015
+    _WhichOneofReturnType__min_count: _TypeAlias = _typing.Literal["min_count"]  # noqa: Y015
+    _WhichOneofArgType__min_count: _TypeAlias = _typing.Literal["_min_count", b"_min_count"]  # noqa: Y015
     _WhichOneofReturnType__query: _TypeAlias = _typing.Literal["query"]  # noqa: Y015
     _WhichOneofArgType__query: _TypeAlias = _typing.Literal["_query", b"_query"]  # noqa: Y015
     _WhichOneofReturnType__rounds: _TypeAlias = _typing.Literal["rounds"]  # noqa: Y015
@@ -1019,6 +1033,8 @@ class PolicyOverrides(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_passages) -> _WhichOneofReturnType__max_passages | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_searches) -> _WhichOneofReturnType__max_searches | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__min_count) -> _WhichOneofReturnType__min_count | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__query) -> _WhichOneofReturnType__query | None: ...
     @_typing.overload
@@ -1078,6 +1094,7 @@ class EffectivePolicy(_message.Message):
     MAX_SEARCHES_FIELD_NUMBER: _builtins.int
     SKIP_ABOVE_FIELD_NUMBER: _builtins.int
     SENTENCE_FILTER_FIELD_NUMBER: _builtins.int
+    MIN_COUNT_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The name of the policy, such as "scaar", or of the artefact of a tuned policy."""
     trigger: _builtins.str
@@ -1126,6 +1143,8 @@ class EffectivePolicy(_message.Message):
     """The probability of a query's tokens from which its search is skipped. Unset if none is."""
     sentence_filter: Global___SentenceFilter.ValueType
     """The sentences of the retrieved passages that reach the prompt."""
+    min_count: _builtins.int
+    """Number of occurrences in the corpus below which an entity is rare."""
     @_builtins.property
     def moments(self) -> _containers.RepeatedScalarFieldContainer[Global___Moment.ValueType]:
         """The moments at which the policy retrieves. Empty if it never does."""
@@ -1165,10 +1184,11 @@ class EffectivePolicy(_message.Message):
         max_searches: _builtins.int | None = ...,
         skip_above: _builtins.float | None = ...,
         sentence_filter: Global___SentenceFilter.ValueType = ...,
+        min_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "gate", b"gate", "gate_threshold", b"gate_threshold", "mask_below", b"mask_below", "max_searches", b"max_searches", "query", b"query", "rounds", b"rounds", "skip_above", b"skip_above", "trigger", b"trigger"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "moments", b"moments", "name", b"name", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "moments", b"moments", "name", b"name", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__gate: _TypeAlias = _typing.Literal["gate"]  # noqa: Y015
     _WhichOneofArgType__gate: _TypeAlias = _typing.Literal["_gate", b"_gate"]  # noqa: Y015

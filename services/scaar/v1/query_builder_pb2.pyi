@@ -71,6 +71,8 @@ class QuerySettings(_message.Message):
     - uncovered_question: the words of the question that no accepted sentence contains, and the
       drafted sentence without its uncertain words.
     - fused: pfq and current_sentence, whose results are fused by reciprocal rank (two searches).
+    - entity_relation: the first entity of the drafted sentence and its words that belong to no
+      entity (QuCo-RAG).
     - attention: the words of question and answer to which the triggering word attends most
       (DRAGIN's QFS).
     - attention_reference: attention as in the code of DRAGIN's authors: content words only.

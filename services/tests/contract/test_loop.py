@@ -108,6 +108,9 @@ def without_chance(event: AnswerEvent) -> AnswerEvent:
 async def test_the_loop_emits_the_same_events_embedded_and_over_grpc(policy: str) -> None:
     # No later token attends to the last word, Paris, so that RIND has to go by "born".
     overrides = PolicyOverrides(theta=0.1 if policy == "dragin" else None)
+    if policy == "quco":
+        # Ada occurs once in the corpus, which is not rare here.
+        overrides = PolicyOverrides(gate_threshold=0.9)
     requested = PolicyRequest(policy, overrides)
     request = AnswerRequest(QUESTION, policy=requested, request_id="r-1")
     embedded = await events_by("embedded", request)
@@ -143,7 +146,7 @@ async def test_a_router_chooses_the_same_policy_embedded_and_over_grpc(
 
 
 @pytest.mark.parametrize("gate", list(filter(gate_without_file, GATES.built_in)))
-async def test_a_gate_that_asks_the_model_judges_the_same_embedded_and_over_grpc(gate: str) -> None:
+async def test_a_gate_without_a_file_judges_the_same_embedded_and_over_grpc(gate: str) -> None:
     model = replace(SAMPLED_MODEL, capabilities=frozenset(Capability))
     requested = PolicyRequest("single_round", PolicyOverrides(gate=gate))
     request = AnswerRequest(QUESTION, policy=requested, request_id="r-1")
@@ -153,7 +156,7 @@ async def test_a_gate_that_asks_the_model_judges_the_same_embedded_and_over_grpc
     assert judged.gate == gate
     finished = embedded[-1]
     assert isinstance(finished, AnswerFinished)
-    assert finished.answer.usage.llm_calls > 1
+    assert finished.answer.usage.llm_calls > 1 or gate == "quco", "it counts in a corpus"
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS, scope="class")

@@ -253,6 +253,8 @@ def _ungated_text(policy: EffectivePolicy) -> str:
         parts.append(setting("window_tokens", str(policy.window_tokens)))
     if Moment.UNCERTAIN_DRAFT in policy.moments:
         parts += [setting("trigger", str(policy.trigger)), setting("theta", f"{policy.theta:g}")]
+    if "min_count" in sources:
+        parts.append(setting("min_count", str(policy.min_count)))
     if not {Moment.BEFORE_ANSWER, Moment.ON_REQUEST}.issuperset(policy.moments):
         parts.append(setting("query", policy.query.formulation))
         if policy.query.formulation == "pfq":

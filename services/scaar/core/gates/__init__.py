@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from scaar.core.errors import DataCorrupt
-from scaar.core.gates import adaptive_rag
+from scaar.core.gates import adaptive_rag, quco
 from scaar.core.gates.gate import GateJudgement, GateModel, QuestionGate
 from scaar.core.gates.gate_json import GateDocument
 from scaar.core.gates.lexsim import read_lexsim
@@ -38,6 +38,7 @@ GATES = Registry[Callable[[GateDocument], QuestionGate]](
         "lexsim": read_lexsim,
         "p_true": read_p_true,
         "verbalised": read_verbalised,
+        quco.NAME: quco.read_quco,
     },
 )
 """Each returns the gate of a file, or raises DataCorrupt."""

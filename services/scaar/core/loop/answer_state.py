@@ -18,7 +18,13 @@ from scaar.core.policies.requirements import (
     streamed_top_tokens,
     streams_attention,
 )
-from scaar.core.ports import ContributionScorer, Generator, QueryBuilder, Retriever
+from scaar.core.ports import (
+    ContributionScorer,
+    CorpusCounts,
+    Generator,
+    QueryBuilder,
+    Retriever,
+)
 from scaar.core.prompts import PromptProfile, profile_of
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.text.fusion import DEPTH as FUSION_DEPTH
@@ -87,6 +93,7 @@ class AnswerState:
         routes: Mapping[str, EffectivePolicy],
         shadow: Shadow | None = None,
         sentence_filter: LearnedFilter | None = None,
+        corpus_counts: CorpusCounts | None = None,
     ) -> None:
         self.ports = replace(ports, generator=place.generator(ports.generator))
         self._place = place
@@ -114,21 +121,25 @@ class AnswerState:
         self._cited: dict[str, Passage] = {}
         self._passages: tuple[RetrievedPassage, ...] = ()
         self._sentence_filter = sentence_filter
+        self.corpus_counts = corpus_counts
+        """The counts of a corpus; None without any."""
         self._found: tuple[RetrievedPassage, ...] = ()
         self._excluded: dict[str, None] = {}
         self._degraded: Degradation | None = None
         self._end: AnswerEnd | None = None
         self._short_answer: str | None = None
         self._first_draft: Sentence | None = None
-        self._without_retrieval = False
+        self._closed = frozenset[Moment]()
 
     def route_to(self, policy: str) -> None:
         """Answer with one of the policies that a router may choose."""
         self._policy = self.routes[policy]
 
     def answer_without_retrieval(self) -> None:
-        """Never retrieve for this question."""
-        self._without_retrieval = True
+        """Never retrieve for this question, or if the policy also judges drafts, for these only."""
+        self._closed = frozenset(self.policy.moments)
+        if self.gates_first_retrieval:
+            self._closed = frozenset({Moment.BEFORE_ANSWER})
 
     def keep_draft(self, draft: Sentence) -> None:
         """Use a draft as that of the first sentence."""
@@ -179,7 +190,15 @@ class AnswerState:
     @property
     def moments(self) -> tuple[Moment, ...]:
         """The moments at which the policy retrieves for this question."""
-        return () if self._without_retrieval else self.policy.moments
+        return tuple(each for each in self.policy.moments if each not in self._closed)
+
+    @property
+    def gates_first_retrieval(self) -> bool:
+        """Whether a gate decides on the retrieval before the answer only.
+
+        That is so for policies that also retrieve for uncertain drafts.
+        """
+        return {Moment.BEFORE_ANSWER, Moment.UNCERTAIN_DRAFT}.issubset(self.policy.moments)
 
     @property
     def rounds(self) -> int:

@@ -41,7 +41,7 @@ async def pass_gate(
         state.route_to(chosen := judged.policy)
     elif judged.probability < threshold:
         state.answer_without_retrieval()
-        chosen = NO_RETRIEVAL.name
+        chosen = state.policy.name if state.gates_first_retrieval else NO_RETRIEVAL.name
     else:
         chosen = state.policy.name
     yield GateJudged(

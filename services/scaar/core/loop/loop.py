@@ -22,6 +22,7 @@ from scaar.core.calls.context import name_request
 from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, ScaarError
 from scaar.core.filters import check_declared
 from scaar.core.gates import QuestionGate, gate_without_file
+from scaar.core.gates.quco import QucoGate
 from scaar.core.loop.answer_state import AnswerState, Ports
 from scaar.core.loop.budget import Budget
 from scaar.core.loop.draft_then_judge import draft_then_judge
@@ -30,15 +31,18 @@ from scaar.core.loop.retrieve_then_write import retrieve_then_write
 from scaar.core.loop.rounds import write_rounds
 from scaar.core.loop.search_on_request import search_on_request
 from scaar.core.loop.shadow import ShadowSampling
+from scaar.core.policies import PRESETS
 from scaar.core.policies.artefacts import TunedPolicies, check_conditions
 from scaar.core.policies.effective_settings import effective_policy
 from scaar.core.policies.requirements import (
     capabilities,
+    needs_corpus_counts,
     needs_retriever,
     needs_scorer,
     needs_sentence_filter,
     served_by,
 )
+from scaar.core.ports import CorpusCounts
 from scaar.core.prompts import profile_of
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.types import (
@@ -53,6 +57,7 @@ from scaar.core.types import (
     OnFailure,
     PolicyRequest,
     Provenance,
+    Query,
 )
 from scaar.core.validation import validate
 
@@ -91,7 +96,8 @@ class AdaptiveLoop:
     With ``draft_ahead``, the model keeps writing while a sentence is judged, in one generation for
     as long as its text is accepted. Otherwise every sentence is a call; the events are the same.
     ``gate`` is the gate of a file; requests can also name gates that need no file.
-    ``sentence_filter`` is the filter of policies that filter sentences. ``policies`` are
+    ``sentence_filter`` is the filter of policies that filter sentences, ``corpus_counts`` are the
+    counts of policies that decide by the occurrences of entities in a corpus. ``policies`` are
     the tuned policies that requests can name. ``shadow`` runs the trigger of a second policy.
     ``capacity`` limits the concurrent answers; the default has the default
     :class:`~scaar.core.calls.capacity.CapacityLimits`.
@@ -104,6 +110,7 @@ class AdaptiveLoop:
         draft_ahead: bool = True,
         gate: QuestionGate | None = None,
         sentence_filter: LearnedFilter | None = None,
+        corpus_counts: CorpusCounts | None = None,
         policies: TunedPolicies | None = None,
         shadow: ShadowSampling | None = None,
         capacity: AnswerCapacity | None = None,
@@ -114,6 +121,7 @@ class AdaptiveLoop:
         self._draft_ahead = draft_ahead
         self._gate = gate
         self._sentence_filter = sentence_filter
+        self._corpus_counts = corpus_counts
         self.policies = TunedPolicies() if policies is None else policies
         """The tuned policies, and the default policy."""
         self._shadow = shadow
@@ -145,6 +153,7 @@ class AdaptiveLoop:
         name_request(request.request_id)
         gate = self._required_gate(request)
         self._require_filter(_routes_of(gate) or (request.policy,))
+        self._require_counts(_routes_of(gate) or (request.policy,))
         budget = Budget(request.budget, self._clock)
         async with budget.within("opening the answer"):
             model = await self._model.get()
@@ -170,6 +179,7 @@ class AdaptiveLoop:
                 routes=routes,
                 shadow=self._shadow.sample(provenance, model) if self._shadow else None,
                 sentence_filter=self._sentence_filter,
+                corpus_counts=self._corpus_counts,
             )
             yield AnswerStarted(provenance)
             async with aclosing(_sentences(state, gate, model)) as events:
@@ -201,6 +211,7 @@ class AdaptiveLoop:
             request.policy, model, gate_threshold=gate.threshold if gate else None
         )
         filters = any(map(needs_sentence_filter, policies))
+        counts = self._corpus_counts if any(map(needs_corpus_counts, policies)) else None
         artefact = self.policies.get(request.policy.artefact)
         differences: tuple[str, ...] = ()
         if artefact is not None:
@@ -228,6 +239,7 @@ class AdaptiveLoop:
             artefact_digest=artefact.digest if artefact else "",
             artefact_mismatch=differences,
             sentence_filter_digest=self.sentence_filter_digest if filters else "",
+            corpus_counts_digest=counts.digest if counts else "",
         )
 
     def _require_filter(self, policies: Iterable[PolicyRequest]) -> None:
@@ -242,9 +254,21 @@ class AdaptiveLoop:
                     missing="sentence_filter_file",
                 )
 
+    def _require_counts(self, policies: Iterable[PolicyRequest]) -> None:
+        """Reject policies that decide by corpus counts if there are none."""
+        for each in policies:
+            if self._corpus_counts is None and needs_corpus_counts(each):
+                raise CapabilityMissing(
+                    f"policy {each.label} needs a file of corpus counts, and the orchestrator has "
+                    "none: write one with scaar corpus count, and set "
+                    "SCAAR_ORCHESTRATOR_CORPUS_COUNTS_FILE",
+                    policy=each.label,
+                    missing="corpus_counts_file",
+                )
+
     def _required_gate(self, request: AnswerRequest) -> QuestionGate | None:
         """Return the gate of the request, if it has one: that of the file, or one without file."""
-        name = request.policy.overrides.gate
+        name = request.policy.overrides.gate or PRESETS[request.policy.name].gate
         if name is None:
             return None
         of_file = self._gate is not None and self._gate.name == name
@@ -260,6 +284,8 @@ class AdaptiveLoop:
         if gate.policies and request.policy.overrides.gate_threshold is not None:
             text = f"has no effect on {name}, which chooses among policies"
             raise InvalidRequest.of("policy.gate_threshold", text)
+        if isinstance(gate, QucoGate):
+            return replace(gate, counts=self._corpus_counts)
         return gate
 
 
@@ -278,7 +304,10 @@ async def _sentences(
                 async for event in judged:
                     yield event
         if Moment.BEFORE_ANSWER in state.moments and state.can_retrieve:
-            async with aclosing(state.retrieve_passages()) as steps:
+            # The query of a policy that judges drafts is made of a draft.
+            judges = Moment.UNCERTAIN_DRAFT in state.policy.moments
+            query = Query(state.request.question, "question") if judges else None
+            async with aclosing(state.retrieve_passages(query=query)) as steps:
                 async for step in steps:
                     yield step
             state.put_into_prompt(state.found)

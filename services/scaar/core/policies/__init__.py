@@ -15,6 +15,7 @@ from scaar.core.policies.model_asks import MODEL_ASKS
 from scaar.core.policies.no_retrieval import NO_RETRIEVAL
 from scaar.core.policies.perplexity import PERPLEXITY
 from scaar.core.policies.preset import Preset
+from scaar.core.policies.quco import QUCO
 from scaar.core.policies.scaar import SCAAR
 from scaar.core.policies.single_round import SINGLE_ROUND
 from scaar.core.queries import FORMULATIONS
@@ -53,6 +54,7 @@ PRESETS = Registry(
             ETC_REFERENCE,
             MEAN_ENTROPY,
             PERPLEXITY,
+            QUCO,
             SCAAR,
         )
     },

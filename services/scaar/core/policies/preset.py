@@ -13,6 +13,7 @@ class Preset:
 
     ``moments`` and ``max_passages`` decide which settings it accepts. The default of theta is that
     of ``trigger``, which judges the drafts. ``rounds`` is for the moment after the answer.
+    ``gate`` is the default gate.
     """
 
     name: str
@@ -25,3 +26,4 @@ class Preset:
     max_passages: int = 0
     rounds: int = 1
     sentence_filter: SentenceFilter = SentenceFilter.NONE
+    gate: str | None = None

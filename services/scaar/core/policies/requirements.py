@@ -1,7 +1,9 @@
 """The services and capabilities that a policy needs."""
 
 from scaar.core.evidence import capabilities_for
+from scaar.core.gates import quco
 from scaar.core.policies import PRESETS
+from scaar.core.policies.checks import combination_of
 from scaar.core.queries import FORMULATIONS
 from scaar.core.signals import evidence_of_signals
 from scaar.core.triggers import TRIGGERS
@@ -41,6 +43,24 @@ def needs_sentence_filter(request: PolicyRequest) -> bool:
     preset = PRESETS[request.name]
     chosen = request.overrides.sentence_filter or preset.sentence_filter
     return chosen is SentenceFilter.LEARNED and bool(preset.moments)
+
+
+def needs_corpus_counts(request: PolicyRequest) -> bool:
+    """Return whether the policy, its gate included, decides by counts in a corpus."""
+    preset = PRESETS[request.name]
+    given = combination_of(preset, request.overrides)
+    if given.gate == quco.NAME:
+        return True
+    return (
+        given.trigger is not None
+        and Moment.UNCERTAIN_DRAFT in preset.moments
+        and counts_entities(given.trigger, request.learned)
+    )
+
+
+def counts_entities(trigger: str, learned: LearnedTrigger | None = None) -> bool:
+    """Return whether the trigger decides by counts in a corpus."""
+    return EvidenceKind.CORPUS_COUNTS in _evidence_of_trigger(trigger, learned)
 
 
 def capabilities(policy: EffectivePolicy) -> frozenset[Capability]:

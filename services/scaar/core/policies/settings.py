@@ -32,6 +32,7 @@ from scaar.core.types import (
 )
 
 MAX_TOP_K = 100
+MIN_COUNT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +225,27 @@ SETTING_ROWS = (
                 "the authors' configuration for IIRC",
                 triggers=("etc_reference",),
             ),
+            Origin(
+                _PAPER,
+                "QuCo-RAG: two entities never occur together",
+                triggers=("corpus_counts",),
+            ),
             Origin(_OWN, "the papers tune it by data set, or there is none"),
         ),
         recommendable=True,
+        tuned=True,
+    ),
+    PolicySetting(
+        "min_count",
+        "Number of occurrences in the corpus below which the only entity of a sentence makes the "
+        "sentence uncertain.",
+        kind=int,
+        accepted_by=_judges,
+        default=lambda preset, given: MIN_COUNT,
+        origins=(Origin(_PAPER, "the code of QuCo-RAG's authors"),),
+        limit=Limit(10**9, whole=True),
+        unit="occurrences",
+        triggers=Names(TRIGGERS, lambda rule: EvidenceKind.CORPUS_COUNTS in rule.needs),
         tuned=True,
     ),
     PolicySetting(
@@ -514,8 +533,8 @@ SETTING_ROWS = (
         kind=str,
         registry=GATES,
         accepted_by=_retrieves,
-        default=lambda preset, given: None,
-        default_text="none",
+        default=lambda preset, given: preset.gate,
+        default_text="`quco` for `quco`, none for the others",
     ),
     PolicySetting(
         "gate_threshold",

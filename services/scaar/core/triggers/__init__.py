@@ -2,6 +2,7 @@
 
 from scaar.core.registry import Registry
 from scaar.core.triggers.attention import ATTENTION
+from scaar.core.triggers.corpus_counts import CORPUS_COUNTS
 from scaar.core.triggers.etc import ETC
 from scaar.core.triggers.etc_reference import ETC_REFERENCE
 from scaar.core.triggers.exp_raw import EXP_RAW
@@ -41,6 +42,7 @@ TRIGGERS = Registry(
         "msp": MSP,
         "margin": MARGIN,
         "tokensar": TOKENSAR,
+        "corpus_counts": CORPUS_COUNTS,
         "learned": LEARNED,
     },
 )

@@ -147,6 +147,8 @@ class Provenance:
     """Each difference between what the policy was tuned on and what the answer used."""
     sentence_filter_digest: str = ""
     """Digest of the sentence filter; empty if the policy uses none."""
+    corpus_counts_digest: str = ""
+    """Digest of the corpus counts; empty if the policy uses none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,6 +124,7 @@ class PolicyOverrides:
     max_searches: int | None = None
     skip_above: float | None = None
     sentence_filter: SentenceFilter | None = None
+    min_count: int | None = None
 
     def given(self) -> dict[str, float | int | bool | str]:
         """Return the settings that the request overrides, by name."""
@@ -172,6 +173,7 @@ class EffectivePolicy:
     uses the tags of the ``dialect`` for at most ``max_searches``; searches are skipped for queries
     whose tokens all have at least the probability ``skip_above``, if it is not None.
     ``sentence_filter`` decides which sentences of the retrieved passages reach the prompt.
+    ``min_count`` is the number of occurrences in the corpus below which an entity is rare.
     """
 
     name: str
@@ -198,5 +200,6 @@ class EffectivePolicy:
     max_searches: int = 5
     skip_above: float | None = None
     sentence_filter: SentenceFilter = SentenceFilter.NONE
+    min_count: int = 20
     learned: LearnedTrigger | None = None
     """The parameters of the trigger ``learned``; None for other triggers."""

@@ -16,11 +16,6 @@ from scaar.lab.export import export_cross_encoder, export_language_model
 from scaar.lab.export.onnx_decoder import decoder_graph
 from scaar.lab.models import (
     LAB_CROSS_ENCODER,
-    LAB_LM,
-    LAB_LM_B,
-    LAB_LM_CONFIDENT,
-    LAB_LM_FORMS,
-    LAB_LM_FORMS_B,
     LAB_MEANING_ENCODER,
     model_folder,
 )
@@ -29,8 +24,8 @@ from scaar.lab.training.acceptance import measure_cross_encoder, measure_languag
 from scaar.lab.training.checkpoints import Checkpoint
 from scaar.lab.training.cross_encoder import EncoderTraining, MeaningTraining
 from scaar.lab.training.form_acceptance import measure_form_model, measure_meaning_encoder
-from scaar.lab.training.language_model import DecoderTraining, SentenceTraining
 from scaar.lab.training.meaning_pairs import build_meaning_tokenizer
+from scaar.lab.training.recipes import LANGUAGE_MODEL_TRAININGS, DecoderTraining, SentenceTraining
 from scaar.lab.training.report import TrainingLog
 from scaar.lab.vocabulary import build_tokenizer
 
@@ -47,12 +42,8 @@ CHECKPOINTS = Path(".lab-training")
 """Folder of checkpoints in the working directory, from which interrupted trainings continue."""
 
 TRAININGS: dict[str, DecoderTraining | EncoderTraining] = {
-    LAB_LM: DecoderTraining(seed=2),
-    LAB_LM_B: DecoderTraining(seed=1),
-    LAB_LM_CONFIDENT: DecoderTraining(seed=3, steps=5_000, sharpness=2.0),
+    **LANGUAGE_MODEL_TRAININGS,
     LAB_CROSS_ENCODER: EncoderTraining(seed=1),
-    LAB_LM_FORMS: SentenceTraining(seed=4),
-    LAB_LM_FORMS_B: SentenceTraining(seed=5),
     LAB_MEANING_ENCODER: MeaningTraining(seed=6),
 }
 

@@ -27,6 +27,7 @@ from scaar.core.types import (
     SearchRequested,
     SentenceJudged,
     SentenceRegenerated,
+    SettingSource,
     Usage,
 )
 
@@ -208,7 +209,15 @@ def test_a_policy_is_shown_with_the_settings_that_it_uses(answered: list[AnswerE
         made.policy, name="model_asks", moments=(Moment.ON_REQUEST,), max_searches=2, skip_above=0.9
     )
     once = replace(made.policy, name="single_round", moments=(Moment.BEFORE_ANSWER,))
+    counting = replace(
+        made.policy,
+        name="quco",
+        trigger="corpus_counts",
+        min_count=5,
+        sources=(("min_count", SettingSource.REQUEST),),
+    )
     for policy, said in (
+        (counting, "policy  quco: trigger corpus_counts, theta 0.2, min_count 5 (requested)"),
         (never, "policy  no_retrieval\n"),
         (asks, "policy  model_asks: top_k 3, dialect search_r1, max_searches 2, skip_above"),
         (once, "policy  single_round: top_k 3\n"),

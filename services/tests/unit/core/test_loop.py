@@ -403,7 +403,7 @@ async def test_an_unserved_policy_names_the_policies_that_the_model_can_serve() 
     assert str(caught.value).endswith(
         "does not provide; policies that this model can serve: no_retrieval, single_round, filco, "
         "fixed_length, fixed_sentence, ircot, iter_retgen, model_asks, "
-        "flare, perplexity, scaar"
+        "flare, perplexity, quco, scaar"
     )
 
 
