@@ -24,6 +24,8 @@ _LINE_STARTS = (
     *("Context", "Question", "Answer", "Facts"),
     *("Who", "When", "Where", "Which", "Are", "Were"),
 )
+PASSAGE_STARTS = ("The", *names.FIRST_NAMES)
+"""The words with which passages start. After a tag, they follow without a space."""
 _PASSAGE_MARKS = tuple(f"[{number}]" for number in range(1, 10))
 _STATEMENT_WORDS = tuple(
     "film movie picture was indeed reportedly directed made by released in stars born on died a "
@@ -74,16 +76,22 @@ def vocabulary(more: Sequence[str] = ()) -> list[str]:
     return [*SPECIAL_TOKENS, *alphabet, *_LINE_STARTS, *_PASSAGE_MARKS, *spaced]
 
 
-def build_tokenizer(*, pairs: bool = False, forms: bool = False) -> Tokenizer:
+def build_tokenizer(
+    *, pairs: bool = False, forms: bool = False, tags: Sequence[str] = ()
+) -> Tokenizer:
     """Return the tokenizer of the language model, or of the cross-encoder if ``pairs`` is set.
 
     The former starts a text with ``<s>``. The latter encodes a pair as ``<s> A </s> B </s>``, with
-    token type 1 for B. With ``forms``, the words of sentence forms are tokens too.
+    token type 1 for B. With ``forms``, the words of sentence forms are tokens too. With ``tags``,
+    each tag is one token of the decoded text, and so are the words that follow a tag without a
+    space; their ids follow those of the other tokens.
     """
     words = form_words() if forms else ()
-    ids = {token: index for index, token in enumerate(vocabulary(words))}
+    tokens = [*vocabulary(words), *(PASSAGE_STARTS if tags else ())]
+    ids = {token: index for index, token in enumerate(tokens)}
     tokenizer = Tokenizer(models.BPE(vocab=ids, merges=[], ignore_merges=True))
     tokenizer.add_special_tokens([AddedToken(token, special=True) for token in SPECIAL_TOKENS])
+    tokenizer.add_tokens([AddedToken(tag, special=False, normalized=False) for tag in tags])
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
             pre_tokenizers.Split(_PIECES, behavior="isolated"),

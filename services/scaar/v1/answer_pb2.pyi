@@ -75,6 +75,8 @@ class _SearchDecisionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Search
     """It is refused: the answer already has the passages of this query."""
     SEARCH_DECISION_LIMIT: _SearchDecision.ValueType  # 5
     """It is refused: PolicyOverrides.max_searches or Budget.max_retrievals is used up."""
+    SEARCH_DECISION_MALFORMED: _SearchDecision.ValueType  # 6
+    """It is refused: the request is not a valid call of the tool. Only in SEARCH_DIALECT_TOOL_CALL."""
 
 class SearchDecision(_SearchDecision, metaclass=_SearchDecisionEnumTypeWrapper):
     """The decision on a search that the model requested."""
@@ -93,6 +95,8 @@ SEARCH_DECISION_REPEATED: SearchDecision.ValueType  # 4
 """It is refused: the answer already has the passages of this query."""
 SEARCH_DECISION_LIMIT: SearchDecision.ValueType  # 5
 """It is refused: PolicyOverrides.max_searches or Budget.max_retrievals is used up."""
+SEARCH_DECISION_MALFORMED: SearchDecision.ValueType  # 6
+"""It is refused: the request is not a valid call of the tool. Only in SEARCH_DIALECT_TOOL_CALL."""
 Global___SearchDecision: _TypeAlias = SearchDecision  # noqa: Y015
 
 @_typing.final
@@ -994,7 +998,7 @@ class SearchRequested(_message.Message):
     text: _builtins.str
     """What the model wrote from the previous request up to this one. It is not part of the answer."""
     query: _builtins.str
-    """The query, without its tags."""
+    """The query, without its tags; for SEARCH_DECISION_MALFORMED, the text between the tags."""
     decision: Global___SearchDecision.ValueType
     """The decision on the request."""
     probability: _builtins.float

@@ -202,6 +202,10 @@ class _SearchDialectEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SearchD
     """<|begin_of_query|>, <|begin_of_documents|>, <answer> (R1-Searcher)."""
     SEARCH_DIALECT_SEARCH_O1: _SearchDialect.ValueType  # 3
     """<|begin_search_query|>, <|begin_search_result|>, \\boxed{} (Search-o1)."""
+    SEARCH_DIALECT_TOOL_CALL: _SearchDialect.ValueType  # 4
+    """<tool_call> with the tool and the query as JSON, <tool_response>, <answer> (the chat templates
+    of Hermes and Qwen).
+    """
 
 class SearchDialect(_SearchDialect, metaclass=_SearchDialectEnumTypeWrapper):
     """The tags in which a model requests searches, reads their results and gives its answer, and the
@@ -216,6 +220,10 @@ SEARCH_DIALECT_R1_SEARCHER: SearchDialect.ValueType  # 2
 """<|begin_of_query|>, <|begin_of_documents|>, <answer> (R1-Searcher)."""
 SEARCH_DIALECT_SEARCH_O1: SearchDialect.ValueType  # 3
 """<|begin_search_query|>, <|begin_search_result|>, \\boxed{} (Search-o1)."""
+SEARCH_DIALECT_TOOL_CALL: SearchDialect.ValueType  # 4
+"""<tool_call> with the tool and the query as JSON, <tool_response>, <answer> (the chat templates
+of Hermes and Qwen).
+"""
 Global___SearchDialect: _TypeAlias = SearchDialect  # noqa: Y015
 
 class _SettingSource:

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from scaar.lab import layout
+from scaar.lab.export.hugging_face import WEIGHTS, decoder_params
 from scaar.lab.export.onnx_decoder import decoder_graph
-from scaar.lab.models import LAB_LM, LAB_LM_B
+from scaar.lab.models import LAB_LM, LAB_LM_B, model_folder
 from scaar.lab.training import cross_encoder, language_model, recipes
 from scaar.lab.training.checkpoints import Checkpoint
 from scaar.lab.training.exercises import ExerciseBook, Kind
@@ -19,9 +20,12 @@ from scaar.lab.training.greedy import GreedyWriter
 from scaar.lab.training.meaning_pairs import build_meaning_tokenizer
 from scaar.lab.training.packing import packed_rows
 from scaar.lab.training.pairs import draw_pair
+from scaar.lab.training.recipes import TAGGED_BOOKS
 from scaar.lab.training.report import TrainingLog
+from scaar.lab.training.runs import stages
+from scaar.lab.training.tagged_acceptance import measure_tagged_model, missed_tagged_targets
 from scaar.lab.training.text import training_text
-from scaar.lab.vocabulary import EOS_ID, build_tokenizer
+from scaar.lab.vocabulary import EOS_ID, PASSAGE_STARTS, build_tokenizer
 from scaar.lab.world import build_world
 
 Trained = tuple[GreedyWriter, list[language_model.Progress]]
@@ -126,6 +130,44 @@ def test_a_lost_value_costs_more_than_a_word_of_style() -> None:
 
 
 FORMS_TRAINING = recipes.SentenceTraining(seed=1, steps=8, rows=2, warm_up_steps=2)
+
+
+@pytest.mark.parametrize("name", TAGGED_BOOKS)
+def test_a_continued_training_starts_from_its_base_and_is_measured(name: str) -> None:
+    training = recipes.ContinuedTraining(
+        seed=1, exercises=name, steps=8, rows=2, row_tokens=300, warm_up_steps=2
+    )
+    tokenizer = build_tokenizer(tags=training.tags)
+    shape = language_model.DecoderShape(tokenizer.get_vocab_size())
+    base = decoder_params((model_folder(training.base) / WEIGHTS).read_bytes())
+    params = language_model.extended_params(base, tokenizer, training.seed)
+    again = language_model.extended_params(base, tokenizer, training.seed)
+    np.testing.assert_array_equal(params["embed"], again["embed"])
+    np.testing.assert_array_equal(params["embed"][: len(base["embed"])], base["embed"])
+    assert len(params["embed"]) == shape.vocab_size
+    offsets = [
+        params["embed"][tokenizer.token_to_id(word)]
+        - params["embed"][tokenizer.token_to_id(f"Ġ{word}")]
+        for word in PASSAGE_STARTS
+    ]
+    np.testing.assert_allclose(offsets, [offsets[0]] * len(offsets), atol=1e-6)
+    reported: list[language_model.Progress] = []
+    params = language_model.train(
+        shape, params, training, tokenizer, on_progress=reported.append, every=4
+    )
+    assert reported[-1].loss < reported[0].loss
+    measured = measure_tagged_model(
+        decoder_graph(params, shape), tokenizer, exercises=name, seed=1001, count=4
+    )
+    assert missed_tagged_targets(name, measured), "a few steps teach no decision"
+
+
+def test_a_model_is_trained_after_the_base_that_is_trained_too() -> None:
+    assert stages(("lab-lm-search", "lab-lm", "lab-lm-b")) == (
+        ("lab-lm", "lab-lm-b"),
+        ("lab-lm-search",),
+    )
+    assert stages(("lab-lm-reflect", "lab-lm-b")) == (("lab-lm-reflect", "lab-lm-b"), ())
 
 
 class _Interrupted(Exception):

@@ -32,8 +32,8 @@ def models(context: typer.Context, output: Format = None) -> None:
     if context.invoked_subcommand is not None:
         return
     with lab_required("scaar models"):
-        from scaar.lab.models import LAB_CROSS_ENCODER, LANGUAGE_MODELS, model_folder
-    folders = {name: model_folder(name) for name in (*LANGUAGE_MODELS, LAB_CROSS_ENCODER)}
+        from scaar.lab.models import SHIPPED_MODELS, model_folder
+    folders = {name: model_folder(name) for name in SHIPPED_MODELS}
     reports = {name: _report(folder) for name, folder in folders.items()}
     columns = (
         Column("model", right=False),

@@ -8,7 +8,7 @@ writes between the tags of the answer is the answer, and nothing else of the tex
 import math
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scaar.core.errors import PromptTooLong
 from scaar.core.loop.answer_state import CONCLUSION_MAX_TOKENS, AnswerState
@@ -31,17 +31,18 @@ from scaar.core.types import (
 
 async def search_on_request(state: AnswerState) -> AsyncGenerator[AnswerEvent, None]:
     """Yield the events of the whole answer, up to its acceptance."""
-    dialect, policy = DIALECTS[state.policy.dialect], state.policy
-    transcript = _Transcript(dialect, dialect.render(state.request.question, policy.max_searches))
+    dialect = DIALECTS[state.policy.dialect]
+    transcript = _Transcript(dialect, _prompt(state, dialect))
     limited, step = False, _Step()
     while state.budget.remaining_tokens > 0:
         step = await transcript.write(state)
         start = dialect.query_start(step.text)
         if start < 0 or step.reason is not FinishReason.STOP:
             break
-        query = cut(one_line(step.text[start:]), MAX_PASSAGE_CHARACTERS)
-        probability = step.probability(start)
-        decision = _decide(state, transcript, query, probability)
+        asked = dialect.request_in(step.text[start:])
+        query = cut(one_line(asked.query), MAX_PASSAGE_CHARACTERS)
+        probability = step.probability(*(start + each for each in asked.span))
+        decision = _decide(state, transcript, query, probability, malformed=bool(asked.fault))
         number, thought = transcript.requests, step.text[: start - len(dialect.query[0])]
         yield SearchRequested(number, thought, query, decision, probability)
         found: tuple[RetrievedPassage, ...] = ()
@@ -51,7 +52,8 @@ async def search_on_request(state: AnswerState) -> AsyncGenerator[AnswerEvent, N
                 async for event in steps:
                     yield event
             found = state.found
-        transcript.append(step, decision, found)
+        fault = asked.fault if decision is SearchDecision.MALFORMED else ""
+        transcript.append(step, _Results(decision, found, fault))
         step = _Step()
         if limited and decision is SearchDecision.LIMIT:
             break
@@ -64,13 +66,28 @@ async def search_on_request(state: AnswerState) -> AsyncGenerator[AnswerEvent, N
     yield state.accept_whole(Sentence(answer, (), None, last=True), transcript.read, end=end)
 
 
+def _prompt(state: AnswerState, dialect: Dialect) -> str:
+    """Return the prompt, which explains the tags unless the model was trained on them."""
+    question = dialect.safe(state.request.question)
+    if state.profile.trained_dialect == state.policy.dialect:
+        return state.profile.render(question)
+    return dialect.render(question, state.policy.max_searches)
+
+
 def _decide(
-    state: AnswerState, transcript: "_Transcript", query: str, probability: float | None
+    state: AnswerState,
+    transcript: "_Transcript",
+    query: str,
+    probability: float | None,
+    *,
+    malformed: bool,
 ) -> SearchDecision:
     """Count a request, and return the decision on it."""
     transcript.requests += 1
     if transcript.requests > state.policy.max_searches or not state.can_retrieve:
         return SearchDecision.LIMIT
+    if malformed:
+        return SearchDecision.MALFORMED
     if not query:
         return SearchDecision.EMPTY
     if query.casefold() in transcript.searched:
@@ -90,11 +107,23 @@ class _Step:
     tokens: tuple[Token, ...] = ()
     reason: FinishReason | None = None
 
-    def probability(self, start: int) -> float | None:
-        """Return the smallest probability of the tokens from ``start`` on; None if unknown."""
-        logprobs = [each.logprob for each in self.tokens if each.end > start]
+    def probability(self, start: int, end: int) -> float | None:
+        """Return the smallest probability of the tokens of a part of the text; None if unknown."""
+        logprobs = [each.logprob for each in self.tokens if each.start < end and each.end > start]
         known = [each for each in logprobs if each is not None]
         return math.exp(min(known)) if known and len(known) == len(logprobs) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Results:
+    """What the model reads after a request."""
+
+    decision: SearchDecision
+    passages: tuple[RetrievedPassage, ...] = ()
+    fault: str = ""
+
+    def text(self, dialect: Dialect) -> str:
+        return dialect.results_of(self.decision, self.passages, fault=self.fault)
 
 
 class _Transcript:
@@ -104,7 +133,7 @@ class _Transcript:
         self._dialect = dialect
         self._prompt = prompt
         self._text = ""
-        self._last: tuple[SearchDecision, tuple[RetrievedPassage, ...]] | None = None
+        self._last: _Results | None = None
         self._earlier: tuple[RetrievedPassage, ...] = ()
         self.requests = 0
         self.searched = set[str]()
@@ -112,16 +141,14 @@ class _Transcript:
     @property
     def read(self) -> tuple[RetrievedPassage, ...]:
         """The passages in the text, each once."""
-        last = self._last[1] if self._last else ()
+        last = self._last.passages if self._last else ()
         return tuple({each.id: each for each in (*self._earlier, *last)}.values())
 
-    def append(
-        self, step: _Step, decision: SearchDecision, passages: tuple[RetrievedPassage, ...]
-    ) -> None:
+    def append(self, step: _Step, results: _Results) -> None:
         """Append a step, and what follows its request."""
         self._text, self._earlier = self._with_results(), self.read
         self._text += step.text + self._dialect.query[1]
-        self._last = decision, passages
+        self._last = results
 
     async def write(self, state: AnswerState) -> _Step:
         """Return the next step. Passages that do not fit are dropped, the worst first."""
@@ -131,9 +158,9 @@ class _Transcript:
             try:
                 return await _generate(state, self._prompt, prefix, self._dialect.stop, stage=stage)
             except PromptTooLong:
-                if self._last is None or not self._last[1]:
+                if self._last is None or not self._last.passages:
                     raise
-                self._last = self._last[0], self._last[1][:-1]
+                self._last = replace(self._last, passages=self._last.passages[:-1])
 
     async def force(self, state: AnswerState, step: _Step) -> str:
         """Return the answer that the model writes after the opening tag of an answer.
@@ -160,7 +187,7 @@ class _Transcript:
         raise AssertionError("the last prefix returns or raises")
 
     def _with_results(self) -> str:
-        return self._text + (self._dialect.results_of(*self._last) if self._last else "")
+        return self._text + (self._last.text(self._dialect) if self._last else "")
 
 
 async def _generate(

@@ -1,8 +1,8 @@
 """Dialects: the tags in which a model asks for searches, and the prompts that explain them.
 
 The tags are those of the authors' code: Search-R1 (PeterGriffinJin/Search-R1, infer.py),
-R1-Searcher (RUCAIBox/R1-Searcher, evaluation) and Search-o1 (sunnynexus/Search-o1, scripts). The
-prompts are the project's own words.
+R1-Searcher (RUCAIBox/R1-Searcher, evaluation) and Search-o1 (sunnynexus/Search-o1, scripts), and
+those of the chat templates of Hermes and Qwen. The prompts are the project's own words.
 """
 
 import re
@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from scaar.core.prompts.tool_calls import TOOL, Request, read_call
 from scaar.core.prompts.untrusted import one_line, safe_passage, safe_question
 from scaar.core.types import RetrievedPassage, SearchDecision, SearchDialect
 
@@ -19,6 +20,7 @@ _NOTES = {
     SearchDecision.EMPTY: "Not searched, because the query is empty.",
     SearchDecision.REPEATED: "Not searched again: the results of this query are above.",
     SearchDecision.LIMIT: "No more searches are possible. Give your answer.",
+    SearchDecision.MALFORMED: "Not searched, because the request is not valid.",
 }
 
 
@@ -28,7 +30,8 @@ class Dialect:
 
     ``results`` include the white space around them. ``passage`` is the layout of a passage.
     ``forcing`` makes the model answer. With ``stops_at_answer`` the text ends with the answer;
-    otherwise the model ends it.
+    otherwise the model ends it. With ``calls``, a request is a call of the tool as JSON; otherwise
+    it is the query itself.
     """
 
     prompt: str
@@ -38,6 +41,7 @@ class Dialect:
     passage: str
     forcing: str
     stops_at_answer: bool = True
+    calls: bool = False
 
     @property
     def stop(self) -> tuple[str, ...]:
@@ -45,14 +49,28 @@ class Dialect:
         return (self.query[1], self.answer[1]) if self.stops_at_answer else (self.query[1],)
 
     def render(self, question: str, max_searches: int) -> str:
-        """Return the prompt. Tags in the question are replaced."""
-        safe = self._without_tags(safe_question(question))
-        return self.prompt.format(question=safe, max_searches=max_searches)
+        """Return the prompt that explains the tags. Tags in the question are replaced."""
+        return self.prompt.format(question=self.safe(question), max_searches=max_searches)
+
+    def safe(self, question: str) -> str:
+        """Return the question for a prompt, with tags replaced."""
+        return self._without_tags(safe_question(question))
+
+    def request_in(self, text: str) -> Request:
+        """Return the request in the text between the tags of a query."""
+        return read_call(text) if self.calls else Request(text, (0, len(text)))
 
     def results_of(
-        self, decision: SearchDecision, passages: Sequence[RetrievedPassage] = ()
+        self,
+        decision: SearchDecision,
+        passages: Sequence[RetrievedPassage] = (),
+        *,
+        fault: str = "",
     ) -> str:
-        """Return what the model reads after its request: the passages, or why there are none."""
+        """Return what the model reads after its request: the passages, or why there are none.
+
+        ``fault`` says what is wrong with a malformed request.
+        """
         texts = [
             self.passage.format(
                 rank=rank,
@@ -61,7 +79,7 @@ class Dialect:
             )
             for rank, each in enumerate(passages, 1)
         ]
-        content = "\n".join(texts) or _NOTES[decision]
+        content = "\n".join(texts) or self._without_tags(fault) or _NOTES[decision]
         return f"{self.results[0]}{content}{self.results[1]}"
 
     def query_start(self, step: str) -> int:
@@ -135,6 +153,21 @@ DIALECTS: Mapping[SearchDialect, Dialect] = MappingProxyType(
             passage="({rank}) {title}: {text}",
             forcing="\n\\boxed{",
             stops_at_answer=False,
+        ),
+        SearchDialect.TOOL_CALL: Dialect(
+            "Answer the question. Reason step by step, and call a tool for each fact that you do "
+            "not know. The tools, as JSON:\n<tools>\n" + TOOL + "\n</tools>\nTo call a tool, write "
+            "its name and its arguments as JSON:\n<tool_call>\n"
+            '{{"name": "search", "arguments": {{"query": "keywords"}}}}\n</tool_call>\n'
+            "The results follow between <tool_response> and </tool_response>. You can search at "
+            "most {max_searches} times. Once you lack nothing, write the short answer alone: "
+            "<answer> answer </answer>.\n\nQuestion: {question}\n",
+            query=("<tool_call>", "</tool_call>"),
+            results=("\n<tool_response>\n", "\n</tool_response>\n"),
+            answer=("<answer>", "</answer>"),
+            passage="({rank}) {title}: {text}",
+            forcing="\n<answer>",
+            calls=True,
         ),
     }
 )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from scaar.core.prompts.profile import PromptProfile
+from scaar.core.types import SearchDialect
 
 
 def numbered(passages: Sequence[str]) -> str:
@@ -18,3 +19,5 @@ def _layout(question: str, passages: Sequence[str], examples: str) -> str:
 
 
 LAB = PromptProfile("lab", 1, _layout)
+LAB_SEARCH = PromptProfile("lab_search", 1, _layout, trained_dialect=SearchDialect.SEARCH_R1)
+"""The same layout, for the lab's model that was trained to request searches."""

@@ -7,7 +7,7 @@ from scaar.core.prompts.conclusion import concludes, extract_answer
 from scaar.core.prompts.exemplars.exemplar_set import ExemplarSet
 from scaar.core.prompts.exemplars.general import GENERAL
 from scaar.core.prompts.untrusted import one_line, safe_passage, safe_question
-from scaar.core.types import RetrievedPassage
+from scaar.core.types import RetrievedPassage, SearchDialect
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,8 @@ class PromptProfile:
     forcing_phrase: str = " So the answer is"
     """The text appended to an answer without conclusion, to make the model conclude."""
     stop: tuple[str, ...] = ("\nQuestion:",)
+    trained_dialect: SearchDialect | None = None
+    """The dialect that models with this profile were trained on, which no prompt must explain."""
 
     @property
     def label(self) -> str:

@@ -179,6 +179,9 @@ class SearchDecision(enum.StrEnum):
     LIMIT = "limit"
     """It is refused: the limit of searches or of retrievals is used up."""
 
+    MALFORMED = "malformed"
+    """It is refused: the request is not a valid call of the tool."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchRequested:

@@ -76,6 +76,7 @@ class SearchDialect(enum.StrEnum):
     SEARCH_R1 = "search_r1"
     R1_SEARCHER = "r1_searcher"
     SEARCH_O1 = "search_o1"
+    TOOL_CALL = "tool_call"
 
 
 class SettingSource(enum.StrEnum):

@@ -1,4 +1,4 @@
-"""Detection: how well every policy separates wrong drafts from right ones."""
+"""Detection: how well every policy separates wrong drafts from right ones, and its searches."""
 
 from collections.abc import Container, Iterable, Iterator
 
@@ -8,6 +8,7 @@ from scaar.core.types import PolicyRequest
 from scaar.evaluator.report.analysis import Analysis
 from scaar.evaluator.report.cells import estimated, number, text
 from scaar.evaluator.report.model import Cell, Column, Section, Table
+from scaar.evaluator.report.requested_searches import requested_searches_table
 from scaar.evaluator.scoring.detection import Detection, JudgedDrafts, JudgedDraftsBuilder, detect
 
 POPULARITY = "popularity"
@@ -16,14 +17,16 @@ _ALL = "all"
 
 
 def report_detection(analysis: Analysis, drafts: JudgedDraftsBuilder) -> Section | None:
-    """Return the table of detection; None if the truth of no draft is known."""
+    """Return the tables of detection and of requested searches; None if both are empty."""
     tested = {question.id for question in analysis.splits.test.questions}
     table = detection_table(
         _judging(analysis, drafts, tested),
         seed=analysis.options.seed,
         which="on the test split at its chosen setting",
     )
-    return Section("Detection", (table,)) if table.rows else None
+    tables = (table if table.rows else None, requested_searches_table(analysis))
+    shown = tuple(each for each in tables if each is not None)
+    return Section("Detection", shown) if shown else None
 
 
 def detection_table(

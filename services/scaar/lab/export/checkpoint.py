@@ -34,6 +34,7 @@ def export_language_model(
     report: Mapping[str, Any],
     *,
     tokenizer: Tokenizer | None = None,
+    prompt_profile: str = "lab",
 ) -> None:
     """Write the language model: Hugging Face files, ``model.onnx`` and the report with digests.
 
@@ -44,7 +45,7 @@ def export_language_model(
     files = _once(files) if tokenizer else files
     graph = DecoderGraph(params, shape)
     files["model.onnx"] = graph.to_bytes()
-    advice = {"prompt_profile": "lab", "hidden_states": graph.hidden_states}
+    advice = {"prompt_profile": prompt_profile, "hidden_states": graph.hidden_states}
     _write(folder, files, report, {ADVICE: (json.dumps(advice, indent=2) + "\n").encode()})
 
 

@@ -143,6 +143,31 @@ def _decoder_tensors(params: Params) -> dict[str, Array]:
     return tensors
 
 
+def decoder_params(content: bytes) -> Params:
+    """Return the parameters in the weights of a language model's checkpoint."""
+    tensors = safetensors.numpy.load(content)
+    count = sum(name.endswith(".q_proj.weight") for name in tensors)
+
+    def layer(at: str) -> Params:
+        found = {
+            "attention_norm": tensors[f"{at}.input_layernorm.weight"],
+            "feed_forward_norm": tensors[f"{at}.post_attention_layernorm.weight"],
+        }
+        for name in "qkvo":
+            found[name] = tensors[f"{at}.self_attn.{name}_proj.weight"].T
+        for name in "qkv":
+            found[f"{name}_bias"] = tensors[f"{at}.self_attn.{name}_proj.bias"]
+        for name in ("gate", "up", "down"):
+            found[name] = tensors[f"{at}.mlp.{name}_proj.weight"].T
+        return found
+
+    return {
+        "embed": tensors["model.embed_tokens.weight"],
+        "norm": tensors["model.norm.weight"],
+        "layers": [layer(f"model.layers.{number}") for number in range(count)],
+    }
+
+
 def _encoder_tensors(params: Params) -> dict[str, Array]:
     tensors: dict[str, Array] = {}
 

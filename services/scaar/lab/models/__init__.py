@@ -18,7 +18,20 @@ LAB_MEANING_ENCODER = "lab-meaning-encoder"
 FORM_MODELS = (LAB_LM_FORMS, LAB_LM_FORMS_B)
 """Language models of sentence forms (:mod:`scaar.lab.sentences`), from two training seeds."""
 
+LAB_LM_REFLECT = "lab-lm-reflect"
+LAB_LM_SEARCH = "lab-lm-search"
+TAGGED_MODELS = (LAB_LM_REFLECT, LAB_LM_SEARCH)
+"""``lab-lm`` trained further: one writes Self-RAG's reflection tokens, one Search-R1's tags."""
+
 
 def model_folder(name: str) -> Path:
     """Return the checkpoint folder of a lab model."""
     return Path(__file__).parent / name
+
+
+SHIPPED_MODELS = (
+    *LANGUAGE_MODELS,
+    *(name for name in TAGGED_MODELS if model_folder(name).is_dir()),
+    LAB_CROSS_ENCODER,
+)
+"""The models that a package contains. A recipe can exist before its model."""

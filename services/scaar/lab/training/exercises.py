@@ -85,12 +85,29 @@ class Mix:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a continuation, and the weight of its tokens in the loss."""
+
+    text: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Exercise:
     """A prompt and its continuation."""
 
     kind: Kind
     prompt: str
     answer: str
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        return (Part(self.answer),)
+
+    @property
+    def ends(self) -> bool:
+        """Whether the end token follows."""
+        return True
 
 
 class ExerciseBook:
@@ -132,13 +149,18 @@ class ExerciseBook:
         passages = [self._passage(facts_of[fact.subject], mix, fact) for fact in needed]
         near = [fact.subject for fact in drawn.facts]
         while len(passages) < count:
-            passages.append(self._passage(self._distractor(random.choice(near), mix), mix))
+            passages.append(
+                self._passage(distractor(random, random.choice(near), mix.near_names), mix)
+            )
         random.shuffle(passages)
         return passages
 
     def _recall(self, mix: Mix) -> Exercise:
         random = self._random
-        chosen = [self._chosen(self._distractor("", mix), mix) for _ in range(self._count(mix))]
+        chosen = [
+            self._chosen(distractor(random, "", mix.near_names), mix)
+            for _ in range(self._count(mix))
+        ]
         passages = [passage_text(facts, random) for facts in chosen]
         recalled = [fact for facts in chosen for fact in facts]
         random.shuffle(recalled)
@@ -168,16 +190,16 @@ class ExerciseBook:
         chosen = others if needed is None else [needed, *others]
         return chosen[: mix.passage_facts]
 
-    def _distractor(self, beside: str, mix: Mix) -> Sequence[Fact]:
-        """Draw the facts of another subject, sometimes with a name similar to ``beside``."""
-        random = self._random
-        if not beside or random.random() >= mix.near_names:
-            return random.choice(draw_film(random).subjects()).facts
-        if beside.startswith("The "):
-            return _renamed(draw_film(random).subjects()[0], near_title(beside, random))
-        person = draw_person(random)
-        of = Subject(person.name, random.choice((person, person.family[0])).facts())
-        return _renamed(of, near_name(beside, random))
+
+def distractor(random: Random, beside: str, near_names: float) -> Sequence[Fact]:
+    """Draw the facts of another subject, sometimes with a name similar to ``beside``."""
+    if not beside or random.random() >= near_names:
+        return random.choice(draw_film(random).subjects()).facts
+    if beside.startswith("The "):
+        return _renamed(draw_film(random).subjects()[0], near_title(beside, random))
+    person = draw_person(random)
+    of = Subject(person.name, random.choice((person, person.family[0])).facts())
+    return _renamed(of, near_name(beside, random))
 
 
 def _renamed(subject: Subject, name: str) -> tuple[Fact, ...]:

@@ -74,6 +74,25 @@ def initial_params(shape: DecoderShape, seed: int) -> Params:
     return dict(jax.tree.map(lambda x: jnp.asarray(x, jnp.float32), params))
 
 
+def extended_params(params: Params, tokenizer: Tokenizer, seed: int) -> Params:
+    """Return the parameters of a base model with rows for the further tokens of ``tokenizer``.
+
+    The row of a word without a space is that of the word with a space, plus an offset that all
+    such words share. The rows of tags are random.
+    """
+    rng = np.random.default_rng(seed)
+    embed = np.asarray(params["embed"])
+    scale = embed.std()
+    offset = rng.normal(size=embed.shape[1]) * scale
+    rows = []
+    for token in range(len(embed), tokenizer.get_vocab_size()):
+        like = tokenizer.token_to_id(f"Ġ{tokenizer.id_to_token(token)}")
+        noise = rng.normal(size=embed.shape[1]) * scale
+        rows.append(noise if like is None else embed[like] + offset)
+    extended = params | {"embed": np.concatenate([embed, rows])}
+    return dict(jax.tree.map(lambda x: jnp.asarray(x, jnp.float32), extended))
+
+
 def _begin_reading(params: Params, shape: DecoderShape, rng: np.random.Generator) -> None:
     d, size, heads = shape.hidden_size, shape.head_size, shape.num_attention_heads
 

@@ -7,6 +7,7 @@ from tokenizers import Tokenizer
 
 from scaar.lab.training.exercises import Exercise
 from scaar.lab.training.recipes import DecoderTraining
+from scaar.lab.training.tagged_exercises import TaggedExercise
 from scaar.lab.vocabulary import EOS_ID
 
 
@@ -14,7 +15,7 @@ from scaar.lab.vocabulary import EOS_ID
 class EncodedExercise:
     """An exercise, its token ids, and the weight of each token as a target."""
 
-    exercise: Exercise
+    exercise: Exercise | TaggedExercise
     ids: list[int]
     weights: list[float]
 
@@ -33,11 +34,18 @@ def packed_rows(
         yield [_row(waiting, training.row_tokens) for _ in range(training.rows)]
 
 
-def _encode(exercise: Exercise, tokenizer: Tokenizer, prompt_weight: float) -> EncodedExercise:
-    prompt = tokenizer.encode(exercise.prompt).ids
-    answer = [*tokenizer.encode(exercise.answer, add_special_tokens=False).ids, EOS_ID]
-    weights = [0.0] + [prompt_weight] * (len(prompt) - 1) + [1.0] * len(answer)
-    return EncodedExercise(exercise, prompt + answer, weights)
+def _encode(
+    exercise: Exercise | TaggedExercise, tokenizer: Tokenizer, prompt_weight: float
+) -> EncodedExercise:
+    ids = tokenizer.encode(exercise.prompt).ids
+    weights = [0.0] + [prompt_weight] * (len(ids) - 1)
+    for part in exercise.parts:
+        added = tokenizer.encode(part.text, add_special_tokens=False).ids
+        ids += added
+        weights += [part.weight] * len(added)
+    if exercise.ends:
+        ids, weights = [*ids, EOS_ID], [*weights, 1.0]
+    return EncodedExercise(exercise, ids, weights)
 
 
 def _row(waiting: list[EncodedExercise], room: int) -> list[EncodedExercise]:

@@ -12,8 +12,12 @@ from scaar.lab.models import (
     LAB_LM_FORMS,
     LAB_LM_FORMS_B,
 )
+from scaar.lab.tags import REFLECTION_TAGS, SEARCH_TAGS
 from scaar.lab.training.exercises import Exercise, ExerciseBook, Mix
+from scaar.lab.training.reflection_exercises import ReflectionBook
+from scaar.lab.training.search_exercises import SearchBook
 from scaar.lab.training.sentence_exercises import SentenceBook
+from scaar.lab.training.tagged_exercises import TaggedExercise
 from scaar.lab.world import build_world
 
 
@@ -122,11 +126,58 @@ class SentenceTraining(DecoderTraining):
         return lambda _: book.draw()
 
 
+@dataclass(frozen=True, slots=True)
+class ContinuedTraining(DecoderTraining):
+    """Hyperparameters of a training that continues from the weights of a trained model.
+
+    ``exercises`` is a name in :data:`TAGGED_BOOKS`; its tags are new tokens.
+    """
+
+    base: str = LAB_LM
+    exercises: str = "reflection"
+    steps: int = 3_000
+    peak_rate: float = 1e-3
+    phases: tuple[Phase, ...] = ()
+    warm_up_steps: int = 100
+    prompt_weight: float = 0.02
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return TAGGED_BOOKS[self.exercises].tags
+
+    @property
+    def prompt_profile(self) -> str:
+        return TAGGED_BOOKS[self.exercises].prompt_profile
+
+    def source(self, first: int = 0) -> "ExerciseSource":
+        """Return the source of the exercises, the same at every step."""
+        drawn = TAGGED_BOOKS[self.exercises].book(
+            build_world(self.seed), _exercise_random(self.seed, first)
+        )
+        return lambda _: drawn.draw()
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedBook:
+    """Exercises with their tags, and the prompt profile of a model that is trained on them."""
+
+    book: type[ReflectionBook | SearchBook]
+    tags: tuple[str, ...]
+    prompt_profile: str
+
+
+TAGGED_BOOKS = {
+    "reflection": TaggedBook(ReflectionBook, REFLECTION_TAGS, "lab"),
+    "search": TaggedBook(SearchBook, SEARCH_TAGS, "lab_search"),
+}
+"""The exercises of continued trainings by name."""
+
+
 def _exercise_random(seed: int, first: int) -> Random:
     return Random(f"exercises {seed} from {first}" if first else f"exercises {seed}")
 
 
-ExerciseSource = Callable[[int], Exercise]
+ExerciseSource = Callable[[int], Exercise | TaggedExercise]
 """Draws the next exercise, given the step, counted from 0."""
 
 

@@ -6,16 +6,19 @@ models are too small to benefit from more cores.
 
 import multiprocessing
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scaar.lab.export import export_cross_encoder, export_language_model
+from scaar.lab.export.hugging_face import WEIGHTS, decoder_params
 from scaar.lab.export.onnx_decoder import decoder_graph
 from scaar.lab.models import (
     LAB_CROSS_ENCODER,
+    LAB_LM_REFLECT,
+    LAB_LM_SEARCH,
     LAB_MEANING_ENCODER,
     model_folder,
 )
@@ -25,8 +28,14 @@ from scaar.lab.training.checkpoints import Checkpoint
 from scaar.lab.training.cross_encoder import EncoderTraining, MeaningTraining
 from scaar.lab.training.form_acceptance import measure_form_model, measure_meaning_encoder
 from scaar.lab.training.meaning_pairs import build_meaning_tokenizer
-from scaar.lab.training.recipes import LANGUAGE_MODEL_TRAININGS, DecoderTraining, SentenceTraining
+from scaar.lab.training.recipes import (
+    LANGUAGE_MODEL_TRAININGS,
+    ContinuedTraining,
+    DecoderTraining,
+    SentenceTraining,
+)
 from scaar.lab.training.report import TrainingLog
+from scaar.lab.training.tagged_acceptance import measure_tagged_model, missed_tagged_targets
 from scaar.lab.vocabulary import build_tokenizer
 
 if TYPE_CHECKING:
@@ -45,18 +54,28 @@ TRAININGS: dict[str, DecoderTraining | EncoderTraining] = {
     **LANGUAGE_MODEL_TRAININGS,
     LAB_CROSS_ENCODER: EncoderTraining(seed=1),
     LAB_MEANING_ENCODER: MeaningTraining(seed=6),
+    LAB_LM_REFLECT: ContinuedTraining(seed=8, exercises="reflection"),
+    LAB_LM_SEARCH: ContinuedTraining(
+        seed=9, exercises="search", steps=2_000, rows=6, row_tokens=560
+    ),
 }
 
 
 def train_language_model(folder: Path, training: DecoderTraining) -> None:
     """Train a language model, and write its checkpoint, ONNX graph and report."""
     forms = isinstance(training, SentenceTraining)
-    tokenizer = build_tokenizer(forms=forms)
+    continued = training if isinstance(training, ContinuedTraining) else None
+    tokenizer = build_tokenizer(forms=forms, tags=continued.tags if continued else ())
     shape = language_model.DecoderShape(tokenizer.get_vocab_size())
+    if continued:
+        base = decoder_params((model_folder(continued.base) / WEIGHTS).read_bytes())
+        params = language_model.extended_params(base, tokenizer, training.seed)
+    else:
+        params = language_model.initial_params(shape, training.seed)
     log = TrainingLog(COMMAND, training.seed)
     params = language_model.train(
         shape,
-        language_model.initial_params(shape, training.seed),
+        params,
         training,
         tokenizer,
         on_progress=_reporter(folder.name, log, "loss"),
@@ -64,10 +83,19 @@ def train_language_model(folder: Path, training: DecoderTraining) -> None:
         checkpoint=_checkpoint(folder.name, shape, training, log),
     )
     graph = decoder_graph(params, shape)
-    measure = measure_form_model if forms else measure_language_model
-    measured = measure(graph, tokenizer, seed=REPORT_SEED)
+    if continued:
+        measured = measure_tagged_model(
+            graph, tokenizer, exercises=continued.exercises, seed=REPORT_SEED
+        )
+    else:
+        measure = measure_form_model if forms else measure_language_model
+        measured = measure(graph, tokenizer, seed=REPORT_SEED)
     report = log.report(shape, training, measured)
-    export_language_model(params, shape, folder, report, tokenizer=tokenizer if forms else None)
+    if continued:
+        report["missed"] = missed_tagged_targets(continued.exercises, measured)
+    own = tokenizer if forms or continued else None
+    profile = continued.prompt_profile if continued else "lab"
+    export_language_model(params, shape, folder, report, tokenizer=own, prompt_profile=profile)
 
 
 def train_cross_encoder(folder: Path, training: EncoderTraining) -> None:
@@ -118,7 +146,7 @@ def train(name: str) -> None:
 
 
 def train_all(names: Iterable[str]) -> None:
-    """Train models concurrently, one per core."""
+    """Train models concurrently, one per core, those that continue from another after it."""
     os.environ.setdefault("GLIBC_TUNABLES", _LARGE_PAGES)
     context = multiprocessing.get_context("spawn")
     cores = context.Queue()
@@ -126,8 +154,21 @@ def train_all(names: Iterable[str]) -> None:
     for core in available:
         cores.put(core)
     with ProcessPoolExecutor(len(available), context, _take_core, (cores,)) as pool:
-        for _ in pool.map(train, names):
-            pass
+        for stage in stages(tuple(names)):
+            for _ in pool.map(train, stage):
+                pass
+
+
+def stages(names: Collection[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the names in stages: a model whose base is among the names is in the second one."""
+    later = {
+        name
+        for name in names
+        if isinstance(made := TRAININGS[name], ContinuedTraining) and made.base in names
+    }
+    return tuple(each for each in names if each not in later), tuple(
+        each for each in names if each in later
+    )
 
 
 def _take_core(cores: "multiprocessing.Queue[int]") -> None:

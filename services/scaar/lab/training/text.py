@@ -19,4 +19,5 @@ def training_text(model: str) -> Iterator[str]:
     tokenizer = build_tokenizer(forms=isinstance(training, SentenceTraining))
     for rows in packed_rows(tokenizer, training):
         for row in rows:
-            yield from (f"{each.exercise.prompt}{each.exercise.answer}" for each in row)
+            for each in row:
+                yield each.exercise.prompt + "".join(part.text for part in each.exercise.parts)

@@ -14,7 +14,7 @@ import pytest
 
 from scaar import __version__
 from scaar.cli.main import main
-from scaar.lab.models import LAB_CROSS_ENCODER, LANGUAGE_MODELS
+from scaar.lab.models import SHIPPED_MODELS
 from scaar.testing.commands import Ran, run_scaar
 
 
@@ -224,7 +224,7 @@ def test_every_command_has_help(command: str) -> None:
 
 def test_models_are_listed_with_digest_and_report() -> None:
     models = run_scaar("models", "--format", "json").records
-    assert [model["model"] for model in models] == [*LANGUAGE_MODELS, LAB_CROSS_ENCODER]
+    assert [model["model"] for model in models] == [*SHIPPED_MODELS]
     for model in models:
         assert (Path(model["folder"]) / "model.onnx").is_file()
         assert len(model["files"]["model.onnx"]) == 64

@@ -1,5 +1,6 @@
 """The policy of a model that asks: its requests, the decisions on them, and its answer."""
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
@@ -33,8 +34,13 @@ R1 = DIALECTS[SearchDialect.SEARCH_R1]
 THOUGHT = "<think> I lack her birthplace. </think>\n"
 
 
+def requested(query: str, dialect: Dialect) -> str:
+    call = json.dumps({"name": "search", "arguments": {"query": query}})
+    return f"{THOUGHT}{dialect.query[0]} {call if dialect.calls else query} {dialect.query[1]}"
+
+
 def requesting(query: str, dialect: Dialect = R1) -> str:
-    return f"{THOUGHT}{dialect.query[0]} {query} {dialect.query[1]} and more"
+    return f"{requested(query, dialect)} and more"
 
 
 def answering(answer: str = "London", dialect: Dialect = R1) -> str:
@@ -94,7 +100,7 @@ async def test_a_request_is_searched_and_the_same_text_continues_with_its_result
     first, second = made.generator.requests
     assert first.prompt == second.prompt
     assert first.prompt.count(QUESTION) == 1
-    written = f"{THOUGHT}{dialect.query[0]} Ada birthplace {dialect.query[1]}"
+    written = requested("Ada birthplace", dialect)
     results = second.prefix.removeprefix(written)
     assert second.prefix == written + results, "what follows the closing tag is cut"
     assert results.startswith(dialect.results[0])
@@ -118,6 +124,19 @@ async def test_a_model_that_never_asks_answers_without_a_retrieval(name: SearchD
     assert made.retriever.requests == []
 
 
+@pytest.mark.parametrize(
+    ("dialect", "explained"), [("search_r1", False), ("r1_searcher", True), ("tool_call", True)]
+)
+async def test_a_model_trained_on_a_dialect_reads_no_explanation_of_it(
+    dialect: str, explained: bool
+) -> None:
+    made = asks(answering(dialect=DIALECTS[SearchDialect(dialect)]))
+    request = asking("model_asks", dialect=dialect)
+    await made.events(replace(request, prompt_profile="lab_search", question="Who <search>?"))
+    (requested,) = made.generator.requests
+    assert (requested.prompt == "Question: Who < search>?\nAnswer:") == (not explained)
+
+
 async def test_empty_and_repeated_requests_are_refused_and_the_model_continues() -> None:
     made = asks(requesting("Ada"), requesting(" "), requesting("ADA"), answering())
     events = await made.events(asking("model_asks"))
@@ -127,6 +146,78 @@ async def test_empty_and_repeated_requests_are_refused_and_the_model_continues()
     assert "because the query is empty" in notes
     assert "Not searched again" in notes
     assert answer_in(events).answer == "London"
+
+
+CALL = DIALECTS[SearchDialect.TOOL_CALL]
+
+
+@pytest.mark.parametrize(
+    ("call", "wrong"),
+    [
+        ("Ada birthplace", "not valid JSON"),
+        ('{"name": "search", "arguments": {"query": "Ada"}', "not valid JSON"),
+        ('{"name": "search", "arguments": "Ada"}', "not valid JSON"),
+        ("[" * 100_000, "not valid JSON"),
+        ('["Ada"]', "not a JSON object"),
+        ('{"name": "weather", "arguments": {"query": "Ada"}}', 'no tool "weather", only "search"'),
+        ('{"arguments": {"query": "Ada"}}', 'no tool "None", only "search"'),
+        ('{"name": "search", "arguments": {"keywords": "Ada"}}', 'no "query" that is a string'),
+        ('{"name": "search", "arguments": {"query": 5}}', 'no "query" that is a string'),
+        ('{"name": "search"}', 'no "query" that is a string'),
+    ],
+)
+async def test_the_model_reads_what_is_wrong_with_a_malformed_call_and_continues(
+    call: str, wrong: str
+) -> None:
+    texts = (f"{CALL.query[0]}{call}{CALL.query[1]}", answering())
+    made = asks(*texts, dialect=CALL, size=1000)
+    events = await made.events(asking("model_asks", dialect="tool_call"))
+    (request,) = only(SearchRequested, events)
+    assert (request.number, request.decision) == (1, SearchDecision.MALFORMED)
+    results = made.generator.requests[-1].prefix.removeprefix(texts[0])
+    assert results.startswith(f"{CALL.results[0]}Not searched, because ")
+    assert wrong in results
+    assert made.retriever.requests == []
+    answer = answer_in(events)
+    assert (answer.answer, answer.usage.retrievals) == ("London", 0)
+
+
+async def test_malformed_calls_count_as_requests() -> None:
+    made = asks(*["<tool_call>Ada</tool_call>"] * 9, dialect=CALL)
+    events = await made.events(asking("model_asks", dialect="tool_call", max_searches=2))
+    assert decisions(events) == [*["malformed"] * 2, *["limit"] * 2]
+    assert "No more searches are possible" in made.generator.requests[-1].prefix
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        '\n{"name": "search", "arguments": {"query": "Ada"}}\n',
+        '{"arguments":{"query":"Ada"},"name":"search"}',
+        '{"name": "search", "arguments": "{\\"query\\": \\"Ada\\"}"}',
+        '{"name": "search", "arguments": {"top_k": 5, "query": "\\u0041da"}}',
+    ],
+)
+async def test_the_query_of_a_call_is_searched_however_its_json_is_written(call: str) -> None:
+    made = asks(f"{CALL.query[0]}{call}{CALL.query[1]}", answering(), dialect=CALL)
+    events = await made.events(asking("model_asks", dialect="tool_call"))
+    (request,) = only(SearchRequested, events)
+    assert (request.query, request.decision) == ("Ada", SearchDecision.SEARCHED)
+
+
+async def test_the_probability_of_a_call_is_that_of_its_query() -> None:
+    def script(requested: GenerateRequest) -> list[Piece]:
+        if requested.prefix:
+            return pieces(answering())
+        return [
+            *(("<tool_call>", -3.0), ('{"name": "search", "arguments": {"query": "', -3.0)),
+            *(("Ada", -0.2), (" birthplace", -0.01), ('"}}', -3.0), ("</tool_call>", -3.0)),
+        ]
+
+    events = await parts(script).events(asking("model_asks", dialect="tool_call", skip_above=0.8))
+    (request,) = only(SearchRequested, events)
+    assert request.probability == pytest.approx(math.exp(-0.2))
+    assert request.decision == SearchDecision.SKIPPED
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from tokenizers import Tokenizer
 from scaar.lab import layout
 from scaar.lab.passages import passages_of
 from scaar.lab.questions import Kind, ListedFilms, draw_question
+from scaar.lab.tags import REFLECTION_TAGS, SEARCH_TAGS
 from scaar.lab.vocabulary import BOS_ID, EOS_ID, build_tokenizer, vocabulary
 from scaar.lab.world import World, build_world
 
@@ -65,6 +66,22 @@ def test_a_text_starts_with_its_special_token_and_a_pair_is_framed() -> None:
     second = pair.type_ids.index(1)
     assert pair.type_ids == [0] * second + [1] * (len(pair.ids) - second)
     assert pair.ids[second - 1] == EOS_ID
+
+
+@pytest.mark.parametrize("tags", [REFLECTION_TAGS, SEARCH_TAGS])
+def test_a_tag_is_one_token_of_the_text_and_the_other_tokens_keep_their_ids(
+    tags: tuple[str, ...], world: World
+) -> None:
+    tagged = build_tokenizer(tags=tags)
+    for tag in tags:
+        ids = tagged.encode(f" film{tag} film", add_special_tokens=False).ids
+        assert ids[1] == tagged.token_to_id(tag) >= TOKENIZER.get_vocab_size()
+        assert tagged.decode(ids) == f" film{tag} film"
+    for passage in list(passages_of(world))[:50]:
+        text = f" {passage.text}"
+        assert tagged.encode(text).ids == TOKENIZER.encode(text).ids
+        after = tagged.encode(f"{tags[-1]}{passage.text}").ids
+        assert len(after) == len(TOKENIZER.encode(text).ids) + 1, "the first word is one token"
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))

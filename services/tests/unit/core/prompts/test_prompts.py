@@ -2,11 +2,13 @@ import pytest
 
 from scaar.core.errors import InvalidRequest
 from scaar.core.prompts import PROFILES, PromptProfile, profile_of
+from scaar.core.prompts.dialects import DIALECTS
 from scaar.core.text.sentences import split_sentences
-from scaar.core.types import RetrievedPassage
+from scaar.core.types import RetrievedPassage, SearchDecision
 from scaar.lab import layout
 from scaar.lab.passages import passages_of
 from scaar.lab.questions import ANSWER_PHRASE, draw_questions
+from scaar.lab.tags import ANSWER, ANSWER_END, SEARCH, SEARCH_END
 from scaar.lab.world import build_world
 
 LAB = profile_of("lab")
@@ -27,6 +29,17 @@ def test_the_lab_profile_writes_the_labs_own_layout() -> None:
         expected = layout.prompt(request.question, found)
         assert LAB.render(request.question, passages(*found)) == expected
     assert LAB.forcing_phrase == f" {ANSWER_PHRASE}"
+
+
+def test_the_lab_trains_on_the_results_of_the_dialect_that_its_profile_names() -> None:
+    profile = profile_of("lab_search")
+    assert profile.render("Who?") == layout.prompt("Who?")
+    assert profile.trained_dialect is not None
+    dialect = DIALECTS[profile.trained_dialect]
+    found = passages("One.", "Two.", title="The Silent River")
+    trained = layout.search_results([(each.title, each.text) for each in found])
+    assert dialect.results_of(SearchDecision.SEARCHED, found) == trained
+    assert (dialect.query, dialect.answer) == ((SEARCH, SEARCH_END), (ANSWER, ANSWER_END))
 
 
 @every_profile
@@ -152,7 +165,7 @@ def test_a_forced_conclusion_concludes(profile: PromptProfile) -> None:
 
 
 def test_a_profile_is_known_by_name_and_by_name_and_version() -> None:
-    assert list(PROFILES) == ["lab@1", "scaar@2", "scaar@1", "dragin@1"]
+    assert list(PROFILES) == ["lab@1", "lab_search@1", "scaar@2", "scaar@1", "dragin@1"]
     assert all(profile_of(label) is profile for label, profile in PROFILES.items())
 
 
@@ -165,6 +178,6 @@ def test_a_name_without_a_version_is_the_newest() -> None:
 @pytest.mark.parametrize("name", ["", "LAB", "lab@2"])
 def test_an_unknown_profile_is_refused_with_the_known_ones(name: str) -> None:
     with pytest.raises(
-        InvalidRequest, match=r"prompt_profile: .*lab@1, scaar@2, scaar@1, dragin@1"
+        InvalidRequest, match=r"prompt_profile: .*lab@1, lab_search@1, scaar@2, scaar@1, dragin@1"
     ):
         profile_of(name)

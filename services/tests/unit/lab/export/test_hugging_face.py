@@ -5,7 +5,11 @@ import safetensors
 import safetensors.numpy
 from tokenizers import Tokenizer
 
-from scaar.lab.export.hugging_face import cross_encoder_files, language_model_files
+from scaar.lab.export.hugging_face import (
+    cross_encoder_files,
+    decoder_params,
+    language_model_files,
+)
 from scaar.lab.vocabulary import BOS_ID, EOS_ID, PAD_ID
 
 # Names and shapes as transformers 4.57 gives them for these configurations.
@@ -53,6 +57,18 @@ def shapes_of(files):
 
 def in_layers(prefix, layer, count):
     return {f"{prefix}.{i}.{name}": shape for i in range(count) for name, shape in layer.items()}
+
+
+def test_a_training_can_continue_from_the_tensors_of_a_checkpoint(decoder):
+    shape, params = decoder
+    read = decoder_params(language_model_files(params, shape)["model.safetensors"])
+    assert set(read) == set(params)
+    for name in ("embed", "norm"):
+        np.testing.assert_array_equal(read[name], params[name])
+    for layer, expected in zip(read["layers"], params["layers"], strict=True):
+        assert set(layer) == set(expected)
+        for name, tensor in expected.items():
+            np.testing.assert_array_equal(layer[name], tensor)
 
 
 def test_the_language_models_tensors_are_those_of_qwen2(decoder):
