@@ -8,6 +8,7 @@ import typer
 from scaar.cli.ask.policy_file import AllowMismatch
 from scaar.cli.completion import complete_ablation
 from scaar.cli.eval import options
+from scaar.cli.eval.closed_book import fit_probe
 from scaar.cli.eval.compare import compare
 from scaar.cli.eval.export import export, import_results
 from scaar.cli.eval.fields import named_by_options
@@ -150,6 +151,7 @@ app.command()(retrieval)
 app.command()(gates)
 app.command("fit-skr")(fit_skr)
 app.command("fit-gate")(fit_gate)
+app.command("fit-probe")(fit_probe)
 app.command()(judgements)
 app.add_typer(longtail_app, name="longtail")
 app.add_typer(router_app, name="router")

@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 from scaar.core.errors import DataCorrupt
 from scaar.core.gates import adaptive_rag
-from scaar.core.gates.gate import GateJudgement, GateModel, QuestionGate
+from scaar.core.gates.gate import GateJudgement, GateModel, ModelSpecificGate, QuestionGate
 from scaar.core.gates.gate_json import GateDocument
 from scaar.core.gates.lexsim import read_lexsim
 from scaar.core.gates.p_true import read_p_true
+from scaar.core.gates.probe_json import read_probe
 from scaar.core.gates.proxy_json import read_proxy
 from scaar.core.gates.skr_json import read_skr
 from scaar.core.gates.targ import read_entropy, read_margin, read_variance
@@ -19,6 +20,7 @@ __all__ = [
     "ROUTERS",
     "GateJudgement",
     "GateModel",
+    "ModelSpecificGate",
     "QuestionGate",
     "gate_without_file",
     "read_gate",
@@ -38,6 +40,7 @@ GATES = Registry[Callable[[GateDocument], QuestionGate]](
         "lexsim": read_lexsim,
         "p_true": read_p_true,
         "verbalised": read_verbalised,
+        "probe": read_probe,
     },
 )
 """Each returns the gate of a file, or raises DataCorrupt."""

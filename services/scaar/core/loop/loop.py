@@ -21,7 +21,7 @@ from scaar.core.calls.capacity import AnswerCapacity
 from scaar.core.calls.context import name_request
 from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, ScaarError
 from scaar.core.filters import check_declared
-from scaar.core.gates import QuestionGate, gate_without_file
+from scaar.core.gates import ModelSpecificGate, QuestionGate, gate_without_file
 from scaar.core.loop.answer_state import AnswerState, Ports
 from scaar.core.loop.budget import Budget
 from scaar.core.loop.draft_then_judge import draft_then_judge
@@ -329,6 +329,8 @@ def _require_gate_capabilities(
             policy=policy.name,
             missing=names,
         )
+    if isinstance(gate, ModelSpecificGate):
+        gate.check_model(model)
 
 
 async def _tolerate(
