@@ -4,9 +4,16 @@ from collections.abc import Callable
 
 from scaar.core.errors import DataCorrupt
 from scaar.core.gates import adaptive_rag
-from scaar.core.gates.gate import GateJudgement, GateModel, ModelSpecificGate, QuestionGate
+from scaar.core.gates.gate import (
+    AbstainingGate,
+    GateJudgement,
+    GateModel,
+    ModelSpecificGate,
+    QuestionGate,
+)
 from scaar.core.gates.gate_json import GateDocument
 from scaar.core.gates.lexsim import read_lexsim
+from scaar.core.gates.p_correct_json import read_p_correct
 from scaar.core.gates.p_true import read_p_true
 from scaar.core.gates.probe_json import read_probe
 from scaar.core.gates.proxy_json import read_proxy
@@ -18,6 +25,7 @@ from scaar.core.registry import Registry
 __all__ = [
     "GATES",
     "ROUTERS",
+    "AbstainingGate",
     "GateJudgement",
     "GateModel",
     "ModelSpecificGate",
@@ -41,6 +49,7 @@ GATES = Registry[Callable[[GateDocument], QuestionGate]](
         "p_true": read_p_true,
         "verbalised": read_verbalised,
         "probe": read_probe,
+        "p_correct": read_p_correct,
     },
 )
 """Each returns the gate of a file, or raises DataCorrupt."""

@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from scaar.core.prompts import PromptProfile
 from scaar.core.types import (
+    Abstention,
     Capability,
     GenerateRequest,
     LogprobsRequest,
@@ -109,4 +110,13 @@ class ModelSpecificGate(Protocol):
 
     def check_model(self, model: ModelDescription) -> None:
         """Raise CapabilityMissing, before any work, if the model is not the one of the file."""
+        ...
+
+
+@runtime_checkable
+class AbstainingGate(Protocol):
+    """A gate that also judges the answer that was written after a retrieval."""
+
+    def abstention(self, logprobs: Sequence[float | None]) -> Abstention | None:
+        """Return why the answer should not be given, from its tokens; None if it should."""
         ...

@@ -21,7 +21,7 @@ from scaar.core.calls.capacity import AnswerCapacity
 from scaar.core.calls.context import name_request
 from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, ScaarError
 from scaar.core.filters import check_declared
-from scaar.core.gates import ModelSpecificGate, QuestionGate, gate_without_file
+from scaar.core.gates import AbstainingGate, ModelSpecificGate, QuestionGate, gate_without_file
 from scaar.core.loop.answer_state import AnswerState, Ports
 from scaar.core.loop.budget import Budget
 from scaar.core.loop.draft_then_judge import draft_then_judge
@@ -175,7 +175,11 @@ class AdaptiveLoop:
             async with aclosing(_sentences(state, gate, model)) as events:
                 async for event in events:
                     yield event
-        yield AnswerFinished(state.answer())
+        answer = state.answer()
+        if isinstance(gate, AbstainingGate) and answer.usage.retrievals:
+            abstained = gate.abstention(state.so_far.token_logprobs)
+            answer = replace(answer, abstained=abstained)
+        yield AnswerFinished(answer)
 
     async def _provenance(
         self, request: AnswerRequest, model: ModelDescription, gate: QuestionGate | None

@@ -1,4 +1,4 @@
-"""``scaar eval fit-probe``: gates that are fitted to the model's answers without passages."""
+"""``scaar eval fit-probe``: the probe of hidden states from answered questions."""
 
 import asyncio
 from pathlib import Path
