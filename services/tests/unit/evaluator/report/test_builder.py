@@ -511,7 +511,7 @@ def test_abstentions_are_counted_by_setting_and_are_no_section_without_one() -> 
     questions, settings = draw_questions(20), SETTINGS
     table = table_of(questions, settings, tuple(draw_scores(questions, settings)))
     analysis = analyse(evaluation_of(questions, settings), table, ReportOptions(resamples=200))
-    count, found = AbstentionCount(), draw_predictions(questions, settings)[0]
+    count, found = AbstentionCount(), next(draw_predictions(questions, settings))
     count.add(found)
     assert all(
         each.title != "Abstentions"
