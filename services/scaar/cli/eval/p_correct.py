@@ -90,8 +90,8 @@ def fit_p_correct(
         Column("auroc", "AUROC [95%]", interval(3)),
     )
     counts = len(labelled.questions), sum(labelled.wrong)
-    row = (*counts, fitted.gate.threshold, *map(interval_of, measured.values()))
-    print_table(Table(columns, [row]), output)
+    intervals_of = [interval_of(each) for each in measured.values()]
+    print_table(Table(columns, [(*counts, fitted.gate.threshold, *intervals_of)]), output)
     print_setting(out)
 
 

@@ -9,6 +9,7 @@ h_t is the state at the layer with which the model predicted token t of the answ
 """
 
 import asyncio
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import mul
@@ -40,7 +41,7 @@ class LinearProbe:
     def logit(self, state: Sequence[float]) -> float:
         """Return the logit of the probability of a state of this width."""
         scaled = ((x - m) / s for x, m, s in zip(state, self.means, self.scales, strict=True))
-        return self.intercept + sum(map(mul, self.coefficients, scaled))
+        return math.fsum((self.intercept, *map(mul, self.coefficients, scaled)))
 
 
 @dataclass(frozen=True, slots=True)

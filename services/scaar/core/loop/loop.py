@@ -42,6 +42,7 @@ from scaar.core.policies.requirements import (
 from scaar.core.prompts import profile_of
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.types import (
+    Abstention,
     AnswerEnd,
     AnswerEvent,
     AnswerFinished,
@@ -176,9 +177,8 @@ class AdaptiveLoop:
                 async for event in events:
                     yield event
         answer = state.answer()
-        if isinstance(gate, AbstainingGate) and answer.usage.retrievals:
-            abstained = gate.abstention(state.so_far.token_logprobs)
-            answer = replace(answer, abstained=abstained)
+        if gate is not None and answer.usage.retrievals:
+            answer = replace(answer, abstained=_abstention(gate, state))
         yield AnswerFinished(answer)
 
     async def _provenance(
@@ -335,6 +335,13 @@ def _require_gate_capabilities(
         )
     if isinstance(gate, ModelSpecificGate):
         gate.check_model(model)
+
+
+def _abstention(gate: QuestionGate, state: AnswerState) -> Abstention | None:
+    """Return why the answer should not be given, if the gate judges answers."""
+    if isinstance(gate, AbstainingGate):
+        return gate.abstention(state.so_far.token_logprobs)
+    return None
 
 
 async def _tolerate(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scaar.core.gates.probe import THRESHOLD, LinearProbe, ProbeGate
-from scaar.evaluator.statistics.detection import auroc, entity_draws, estimated
+from scaar.evaluator.statistics.detection import Truths, auroc, entity_draws, estimated
 from scaar.evaluator.statistics.estimate import Estimate
 from scaar.evaluator.statistics.regression import LogisticFit, fit_logistic
 from scaar.evaluator.statistics.table import Floats
@@ -58,11 +58,11 @@ def fit_probe(
             {layer: x[~test] for layer, x in states.items()}, wrong[~test], inner[~test]
         )
         layer, penalty = max(found, key=lambda each: found[each])
-        fit = fit_logistic(states[layer][~test], wrong[~test] * 1.0, penalty=penalty)
+        fit = _fit(states[layer][~test], wrong[~test], penalty)
         judged[test] = _probabilities(fit, states[layer][test])
     found = _scores(states, wrong, outer)
     layer, penalty = max(found, key=lambda each: found[each])
-    fit = fit_logistic(states[layer], wrong * 1.0, penalty=penalty)
+    fit = _fit(states[layer], wrong, penalty)
     samples = entity_draws([each.entity for each in labelled.questions], wrong, seed=seed)
     return FittedProbe(
         ProbeGate("", labelled.model, layer, _probe(fit), THRESHOLD, tokens),
@@ -73,7 +73,7 @@ def fit_probe(
 
 
 def _scores(
-    states: Mapping[int, Floats], wrong: Floats, folds: Floats
+    states: Mapping[int, Floats], wrong: Truths, folds: Floats
 ) -> dict[tuple[int, float], float]:
     """Return the AUROC out of fold of each layer and penalty, in the order of their choice."""
     found = {}
@@ -82,10 +82,14 @@ def _scores(
             judged = np.zeros(len(wrong))
             for fold in np.unique(folds):
                 test = folds == fold
-                fit = fit_logistic(features[~test], wrong[~test] * 1.0, penalty=penalty)
+                fit = _fit(features[~test], wrong[~test], penalty)
                 judged[test] = _probabilities(fit, features[test])
             found[layer, penalty] = auroc(judged, wrong)
     return found
+
+
+def _fit(features: Floats, wrong: Truths, penalty: float) -> LogisticFit:
+    return fit_logistic(features, wrong.astype(np.float64), penalty=penalty)
 
 
 def _probabilities(fit: LogisticFit, features: Floats) -> Floats:
