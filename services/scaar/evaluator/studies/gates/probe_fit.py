@@ -1,7 +1,8 @@
 """The fit of the probe of hidden states: layer and penalty by cross-validation over questions.
 
 An outer fold is judged by a probe whose layer and penalty are chosen by an inner cross-validation
-within the other folds. Questions about one entity are in one fold.
+within the other folds. Questions about one entity are in one fold. The scores of a fold are compared
+by their ranks in it, since each fold has a probe of its own.
 """
 
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scaar.core.gates.probe import THRESHOLD, LinearProbe, ProbeGate
-from scaar.evaluator.statistics.detection import Truths, auroc, entity_draws, estimated
+from scaar.evaluator.statistics.detection import Truths, auroc, entity_draws, estimated, ranks
 from scaar.evaluator.statistics.estimate import Estimate
 from scaar.evaluator.statistics.regression import LogisticFit, fit_logistic
 from scaar.evaluator.statistics.table import Floats
@@ -59,7 +60,7 @@ def fit_probe(
         )
         layer, penalty = max(found, key=lambda each: found[each])
         fit = _fit(states[layer][~test], wrong[~test], penalty)
-        judged[test] = _probabilities(fit, states[layer][test])
+        judged[test] = ranks(_logits(fit, states[layer][test]))
     found = _scores(states, wrong, outer)
     layer, penalty = max(found, key=lambda each: found[each])
     fit = _fit(states[layer], wrong, penalty)
@@ -83,7 +84,7 @@ def _scores(
             for fold in np.unique(folds):
                 test = folds == fold
                 fit = _fit(features[~test], wrong[~test], penalty)
-                judged[test] = _probabilities(fit, features[test])
+                judged[test] = ranks(_logits(fit, features[test]))
             found[layer, penalty] = auroc(judged, wrong)
     return found
 
@@ -92,9 +93,8 @@ def _fit(features: Floats, wrong: Truths, penalty: float) -> LogisticFit:
     return fit_logistic(features, wrong.astype(np.float64), penalty=penalty)
 
 
-def _probabilities(fit: LogisticFit, features: Floats) -> Floats:
-    logits = fit.intercept + ((features - fit.means) / fit.scales) @ fit.coefficients
-    return np.asarray(1 / (1 + np.exp(-np.clip(logits, -500, 500))))
+def _logits(fit: LogisticFit, features: Floats) -> Floats:
+    return np.asarray(fit.intercept + ((features - fit.means) / fit.scales) @ fit.coefficients)
 
 
 def _probe(fit: LogisticFit) -> LinearProbe:
