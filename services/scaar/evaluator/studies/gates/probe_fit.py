@@ -1,8 +1,8 @@
 """The fit of the probe of hidden states: layer and penalty by cross-validation over questions.
 
 An outer fold is judged by a probe whose layer and penalty are chosen by an inner cross-validation
-within the other folds. Questions about one entity are in one fold. The scores of a fold are compared
-by their ranks in it, since each fold has a probe of its own.
+within the other folds. Questions about one entity are in one fold. Scores count by their ranks in
+their fold, since each fold has a probe of its own.
 """
 
 from collections.abc import Mapping
