@@ -49,6 +49,7 @@ from scaar.core.evaluations import (
     SettingFigures,
 )
 from scaar.core.types import (
+    Abstention,
     AcceptedSentence,
     Answer,
     AnswerDrafted,
@@ -119,6 +120,7 @@ from scaar.core.types import (
 )
 
 __all__ = [
+    "Abstention",
     "AcceptedSentence",
     "AlreadyExists",
     "Answer",

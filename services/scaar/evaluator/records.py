@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from scaar.core.controls import Control
 from scaar.core.types import (
+    Abstention,
     AnswerEnd,
     Degradation,
     GateJudged,
@@ -113,6 +114,8 @@ class Prediction:
     rounds: tuple[Decision, ...] = ()
     """Decisions before those about the accepted sentences: the earlier rounds of the answer, each
     with its draft and its retrieval, or the searches that the model requested."""
+    abstained: Abstention | None = None
+    """Why the answer should not be given, according to the gate; None if it should."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,12 @@ def events_of(prediction: Prediction, provenance: Provenance) -> Iterator[Answer
     if prediction.end is not None:
         yield AnswerFinished(
             Answer(
-                prediction.answer, tuple(sentences), prediction.end, prediction.usage, provenance
+                prediction.answer,
+                tuple(sentences),
+                prediction.end,
+                prediction.usage,
+                provenance,
+                abstained=prediction.abstained,
             )
         )
 

@@ -45,7 +45,8 @@ class OrchestratorSettings(ServiceSettings):
 
     gate_file: Path | None = None
     """Path to the file of a gate: ``gece_proxy``, written by ``scaar eval longtail fit``, ``skr``,
-    written by ``scaar eval fit-skr``, or the router ``adaptive_rag``, written by ``scaar eval
+    written by ``scaar eval fit-skr``, ``probe`` and ``p_correct``, written by ``scaar eval
+    fit-probe`` and ``fit-p-correct``, or the router ``adaptive_rag``, written by ``scaar eval
     router fit``; or of a gate that asks the model, with other values than its defaults. Without it,
     requests that name a gate that needs a file are rejected."""
 

@@ -112,6 +112,7 @@ class Answer(_message.Message):
     PROVENANCE_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     PASSAGES_FIELD_NUMBER: _builtins.int
+    ABSTAINED_FIELD_NUMBER: _builtins.int
     answer: _builtins.str
     """The short form: the text after the answer phrase, without the closing period."""
     end: Global___AnswerEnd.ValueType
@@ -140,6 +141,12 @@ class Answer(_message.Message):
         only.
         """
 
+    @_builtins.property
+    def abstained(self) -> Global___Abstention:
+        """Why the answer should not be given to the user, according to its gate. The text is kept. Unset
+        for an answer that can be given, and always unless the file of the gate sets abstain_below.
+        """
+
     def __init__(
         self,
         *,
@@ -150,14 +157,41 @@ class Answer(_message.Message):
         provenance: Global___Provenance | None = ...,
         text: _builtins.str = ...,
         passages: _abc.Iterable[_retriever_pb2.Passage] | None = ...,
+        abstained: Global___Abstention | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["provenance", b"provenance", "usage", b"usage"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["abstained", b"abstained", "provenance", b"provenance", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "end", b"end", "passages", b"passages", "provenance", b"provenance", "sentences", b"sentences", "text", b"text", "usage", b"usage"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["abstained", b"abstained", "answer", b"answer", "end", b"end", "passages", b"passages", "provenance", b"provenance", "sentences", b"sentences", "text", b"text", "usage", b"usage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Answer: _TypeAlias = Answer  # noqa: Y015
+
+@_typing.final
+class Abstention(_message.Message):
+    """An answer is probably wrong: a gate judged it after a retrieval."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    P_CORRECT_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    p_correct: _builtins.float
+    """The calibrated probability that the answer is correct, [0, 1]."""
+    limit: _builtins.float
+    """The limit that p_correct is below, (0, 1]: abstain_below of the gate's file."""
+    def __init__(
+        self,
+        *,
+        p_correct: _builtins.float = ...,
+        limit: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "p_correct", b"p_correct"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Abstention: _TypeAlias = Abstention  # noqa: Y015
 
 @_typing.final
 class AcceptedSentence(_message.Message):

@@ -194,6 +194,9 @@ class TracePrinter:
     def _finished(self, answer: Answer) -> None:
         self._console.print()
         self._labelled("answer", f"[bold]{escape(answer.answer) or '(none)'}[/]")
+        if (abstained := answer.abstained) is not None:
+            p_correct, limit = _apart(abstained.p_correct, abstained.limit)
+            self._labelled("! abstain", f"[bold yellow]P(correct) {p_correct} is below {limit}[/]")
         self._labelled("usage", usage_text(answer.usage))
 
     def _labelled(self, label: str, markup: str) -> None:

@@ -21,8 +21,8 @@ from scaar.core.calls.capacity import AnswerCapacity
 from scaar.core.calls.context import name_request
 from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, ScaarError
 from scaar.core.filters import check_declared
-from scaar.core.gates import QuestionGate, gate_without_file
 from scaar.core.gates.quco import QucoGate
+from scaar.core.gates import AbstainingGate, ModelSpecificGate, QuestionGate, gate_without_file
 from scaar.core.loop.answer_state import AnswerState, Ports
 from scaar.core.loop.budget import Budget
 from scaar.core.loop.draft_then_judge import draft_then_judge
@@ -46,6 +46,7 @@ from scaar.core.ports import CorpusCounts
 from scaar.core.prompts import profile_of
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.types import (
+    Abstention,
     AnswerEnd,
     AnswerEvent,
     AnswerFinished,
@@ -185,7 +186,10 @@ class AdaptiveLoop:
             async with aclosing(_sentences(state, gate, model)) as events:
                 async for event in events:
                     yield event
-        yield AnswerFinished(state.answer())
+        answer = state.answer()
+        if gate is not None and answer.usage.retrievals:
+            answer = replace(answer, abstained=_abstention(gate, state))
+        yield AnswerFinished(answer)
 
     async def _provenance(
         self, request: AnswerRequest, model: ModelDescription, gate: QuestionGate | None
@@ -358,6 +362,15 @@ def _require_gate_capabilities(
             policy=policy.name,
             missing=names,
         )
+    if isinstance(gate, ModelSpecificGate):
+        gate.check_model(model)
+
+
+def _abstention(gate: QuestionGate, state: AnswerState) -> Abstention | None:
+    """Return why the answer should not be given, if the gate judges answers."""
+    if isinstance(gate, AbstainingGate):
+        return gate.abstention(state.so_far.token_logprobs)
+    return None
 
 
 async def _tolerate(

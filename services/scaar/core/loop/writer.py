@@ -56,15 +56,16 @@ class Sentence:
 
 @dataclass(slots=True)
 class Writing:
-    """The accepted text, and its token ids while they are known."""
+    """The accepted text, its tokens, and their ids while they are known."""
 
     text: str = ""
     token_ids: tuple[int, ...] | None = ()
     token_texts: list[str] = field(default_factory=list)
+    token_logprobs: list[float | None] = field(default_factory=list)
 
     def with_(self, sentence: Sentence) -> "Writing":
-        """Return the text followed by the sentence, without the texts of tokens."""
-        more = replace(self, token_texts=[])
+        """Return the text followed by the sentence, without texts and numbers of tokens."""
+        more = replace(self, token_texts=[], token_logprobs=[])
         more.accept(sentence)
         return more
 
@@ -76,6 +77,7 @@ class Writing:
             self.token_ids = (*self.token_ids, *sentence.token_ids)
         self.text += sentence.text
         self.token_texts += (token.text for token in sentence.tokens)
+        self.token_logprobs += (token.logprob for token in sentence.tokens)
 
 
 class Writer:

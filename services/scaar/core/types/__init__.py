@@ -7,6 +7,7 @@ the name ends in ``_ms``.
 
 from scaar.core.types.answers import (
     DEFAULT_POLICY,
+    Abstention,
     AcceptedSentence,
     Answer,
     AnswerEnd,
@@ -111,6 +112,7 @@ from scaar.core.types.scoring import ScorerDescription, ScoreRequest
 
 __all__ = [
     "DEFAULT_POLICY",
+    "Abstention",
     "AcceptedSentence",
     "Answer",
     "AnswerDrafted",

@@ -152,6 +152,17 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True)
+class Abstention:
+    """The answer is probably wrong: a gate's probability that it is correct is below its limit.
+
+    ``limit`` is ``abstain_below`` of the gate's file.
+    """
+
+    p_correct: float
+    limit: float
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer: the short form, the whole text as sentences, the usage and the provenance.
 
@@ -166,6 +177,8 @@ class Answer:
     usage: Usage
     provenance: Provenance
     passages: tuple[Passage, ...] = ()
+    abstained: Abstention | None = None
+    """Why the answer should not be given; its text is kept. None for an answer that is given."""
 
     @property
     def text(self) -> str:

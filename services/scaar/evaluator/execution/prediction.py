@@ -68,6 +68,7 @@ async def predict(answerer: Answerer, work: Work, template: AnswerRequest) -> Pr
                         decisions=decisions.made(),
                         gate=gate,
                         rounds=tuple(decisions.rounds),
+                        abstained=answer.abstained,
                     )
                     return PredictionOutcome(found, answer.provenance)
         raise StreamIncomplete("the answer ended without its final event")

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from scaar.cli.ask.trace import MARK, TracePrinter, usage_text
 from scaar.core.types import (
+    Abstention,
     AnswerDrafted,
     AnswerEvent,
     AnswerFinished,
@@ -275,3 +276,12 @@ def test_the_sentences_that_a_filter_keeps_are_shown() -> None:
     assert "Byron" not in text
     text = shown([PassagesFiltered(0, passages, 0.5, fell_back=True)], width=200)
     assert "filter  no useful sentence: the whole passages are used" in text
+
+
+def test_an_abstention_is_shown_with_its_probability_and_limit(answered: list[AnswerEvent]) -> None:
+    *events, last = answered
+    assert isinstance(last, AnswerFinished)
+    answer = replace(last.answer, abstained=Abstention(0.21, 0.3))
+    text = shown([*events, AnswerFinished(answer)])
+    assert "! abstain  P(correct) 0.21 is below 0.30" in text
+    assert f"answer  {answer.answer}" in text
