@@ -84,9 +84,7 @@ def fit_probe(
     print_setting(out)
 
 
-async def _states(
-    labelled: "LabelledQuestions", layers: str, tokens: int
-) -> "dict[int, Floats]":
+async def _states(labelled: "LabelledQuestions", layers: str, tokens: int) -> "dict[int, Floats]":
     """Return the mean hidden states of the answers, by layer."""
     from scaar.evaluator.studies.gates.closed_book import (
         AnswerWriter,

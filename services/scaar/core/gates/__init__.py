@@ -10,6 +10,7 @@ from scaar.core.gates.lexsim import read_lexsim
 from scaar.core.gates.p_true import read_p_true
 from scaar.core.gates.probe_json import read_probe
 from scaar.core.gates.proxy_json import read_proxy
+from scaar.core.gates.seakr import read_seakr
 from scaar.core.gates.skr_json import read_skr
 from scaar.core.gates.targ import read_entropy, read_margin, read_variance
 from scaar.core.gates.verbalised import read_verbalised
@@ -40,6 +41,7 @@ GATES = Registry[Callable[[GateDocument], QuestionGate]](
         "lexsim": read_lexsim,
         "p_true": read_p_true,
         "verbalised": read_verbalised,
+        "seakr": read_seakr,
         "probe": read_probe,
     },
 )

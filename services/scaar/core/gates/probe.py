@@ -97,9 +97,7 @@ class ProbeGate:
                 missing="gate_file",
             )
         logit = self.probe.logit(state)
-        return GateJudgement(
-            logistic(logit), {"logit": logit, "tokens": float(len(answer.tokens))}
-        )
+        return GateJudgement(logistic(logit), {"logit": logit, "tokens": float(len(answer.tokens))})
 
 
 def mean_state(tokens: Sequence[Token]) -> tuple[float, ...]:

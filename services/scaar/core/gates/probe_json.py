@@ -38,8 +38,7 @@ def read_probe(document: GateDocument) -> ProbeGate:
     fields = document.fields
     width = fields.whole("width", 1)
     means, scales, coefficients = (
-        _vector(fields, name, width, document.where)
-        for name in ("means", "scales", "coefficients")
+        _vector(fields, name, width, document.where) for name in ("means", "scales", "coefficients")
     )
     if min(scales) <= 0:
         raise DataCorrupt(f"{document.where}: scales must be above 0")

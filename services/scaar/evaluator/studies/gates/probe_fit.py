@@ -54,7 +54,9 @@ def fit_probe(
     judged = np.zeros(len(wrong))
     for fold in range(FOLDS):
         test = outer == fold
-        found = _scores({layer: x[~test] for layer, x in states.items()}, wrong[~test], inner[~test])
+        found = _scores(
+            {layer: x[~test] for layer, x in states.items()}, wrong[~test], inner[~test]
+        )
         layer, penalty = max(found, key=lambda each: found[each])
         fit = fit_logistic(states[layer][~test], wrong[~test] * 1.0, penalty=penalty)
         judged[test] = _probabilities(fit, states[layer][test])
@@ -66,9 +68,7 @@ def fit_probe(
         ProbeGate("", labelled.model, layer, _probe(fit), THRESHOLD, tokens),
         penalty,
         estimated(auroc, judged, wrong, samples),
-        {
-            each: max(value for (one, _), value in found.items() if one == each) for each in states
-        },
+        {each: max(value for (one, _), value in found.items() if one == each) for each in states},
     )
 
 
