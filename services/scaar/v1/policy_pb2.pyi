@@ -871,10 +871,11 @@ class PolicyOverrides(_message.Message):
     question, by name: gece_proxy, a model trained on the long-tail labels of GECE (Li et al., ACL
     2024); skr (Wang et al., 2023); adaptive_rag, a router that chooses the policy that answers
     (Jeong et al., NAACL 2024); targ, targ_entropy and targ_variance (Wang et al., 2025); lexsim,
-    the similarity of sampled answers; p_true (Kadavath et al., 2022); verbalised; quco, how rare
-    the entities of the question are in a corpus (Min et al., 2025); or that of an installed package.
-    For every policy except no_retrieval. For quco, the gate decides on the retrieval before the
-    answer only. Default: quco for quco, none for the others. INVALID_ARGUMENT if
+    the similarity of sampled answers; p_true (Kadavath et al., 2022); verbalised; seakr (Yao et
+    al., ACL 2025); quco, how rare the entities of the question are in a corpus (Min et al., 2025);
+    probe and p_correct, fitted to the answers of a model; or that of an installed package. For
+    every policy except no_retrieval. For quco, the gate decides on the retrieval before the answer
+    only. Default: quco for quco, none for the others. INVALID_ARGUMENT if
     there is no such gate; FAILED_PRECONDITION if the gate needs a file that the orchestrator does
     not have, or a capability that the model does not have.
     """

@@ -17,6 +17,7 @@ from scaar.core.gates.p_correct_json import read_p_correct
 from scaar.core.gates.p_true import read_p_true
 from scaar.core.gates.probe_json import read_probe
 from scaar.core.gates.proxy_json import read_proxy
+from scaar.core.gates.seakr import read_seakr
 from scaar.core.gates.skr_json import read_skr
 from scaar.core.gates.targ import read_entropy, read_margin, read_variance
 from scaar.core.gates.verbalised import read_verbalised
@@ -49,6 +50,7 @@ GATES = Registry[Callable[[GateDocument], QuestionGate]](
         "p_true": read_p_true,
         "verbalised": read_verbalised,
         quco.NAME: quco.read_quco,
+        "seakr": read_seakr,
         "probe": read_probe,
         "p_correct": read_p_correct,
     },

@@ -32,9 +32,14 @@ class GateJudgement:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A text that the model has written for a gate."""
+    """A text that the model has written for a gate.
+
+    ``end_state`` is the hidden state with which the model predicted its last token, which is the
+    end of the text unless a limit or a stop string ended it; empty unless a layer was requested.
+    """
 
     tokens: tuple[Token, ...]
+    end_state: tuple[float, ...] = ()
 
     @property
     def text(self) -> str:
@@ -47,6 +52,9 @@ class GateModel(Protocol):
     What it writes and reads counts as usage of the answer, but not against ``max_tokens``, and
     ends with the answer's deadline. Each method raises the errors of the generator.
     """
+
+    @property
+    def description(self) -> ModelDescription: ...
 
     @property
     def profile(self) -> PromptProfile: ...

@@ -21,8 +21,8 @@ from scaar.core.calls.capacity import AnswerCapacity
 from scaar.core.calls.context import name_request
 from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, ScaarError
 from scaar.core.filters import check_declared
-from scaar.core.gates.quco import QucoGate
 from scaar.core.gates import AbstainingGate, ModelSpecificGate, QuestionGate, gate_without_file
+from scaar.core.gates.quco import QucoGate
 from scaar.core.loop.answer_state import AnswerState, Ports
 from scaar.core.loop.budget import Budget
 from scaar.core.loop.draft_then_judge import draft_then_judge
