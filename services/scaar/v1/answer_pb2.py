@@ -28,7 +28,7 @@ from scaar.v1 import query_builder_pb2 as scaar_dot_v1_dot_query__builder__pb2
 from scaar.v1 import retriever_pb2 as scaar_dot_v1_dot_retriever__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15scaar/v1/answer.proto\x12\x08scaar.v1\x1a\x18scaar/v1/generator.proto\x1a\x15scaar/v1/policy.proto\x1a\x1cscaar/v1/query_builder.proto\x1a\x18scaar/v1/retriever.proto\"\xe6\x01\n\x06\x41nswer\x12\x0e\n\x06\x61nswer\x18\x01 \x01(\t\x12-\n\tsentences\x18\x02 \x03(\x0b\x32\x1a.scaar.v1.AcceptedSentence\x12 \n\x03\x65nd\x18\x03 \x01(\x0e\x32\x13.scaar.v1.AnswerEnd\x12\x1e\n\x05usage\x18\x04 \x01(\x0b\x32\x0f.scaar.v1.Usage\x12(\n\nprovenance\x18\x05 \x01(\x0b\x32\x14.scaar.v1.Provenance\x12\x0c\n\x04text\x18\x06 \x01(\t\x12#\n\x08passages\x18\x07 \x03(\x0b\x32\x11.scaar.v1.Passage\"r\n\x10\x41\x63\x63\x65ptedSentence\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x13\n\x0bpassage_ids\x18\x02 \x03(\t\x12\x12\n\nconcluding\x18\x03 \x01(\x08\x12\'\n\x08\x64\x65graded\x18\x04 \x01(\x0b\x32\x15.scaar.v1.Degradation\"=\n\x0b\x44\x65gradation\x12\r\n\x05stage\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\"\xf8\x01\n\x05Usage\x12\x12\n\nretrievals\x18\x01 \x01(\x05\x12\x11\n\tllm_calls\x18\x02 \x01(\x05\x12\x18\n\x10generated_tokens\x18\x03 \x01(\x05\x12\x15\n\rprompt_tokens\x18\x04 \x01(\x05\x12\x12\n\nlatency_ms\x18\x05 \x01(\x01\x12\x15\n\rgeneration_ms\x18\x06 \x01(\x01\x12\x12\n\nscoring_ms\x18\x07 \x01(\x01\x12\x14\n\x0cretrieval_ms\x18\x08 \x01(\x01\x12\x10\n\x08searches\x18\t \x01(\x05\x12\x17\n\x0fthinking_tokens\x18\n \x01(\x05\x12\x17\n\x0funcounted_calls\x18\x0b \x01(\x05\"\x87\x04\n\nProvenance\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\r\n\x05model\x18\x02 \x01(\t\x12\x16\n\x0emodel_revision\x18\x03 \x01(\t\x12\x0e\n\x06\x65ngine\x18\x04 \x01(\t\x12\x0e\n\x06scorer\x18\x05 \x01(\t\x12\x17\n\x0fscorer_revision\x18\x06 \x01(\t\x12\r\n\x05index\x18\x07 \x01(\t\x12\x15\n\rindex_version\x18\x08 \x01(\t\x12\x16\n\x0eprompt_profile\x18\t \x01(\t\x12)\n\x06policy\x18\n \x01(\x0b\x32\x19.scaar.v1.EffectivePolicy\x12\x30\n\x0c\x63ontinuation\x18\x0b \x01(\x0e\x32\x1a.scaar.v1.ContinuationKind\x12+\n\x0clogprob_kind\x18\x0c \x01(\x0e\x32\x15.scaar.v1.LogprobKind\x12\x15\n\rindex_content\x18\r \x01(\t\x12\x0f\n\x07\x65ncoder\x18\x0e \x01(\t\x12\x18\n\x10\x65ncoder_revision\x18\x0f \x01(\t\x12\x15\n\rgate_revision\x18\x10 \x01(\t\x12\x10\n\x08\x61rtefact\x18\x11 \x01(\t\x12\x17\n\x0f\x61rtefact_digest\x18\x12 \x01(\t\x12\x19\n\x11\x61rtefact_mismatch\x18\x13 \x03(\t\x12\x1e\n\x16sentence_filter_digest\x18\x14 \x01(\t\"\x86\x05\n\x0b\x41nswerEvent\x12*\n\x07started\x18\x01 \x01(\x0b\x32\x17.scaar.v1.AnswerStartedH\x00\x12/\n\rtoken_drafted\x18\x02 \x01(\x0b\x32\x16.scaar.v1.TokenDraftedH\x00\x12\x33\n\x0fsentence_judged\x18\x03 \x01(\x0b\x32\x18.scaar.v1.SentenceJudgedH\x00\x12+\n\x0bquery_built\x18\x04 \x01(\x0b\x32\x14.scaar.v1.QueryBuiltH\x00\x12\x39\n\x12passages_retrieved\x18\x05 \x01(\x0b\x32\x1b.scaar.v1.PassagesRetrievedH\x00\x12=\n\x14sentence_regenerated\x18\x06 \x01(\x0b\x32\x1d.scaar.v1.SentenceRegeneratedH\x00\x12\x37\n\x11sentence_accepted\x18\x07 \x01(\x0b\x32\x1a.scaar.v1.SentenceAcceptedH\x00\x12,\n\x08\x66inished\x18\x08 \x01(\x0b\x32\x18.scaar.v1.AnswerFinishedH\x00\x12+\n\x0bgate_judged\x18\t \x01(\x0b\x32\x14.scaar.v1.GateJudgedH\x00\x12\x31\n\x0e\x61nswer_drafted\x18\n \x01(\x0b\x32\x17.scaar.v1.AnswerDraftedH\x00\x12\x35\n\x10search_requested\x18\x0b \x01(\x0b\x32\x19.scaar.v1.SearchRequestedH\x00\x12\x37\n\x11passages_filtered\x18\x0c \x01(\x0b\x32\x1a.scaar.v1.PassagesFilteredH\x00\x42\x07\n\x05\x65vent\"9\n\rAnswerStarted\x12(\n\nprovenance\x18\x01 \x01(\x0b\x32\x14.scaar.v1.Provenance\"@\n\x0cTokenDrafted\x12\x10\n\x08sentence\x18\x01 \x01(\x05\x12\x1e\n\x05token\x18\x02 \x01(\x0b\x32\x0f.scaar.v1.Token\"\xb9\x01\n\nGateJudged\x12\x0c\n\x04gate\x18\x01 \x01(\t\x12\x0e\n\x06policy\x18\x02 \x01(\t\x12\x13\n\x0bprobability\x18\x03 \x01(\x01\x12\x11\n\tthreshold\x18\x04 \x01(\x01\x12\x34\n\x08\x66\x65\x61tures\x18\x05 \x03(\x0b\x32\".scaar.v1.GateJudged.FeaturesEntry\x1a/\n\rFeaturesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\"\x91\x02\n\x0eSentenceJudged\x12\x10\n\x08sentence\x18\x01 \x01(\x05\x12\x0c\n\x04text\x18\x02 \x01(\t\x12#\n\x05words\x18\x03 \x03(\x0b\x32\x14.scaar.v1.JudgedWord\x12\x14\n\x07trigger\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\x12\n\nretrieving\x18\x05 \x01(\x08\x12\x12\n\x05score\x18\x06 \x01(\x01H\x01\x88\x01\x01\x12\x36\n\x07signals\x18\x07 \x03(\x0b\x32%.scaar.v1.SentenceJudged.SignalsEntry\x1a.\n\x0cSignalsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\x42\n\n\x08_triggerB\x08\n\x06_score\">\n\nQueryBuilt\x12\x10\n\x08sentence\x18\x01 \x01(\x05\x12\x1e\n\x05query\x18\x02 \x01(\x0b\x32\x0f.scaar.v1.Query\"\x8f\x01\n\x11PassagesRetrieved\x12\x10\n\x08sentence\x18\x01 \x01(\x05\x12\r\n\x05index\x18\x02 \x01(\t\x12\x15\n\rindex_version\x18\x03 \x01(\t\x12,\n\x08passages\x18\x04 \x03(\x0b\x32\x1a.scaar.v1.RetrievedPassage\x12\x14\n\x0c\x65xcluded_ids\x18\x05 \x03(\t\"w\n\x10PassagesFiltered\x12\x10\n\x08sentence\x18\x01 \x01(\x05\x12+\n\x08passages\x18\x02 \x03(\x0b\x32\x19.scaar.v1.FilteredPassage\x12\x11\n\tthreshold\x18\x03 \x01(\x01\x12\x11\n\tfell_back\x18\x04 \x01(\x08\"L\n\x0f\x46ilteredPassage\x12\n\n\x02id\x18\x01 \x01(\t\x12-\n\tsentences\x18\x02 \x03(\x0b\x32\x1a.scaar.v1.FilteredSentence\"C\n\x10\x46ilteredSentence\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x13\n\x0bprobability\x18\x02 \x01(\x01\x12\x0c\n\x04kept\x18\x03 \x01(\x08\"j\n\x13SentenceRegenerated\x12\x10\n\x08sentence\x18\x01 \x01(\x05\x12\r\n\x05\x64raft\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x16\n\tuncertain\x18\x04 \x01(\x08H\x00\x88\x01\x01\x42\x0c\n\n_uncertain\"n\n\x10SentenceAccepted\x12\x10\n\x08sentence\x18\x01 \x01(\x05\x12,\n\x08\x61\x63\x63\x65pted\x18\x02 \x01(\x0b\x32\x1a.scaar.v1.AcceptedSentence\x12\r\n\x05start\x18\x03 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x04 \x01(\x05\",\n\rAnswerDrafted\x12\r\n\x05round\x18\x01 \x01(\x05\x12\x0c\n\x04text\x18\x02 \x01(\t\"\x94\x01\n\x0fSearchRequested\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\r\n\x05query\x18\x03 \x01(\t\x12*\n\x08\x64\x65\x63ision\x18\x04 \x01(\x0e\x32\x18.scaar.v1.SearchDecision\x12\x18\n\x0bprobability\x18\x05 \x01(\x01H\x00\x88\x01\x01\x42\x0e\n\x0c_probability\"2\n\x0e\x41nswerFinished\x12 \n\x06\x61nswer\x18\x01 \x01(\x0b\x32\x10.scaar.v1.Answer*\x9e\x01\n\tAnswerEnd\x12\x1a\n\x16\x41NSWER_END_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x41NSWER_END_ANSWER_PHRASE\x10\x01\x12\x1e\n\x1a\x41NSWER_END_END_OF_SEQUENCE\x10\x02\x12\x1c\n\x18\x41NSWER_END_MAX_SENTENCES\x10\x03\x12\x19\n\x15\x41NSWER_END_MAX_TOKENS\x10\x04*\xc0\x01\n\x0eSearchDecision\x12\x1f\n\x1bSEARCH_DECISION_UNSPECIFIED\x10\x00\x12\x1c\n\x18SEARCH_DECISION_SEARCHED\x10\x01\x12\x1b\n\x17SEARCH_DECISION_SKIPPED\x10\x02\x12\x19\n\x15SEARCH_DECISION_EMPTY\x10\x03\x12\x1c\n\x18SEARCH_DECISION_REPEATED\x10\x04\x12\x19\n\x15SEARCH_DECISION_LIMIT\x10\x05\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15scaar/v1/answer.proto\x12\x08scaar.v1\x1a\x18scaar/v1/generator.proto\x1a\x15scaar/v1/policy.proto\x1a\x1cscaar/v1/query_builder.proto\x1a\x18scaar/v1/retriever.proto\"\xe6\x01\n\x06\x41nswer\x12\x0e\n\x06\x61nswer\x18\x01 \x01(\t\x12-\n\tsentences\x18\x02 \x03(\x0b\x32\x1a.scaar.v1.AcceptedSentence\x12 \n\x03\x65nd\x18\x03 \x01(\x0e\x32\x13.scaar.v1.AnswerEnd\x12\x1e\n\x05usage\x18\x04 \x01(\x0b\x32\x0f.scaar.v1.Usage\x12(\n\nprovenance\x18\x05 \x01(\x0b\x32\x14.scaar.v1.Provenance\x12\x0c\n\x04text\x18\x06 \x01(\t\x12#\n\x08passages\x18\x07 \x03(\x0b\x32\x11.scaar.v1.Passage\"r\n\x10\x41\x63\x63\x65ptedSentence\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x13\n\x0bpassage_ids\x18\x02 \x03(\t\x12\x12\n\nconcluding\x18\x03 \x01(\x08\x12\'\n\x08\x64\x65graded\x18\x04 \x01(\x0b\x32\x15.scaar.v1.Degradation\"=\n\x0b\x44\x65gradation\x12\r\n\x05stage\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\"\xf8\x01\n\x05Usage\x12\x12\n\nretrievals\x18\x01 \x01(\x05\x12\x11\n\tllm_calls\x18\x02 \x01(\x05\x12\x18\n\x10generated_tokens\x18\x03 \x01(\x05\x12\x15\n\rprompt_tokens\x18\x04 \x01(\x05\x12\x12\n\nlatency_ms\x18\x05 \x01(\x01\x12\x15\n\rgeneration_ms\x18\x06 \x01(\x01\x12\x12\n\nscoring_ms\x18\x07 \x01(\x01\x12\x14\n\x0cretrieval_ms\x18\x08 \x01(\x01\x12\x10\n\x08searches\x18\t \x01(\x05\x12\x17\n\x0fthinking_tokens\x18\n \x01(\x05\x12\x17\n\x0funcounted_calls\x18\x0b \x01(\x05\"\x87\x04\n\nProvenance\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\r\n\x05model\x18\x02 \x01(\t\x12\x16\n\x0emodel_revision\x18\x03 \x01(\t\x12\x0e\n\x06\x65ngine\x18\x04 \x01(\t\x12\x0e\n\x06scorer\x18\x05 \x01(\t\x12\x17\n\x0fscorer_revision\x18\x06 \x01(\t\x12\r\n\x05index\x18\x07 \x01(\t\x12\x15\n\rindex_version\x18\x08 \x01(\t\x12\x16\n\x0eprompt_profile\x18\t \x01(\t\x12)\n\x06policy\x18\n \x01(\x0b\x32\x19.scaar.v1.EffectivePolicy\x12\x30\n\x0c\x63ontinuation\x18\x0b \x01(\x0e\x32\x1a.scaar.v1.ContinuationKind\x12+\n\x0clogprob_kind\x18\x0c \x01(\x0e\x32\x15.scaar.v1.LogprobKind\x12\x15\n\rindex_content\x18\r \x01(\t\x12\x0f\n\x07\x65ncoder\x18\x0e \x01(\t\x12\x18\n\x10\x65ncoder_revision\x18\x0f \x01(\t\x12\x15\n\rgate_revision\x18\x10 \x01(\t\x12\x10\n\x08\x61rtefact\x18\x11 \x01(\t\x12\x17\n\x0f\x61rtefact_digest\x18\x12 \x01(\t\x12\x19\n\x11\x61rtefact_mismatch\x18\x13 \x03(\t\x12\x1e\n\x16sentence_filter_digest\x18\x14 \x01(\t\"\xf8\x05\n\x0b\x41nswerEvent\x12*\n\x07started\x18\x01 \x01(\x0b\x32\x17.scaar.v1.AnswerStartedH\x00\x12/\n\rtoken_drafted\x18\x02 \x01(\x0b\x32\x16.scaar.v1.TokenDraftedH\x00\x12\x33\n\x0fsentence_judged\x18\x03 \x01(\x0b\x32\x18.scaar.v1.SentenceJudgedH\x00\x12+\n\x0bquery_built\x18\x04 \x01(\x0b\x32\x14.scaar.v1.QueryBuiltH\x00\x12\x39\n\x12passages_retrieved\x18\x05 \x01(\x0b\x32\x1b.scaar.v1.PassagesRetrievedH\x00\x12=\n\x14sentence_regenerated\x18\x06 \x01(\x0b\x32\x1d.scaar.v1.SentenceRegeneratedH\x00\x12\x37\n\x11sentence_accepted\x18\x07 \x01(\x0b\x32\x1a.scaar.v1.SentenceAcceptedH\x00\x12,\n\x08\x66inished\x18\x08 \x01(\x0b\x32\x18.scaar.v1.AnswerFinishedH\x00\x12+\n\x0bgate_judged\x18\t \x01(\x0b\x32\x14.scaar.v1.GateJudgedH\x00\x12\x31\n\x0e\x61nswer_drafted\x18\n \x01(\x0b\x32\x17.scaar.v1.AnswerDraftedH\x00\x12\x35\n\x10search_requested\x18\x0b \x01(\x0b\x32\x19.scaar.v1.SearchRequestedH\x00\x12\x37\n\x11passages_filtered\x18\x0c \x01(\x0b\x32\x1a.scaar.v1.PassagesFilteredH\x00\x12\x37\n\x11retrieval_weighed\x18\r \x01(\x0b\x32\x1a.scaar.v1.RetrievalWeighedH\x00\x12\x37\n\x11\x63\x61ndidates_scored\x18\x0e \x01(\x0b\x32\x1a.scaar.v1.CandidatesScoredH\x00\x42\x07\n\x05\x65vent\"9\n\rAnswerStarted\x12(\n\nprovenance\x18\x01 \x01(\x0b\x32\x14.scaar.v1.Provenance\"@\n\x0cTokenDrafted\x12\x10\n\x08sentence\x18\x01 \x01(\x05\x12\x1e\n\x05token\x18\x02 \x01(\x0b\x32\x0f.scaar.v1.Token\"\xb9\x01\n\nGateJudged\x12\x0c\n\x04gate\x18\x01 \x01(\t\x12\x0e\n\x06policy\x18\x02 \x01(\t\x12\x13\n\x0bprobability\x18\x03 \x01(\x01\x12\x11\n\tthreshold\x18\x04 \x01(\x01\x12\x34\n\x08\x66\x65\x61tures\x18\x05 \x03(\x0b\x32\".scaar.v1.GateJudged.FeaturesEntry\x1a/\n\rFeaturesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\"\x91\x02\n\x0eSentenceJudged\x12\x10\n\x08sentence\x18\x01 \x01(\x05\x12\x0c\n\x04text\x18\x02 \x01(\t\x12#\n\x05words\x18\x03 \x03(\x0b\x32\x14.scaar.v1.JudgedWord\x12\x14\n\x07trigger\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\x12\n\nretrieving\x18\x05 \x01(\x08\x12\x12\n\x05score\x18\x06 \x01(\x01H\x01\x88\x01\x01\x12\x36\n\x07signals\x18\x07 \x03(\x0b\x32%.scaar.v1.SentenceJudged.SignalsEntry\x1a.\n\x0cSignalsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\x42\n\n\x08_triggerB\x08\n\x06_score\">\n\nQueryBuilt\x12\x10\n\x08sentence\x18\x01 \x01(\x05\x12\x1e\n\x05query\x18\x02 \x01(\x0b\x32\x0f.scaar.v1.Query\"\x8f\x01\n\x11PassagesRetrieved\x12\x10\n\x08sentence\x18\x01 \x01(\x05\x12\r\n\x05index\x18\x02 \x01(\t\x12\x15\n\rindex_version\x18\x03 \x01(\t\x12,\n\x08passages\x18\x04 \x03(\x0b\x32\x1a.scaar.v1.RetrievedPassage\x12\x14\n\x0c\x65xcluded_ids\x18\x05 \x03(\t\"w\n\x10PassagesFiltered\x12\x10\n\x08sentence\x18\x01 \x01(\x05\x12+\n\x08passages\x18\x02 \x03(\x0b\x32\x19.scaar.v1.FilteredPassage\x12\x11\n\tthreshold\x18\x03 \x01(\x01\x12\x11\n\tfell_back\x18\x04 \x01(\x08\"L\n\x0f\x46ilteredPassage\x12\n\n\x02id\x18\x01 \x01(\t\x12-\n\tsentences\x18\x02 \x03(\x0b\x32\x1a.scaar.v1.FilteredSentence\"C\n\x10\x46ilteredSentence\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x13\n\x0bprobability\x18\x02 \x01(\x01\x12\x0c\n\x04kept\x18\x03 \x01(\x08\"j\n\x13SentenceRegenerated\x12\x10\n\x08sentence\x18\x01 \x01(\x05\x12\r\n\x05\x64raft\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x16\n\tuncertain\x18\x04 \x01(\x08H\x00\x88\x01\x01\x42\x0c\n\n_uncertain\"n\n\x10SentenceAccepted\x12\x10\n\x08sentence\x18\x01 \x01(\x05\x12,\n\x08\x61\x63\x63\x65pted\x18\x02 \x01(\x0b\x32\x1a.scaar.v1.AcceptedSentence\x12\r\n\x05start\x18\x03 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x04 \x01(\x05\",\n\rAnswerDrafted\x12\r\n\x05round\x18\x01 \x01(\x05\x12\x0c\n\x04text\x18\x02 \x01(\t\"\x94\x01\n\x0fSearchRequested\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\r\n\x05query\x18\x03 \x01(\t\x12*\n\x08\x64\x65\x63ision\x18\x04 \x01(\x0e\x32\x18.scaar.v1.SearchDecision\x12\x18\n\x0bprobability\x18\x05 \x01(\x01H\x00\x88\x01\x01\x42\x0e\n\x0c_probability\"{\n\x10RetrievalWeighed\x12\x10\n\x08sentence\x18\x01 \x01(\x05\x12\x13\n\x0bprobability\x18\x02 \x01(\x01\x12\x11\n\tthreshold\x18\x03 \x01(\x01\x12-\n\x08\x64\x65\x63ision\x18\x04 \x01(\x0e\x32\x1b.scaar.v1.RetrievalDecision\"\x8b\x01\n\x0fScoredCandidate\x12\x12\n\npassage_id\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x11\n\trelevance\x18\x03 \x01(\x01\x12\x0f\n\x07support\x18\x04 \x01(\x01\x12\x0f\n\x07utility\x18\x05 \x01(\x01\x12\x12\n\nlikelihood\x18\x06 \x01(\x01\x12\r\n\x05score\x18\x07 \x01(\x01\"a\n\x10\x43\x61ndidatesScored\x12\x10\n\x08sentence\x18\x01 \x01(\x05\x12-\n\ncandidates\x18\x02 \x03(\x0b\x32\x19.scaar.v1.ScoredCandidate\x12\x0c\n\x04kept\x18\x03 \x01(\x05\"2\n\x0e\x41nswerFinished\x12 \n\x06\x61nswer\x18\x01 \x01(\x0b\x32\x10.scaar.v1.Answer*\x9e\x01\n\tAnswerEnd\x12\x1a\n\x16\x41NSWER_END_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x41NSWER_END_ANSWER_PHRASE\x10\x01\x12\x1e\n\x1a\x41NSWER_END_END_OF_SEQUENCE\x10\x02\x12\x1c\n\x18\x41NSWER_END_MAX_SENTENCES\x10\x03\x12\x19\n\x15\x41NSWER_END_MAX_TOKENS\x10\x04*\xc0\x01\n\x0eSearchDecision\x12\x1f\n\x1bSEARCH_DECISION_UNSPECIFIED\x10\x00\x12\x1c\n\x18SEARCH_DECISION_SEARCHED\x10\x01\x12\x1b\n\x17SEARCH_DECISION_SKIPPED\x10\x02\x12\x19\n\x15SEARCH_DECISION_EMPTY\x10\x03\x12\x1c\n\x18SEARCH_DECISION_REPEATED\x10\x04\x12\x19\n\x15SEARCH_DECISION_LIMIT\x10\x05*\xb4\x01\n\x11RetrievalDecision\x12\"\n\x1eRETRIEVAL_DECISION_UNSPECIFIED\x10\x00\x12\x1f\n\x1bRETRIEVAL_DECISION_RETRIEVE\x10\x01\x12\x1b\n\x17RETRIEVAL_DECISION_SKIP\x10\x02\x12\x1f\n\x1bRETRIEVAL_DECISION_CONTINUE\x10\x03\x12\x1c\n\x18RETRIEVAL_DECISION_LIMIT\x10\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,10 +39,12 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GATEJUDGED_FEATURESENTRY']._serialized_options = b'8\001'
   _globals['_SENTENCEJUDGED_SIGNALSENTRY']._loaded_options = None
   _globals['_SENTENCEJUDGED_SIGNALSENTRY']._serialized_options = b'8\001'
-  _globals['_ANSWEREND']._serialized_start=3511
-  _globals['_ANSWEREND']._serialized_end=3669
-  _globals['_SEARCHDECISION']._serialized_start=3672
-  _globals['_SEARCHDECISION']._serialized_end=3864
+  _globals['_ANSWEREND']._serialized_start=3991
+  _globals['_ANSWEREND']._serialized_end=4149
+  _globals['_SEARCHDECISION']._serialized_start=4152
+  _globals['_SEARCHDECISION']._serialized_end=4344
+  _globals['_RETRIEVALDECISION']._serialized_start=4347
+  _globals['_RETRIEVALDECISION']._serialized_end=4527
   _globals['_ANSWER']._serialized_start=141
   _globals['_ANSWER']._serialized_end=371
   _globals['_ACCEPTEDSENTENCE']._serialized_start=373
@@ -54,37 +56,43 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PROVENANCE']._serialized_start=804
   _globals['_PROVENANCE']._serialized_end=1323
   _globals['_ANSWEREVENT']._serialized_start=1326
-  _globals['_ANSWEREVENT']._serialized_end=1972
-  _globals['_ANSWERSTARTED']._serialized_start=1974
-  _globals['_ANSWERSTARTED']._serialized_end=2031
-  _globals['_TOKENDRAFTED']._serialized_start=2033
-  _globals['_TOKENDRAFTED']._serialized_end=2097
-  _globals['_GATEJUDGED']._serialized_start=2100
-  _globals['_GATEJUDGED']._serialized_end=2285
-  _globals['_GATEJUDGED_FEATURESENTRY']._serialized_start=2238
-  _globals['_GATEJUDGED_FEATURESENTRY']._serialized_end=2285
-  _globals['_SENTENCEJUDGED']._serialized_start=2288
-  _globals['_SENTENCEJUDGED']._serialized_end=2561
-  _globals['_SENTENCEJUDGED_SIGNALSENTRY']._serialized_start=2493
-  _globals['_SENTENCEJUDGED_SIGNALSENTRY']._serialized_end=2539
-  _globals['_QUERYBUILT']._serialized_start=2563
-  _globals['_QUERYBUILT']._serialized_end=2625
-  _globals['_PASSAGESRETRIEVED']._serialized_start=2628
-  _globals['_PASSAGESRETRIEVED']._serialized_end=2771
-  _globals['_PASSAGESFILTERED']._serialized_start=2773
-  _globals['_PASSAGESFILTERED']._serialized_end=2892
-  _globals['_FILTEREDPASSAGE']._serialized_start=2894
-  _globals['_FILTEREDPASSAGE']._serialized_end=2970
-  _globals['_FILTEREDSENTENCE']._serialized_start=2972
-  _globals['_FILTEREDSENTENCE']._serialized_end=3039
-  _globals['_SENTENCEREGENERATED']._serialized_start=3041
-  _globals['_SENTENCEREGENERATED']._serialized_end=3147
-  _globals['_SENTENCEACCEPTED']._serialized_start=3149
-  _globals['_SENTENCEACCEPTED']._serialized_end=3259
-  _globals['_ANSWERDRAFTED']._serialized_start=3261
-  _globals['_ANSWERDRAFTED']._serialized_end=3305
-  _globals['_SEARCHREQUESTED']._serialized_start=3308
-  _globals['_SEARCHREQUESTED']._serialized_end=3456
-  _globals['_ANSWERFINISHED']._serialized_start=3458
-  _globals['_ANSWERFINISHED']._serialized_end=3508
+  _globals['_ANSWEREVENT']._serialized_end=2086
+  _globals['_ANSWERSTARTED']._serialized_start=2088
+  _globals['_ANSWERSTARTED']._serialized_end=2145
+  _globals['_TOKENDRAFTED']._serialized_start=2147
+  _globals['_TOKENDRAFTED']._serialized_end=2211
+  _globals['_GATEJUDGED']._serialized_start=2214
+  _globals['_GATEJUDGED']._serialized_end=2399
+  _globals['_GATEJUDGED_FEATURESENTRY']._serialized_start=2352
+  _globals['_GATEJUDGED_FEATURESENTRY']._serialized_end=2399
+  _globals['_SENTENCEJUDGED']._serialized_start=2402
+  _globals['_SENTENCEJUDGED']._serialized_end=2675
+  _globals['_SENTENCEJUDGED_SIGNALSENTRY']._serialized_start=2607
+  _globals['_SENTENCEJUDGED_SIGNALSENTRY']._serialized_end=2653
+  _globals['_QUERYBUILT']._serialized_start=2677
+  _globals['_QUERYBUILT']._serialized_end=2739
+  _globals['_PASSAGESRETRIEVED']._serialized_start=2742
+  _globals['_PASSAGESRETRIEVED']._serialized_end=2885
+  _globals['_PASSAGESFILTERED']._serialized_start=2887
+  _globals['_PASSAGESFILTERED']._serialized_end=3006
+  _globals['_FILTEREDPASSAGE']._serialized_start=3008
+  _globals['_FILTEREDPASSAGE']._serialized_end=3084
+  _globals['_FILTEREDSENTENCE']._serialized_start=3086
+  _globals['_FILTEREDSENTENCE']._serialized_end=3153
+  _globals['_SENTENCEREGENERATED']._serialized_start=3155
+  _globals['_SENTENCEREGENERATED']._serialized_end=3261
+  _globals['_SENTENCEACCEPTED']._serialized_start=3263
+  _globals['_SENTENCEACCEPTED']._serialized_end=3373
+  _globals['_ANSWERDRAFTED']._serialized_start=3375
+  _globals['_ANSWERDRAFTED']._serialized_end=3419
+  _globals['_SEARCHREQUESTED']._serialized_start=3422
+  _globals['_SEARCHREQUESTED']._serialized_end=3570
+  _globals['_RETRIEVALWEIGHED']._serialized_start=3572
+  _globals['_RETRIEVALWEIGHED']._serialized_end=3695
+  _globals['_SCOREDCANDIDATE']._serialized_start=3698
+  _globals['_SCOREDCANDIDATE']._serialized_end=3837
+  _globals['_CANDIDATESSCORED']._serialized_start=3839
+  _globals['_CANDIDATESSCORED']._serialized_end=3936
+  _globals['_ANSWERFINISHED']._serialized_start=3938
+  _globals['_ANSWERFINISHED']._serialized_end=3988
 # @@protoc_insertion_point(module_scope)

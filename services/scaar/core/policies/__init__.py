@@ -16,6 +16,7 @@ from scaar.core.policies.no_retrieval import NO_RETRIEVAL
 from scaar.core.policies.perplexity import PERPLEXITY
 from scaar.core.policies.preset import Preset
 from scaar.core.policies.scaar import SCAAR
+from scaar.core.policies.self_rag import SELF_RAG
 from scaar.core.policies.single_round import SINGLE_ROUND
 from scaar.core.queries import FORMULATIONS
 from scaar.core.registry import Registry
@@ -46,6 +47,7 @@ PRESETS = Registry(
             IRCOT,
             ITER_RETGEN,
             MODEL_ASKS,
+            SELF_RAG,
             FLARE,
             DRAGIN,
             DRAGIN_REFERENCE,

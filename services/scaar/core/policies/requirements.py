@@ -1,5 +1,7 @@
 """The services and capabilities that a policy needs."""
 
+from collections.abc import Collection
+
 from scaar.core.evidence import capabilities_for
 from scaar.core.policies import PRESETS
 from scaar.core.queries import FORMULATIONS
@@ -46,7 +48,9 @@ def needs_sentence_filter(request: PolicyRequest) -> bool:
 def capabilities(policy: EffectivePolicy) -> frozenset[Capability]:
     """Return the capabilities that the policy needs of a generator, without those of its gate."""
     needs = _capabilities(policy.trigger, policy.query.formulation, policy.learned)
-    return needs if policy.skip_above is None else needs | {Capability.LOGPROBS}
+    if policy.skip_above is not None:
+        needs |= {Capability.LOGPROBS}
+    return needs | _capabilities_at(policy.moments)
 
 
 def served_by(model: ModelDescription) -> tuple[str, ...]:
@@ -54,7 +58,9 @@ def served_by(model: ModelDescription) -> tuple[str, ...]:
     return tuple(
         name
         for name, preset in PRESETS.items()
-        if _capabilities(preset.trigger, preset.query.formulation) <= model.capabilities
+        if _capabilities(preset.trigger, preset.query.formulation)
+        | _capabilities_at(preset.moments)
+        <= model.capabilities
     )
 
 
@@ -121,6 +127,11 @@ def streamed_top_tokens(policy: EffectivePolicy) -> int:
 def _evidence_of_trigger(trigger: str, learned: LearnedTrigger | None) -> frozenset[EvidenceKind]:
     needs = TRIGGERS[trigger].needs
     return needs if learned is None else needs | evidence_of_signals(learned.signal_names)
+
+
+def _capabilities_at(moments: Collection[Moment]) -> frozenset[Capability]:
+    reflects = Moment.ON_REFLECTION in moments
+    return frozenset({Capability.NAMED_TOKENS} if reflects else ())
 
 
 def _capabilities(

@@ -69,6 +69,9 @@ class Moment(enum.StrEnum):
     ON_REQUEST = "on_request"
     """When the model asks for a search, in the tags of a dialect."""
 
+    ON_REFLECTION = "on_reflection"
+    """Before a segment that the model's reflection tokens request passages for."""
+
 
 class SearchDialect(enum.StrEnum):
     """Tags in which a model requests searches (:mod:`scaar.core.prompts.dialects`)."""
@@ -124,6 +127,7 @@ class PolicyOverrides:
     max_searches: int | None = None
     skip_above: float | None = None
     sentence_filter: SentenceFilter | None = None
+    retrieve_above: float | None = None
 
     def given(self) -> dict[str, float | int | bool | str]:
         """Return the settings that the request overrides, by name."""
@@ -171,7 +175,8 @@ class EffectivePolicy:
     ``draft_tokens`` tokens. The answer is written ``rounds`` times. A model that asks
     uses the tags of the ``dialect`` for at most ``max_searches``; searches are skipped for queries
     whose tokens all have at least the probability ``skip_above``, if it is not None.
-    ``sentence_filter`` decides which sentences of the retrieved passages reach the prompt.
+    ``sentence_filter`` decides which sentences of the retrieved passages reach the prompt. A model
+    with reflection tokens retrieves if their probability of retrieving is above ``retrieve_above``.
     """
 
     name: str
@@ -198,5 +203,6 @@ class EffectivePolicy:
     max_searches: int = 5
     skip_above: float | None = None
     sentence_filter: SentenceFilter = SentenceFilter.NONE
+    retrieve_above: float = 0.2
     learned: LearnedTrigger | None = None
     """The parameters of the trigger ``learned``; None for other triggers."""

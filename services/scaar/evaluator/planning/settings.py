@@ -20,13 +20,14 @@ def default_policies() -> tuple[str, ...]:
     """Return the policies of an evaluation that names none.
 
     These are all but oracles, and but those that not every installation serves: those for a model
-    that requests searches, under which other models only answer badly, and those that need a
-    fitted sentence filter.
+    that requests searches, under which other models only answer badly, or that writes reflection
+    tokens, and those that need a fitted sentence filter.
     """
     served = (
         name
         for name, each in PRESETS.items()
-        if Moment.ON_REQUEST not in each.moments and each.sentence_filter is SentenceFilter.NONE
+        if {Moment.ON_REQUEST, Moment.ON_REFLECTION}.isdisjoint(each.moments)
+        and each.sentence_filter is SentenceFilter.NONE
     )
     return tuple(name for name in served if name not in ORACLES)
 
