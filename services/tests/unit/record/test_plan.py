@@ -24,6 +24,7 @@ def test_all_policies_are_compared_on_as_many_questions_as_a_report_of_record_ha
     assert {each.policy.name for each in policies.settings()} == PRESETS.keys() - {
         "filco",
         "model_asks",
+        "self_rag",
     }
     assert (policies.limit, policies.grid) == (QUESTIONS, 6)
 
