@@ -28,6 +28,7 @@ from scaar.core.types import (
     PassagesRetrieved,
     Provenance,
     QueryBuilt,
+    RetrievalDecision,
     RetrievalWeighed,
     RetrievedPassage,
     SearchRequested,
@@ -174,12 +175,11 @@ class TracePrinter:
         probability, threshold = _apart(event.probability, event.threshold)
         above = event.probability > event.threshold
         relation = "above the" if above else "not above the"
+        reason = f"probability of retrieving {probability}, {relation} threshold {threshold}"
+        if event.decision is RetrievalDecision.CONTINUE:
+            reason = "the model prefers the last passage to another decision"
         self._console.print()
-        self._labelled(
-            f"segment {event.sentence + 1}",
-            f"[bold]{event.decision}[/]: probability of retrieving {probability}, {relation} "
-            f"threshold {threshold}",
-        )
+        self._labelled(f"segment {event.sentence + 1}", f"[bold]{event.decision}[/]: {reason}")
 
     def _scored(self, event: CandidatesScored) -> None:
         for number, each in enumerate(event.candidates):

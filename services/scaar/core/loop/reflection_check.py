@@ -25,7 +25,7 @@ async def check_reflection_tokens(
         tagged = await _prompt_tokens(generator, "".join(REFLECTION_TOKENS))
     except InvalidRequest as error:
         text = "; ".join(each.description for each in error.violations)
-        raise _missing(model, policy, text) from error
+        raise _missing(model, policy, f"its reflection tokens {text}") from error
     # Engines read special tokens in a text as ordinary text, of several tokens each.
     if plain and tagged - plain > 2 * len(REFLECTION_TOKENS):
         text = (

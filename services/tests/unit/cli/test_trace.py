@@ -201,6 +201,7 @@ def test_a_request_of_the_model_is_shown_with_its_thought_and_the_decision(
     [
         (0.7, "retrieve", "retrieve: probability of retrieving 0.70, above the threshold 0.20\n"),
         (0.1, "skip", "skip: probability of retrieving 0.10, not above the threshold 0.20\n"),
+        (0.9, "continue", "continue: the model prefers the last passage to another decision\n"),
     ],
 )
 def test_the_decision_of_reflection_tokens_is_shown_with_its_probability(
