@@ -47,7 +47,7 @@ from .reflecting import (
     written_requests,
 )
 from .scripted import PASSAGES, QUESTION, Parts, answer_in, asking, kinds, only, other_tasks, parts
-from .test_gate import COMMON, LONG_TAIL, events_of, gated
+from .test_gate import COMMON, LONG_TAIL, Router, events_of, gated
 
 REMEMBERS = {
     "Answer:": "[No Retrieval]",
@@ -396,6 +396,16 @@ async def test_a_question_that_the_gate_lets_through_is_weighed() -> None:
     events = await events_of(made, gated("self_rag", LONG_TAIL))
     assert only(GateJudged, events)[0].policy == "self_rag"
     assert weighed(events) == ["retrieve", "skip"]
+
+
+@pytest.mark.parametrize("choice", ["self_rag", "no_retrieval"])
+async def test_a_router_can_choose_the_policy(choice: str) -> None:
+    texts = {**RETRIEVES, "Answer:": " So the answer is Paris."}
+    made = reflecting(RETRIEVES if choice == "self_rag" else texts)
+    router = Router(choice, policies=("no_retrieval", "self_rag"))
+    events = await events_of(made, gated("ircot"), router)
+    assert weighed(events) == (["retrieve", "skip"] if choice == "self_rag" else [])
+    assert answer_in(events).answer == ("London" if choice == "self_rag" else "Paris")
 
 
 async def test_a_model_without_named_tokens_is_refused_before_any_work() -> None:
