@@ -110,7 +110,7 @@ class _RetrievalDecisionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Ret
     RETRIEVAL_DECISION_CONTINUE: _RetrievalDecision.ValueType  # 3
     """The segment is written from the passage of an earlier one, as the model prefers."""
     RETRIEVAL_DECISION_LIMIT: _RetrievalDecision.ValueType  # 4
-    """No retrieval is possible: the budget is used up, or the gate ruled it out."""
+    """The segment is written without a retrieval, because Budget.max_retrievals is used up."""
 
 class RetrievalDecision(_RetrievalDecision, metaclass=_RetrievalDecisionEnumTypeWrapper):
     """The decision before a segment of a model that writes reflection tokens."""
@@ -124,7 +124,7 @@ RETRIEVAL_DECISION_SKIP: RetrievalDecision.ValueType  # 2
 RETRIEVAL_DECISION_CONTINUE: RetrievalDecision.ValueType  # 3
 """The segment is written from the passage of an earlier one, as the model prefers."""
 RETRIEVAL_DECISION_LIMIT: RetrievalDecision.ValueType  # 4
-"""No retrieval is possible: the budget is used up, or the gate ruled it out."""
+"""The segment is written without a retrieval, because Budget.max_retrievals is used up."""
 Global___RetrievalDecision: _TypeAlias = RetrievalDecision  # noqa: Y015
 
 @_typing.final

@@ -209,7 +209,7 @@ class RetrievalDecision(enum.StrEnum):
     """The segment is written from the passage of an earlier one, as the model prefers."""
 
     LIMIT = "limit"
-    """No retrieval is possible: the budget is used up, or the gate ruled it out."""
+    """The segment is written without a retrieval, because the budget is used up."""
 
 
 @dataclass(frozen=True, slots=True)
