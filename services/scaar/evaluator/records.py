@@ -11,11 +11,13 @@ from scaar.core.controls import Control
 from scaar.core.types import (
     Abstention,
     AnswerEnd,
+    CandidatesScored,
     Degradation,
     GateJudged,
     JudgedWord,
     PolicyRequest,
     Query,
+    RetrievalWeighed,
     SearchRequested,
     Usage,
 )
@@ -84,6 +86,10 @@ class Decision:
     """The search that the model requested, if this decision is about one."""
     kept_share: float | None = None
     """Share of the sentences of the passages that a sentence filter kept; None without one."""
+    weighed: RetrievalWeighed | None = None
+    """The decision whether to retrieve, by reflection tokens; None under other policies."""
+    scored: CandidatesScored | None = None
+    """The candidates of the sentence, if it was chosen from several."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,8 @@ def _decided(number: int, decision: Decision, made: Provenance) -> Iterator[Answ
             score=decision.score,
             signals=decision.signals,
         )
+    if decision.weighed is not None:
+        yield decision.weighed
     if decision.query is not None:
         yield QueryBuilt(number, decision.query)
         passages = tuple(
@@ -78,9 +80,11 @@ def _decided(number: int, decision: Decision, made: Provenance) -> Iterator[Answ
         yield PassagesRetrieved(
             number, made.index, made.index_version, passages, decision.excluded_ids
         )
+    if decision.scored is not None:
+        yield decision.scored
     if decision.words and decision.passage_ids:
         yield SentenceRegenerated(number, decision.draft, decision.text)
-    elif not decision.words and decision.request is None:
+    elif not decision.words and decision.request is None and decision.weighed is None:
         yield _drafted(number, decision.text)
 
 

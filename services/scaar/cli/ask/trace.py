@@ -16,6 +16,7 @@ from scaar.core.types import (
     AnswerEvent,
     AnswerFinished,
     AnswerStarted,
+    CandidatesScored,
     ContinuationKind,
     EffectivePolicy,
     ExcludeSeen,
@@ -27,6 +28,8 @@ from scaar.core.types import (
     PassagesRetrieved,
     Provenance,
     QueryBuilt,
+    RetrievalDecision,
+    RetrievalWeighed,
     RetrievedPassage,
     SearchRequested,
     SentenceAccepted,
@@ -94,6 +97,10 @@ class TracePrinter:
                 )
             case SearchRequested():
                 self._requested(event)
+            case RetrievalWeighed():
+                self._weighed(event)
+            case CandidatesScored():
+                self._scored(event)
             case AnswerFinished():
                 self._finished(event.answer)
 
@@ -163,6 +170,29 @@ class TracePrinter:
             f"request {event.number}",
             f"[bold]{escape(event.query) or '(empty)'}[/] [dim]{event.decision}{probability}[/]",
         )
+
+    def _weighed(self, event: RetrievalWeighed) -> None:
+        probability, threshold = _apart(event.probability, event.threshold)
+        above = event.probability > event.threshold
+        relation = "above the" if above else "not above the"
+        reason = f"probability of retrieving {probability}, {relation} threshold {threshold}"
+        if event.decision is RetrievalDecision.CONTINUE:
+            reason = "the model prefers the last passage to another decision"
+        self._console.print()
+        self._labelled(f"segment {event.sentence + 1}", f"[bold]{event.decision}[/]: {reason}")
+
+    def _scored(self, event: CandidatesScored) -> None:
+        for number, each in enumerate(event.candidates):
+            kept = number == event.kept
+            text = escape(each.text.strip()) or "(empty)"
+            mark = f"{MARK} {number + 1}" if kept else str(number + 1)
+            scores = (
+                f"score {each.score:.2f}: likelihood {each.likelihood:.2f}, "
+                f"relevance {each.relevance:.2f}, support {each.support:.2f}, "
+                f"utility {each.utility:.2f}"
+            )
+            self._labelled(mark, f"[bold green]{text}[/]  kept" if kept else f"[italic]{text}[/]")
+            self._labelled("", f"[dim]{scores}, from {escape(each.passage_id)}[/]")
 
     def _passages(self, passages: tuple[RetrievedPassage, ...]) -> None:
         if not passages:
@@ -271,6 +301,8 @@ def _ungated_text(policy: EffectivePolicy) -> str:
     if Moment.ON_REQUEST in policy.moments:
         parts.append(setting("dialect", policy.dialect))
         parts.append(setting("max_searches", str(policy.max_searches)))
+    if Moment.ON_REFLECTION in policy.moments:
+        parts.append(setting("retrieve_above", f"{policy.retrieve_above:g}"))
     if policy.skip_above is not None:
         parts.append(setting("skip_above", f"{policy.skip_above:g}"))
     if policy.rounds > 1:

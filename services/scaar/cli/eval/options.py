@@ -43,7 +43,7 @@ Policies = Annotated[
     typer.Option(
         metavar="NAME,...",
         help=f"Policies: {', '.join(PRESETS.built_in)}. Default: all except filco, "
-        "model_asks and quco.",
+        "model_asks, quco and self_rag.",
         show_default=False,
         autocompletion=complete_policies,
     ),

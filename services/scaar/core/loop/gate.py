@@ -53,7 +53,8 @@ async def pass_gate(
     )
     if draft is None:
         return
-    if state.retrieves_first or not _DISCARDING.isdisjoint(state.moments):
+    reflects = Moment.ON_REFLECTION in state.policy.moments
+    if reflects or state.retrieves_first or not _DISCARDING.isdisjoint(state.moments):
         await state.writer.stop()
         return
     state.keep_draft(draft)

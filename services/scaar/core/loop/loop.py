@@ -4,7 +4,8 @@ A policy that judges drafts a sentence, and retrieves if a word of the draft is 
 section 3.4, :mod:`scaar.core.loop.draft_then_judge`). A policy that always retrieves does so before
 it writes (:mod:`scaar.core.loop.retrieve_then_write`). A policy that retrieves after the answer
 writes the whole answer again (:mod:`scaar.core.loop.rounds`), and one that retrieves when the model
-asks reads the requests from its text (:mod:`scaar.core.loop.search_on_request`). Under every other
+asks reads the requests from its text (:mod:`scaar.core.loop.search_on_request`). A policy of a
+model with reflection tokens lets them decide (:mod:`scaar.core.loop.reflection`). Under every other
 policy, the concluding sentence, which has the answer phrase, is never judged and never triggers a
 retrieval.
 """
@@ -27,6 +28,8 @@ from scaar.core.loop.answer_state import AnswerState, Ports
 from scaar.core.loop.budget import Budget
 from scaar.core.loop.draft_then_judge import draft_then_judge
 from scaar.core.loop.gate import pass_gate
+from scaar.core.loop.reflection import reflect
+from scaar.core.loop.reflection_check import check_reflection_tokens
 from scaar.core.loop.retrieve_then_write import retrieve_then_write
 from scaar.core.loop.rounds import write_rounds
 from scaar.core.loop.search_on_request import search_on_request
@@ -42,7 +45,7 @@ from scaar.core.policies.requirements import (
     needs_sentence_filter,
     served_by,
 )
-from scaar.core.ports import CorpusCounts
+from scaar.core.ports import CorpusCounts, Generator
 from scaar.core.prompts import profile_of
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.types import (
@@ -131,6 +134,7 @@ class AdaptiveLoop:
         self._new_request_id = new_request_id
         self._model = CachedDescription(lambda: ports.generator.describe_model(), clock)
         self._scorer = CachedDescription(lambda: ports.scorer.describe_model(), clock)
+        self._reflecting = set[tuple[str, str]]()
 
     @property
     def gate_revision(self) -> str:
@@ -168,6 +172,10 @@ class AdaptiveLoop:
             # A router's policies answer instead of the request's.
             for policy in routes.values() or (provenance.policy,):
                 _require_capabilities(policy, model)
+                if Moment.ON_REFLECTION in policy.moments:
+                    async with budget.within("opening the answer"):
+                        generator = place.generator(self._ports.generator)
+                        await self._require_reflection_tokens(policy, model, generator)
             if gate is not None:
                 _require_gate_capabilities(gate, provenance.policy, model)
             state = AnswerState(
@@ -270,6 +278,14 @@ class AdaptiveLoop:
                     missing="corpus_counts_file",
                 )
 
+    async def _require_reflection_tokens(
+        self, policy: EffectivePolicy, model: ModelDescription, generator: Generator
+    ) -> None:
+        """Reject a model without reflection tokens. Each model is checked once."""
+        if (checked := (model.model, model.revision)) not in self._reflecting:
+            await check_reflection_tokens(generator, model, policy=policy.name)
+            self._reflecting.add(checked)
+
     def _required_gate(self, request: AnswerRequest) -> QuestionGate | None:
         """Return the gate of the request, if it has one: that of the file, or one without file."""
         name = request.policy.overrides.gate or PRESETS[request.policy.name].gate
@@ -326,6 +342,11 @@ async def _written(state: AnswerState) -> AsyncGenerator[AnswerEvent, None]:
     """Yield the events of the sentences of one answer."""
     if Moment.ON_REQUEST in state.moments:
         async with aclosing(search_on_request(state)) as events:
+            async for event in events:
+                yield event
+        return
+    if Moment.ON_REFLECTION in state.policy.moments:
+        async with aclosing(reflect(state)) as events:
             async for event in events:
                 yield event
         return

@@ -17,6 +17,7 @@ from scaar.core.policies.perplexity import PERPLEXITY
 from scaar.core.policies.preset import Preset
 from scaar.core.policies.quco import QUCO
 from scaar.core.policies.scaar import SCAAR
+from scaar.core.policies.self_rag import SELF_RAG
 from scaar.core.policies.single_round import SINGLE_ROUND
 from scaar.core.queries import FORMULATIONS
 from scaar.core.registry import Registry
@@ -47,6 +48,7 @@ PRESETS = Registry(
             IRCOT,
             ITER_RETGEN,
             MODEL_ASKS,
+            SELF_RAG,
             FLARE,
             DRAGIN,
             DRAGIN_REFERENCE,

@@ -1,5 +1,7 @@
 """The services and capabilities that a policy needs."""
 
+from collections.abc import Collection
+
 from scaar.core.evidence import capabilities_for
 from scaar.core.gates import quco
 from scaar.core.policies import PRESETS
@@ -66,7 +68,9 @@ def counts_entities(trigger: str, learned: LearnedTrigger | None = None) -> bool
 def capabilities(policy: EffectivePolicy) -> frozenset[Capability]:
     """Return the capabilities that the policy needs of a generator, without those of its gate."""
     needs = _capabilities(policy.trigger, policy.query.formulation, policy.learned)
-    return needs if policy.skip_above is None else needs | {Capability.LOGPROBS}
+    if policy.skip_above is not None:
+        needs |= {Capability.LOGPROBS}
+    return needs | _capabilities_at(policy.moments)
 
 
 def served_by(model: ModelDescription) -> tuple[str, ...]:
@@ -74,7 +78,9 @@ def served_by(model: ModelDescription) -> tuple[str, ...]:
     return tuple(
         name
         for name, preset in PRESETS.items()
-        if _capabilities(preset.trigger, preset.query.formulation) <= model.capabilities
+        if _capabilities(preset.trigger, preset.query.formulation)
+        | _capabilities_at(preset.moments)
+        <= model.capabilities
     )
 
 
@@ -141,6 +147,11 @@ def streamed_top_tokens(policy: EffectivePolicy) -> int:
 def _evidence_of_trigger(trigger: str, learned: LearnedTrigger | None) -> frozenset[EvidenceKind]:
     needs = TRIGGERS[trigger].needs
     return needs if learned is None else needs | evidence_of_signals(learned.signal_names)
+
+
+def _capabilities_at(moments: Collection[Moment]) -> frozenset[Capability]:
+    reflects = Moment.ON_REFLECTION in moments
+    return frozenset({Capability.NAMED_TOKENS} if reflects else ())
 
 
 def _capabilities(

@@ -167,6 +167,10 @@ def _on_request(preset: Preset) -> bool:
     return Moment.ON_REQUEST in preset.moments
 
 
+def _reflects(preset: Preset) -> bool:
+    return Moment.ON_REFLECTION in preset.moments
+
+
 def _includes_question(preset: Preset, given: Combination) -> bool:
     if given.query == preset.query.formulation:
         return preset.query.include_question
@@ -361,9 +365,10 @@ SETTING_ROWS = (
         kind=bool,
         accepted_by=_repeats,
         default=_includes_question,
-        default_text="true for `pfq` and `iter_retgen`",
+        default_text="true for `pfq`, `iter_retgen` and `self_rag`",
         origins=(
             Origin(_PAPER, "the query of ITER-RETGEN", policies=("iter_retgen",)),
+            Origin(_PAPER, "Self-RAG Algorithm 1", policies=("self_rag",)),
             Origin(
                 _OWN,
                 "no paper, or its code puts the question first",
@@ -505,6 +510,17 @@ SETTING_ROWS = (
         accepted_by=_on_request,
         default=lambda preset, given: None,
         default_text="no search is skipped",
+        limit=Limit(1),
+        tuned=True,
+    ),
+    PolicySetting(
+        "retrieve_above",
+        "Probability of `[Retrieval]`, as a share of `[Retrieval]` and `[No Retrieval]`, above "
+        "which passages are retrieved before a segment.",
+        kind=float,
+        accepted_by=_reflects,
+        default=lambda preset, given: 0.2,
+        origins=(Origin(_PAPER, "the threshold of most of Self-RAG's experiments"),),
         limit=Limit(1),
         tuned=True,
     ),

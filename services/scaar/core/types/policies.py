@@ -69,6 +69,9 @@ class Moment(enum.StrEnum):
     ON_REQUEST = "on_request"
     """When the model asks for a search, in the tags of a dialect."""
 
+    ON_REFLECTION = "on_reflection"
+    """Before a segment that the model's reflection tokens request passages for."""
+
 
 class SearchDialect(enum.StrEnum):
     """Tags in which a model requests searches (:mod:`scaar.core.prompts.dialects`)."""
@@ -126,6 +129,7 @@ class PolicyOverrides:
     skip_above: float | None = None
     sentence_filter: SentenceFilter | None = None
     min_count: int | None = None
+    retrieve_above: float | None = None
 
     def given(self) -> dict[str, float | int | bool | str]:
         """Return the settings that the request overrides, by name."""
@@ -174,7 +178,8 @@ class EffectivePolicy:
     uses the tags of the ``dialect`` for at most ``max_searches``; searches are skipped for queries
     whose tokens all have at least the probability ``skip_above``, if it is not None.
     ``sentence_filter`` decides which sentences of the retrieved passages reach the prompt.
-    ``min_count`` is the number of occurrences in the corpus below which an entity is rare.
+    ``min_count`` is the number of occurrences in the corpus below which an entity is rare. A model
+    with reflection tokens retrieves if their probability of retrieving is above ``retrieve_above``.
     """
 
     name: str
@@ -202,5 +207,6 @@ class EffectivePolicy:
     skip_above: float | None = None
     sentence_filter: SentenceFilter = SentenceFilter.NONE
     min_count: int = 20
+    retrieve_above: float = 0.2
     learned: LearnedTrigger | None = None
     """The parameters of the trigger ``learned``; None for other triggers."""

@@ -12,11 +12,13 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerRequest,
     AnswerStarted,
+    CandidatesScored,
     GateJudged,
     PassagesFiltered,
     PassagesRetrieved,
     Provenance,
     QueryBuilt,
+    RetrievalWeighed,
     SearchRequested,
     SentenceAccepted,
     SentenceJudged,
@@ -110,6 +112,10 @@ class _Decisions:
             case SearchRequested():
                 self._end_request()
                 self._add(0, request=event)
+            case RetrievalWeighed():
+                self._add(event.sentence, weighed=event)
+            case CandidatesScored():
+                self._add(event.sentence, scored=event)
             case PassagesFiltered():
                 self._add(event.sentence, kept_share=event.kept_share)
             case SentenceAccepted():

@@ -21,13 +21,13 @@ def default_policies() -> tuple[str, ...]:
     """Return the policies of an evaluation that names none.
 
     These are all but oracles, and but those that not every installation serves: those for a model
-    that requests searches, under which other models only answer badly, and those that need a
-    fitted sentence filter or the counts of a corpus.
+    that requests searches, under which other models only answer badly, or that writes reflection
+    tokens, and those that need a fitted sentence filter or the counts of a corpus.
     """
     served = (
         name
         for name, each in PRESETS.items()
-        if Moment.ON_REQUEST not in each.moments
+        if {Moment.ON_REQUEST, Moment.ON_REFLECTION}.isdisjoint(each.moments)
         and each.sentence_filter is SentenceFilter.NONE
         and not needs_corpus_counts(PolicyRequest(name))
     )

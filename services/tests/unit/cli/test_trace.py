@@ -13,6 +13,7 @@ from scaar.core.types import (
     AnswerEvent,
     AnswerFinished,
     AnswerStarted,
+    CandidatesScored,
     ContinuationKind,
     FilteredPassage,
     FilteredSentence,
@@ -24,6 +25,9 @@ from scaar.core.types import (
     PassagesRetrieved,
     QueryBuilt,
     QuerySettings,
+    RetrievalDecision,
+    RetrievalWeighed,
+    ScoredCandidate,
     SearchDecision,
     SearchRequested,
     SentenceJudged,
@@ -194,6 +198,33 @@ def test_a_request_of_the_model_is_shown_with_its_thought_and_the_decision(
     assert said in text
 
 
+@pytest.mark.parametrize(
+    ("probability", "decision", "said"),
+    [
+        (0.7, "retrieve", "retrieve: probability of retrieving 0.70, above the threshold 0.20\n"),
+        (0.1, "skip", "skip: probability of retrieving 0.10, not above the threshold 0.20\n"),
+        (0.9, "continue", "continue: the model prefers the last passage to another decision\n"),
+    ],
+)
+def test_the_decision_of_reflection_tokens_is_shown_with_its_probability(
+    probability: float, decision: str, said: str
+) -> None:
+    event = RetrievalWeighed(1, probability, 0.2, RetrievalDecision(decision))
+    assert shown([event], width=200).endswith(f"segment 2  {said}")
+
+
+def test_the_candidates_of_a_segment_are_shown_with_their_scores_and_the_kept_one() -> None:
+    candidates = (
+        ScoredCandidate("p1", " Ada [born].", 0.25, 0.5, -1.0, 0.75, 1.0),
+        ScoredCandidate("p[2]", " Byron.", 1.0, 1.0, 1.0, 0.5, 3.0),
+    )
+    text = shown([CandidatesScored(0, candidates, 1)], width=200)
+    assert "        1  Ada [born].\n" in text
+    assert "      ▲ 2  Byron.  kept\n" in text
+    assert "score 1.00: likelihood 0.75, relevance 0.25, support 0.50, utility -1.00" in text
+    assert "from p[2]" in text
+
+
 def test_a_policy_is_shown_with_the_settings_that_it_uses(answered: list[AnswerEvent]) -> None:
     started = answered[0]
     assert isinstance(started, AnswerStarted)
@@ -209,6 +240,12 @@ def test_a_policy_is_shown_with_the_settings_that_it_uses(answered: list[AnswerE
     asks = replace(
         made.policy, name="model_asks", moments=(Moment.ON_REQUEST,), max_searches=2, skip_above=0.9
     )
+    reflects = replace(
+        made.policy,
+        name="self_rag",
+        moments=(Moment.ON_REFLECTION,),
+        query=QuerySettings("last_sentence", include_question=True),
+    )
     once = replace(made.policy, name="single_round", moments=(Moment.BEFORE_ANSWER,))
     counting = replace(
         made.policy,
@@ -222,6 +259,7 @@ def test_a_policy_is_shown_with_the_settings_that_it_uses(answered: list[AnswerE
         (never, "policy  no_retrieval\n"),
         (asks, "policy  model_asks: top_k 3, dialect search_r1, max_searches 2, skip_above"),
         (once, "policy  single_round: top_k 3\n"),
+        (reflects, "policy  self_rag: query last_sentence, top_k 3, retrieve_above 0.2\n"),
         (rounds, "policy  iter_retgen: query full_context, top_k 3, rounds 3\n"),
     ):
         text = shown([AnswerStarted(replace(made, policy=policy, scorer="", index=""))])

@@ -62,6 +62,7 @@ from scaar.testing.fakes import (
     ScriptedScorer,
 )
 
+from .reflecting import RETRIEVES, reflecting
 from .scripted import (
     AGAIN,
     ASKING,
@@ -460,6 +461,8 @@ async def test_every_retrieval_for_an_answer_is_by_its_filters(policy: str) -> N
     doubts = {"dragin": ["born"], "etc_reference": ["Ada", "Paris."]}.get(policy, ["Paris."])
     script = ASKING if policy == "model_asks" else model(again=again, doubts=doubts)
     ports = Parts(ScriptedGenerator(script, model=WHITE_BOX_MODEL), retriever=retriever)
+    if policy == "self_rag":
+        ports = reflecting(RETRIEVES, retriever=retriever)
     events = await ports.events(replace(asking(policy), filters=filters))
     assert {each.filters for each in retriever.requests} == (
         set() if policy == "no_retrieval" else {filters}

@@ -25,6 +25,7 @@ def test_all_policies_are_compared_on_as_many_questions_as_a_report_of_record_ha
         "filco",
         "model_asks",
         "quco",
+        "self_rag",
     }
     assert (policies.limit, policies.grid) == (QUESTIONS, 6)
 

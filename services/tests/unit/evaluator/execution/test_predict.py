@@ -28,6 +28,7 @@ from scaar.evaluator.replay import events_of
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.testing.fakes import (
     SCRIPTED_MODEL,
+    SAMPLED_MODEL,
     InMemoryRetriever,
     Piece,
     ScriptedAnswerer,
@@ -40,7 +41,15 @@ TEMPLATE = AnswerRequest("")
 
 
 def script(request: GenerateRequest) -> list[Piece]:
-    """Unsure of Paris on its own; with the passage, sure of London. Asks if it has tags to ask."""
+    """Unsure of Paris on its own; with the passage, sure of London. Asks if it has tags to ask.
+
+    Writes reflection tokens if they are named.
+    """
+    if request.named_tokens:
+        if request.prefix.endswith("</paragraph>"):
+            judged: list[Piece] = [("[Relevant]", -0.1), (" Ada was born in London.", -0.1)]
+            return [*judged, ("[Fully supported]", -0.1), ("[No Retrieval]", -0.1)]
+        return [(" So the answer is London." if request.prefix else "[Retrieval]", -0.1)]
     if "<search>" in request.prompt:
         if request.prefix.count("</information>") == 2:
             return [("<answer>London</answer>", -0.1)]
@@ -125,6 +134,32 @@ async def test_every_request_of_the_model_is_stored_and_shown_again() -> None:
     assert replayed == [
         *("AnswerStarted", "SearchRequested", "QueryBuilt", "PassagesRetrieved"),
         *("SearchRequested", "TokenDrafted", "SentenceAccepted", "AnswerFinished"),
+    ]
+
+
+async def test_the_decisions_and_candidates_of_reflection_are_stored_and_shown_again() -> None:
+    reflecting = AdaptiveLoop(
+        Ports(
+            ScriptedGenerator(script, model=SAMPLED_MODEL),
+            *(ScriptedScorer({}), LocalQueryBuilder()),
+            InMemoryRetriever({"lab": (Passage("p1", "Ada", "Ada was born in London."),)}),
+        )
+    )
+    found = await predict(reflecting, work("self_rag"), TEMPLATE)
+    first, conclusion = found.prediction.decisions
+    assert (first.text, first.passage_ids) == (" Ada was born in London.", ("p1",))
+    assert first.weighed is not None
+    assert first.weighed.decision == "retrieve"
+    assert first.scored is not None
+    assert [each.passage_id for each in first.scored.candidates] == ["p1"]
+    assert conclusion.weighed is not None
+    assert (conclusion.weighed.decision, conclusion.scored) == ("skip", None)
+    assert found.provenance is not None
+    replayed = [type(event).__name__ for event in events_of(found.prediction, found.provenance)]
+    assert replayed == [
+        *("AnswerStarted", "RetrievalWeighed", "QueryBuilt", "PassagesRetrieved"),
+        *("CandidatesScored", "SentenceAccepted", "RetrievalWeighed", "SentenceAccepted"),
+        "AnswerFinished",
     ]
 
 
