@@ -27,8 +27,8 @@ from scaar.evaluator.records import Failure, Question, Setting
 from scaar.evaluator.replay import events_of
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.testing.fakes import (
-    SCRIPTED_MODEL,
     SAMPLED_MODEL,
+    SCRIPTED_MODEL,
     InMemoryRetriever,
     Piece,
     ScriptedAnswerer,
