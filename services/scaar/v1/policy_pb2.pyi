@@ -124,6 +124,34 @@ EXCLUDE_SEEN_UNHELPFUL: ExcludeSeen.ValueType  # 3
 """The passages with which the model rewrote a sentence that was still uncertain afterwards."""
 Global___ExcludeSeen: _TypeAlias = ExcludeSeen  # noqa: Y015
 
+class _Fusion:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _FusionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Fusion.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    FUSION_UNSPECIFIED: _Fusion.ValueType  # 0
+    """Not set; INVALID_ARGUMENT if set in a request."""
+    FUSION_RANK: _Fusion.ValueType  # 1
+    """By the sum of reciprocal ranks."""
+    FUSION_ANGLES: _Fusion.ValueType  # 2
+    """By the cosine of the sum of the angles between the passage and the two queries (DTR)."""
+    FUSION_SUM: _Fusion.ValueType  # 3
+    """By the sum of the cosines between the passage and the two queries (DTR's code)."""
+
+class Fusion(_Fusion, metaclass=_FusionEnumTypeWrapper):
+    """The order of the passages that two queries of one retrieval find."""
+
+FUSION_UNSPECIFIED: Fusion.ValueType  # 0
+"""Not set; INVALID_ARGUMENT if set in a request."""
+FUSION_RANK: Fusion.ValueType  # 1
+"""By the sum of reciprocal ranks."""
+FUSION_ANGLES: Fusion.ValueType  # 2
+"""By the cosine of the sum of the angles between the passage and the two queries (DTR)."""
+FUSION_SUM: Fusion.ValueType  # 3
+"""By the sum of the cosines between the passage and the two queries (DTR's code)."""
+Global___Fusion: _TypeAlias = Fusion  # noqa: Y015
+
 class _SentenceFilter:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -786,6 +814,7 @@ class PolicyOverrides(_message.Message):
     MAX_SEARCHES_FIELD_NUMBER: _builtins.int
     SKIP_ABOVE_FIELD_NUMBER: _builtins.int
     SENTENCE_FILTER_FIELD_NUMBER: _builtins.int
+    FUSION_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The query formulation, by name (QuerySettings.formulation)."""
     alpha: _builtins.float
@@ -907,6 +936,12 @@ class PolicyOverrides(_message.Message):
     no_retrieval. Default: SENTENCE_FILTER_LEARNED for filco, SENTENCE_FILTER_NONE for the others.
     FAILED_PRECONDITION for SENTENCE_FILTER_LEARNED if the orchestrator has no filter.
     """
+    fusion: Global___Fusion.ValueType
+    """The order of passages that two queries find, for query formulations with two queries (fused,
+    pseudo_passage). Default: FUSION_ANGLES for dtr, FUSION_SUM for dtr_reference, FUSION_RANK for
+    the others. FAILED_PRECONDITION for FUSION_ANGLES and FUSION_SUM unless the index is one of
+    vectors by inner product.
+    """
     def __init__(
         self,
         *,
@@ -936,10 +971,11 @@ class PolicyOverrides(_message.Message):
         max_searches: _builtins.int | None = ...,
         skip_above: _builtins.float | None = ...,
         sentence_filter: Global___SentenceFilter.ValueType | None = ...,
+        fusion: Global___Fusion.ValueType | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_query", b"_query", "_rounds", b"_rounds", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_fusion", b"_fusion", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_query", b"_query", "_rounds", b"_rounds", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_query", b"_query", "_rounds", b"_rounds", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_fusion", b"_fusion", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_query", b"_query", "_rounds", b"_rounds", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__alpha: _TypeAlias = _typing.Literal["alpha"]  # noqa: Y015
     _WhichOneofArgType__alpha: _TypeAlias = _typing.Literal["_alpha", b"_alpha"]  # noqa: Y015
@@ -951,6 +987,8 @@ class PolicyOverrides(_message.Message):
     _WhichOneofArgType__draft_tokens: _TypeAlias = _typing.Literal["_draft_tokens", b"_draft_tokens"]  # noqa: Y015
     _WhichOneofReturnType__exclude_seen: _TypeAlias = _typing.Literal["exclude_seen"]  # noqa: Y015
     _WhichOneofArgType__exclude_seen: _TypeAlias = _typing.Literal["_exclude_seen", b"_exclude_seen"]  # noqa: Y015
+    _WhichOneofReturnType__fusion: _TypeAlias = _typing.Literal["fusion"]  # noqa: Y015
+    _WhichOneofArgType__fusion: _TypeAlias = _typing.Literal["_fusion", b"_fusion"]  # noqa: Y015
     _WhichOneofReturnType__gate: _TypeAlias = _typing.Literal["gate"]  # noqa: Y015
     _WhichOneofArgType__gate: _TypeAlias = _typing.Literal["_gate", b"_gate"]  # noqa: Y015
     _WhichOneofReturnType__gate_threshold: _TypeAlias = _typing.Literal["gate_threshold"]  # noqa: Y015
@@ -1003,6 +1041,8 @@ class PolicyOverrides(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__draft_tokens) -> _WhichOneofReturnType__draft_tokens | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__exclude_seen) -> _WhichOneofReturnType__exclude_seen | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__fusion) -> _WhichOneofReturnType__fusion | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__gate) -> _WhichOneofReturnType__gate | None: ...
     @_typing.overload
@@ -1078,6 +1118,7 @@ class EffectivePolicy(_message.Message):
     MAX_SEARCHES_FIELD_NUMBER: _builtins.int
     SKIP_ABOVE_FIELD_NUMBER: _builtins.int
     SENTENCE_FILTER_FIELD_NUMBER: _builtins.int
+    FUSION_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The name of the policy, such as "scaar", or of the artefact of a tuned policy."""
     trigger: _builtins.str
@@ -1126,6 +1167,8 @@ class EffectivePolicy(_message.Message):
     """The probability of a query's tokens from which its search is skipped. Unset if none is."""
     sentence_filter: Global___SentenceFilter.ValueType
     """The sentences of the retrieved passages that reach the prompt."""
+    fusion: Global___Fusion.ValueType
+    """The order of passages that two queries find."""
     @_builtins.property
     def moments(self) -> _containers.RepeatedScalarFieldContainer[Global___Moment.ValueType]:
         """The moments at which the policy retrieves. Empty if it never does."""
@@ -1165,10 +1208,11 @@ class EffectivePolicy(_message.Message):
         max_searches: _builtins.int | None = ...,
         skip_above: _builtins.float | None = ...,
         sentence_filter: Global___SentenceFilter.ValueType = ...,
+        fusion: Global___Fusion.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "gate", b"gate", "gate_threshold", b"gate_threshold", "mask_below", b"mask_below", "max_searches", b"max_searches", "query", b"query", "rounds", b"rounds", "skip_above", b"skip_above", "trigger", b"trigger"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "moments", b"moments", "name", b"name", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "moments", b"moments", "name", b"name", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__gate: _TypeAlias = _typing.Literal["gate"]  # noqa: Y015
     _WhichOneofArgType__gate: _TypeAlias = _typing.Literal["_gate", b"_gate"]  # noqa: Y015

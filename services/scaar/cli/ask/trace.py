@@ -19,6 +19,7 @@ from scaar.core.types import (
     ContinuationKind,
     EffectivePolicy,
     ExcludeSeen,
+    Fusion,
     GateJudged,
     JudgedWord,
     LogprobKind,
@@ -251,7 +252,7 @@ def _ungated_text(policy: EffectivePolicy) -> str:
     parts = []
     if policy.window_tokens:
         parts.append(setting("window_tokens", str(policy.window_tokens)))
-    if Moment.UNCERTAIN_DRAFT in policy.moments:
+    if policy.trigger is not None:
         parts += [setting("trigger", str(policy.trigger)), setting("theta", f"{policy.theta:g}")]
     if not {Moment.BEFORE_ANSWER, Moment.ON_REQUEST}.issuperset(policy.moments):
         parts.append(setting("query", policy.query.formulation))
@@ -270,6 +271,8 @@ def _ungated_text(policy: EffectivePolicy) -> str:
         parts.append(setting("skip_above", f"{policy.skip_above:g}"))
     if policy.rounds > 1:
         parts.append(setting("rounds", str(policy.rounds)))
+    if policy.fusion is not Fusion.RANK:
+        parts.append(setting("fusion", policy.fusion))
     if policy.exclude_seen is not ExcludeSeen.NONE:
         parts.append(setting("exclude_seen", policy.exclude_seen))
     if policy.sentence_filter is not SentenceFilter.NONE:

@@ -10,6 +10,7 @@ from scaar.core.types import (
     Capability,
     EffectivePolicy,
     EvidenceKind,
+    Fusion,
     LearnedTrigger,
     ModelDescription,
     Moment,
@@ -41,6 +42,14 @@ def needs_sentence_filter(request: PolicyRequest) -> bool:
     preset = PRESETS[request.name]
     chosen = request.overrides.sentence_filter or preset.sentence_filter
     return chosen is SentenceFilter.LEARNED and bool(preset.moments)
+
+
+def needs_cosines(request: PolicyRequest) -> bool:
+    """Return whether the policy ranks passages by their cosines to two queries."""
+    preset, overrides = PRESETS[request.name], request.overrides
+    rule = FORMULATIONS[overrides.query or preset.query.formulation]
+    by_rank = (overrides.fusion or preset.fusion) is Fusion.RANK
+    return bool(preset.moments) and rule.fused_with is not None and not by_rank
 
 
 def capabilities(policy: EffectivePolicy) -> frozenset[Capability]:
