@@ -42,7 +42,8 @@ Policies = Annotated[
     str,
     typer.Option(
         metavar="NAME,...",
-        help=f"Policies: {', '.join(PRESETS.built_in)}. Default: all except filco, dtr, dtr_reference and model_asks.",
+        help=f"Policies: {', '.join(PRESETS.built_in)}. Default: all except filco, dtr, "
+        "dtr_reference and model_asks.",
         show_default=False,
         autocompletion=complete_policies,
     ),

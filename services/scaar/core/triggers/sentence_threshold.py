@@ -24,7 +24,8 @@ def judge(
 ) -> Judgement:
     """Judge a sentence: it is uncertain if its value is above theta or unknown.
 
-    With ``inclusive``, it is also uncertain if its value is theta. The trigger is then the first word with the largest weight.
+    With ``inclusive``, it is also uncertain if its value is theta. The trigger of an uncertain
+    sentence is the first word with the largest weight.
     """
     contributions = evidence.carried_contributions
     words = tuple(
