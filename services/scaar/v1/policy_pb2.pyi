@@ -193,7 +193,9 @@ class _MomentEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Moment.ValueTy
     MOMENT_UNCERTAIN_DRAFT: _Moment.ValueType  # 4
     """For every draft that the trigger finds uncertain."""
     MOMENT_AFTER_ANSWER: _Moment.ValueType  # 5
-    """After every answer but that of the last round; the answer is then written again."""
+    """After every answer but that of the last round; the answer is then written again. A policy with
+    a trigger does so only if the trigger finds the answer, as a whole, uncertain.
+    """
     MOMENT_ON_REQUEST: _Moment.ValueType  # 6
     """When the model asks for a search, in the tags of a dialect."""
 
@@ -211,7 +213,9 @@ MOMENT_BEFORE_WINDOW: Moment.ValueType  # 3
 MOMENT_UNCERTAIN_DRAFT: Moment.ValueType  # 4
 """For every draft that the trigger finds uncertain."""
 MOMENT_AFTER_ANSWER: Moment.ValueType  # 5
-"""After every answer but that of the last round; the answer is then written again."""
+"""After every answer but that of the last round; the answer is then written again. A policy with
+a trigger does so only if the trigger finds the answer, as a whole, uncertain.
+"""
 MOMENT_ON_REQUEST: Moment.ValueType  # 6
 """When the model asks for a search, in the tags of a dialect."""
 Global___Moment: _TypeAlias = Moment  # noqa: Y015
@@ -834,7 +838,7 @@ class PolicyOverrides(_message.Message):
     theta: _builtins.float
     """The threshold: (0, 1] for triggers that use probabilities, (0, 100] for triggers that use
     entropies, [1, 1000000] for the trigger perplexity, (0, 10000] for tokensar, (0, 1000000] for
-    surprisal_sum. INVALID_ARGUMENT outside these ranges.
+    surprisal_sum and surprisal_mean. INVALID_ARGUMENT outside these ranges.
     """
     theta_cap: _builtins.float
     """The maximum threshold of a word after weighting, (0, 1]. INVALID_ARGUMENT outside this range."""
@@ -856,6 +860,7 @@ class PolicyOverrides(_message.Message):
     - perplexity: the sentence's perplexity is above theta.
     - max_entropy: the entropy of a token is above theta.
     - surprisal_sum: the sum of the surprisals of the sentence's tokens is above theta.
+    - surprisal_mean: the mean surprisal of the tokens is at least theta (DTR).
     - msp: 1 minus the probability of the sentence is above theta.
     - margin: the mean of p(2) / p(1), the probabilities of the two most probable tokens, is above
       theta (TARG).
