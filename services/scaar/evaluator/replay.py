@@ -34,7 +34,8 @@ def events_of(prediction: Prediction, provenance: Provenance) -> Iterator[Answer
     for number, round_ in enumerate(prediction.rounds, 1):
         if round_.request is not None:
             yield round_.request
-        yield from _decided(0, round_, provenance)
+        drafted = round_.request is None
+        yield from _decided(0, round_, provenance, retrieving=drafted and bool(round_.words))
         if round_.request is None:
             yield AnswerDrafted(number, round_.text)
     start, sentences = 0, []
@@ -57,7 +58,9 @@ def events_of(prediction: Prediction, provenance: Provenance) -> Iterator[Answer
         )
 
 
-def _decided(number: int, decision: Decision, made: Provenance) -> Iterator[AnswerEvent]:
+def _decided(
+    number: int, decision: Decision, made: Provenance, *, retrieving: bool = False
+) -> Iterator[AnswerEvent]:
     if decision.words:
         yield _drafted(number, decision.draft)
         yield SentenceJudged(
@@ -65,7 +68,7 @@ def _decided(number: int, decision: Decision, made: Provenance) -> Iterator[Answ
             decision.draft,
             decision.words,
             decision.trigger,
-            retrieving=decision.query is not None,
+            retrieving=retrieving or decision.query is not None,
             score=decision.score,
             signals=decision.signals,
         )

@@ -503,7 +503,9 @@ class AnswerEvent(_message.Message):
 
     @_builtins.property
     def sentence_judged(self) -> Global___SentenceJudged:
-        """A drafted sentence, with every word compared with its threshold."""
+        """A drafted sentence, with every word compared with its threshold. A policy that judges its answer
+        as a whole reports the answer as sentence 0, before any sentence of it is accepted.
+        """
 
     @_builtins.property
     def query_built(self) -> Global___QueryBuilt:

@@ -20,6 +20,7 @@ from scaar.core.types import (
     ContinuationKind,
     EffectivePolicy,
     ExcludeSeen,
+    Fusion,
     GateJudged,
     JudgedWord,
     LogprobKind,
@@ -284,7 +285,7 @@ def _ungated_text(policy: EffectivePolicy) -> str:
     parts = []
     if policy.window_tokens:
         parts.append(setting("window_tokens", str(policy.window_tokens)))
-    if Moment.UNCERTAIN_DRAFT in policy.moments:
+    if policy.trigger is not None:
         parts += [setting("trigger", str(policy.trigger)), setting("theta", f"{policy.theta:g}")]
     if "min_count" in sources:
         parts.append(setting("min_count", str(policy.min_count)))
@@ -307,6 +308,8 @@ def _ungated_text(policy: EffectivePolicy) -> str:
         parts.append(setting("skip_above", f"{policy.skip_above:g}"))
     if policy.rounds > 1:
         parts.append(setting("rounds", str(policy.rounds)))
+    if policy.fusion is not Fusion.RANK:
+        parts.append(setting("fusion", policy.fusion))
     if policy.exclude_seen is not ExcludeSeen.NONE:
         parts.append(setting("exclude_seen", policy.exclude_seen))
     if policy.sentence_filter is not SentenceFilter.NONE:

@@ -3,8 +3,9 @@
 A policy that judges drafts a sentence, and retrieves if a word of the draft is uncertain (SCAAR
 section 3.4, :mod:`scaar.core.loop.draft_then_judge`). A policy that always retrieves does so before
 it writes (:mod:`scaar.core.loop.retrieve_then_write`). A policy that retrieves after the answer
-writes the whole answer again (:mod:`scaar.core.loop.rounds`), and one that retrieves when the model
-asks reads the requests from its text (:mod:`scaar.core.loop.search_on_request`). A policy of a
+writes the whole answer again (:mod:`scaar.core.loop.rounds`), if it has no trigger or its trigger
+finds the answer uncertain, and one that retrieves when the model asks reads the requests from its
+text (:mod:`scaar.core.loop.search_on_request`). A policy of a
 model with reflection tokens lets them decide (:mod:`scaar.core.loop.reflection`). Under every other
 policy, the concluding sentence, which has the answer phrase, is never judged and never triggers a
 retrieval.
@@ -40,6 +41,7 @@ from scaar.core.policies.effective_settings import effective_policy
 from scaar.core.policies.requirements import (
     capabilities,
     needs_corpus_counts,
+    needs_cosines,
     needs_retriever,
     needs_scorer,
     needs_sentence_filter,
@@ -56,12 +58,14 @@ from scaar.core.types import (
     AnswerRequest,
     AnswerStarted,
     EffectivePolicy,
+    IndexDescription,
     ModelDescription,
     Moment,
     OnFailure,
     PolicyRequest,
     Provenance,
     Query,
+    VectorMetric,
 )
 from scaar.core.validation import validate
 
@@ -210,7 +214,9 @@ class AdaptiveLoop:
                 # The required parts depend on the request only, so they are described concurrently.
                 if any(map(needs_retriever, policies)):
                     index = self._ports.retriever.describe_index(request.index)
-                    describing_index = parts.create_task(_tolerate(index, on_failure))
+                    # Without the description, the scores could be those of any index.
+                    required = OnFailure.FAIL if any(map(needs_cosines, policies)) else on_failure
+                    describing_index = parts.create_task(_tolerate(index, required))
                 if any(map(needs_scorer, policies)):
                     describing_scorer = parts.create_task(_tolerate(self._scorer.get(), on_failure))
         except ExceptionGroup as failed:
@@ -218,6 +224,7 @@ class AdaptiveLoop:
         found = describing_index.result() if describing_index else None
         if found is not None:
             check_declared(request.filters, found.metadata_fields, index=request.index)
+            _require_cosines(policies, found)
         scorer = describing_scorer.result() if describing_scorer else None
         policy = self.policies.effective(
             request.policy, model, gate_threshold=gate.threshold if gate else None
@@ -369,6 +376,23 @@ def _require_capabilities(policy: EffectivePolicy, model: ModelDescription) -> N
             policy=policy.name,
             missing=names,
         )
+
+
+def _require_cosines(policies: Iterable[PolicyRequest], index: IndexDescription) -> None:
+    """Reject policies that rank passages by cosines if the index has other scores."""
+    dense = index.dense
+    if dense is not None and dense.settings.metric is VectorMetric.INNER_PRODUCT:
+        return
+    kind = "an index by BM25" if dense is None else "an index of vectors by distance"
+    for each in policies:
+        if needs_cosines(each):
+            raise CapabilityMissing(
+                f"policy {each.label} ranks passages by angles and needs an index of vectors by "
+                f"inner product, and {index.name!r} is {kind}: name another index, or set "
+                "policy.fusion to rank",
+                policy=each.label,
+                missing="vector_index",
+            )
 
 
 def _require_gate_capabilities(

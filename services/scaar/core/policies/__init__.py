@@ -2,6 +2,8 @@
 
 from scaar.core.policies.dragin import DRAGIN
 from scaar.core.policies.dragin_reference import DRAGIN_REFERENCE
+from scaar.core.policies.dtr import DTR
+from scaar.core.policies.dtr_reference import DTR_REFERENCE
 from scaar.core.policies.etc import ETC
 from scaar.core.policies.etc_reference import ETC_REFERENCE
 from scaar.core.policies.filco import FILCO
@@ -47,6 +49,8 @@ PRESETS = Registry(
             FIXED_SENTENCE,
             IRCOT,
             ITER_RETGEN,
+            DTR,
+            DTR_REFERENCE,
             MODEL_ASKS,
             SELF_RAG,
             FLARE,

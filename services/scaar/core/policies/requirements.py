@@ -14,6 +14,7 @@ from scaar.core.types import (
     Capability,
     EffectivePolicy,
     EvidenceKind,
+    Fusion,
     LearnedTrigger,
     ModelDescription,
     Moment,
@@ -63,6 +64,14 @@ def needs_corpus_counts(request: PolicyRequest) -> bool:
 def counts_entities(trigger: str, learned: LearnedTrigger | None = None) -> bool:
     """Return whether the trigger decides by counts in a corpus."""
     return EvidenceKind.CORPUS_COUNTS in _evidence_of_trigger(trigger, learned)
+
+
+def needs_cosines(request: PolicyRequest) -> bool:
+    """Return whether the policy ranks passages by their cosines to two queries."""
+    preset, overrides = PRESETS[request.name], request.overrides
+    rule = FORMULATIONS[overrides.query or preset.query.formulation]
+    by_rank = (overrides.fusion or preset.fusion) is Fusion.RANK
+    return bool(preset.moments) and rule.fused_with is not None and not by_rank
 
 
 def capabilities(policy: EffectivePolicy) -> frozenset[Capability]:

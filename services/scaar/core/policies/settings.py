@@ -14,6 +14,7 @@ from scaar.core.gates import GATES
 from scaar.core.policies.preset import Preset
 from scaar.core.queries import FORMULATIONS
 from scaar.core.queries.formulation import FormulationRule
+from scaar.core.queries.pseudo_passage import PSEUDO_PASSAGE
 from scaar.core.queries.question import QUESTION
 from scaar.core.queries.uncovered_question import UNCOVERED_QUESTION
 from scaar.core.registry import Names, Registry
@@ -22,6 +23,7 @@ from scaar.core.types import (
     AttentionSpan,
     EvidenceKind,
     ExcludeSeen,
+    Fusion,
     Granularity,
     Moment,
     SearchDialect,
@@ -155,6 +157,10 @@ def _judges(preset: Preset) -> bool:
     return Moment.UNCERTAIN_DRAFT in preset.moments
 
 
+def _has_trigger(preset: Preset) -> bool:
+    return preset.trigger is not None
+
+
 def _repeats(preset: Preset) -> bool:
     return not {Moment.BEFORE_ANSWER, Moment.ON_REQUEST}.issuperset(preset.moments)
 
@@ -208,7 +214,7 @@ SETTING_ROWS = (
         "Threshold of the trigger: a higher theta retrieves more often if the trigger compares "
         "probabilities, and less often otherwise.",
         kind=float,
-        accepted_by=_judges,
+        accepted_by=_has_trigger,
         default=lambda preset, given: (
             TRIGGERS[given.trigger].theta.default if given.trigger else 0.0
         ),
@@ -233,6 +239,11 @@ SETTING_ROWS = (
                 _PAPER,
                 "QuCo-RAG: two entities never occur together",
                 triggers=("corpus_counts",),
+            ),
+            Origin(
+                _PAPER,
+                "the default of DTR's code",
+                triggers=("surprisal_mean",),
             ),
             Origin(_OWN, "the papers tune it by data set, or there is none"),
         ),
@@ -376,7 +387,9 @@ SETTING_ROWS = (
             ),
             Origin(_PAPER, "SCAAR Algorithm 1; the other papers leave it out"),
         ),
-        queries=Names(FORMULATIONS, lambda rule: rule not in (QUESTION, UNCOVERED_QUESTION)),
+        queries=Names(
+            FORMULATIONS, lambda rule: rule not in (QUESTION, UNCOVERED_QUESTION, PSEUDO_PASSAGE)
+        ),
     ),
     PolicySetting(
         "alpha",
@@ -477,7 +490,7 @@ SETTING_ROWS = (
         "Number of rounds: in every round the answer is written again, from the passages for the "
         "question and the previous answer.",
         kind=int,
-        accepted_by=lambda preset: Moment.AFTER_ANSWER in preset.moments,
+        accepted_by=lambda preset: Moment.AFTER_ANSWER in preset.moments and preset.trigger is None,
         default=lambda preset, given: preset.rounds,
         origins=(Origin(_OWN, "as in FlashRAG's pipeline"),),
         limit=Limit(10, whole=True),
@@ -542,6 +555,21 @@ SETTING_ROWS = (
         default=lambda preset, given: preset.sentence_filter,
         default_text="`learned` for `filco`, `none` for the others",
         origins=(Origin(_PAPER, "FILCO; no other paper filters sentences"),),
+    ),
+    PolicySetting(
+        "fusion",
+        "Order of the passages that two queries find: by reciprocal rank, by the cosine of the sum "
+        "of their angles to both queries, or by the sum of these cosines. `angles` and `sum` need "
+        "an index of vectors by inner product.",
+        kind=Fusion,
+        accepted_by=_repeats,
+        default=lambda preset, given: preset.fusion,
+        default_text="`angles` for `dtr`, `sum` for `dtr_reference`, `rank` for the others",
+        origins=(
+            Origin(_PAPER, "DTR as printed, and its code", policies=("dtr", "dtr_reference")),
+            Origin(_OWN, "no other paper fuses the results of two queries"),
+        ),
+        queries=Names(FORMULATIONS, lambda rule: rule.fused_with is not None),
     ),
     PolicySetting(
         "gate",

@@ -17,6 +17,7 @@ from scaar.core.triggers.rind import RIND
 from scaar.core.triggers.rind_reference import RIND_REFERENCE
 from scaar.core.triggers.rule import Judgement, ThetaRange, TriggerRule
 from scaar.core.triggers.surprisal import SURPRISAL
+from scaar.core.triggers.surprisal_mean import SURPRISAL_MEAN
 from scaar.core.triggers.surprisal_sum import SURPRISAL_SUM
 from scaar.core.triggers.tokensar import TOKENSAR
 
@@ -39,6 +40,7 @@ TRIGGERS = Registry(
         "perplexity": PERPLEXITY,
         "max_entropy": MAX_ENTROPY,
         "surprisal_sum": SURPRISAL_SUM,
+        "surprisal_mean": SURPRISAL_MEAN,
         "msp": MSP,
         "margin": MARGIN,
         "tokensar": TOKENSAR,

@@ -53,7 +53,8 @@ class SentenceJudged:
 
     ``trigger`` is the position of the first uncertain word, or of the most influential word of a
     sentence that is uncertain as a whole; None if the sentence is certain. ``retrieving`` is
-    whether passages will be retrieved: not if the budget is used up.
+    whether passages will be retrieved: not if the budget is used up. A policy that judges its
+    answer as a whole reports it as sentence 0, before any sentence of it is accepted.
     """
 
     sentence: int
