@@ -32,8 +32,8 @@ from scaar.lab.world import World
 from scaar.testing.commands import run_scaar
 from scaar.testing.word_encoder import write_word_encoder
 
-QUESTIONS, CANDIDATES, TOP_K, PASSAGE_TOKENS = 8, 5, 3, 256
-THETA = 0.04
+QUESTIONS, CANDIDATES, TOP_K, PASSAGE_TOKENS = 6, 5, 3, 256
+THETA = 0.15
 QUESTION = "Who directed the film The Haunted Fountain?"
 
 
@@ -110,9 +110,7 @@ async def simulated(
     u = sum(surprisals) / len(surprisals)
     if u < THETA:
         return Ran(u, False, (), (), (), draft)
-    prompt = (
-        f"Write a short passage that answers the question.\n\nQuestion: {question}\nPassage:"
-    )
+    prompt = f"Write a short passage that answers the question.\n\nQuestion: {question}\nPassage:"
     passage, _ = await written(generator, prompt, PASSAGE_TOKENS)
     queries = (question, " ".join(passage.split()[:256]))
     candidates = dict[str, RetrievedPassage]()
@@ -170,9 +168,7 @@ async def test_decisions_queries_passages_and_answers_follow_the_rule(
             request = AnswerRequest(question, PolicyRequest(policy, overrides), index="words")
             async with aclosing(answerer.stream_answer(request)) as stream:
                 ran = ran_in([event async for event in stream])
-            rule = await simulated(
-                policy, generator, retriever, question, known, ran.passages
-            )
+            rule = await simulated(policy, generator, retriever, question, known, ran.passages)
             assert ran.surprisal == pytest.approx(rule.surprisal)
             assert (ran.retrieved, ran.queries) == (rule.retrieved, rule.queries)
             assert ran.passages == rule.passages
