@@ -22,6 +22,7 @@ from scaar.core.types import (
     CandidatesScored,
     Capability,
     Degradation,
+    Fusion,
     GateJudged,
     GenerateRequest,
     ModelDescription,
@@ -124,7 +125,11 @@ def without_chance(event: AnswerEvent) -> AnswerEvent:
 @pytest.mark.parametrize("policy", PRESETS)
 async def test_the_loop_emits_the_same_events_embedded_and_over_grpc(policy: str) -> None:
     # No later token attends to the last word, Paris, so that RIND has to go by "born".
-    overrides = PolicyOverrides(theta=0.1 if policy == "dragin" else None)
+    # A retriever in memory has no cosines.
+    overrides = PolicyOverrides(
+        theta=0.1 if policy == "dragin" else None,
+        fusion=Fusion.RANK if policy.startswith("dtr") else None,
+    )
     if policy == "quco":
         # Ada occurs once in the corpus, which is not rare here.
         overrides = PolicyOverrides(gate_threshold=0.9)

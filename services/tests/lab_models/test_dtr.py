@@ -32,8 +32,8 @@ from scaar.lab.world import World
 from scaar.testing.commands import run_scaar
 from scaar.testing.word_encoder import write_word_encoder
 
-QUESTIONS, CANDIDATES, TOP_K, PASSAGE_TOKENS = 8, 5, 3, 256
-THETA = 0.04
+QUESTIONS, CANDIDATES, TOP_K, PASSAGE_TOKENS = 6, 5, 3, 256
+THETA = 0.15
 QUESTION = "Who directed the film The Haunted Fountain?"
 
 

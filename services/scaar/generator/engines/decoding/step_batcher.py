@@ -103,9 +103,9 @@ class StepBatcher:
             _resolve(chosen, [None])
             return
         began = self._clock()
-        (outcome,) = await asyncio.gather(
-            self._run(lambda: self._read(rows)), return_exceptions=True
-        )
+        run = self._run(lambda: self._read(rows))
+        outcome: list[_Result] | BaseException
+        (outcome,) = await asyncio.gather(run, return_exceptions=True)
         if isinstance(outcome, BaseException):
             _resolve(chosen, [outcome] * len(chosen))
             return
