@@ -27,9 +27,9 @@ def gates(
     ] = REPEATS,
     output: Format = None,
 ) -> None:
-    """Train gates on answered questions, and compare them on others.
+    """Train gates on answered questions, and compare them.
 
-    No model is called. Gates are compared by repeated nested cross-validation and, with several
+    No model is called. Gates are compared on questions that they were not trained on: by repeated nested cross-validation and, with several
     sources, from each data set to each other one.
     """
     answered = [each for source in sources for each in read_answered(source, answers)]
