@@ -29,8 +29,8 @@ def gates(
 ) -> None:
     """Train gates on answered questions, and compare them.
 
-    No model is called. Gates are compared on questions that they were not trained on: by repeated nested cross-validation and, with several
-    sources, from each data set to each other one.
+    No model is called. Gates judge questions that they were not trained on, by repeated nested
+    cross-validation and, with several sources, from each data set to each other one.
     """
     answered = [each for source in sources for each in read_answered(source, answers)]
     with library_required("the comparison of gates", "scorer"):
