@@ -53,7 +53,7 @@ def fit_p_correct(
     tokens: Tokens = TOKENS,
     output: Format = None,
 ) -> None:
-    """Fit the probability that the model's answer without passages is correct.
+    """Fit the gate p_correct to answers without retrieval.
 
     The generator of the orchestrator's settings writes each answer again. ECE is the expected
     calibration error before the curve and, out of fold, after it. AUROC is that of wrong answers,

@@ -52,7 +52,7 @@ def fit_probe(
     tokens: Tokens = TOKENS,
     output: Format = None,
 ) -> None:
-    """Fit the probe of hidden states to answers without retrieval.
+    """Fit the gate probe to answers without retrieval.
 
     The generator of the orchestrator's settings writes each answer again, once per layer. Layer and
     penalty are chosen by cross-validation; AUROC is that of wrong answers, out of fold.
