@@ -107,7 +107,7 @@ class OpenSearchSearch:
 
     async def _analysed(
         self, record: Record, queries: Sequence[str], index: str
-    ) -> Sequence[str | Vectors]:
+    ) -> "Sequence[str | Vectors]":
         """Return the queries, or their vectors, with which the index is searched."""
         if record.dense is None:
             return queries
@@ -118,7 +118,7 @@ class OpenSearchSearch:
         self,
         stored: StoredIndex,
         record: Record,
-        queries: Sequence[str | Vectors],
+        queries: "Sequence[str | Vectors]",
         request: RetrieveRequest,
         *,
         start: int,
@@ -135,7 +135,7 @@ class OpenSearchSearch:
 def _lines(
     stored: StoredIndex,
     record: Record,
-    query: str | Vectors,
+    query: "str | Vectors",
     request: RetrieveRequest,
     only: Sequence[str],
 ) -> bytes:

@@ -229,24 +229,25 @@ def test_a_policy_is_shown_with_the_settings_that_it_uses(answered: list[AnswerE
     started = answered[0]
     assert isinstance(started, AnswerStarted)
     made = started.provenance
-    never = replace(made.policy, name="no_retrieval", moments=())
+    unjudged = replace(made.policy, trigger=None)
+    never = replace(unjudged, name="no_retrieval", moments=())
     rounds = replace(
-        made.policy,
+        unjudged,
         name="iter_retgen",
         moments=(Moment.BEFORE_ANSWER, Moment.AFTER_ANSWER),
         query=QuerySettings("full_context", include_question=True),
         rounds=3,
     )
     asks = replace(
-        made.policy, name="model_asks", moments=(Moment.ON_REQUEST,), max_searches=2, skip_above=0.9
+        unjudged, name="model_asks", moments=(Moment.ON_REQUEST,), max_searches=2, skip_above=0.9
     )
     reflects = replace(
-        made.policy,
+        unjudged,
         name="self_rag",
         moments=(Moment.ON_REFLECTION,),
         query=QuerySettings("last_sentence", include_question=True),
     )
-    once = replace(made.policy, name="single_round", moments=(Moment.BEFORE_ANSWER,))
+    once = replace(unjudged, name="single_round", moments=(Moment.BEFORE_ANSWER,))
     counting = replace(
         made.policy,
         name="quco",
