@@ -18,8 +18,10 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerRequest,
     AttendRequest,
+    GenerateRequest,
     Passage,
     PolicyRequest,
+    Token,
 )
 from scaar.generator.engines.decoding.torch_decoder import TorchDecoder
 from scaar.generator.factory import open_generator
@@ -83,6 +85,37 @@ async def test_eight_concurrent_questions_are_answered_as_each_alone(
         together = await asyncio.gather(*map(answer, QUESTIONS))
     assert [each.sentences for each in together] == [each.sentences for each in alone]
     assert any(each.usage.retrievals for each in alone)
+
+
+@pytest.mark.parametrize("attention", [False, True])
+async def test_a_batch_writes_what_each_generation_writes_alone(
+    generator: Generator, attention: bool
+) -> None:
+    requests = [
+        GenerateRequest(
+            layout.prompt(question, [each.text for each in PASSAGES[: number % 3]]),
+            max_tokens=24,
+            attention=attention,
+        )
+        for number, question in enumerate(QUESTIONS)
+    ]
+    alone = [await tokens_of(generator, request) for request in requests]
+    settings = GeneratorSettings(
+        engine="transformers", model=str(model_folder(LAB_LM)), max_batch=len(requests)
+    )
+    async with open_generator(settings) as batched:
+        for _ in range(2):
+            together = await asyncio.gather(*(tokens_of(batched, each) for each in requests))
+            for found, expected in zip(together, alone, strict=True):
+                assert [each.id for each in found] == [each.id for each in expected]
+                for one, other in zip(found, expected, strict=True):
+                    assert one.logprob == pytest.approx(other.logprob, abs=1e-4)
+                    assert one.attention == pytest.approx(other.attention, abs=1e-4)
+
+
+async def tokens_of(generator: Generator, request: GenerateRequest) -> list[Token]:
+    events = [event async for event in generator.generate(request)]
+    return [event for event in events if isinstance(event, Token)]
 
 
 @pytest.fixture(scope="module")

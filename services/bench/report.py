@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from bench import answers, attention_cost, loop_time, matched, memory, overload
+from bench import answers, attention_cost, batching, loop_time, matched, memory, overload
 from bench.servers import Servers, open_servers
 from bench.tables import table
 from scaar.compose import (
@@ -19,7 +19,17 @@ from scaar.core.ports import Answerer, Generator
 from scaar.lab.questions import draw_questions
 from scaar.lab.world import build_world
 
-PARTS = ("embedded", "grpc", "attention", "memory", "paced", "equal", "overload", "loop")
+PARTS = (
+    "embedded",
+    "grpc",
+    "attention",
+    "memory",
+    "paced",
+    "equal",
+    "overload",
+    "loop",
+    "batching",
+)
 PACE_MS = 10
 OVERLOADED = {
     "8 generations of 30 ms a token": {
@@ -97,6 +107,10 @@ async def report(home: Path, parts: Collection[str], sizes: Sizes) -> None:
     if "loop" in parts:
         print("\n## The loop alone (microseconds per sentence of 12 words)\n")
         print(table(loop_time.COLUMNS, await loop_time.rows()))
+    if "batching" in parts:
+        print("\n## Concurrent generations by a random decoder of 86 million parameters\n")
+        print(table(batching.COLUMNS, [each async for each in batching.rows(home)]))
+        print(f"\n- Aim: a ratio of at least {batching.AIM:g} with a batch", flush=True)
 
 
 async def _costs(generator: Generator, answerer: Answerer, questions: Sequence[str]) -> None:

@@ -26,7 +26,7 @@ def write_passages(out: Path, passages: Iterable[Passage]) -> int:
     if out.exists():
         raise InvalidRequest.of("--out", f"{out} already exists")
     number = 0
-    with _written(out) as written:
+    with new_file(out) as written:
         for passage in passages:
             written.write(f"{json.dumps(_record(passage), ensure_ascii=False)}\n".encode())
             number += 1
@@ -45,8 +45,12 @@ def _record(passage: Passage) -> dict[str, object]:
 
 
 @contextmanager
-def _written(path: Path) -> Iterator[BinaryIO | gzip.GzipFile | io.BufferedWriter]:
-    """Open a draft of the file, and rename it once it is complete."""
+def new_file(path: Path) -> Iterator[BinaryIO | gzip.GzipFile | io.BufferedWriter]:
+    """Open a draft of the file, and rename it once it is complete.
+
+    Raises:
+        InvalidRequest: the file cannot be written.
+    """
     draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
     try:
         with draft.open("xb") as raw:

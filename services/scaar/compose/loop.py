@@ -26,6 +26,7 @@ from scaar.core.observers import (
 from scaar.core.policies.artefacts import TunedPolicies
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.types import PolicyArtefact
+from scaar.corpus_counts.counts import open_corpus_counts
 from scaar.orchestrator.settings import OrchestratorSettings, read_artefact, read_sentence_filter
 from scaar.runtime.channel_security import read_channel_credentials
 from scaar.runtime.readiness import Need
@@ -45,12 +46,18 @@ def build_loop(
     ``artefacts`` are tuned policies beside those of the settings.
     """
     gate, policies = open_gate(settings), read_policies(settings, artefacts)
+    path = settings.corpus_counts_file
+    counts = open_corpus_counts(path) if path else None
     for each in policies.values():
         policy_observer.on_tuned_policy(each.name, each.expected)
     shadow = None
     if settings.shadow_policy:
         shadow = ShadowSampling(
-            policies, settings.shadow_policy, settings.shadow_share, observer=policy_observer
+            policies,
+            settings.shadow_policy,
+            settings.shadow_share,
+            corpus_counts=counts is not None,
+            observer=policy_observer,
         )
     limits = CapacityLimits(
         max_answers=settings.max_concurrent_calls,
@@ -63,6 +70,7 @@ def build_loop(
         draft_ahead=settings.draft_ahead,
         gate=gate,
         sentence_filter=read_filter(settings),
+        corpus_counts=counts,
         policies=policies,
         shadow=shadow,
         capacity=capacity,

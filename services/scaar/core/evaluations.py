@@ -7,7 +7,7 @@ import enum
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from scaar.core.types import AnswerEnd, AnswerEvent, BudgetLimits, PolicyRequest, Usage
+from scaar.core.types import Abstention, AnswerEnd, AnswerEvent, BudgetLimits, PolicyRequest, Usage
 
 DEFAULT_TENANT = "default"
 """Tenant of an evaluation whose caller names none."""
@@ -188,6 +188,7 @@ class EvaluationPrediction:
     scores: tuple[tuple[str, float], ...] = ()
     question: EvaluationQuestion | None = None
     events: tuple[AnswerEvent, ...] = ()
+    abstained: Abstention | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ MAX_VALUES_TOGETHER = 1_024
 MAX_CHARACTERS_TOGETHER = 32_768
 MAX_EXCLUDED = 1_024
 MAX_ID_CHARACTERS = 512
+MAX_QUERIES_SCORED = 8
+"""Maximum number of queries of a request with ``score_all``."""
 
 FIELD_RULE = "must be a letter a to z, then at most 63 of a-z, 0-9 and '_'"
 
@@ -72,6 +74,14 @@ def wrong_excluded(ids: Sequence[str]) -> list[Violation]:
         limit = f"must have at most {MAX_CHARACTERS_TOGETHER:,} characters together"
         return [Violation(field, f"{limit}, not {characters:,}")]
     return list(_wrong_texts(field, ids, longest=MAX_ID_CHARACTERS))
+
+
+def wrong_scored(queries: Sequence[str], *, score_all: bool) -> list[Violation]:
+    """Return the violation of a request that scores every passage under too many queries."""
+    if not score_all or len(queries) <= MAX_QUERIES_SCORED:
+        return []
+    limit = f"must be at most {MAX_QUERIES_SCORED} with score_all, not {len(queries):,}"
+    return [Violation("queries", limit)]
 
 
 def newest_excluded(ids: Sequence[str]) -> tuple[str, ...]:

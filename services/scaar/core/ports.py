@@ -178,6 +178,31 @@ class IndexKeeper(Retriever, Protocol):
         ...
 
 
+class CorpusCounts(Protocol):
+    """Counts of entities in a corpus, best the text that the model was trained on.
+
+    Entities match without regard to case, punctuation and white space.
+    """
+
+    @property
+    def digest(self) -> str:
+        """A digest of the counts."""
+        ...
+
+    async def count(self, entities: Sequence[str]) -> tuple[int, ...]:
+        """Return how often each entity occurs; 0 for one without words."""
+        ...
+
+    async def count_together(
+        self, pairs: Sequence[tuple[str, str]], *, window: int
+    ) -> tuple[int, ...]:
+        """Return for each pair of entities in how many pairs of places they occur together.
+
+        That is in the same text, at most ``window`` words apart.
+        """
+        ...
+
+
 class Answerer(Protocol):
     """Answers questions, and reports every decision."""
 

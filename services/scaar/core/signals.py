@@ -3,6 +3,8 @@
 Surprisals are -ln p of tokens, entropies those of tokens, both in nats. *Values* are the tokens in
 names, dates and numbers (:mod:`scaar.core.text.spans`), *others* all other tokens; the maximum,
 mean and sum over no token are 0. ``weighted_surprisal`` is that of the trigger ``tokensar``.
+``entity_count_min`` and ``entities_together_min`` are the smallest counts in a corpus, of an entity
+and of two entities together; a sentence can lack them.
 """
 
 import math
@@ -10,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
+from typing import Literal
 
 from scaar.core.evidence.evidence import DraftContext, Evidence
 from scaar.core.text.spans import value_spans
@@ -97,8 +100,16 @@ def _weighted(material: _Material) -> float | None:
     return material.evidence.weighted_surprisal if material.evidence.contributions else None
 
 
+def _of_counts(field: Literal["counts", "together"], material: _Material) -> float | None:
+    """Return the smallest count of a sentence; None if there is none."""
+    counts = material.evidence.corpus_counts
+    found: tuple[int, ...] = getattr(counts, field) if counts else ()
+    return float(min(found)) if found else None
+
+
 _PROBABILITIES = frozenset({EvidenceKind.PROBABILITIES})
 _ENTROPY = frozenset({EvidenceKind.ENTROPY})
+_CORPUS_COUNTS = frozenset({EvidenceKind.CORPUS_COUNTS})
 _GROUPS: Mapping[str, Callable[[_Material], Sequence[float]]] = {
     "": lambda material: material.surprisals,
     "value_": lambda material: material.values,
@@ -122,6 +133,8 @@ SIGNALS: Mapping[str, Signal] = MappingProxyType(
         "weighted_surprisal": Signal(
             _weighted, frozenset({EvidenceKind.PROBABILITIES, EvidenceKind.CONTRIBUTIONS})
         ),
+        "entity_count_min": Signal(partial(_of_counts, "counts"), _CORPUS_COUNTS),
+        "entities_together_min": Signal(partial(_of_counts, "together"), _CORPUS_COUNTS),
         "sentence": Signal(lambda material: float(material.context.sentence)),
         "words": Signal(lambda material: float(material.words)),
         "passages_read": Signal(lambda material: float(material.context.passages_read)),

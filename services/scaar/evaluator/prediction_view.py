@@ -24,6 +24,7 @@ def describe_prediction(
         end=prediction.end,
         failure=None if failure is None else EvaluationError(failure.reason, failure.message),
         scores=tuple(score_of(question, prediction, kind).values.items()),
+        abstained=prediction.abstained,
     )
 
 

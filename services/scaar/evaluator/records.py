@@ -9,12 +9,15 @@ from dataclasses import dataclass, field
 
 from scaar.core.controls import Control
 from scaar.core.types import (
+    Abstention,
     AnswerEnd,
+    CandidatesScored,
     Degradation,
     GateJudged,
     JudgedWord,
     PolicyRequest,
     Query,
+    RetrievalWeighed,
     SearchRequested,
     Usage,
 )
@@ -83,6 +86,10 @@ class Decision:
     """The search that the model requested, if this decision is about one."""
     kept_share: float | None = None
     """Share of the sentences of the passages that a sentence filter kept; None without one."""
+    weighed: RetrievalWeighed | None = None
+    """The decision whether to retrieve, by reflection tokens; None under other policies."""
+    scored: CandidatesScored | None = None
+    """The candidates of the sentence, if it was chosen from several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +120,8 @@ class Prediction:
     rounds: tuple[Decision, ...] = ()
     """Decisions before those about the accepted sentences: the earlier rounds of the answer, each
     with its draft and its retrieval, or the searches that the model requested."""
+    abstained: Abstention | None = None
+    """Why the answer should not be given, according to the gate; None if it should."""
 
 
 @dataclass(frozen=True, slots=True)

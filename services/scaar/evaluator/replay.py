@@ -34,7 +34,8 @@ def events_of(prediction: Prediction, provenance: Provenance) -> Iterator[Answer
     for number, round_ in enumerate(prediction.rounds, 1):
         if round_.request is not None:
             yield round_.request
-        yield from _decided(0, round_, provenance)
+        drafted = round_.request is None
+        yield from _decided(0, round_, provenance, retrieving=drafted and bool(round_.words))
         if round_.request is None:
             yield AnswerDrafted(number, round_.text)
     start, sentences = 0, []
@@ -47,12 +48,19 @@ def events_of(prediction: Prediction, provenance: Provenance) -> Iterator[Answer
     if prediction.end is not None:
         yield AnswerFinished(
             Answer(
-                prediction.answer, tuple(sentences), prediction.end, prediction.usage, provenance
+                prediction.answer,
+                tuple(sentences),
+                prediction.end,
+                prediction.usage,
+                provenance,
+                abstained=prediction.abstained,
             )
         )
 
 
-def _decided(number: int, decision: Decision, made: Provenance) -> Iterator[AnswerEvent]:
+def _decided(
+    number: int, decision: Decision, made: Provenance, *, retrieving: bool = False
+) -> Iterator[AnswerEvent]:
     if decision.words:
         yield _drafted(number, decision.draft)
         yield SentenceJudged(
@@ -60,10 +68,12 @@ def _decided(number: int, decision: Decision, made: Provenance) -> Iterator[Answ
             decision.draft,
             decision.words,
             decision.trigger,
-            retrieving=decision.query is not None,
+            retrieving=retrieving or decision.query is not None,
             score=decision.score,
             signals=decision.signals,
         )
+    if decision.weighed is not None:
+        yield decision.weighed
     if decision.query is not None:
         yield QueryBuilt(number, decision.query)
         passages = tuple(
@@ -73,9 +83,11 @@ def _decided(number: int, decision: Decision, made: Provenance) -> Iterator[Answ
         yield PassagesRetrieved(
             number, made.index, made.index_version, passages, decision.excluded_ids
         )
+    if decision.scored is not None:
+        yield decision.scored
     if decision.words and decision.passage_ids:
         yield SentenceRegenerated(number, decision.draft, decision.text)
-    elif not decision.words and decision.request is None:
+    elif not decision.words and decision.request is None and decision.weighed is None:
         yield _drafted(number, decision.text)
 
 

@@ -190,6 +190,13 @@ class GeneratorSettings(ServiceSettings):
     """Number of steps of different generations that are computed in parallel. ``transformers``
     computes one step at a time, since its models are not thread-safe; raise ``threads`` there."""
 
+    max_batch: int = Field(default=1, ge=1, le=256)
+    """Maximum number of generations that one step of ``onnx`` or ``transformers`` continues
+    together. A larger batch writes more tokens per second in total, but the log-probabilities of a
+    text then differ in the sixth digit with the other texts of its batch. 1 computes each
+    generation alone, so that its numbers do not depend on the load. Set it to the expected number
+    of concurrent answers, and ``threads`` to the number of cores, where throughput matters more."""
+
     max_concurrent: int = Field(default=32, ge=1, le=10_000)
     """Maximum number of concurrent generations and, counted separately, of concurrent attention
     requests. Further ones are rejected with RESOURCE_EXHAUSTED and a RetryInfo delay. For ``tgi``

@@ -45,7 +45,8 @@ class OrchestratorSettings(ServiceSettings):
 
     gate_file: Path | None = None
     """Path to the file of a gate: ``gece_proxy``, written by ``scaar eval longtail fit``, ``skr``,
-    written by ``scaar eval fit-skr``, or the router ``adaptive_rag``, written by ``scaar eval
+    written by ``scaar eval fit-skr``, ``probe`` and ``p_correct``, written by ``scaar eval
+    fit-probe`` and ``fit-p-correct``, or the router ``adaptive_rag``, written by ``scaar eval
     router fit``; or of a gate that asks the model, with other values than its defaults. Without it,
     requests that name a gate that needs a file are rejected."""
 
@@ -57,6 +58,11 @@ class OrchestratorSettings(ServiceSettings):
     """Path to the file of a sentence filter, written by ``scaar eval filter fit``, for the policy
     ``filco`` and the policy setting ``sentence_filter``. Without it, an embedded lab model has the
     filter fitted for it; otherwise requests that need a filter are rejected."""
+
+    corpus_counts_file: Path | None = None
+    """Path to a file of corpus counts, written by ``scaar corpus count``, for the policy ``quco``,
+    the trigger ``corpus_counts`` and the gate ``quco``. The file is checked at start and mapped
+    into memory, not read into it. Without it, requests that need counts are rejected."""
 
     policy_folder: Path | None = None
     """Path to a folder of policy artefacts, files ``*.json`` written by ``scaar tune``. Requests

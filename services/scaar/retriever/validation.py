@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from scaar.core.errors import InvalidRequest, Violation
-from scaar.core.filters import MAX_ID_CHARACTERS, wrong_excluded, wrong_filters
+from scaar.core.filters import MAX_ID_CHARACTERS, wrong_excluded, wrong_filters, wrong_scored
 from scaar.core.types import Passage, RetrieveRequest
 from scaar.core.validation import check_index_name
 from scaar.retriever.metadata import metadata_violations, undeclared_fields
@@ -32,6 +32,7 @@ def check_request(request: RetrieveRequest) -> None:
         wrong.append(Violation("top_k", f"must be 1 to {MAX_TOP_K}, not {request.top_k}"))
     wrong += wrong_filters(request.filters)
     wrong += wrong_excluded(request.excluded_ids)
+    wrong += wrong_scored(request.queries, score_all=request.score_all)
     if wrong:
         raise InvalidRequest(wrong)
     check_index_name(request.index)

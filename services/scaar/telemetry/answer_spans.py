@@ -15,9 +15,11 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerRequest,
     AnswerStarted,
+    CandidatesScored,
     PassagesFiltered,
     PassagesRetrieved,
     QueryBuilt,
+    RetrievalWeighed,
     SearchRequested,
     SentenceAccepted,
     SentenceJudged,
@@ -74,6 +76,10 @@ class AnswerSpans:
                 self._step("judge", now, sentence, uncertain=uncertain, retrieving=retrieving)
             case SearchRequested(decision=decision):
                 self._step("request", now, 0, decision=decision.value)
+            case RetrievalWeighed(sentence=sentence, decision=weighed):
+                self._step("weigh", now, sentence, decision=weighed.value)
+            case CandidatesScored(sentence=sentence, candidates=candidates):
+                self._step("rank", now, sentence, candidates=len(candidates))
             case QueryBuilt(sentence=sentence):
                 self._step("query", now, sentence)
             case PassagesRetrieved(sentence=sentence, passages=passages):

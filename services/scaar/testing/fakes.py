@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from scaar.core.errors import AlreadyExists, CapabilityMissing, InvalidRequest, NotFound
-from scaar.core.filters import check_declared, fits, wrong_excluded, wrong_filters
+from scaar.core.filters import check_declared, fits, wrong_excluded, wrong_filters, wrong_scored
 from scaar.core.types import (
     AnswerEvent,
     AnswerRequest,
@@ -360,6 +360,7 @@ class InMemoryRetriever:
         if not 1 <= request.top_k <= 100:
             raise InvalidRequest.of("top_k", f"must be 1 to 100, not {request.top_k}")
         wrong = [*wrong_filters(request.filters), *wrong_excluded(request.excluded_ids)]
+        wrong += wrong_scored(request.queries, score_all=request.score_all)
         if wrong:
             raise InvalidRequest(wrong)
         passages = self._passages(request.index)
@@ -371,11 +372,12 @@ class InMemoryRetriever:
             for each in passages
             if fits(each.metadata, request.filters) and each.id not in request.excluded_ids
         ]
-        return RetrieveResult(
-            request.index,
-            _version(passages, declared),
-            tuple(_best(query, fitting)[: request.top_k] for query in request.queries),
-        )
+        results = tuple(_best(query, fitting)[: request.top_k] for query in request.queries)
+        if request.score_all:
+            found = {each.id for result in results for each in result}
+            every = [each for each in fitting if each.id in found]
+            results = tuple(_best(query, every, least=0) for query in request.queries)
+        return RetrieveResult(request.index, _version(passages, declared), results)
 
     async def index_passages(
         self,
@@ -463,12 +465,14 @@ def _version(passages: Sequence[Passage], declared: Sequence[str]) -> str:
     return hashlib.sha256(repr((passages, declared)).encode()).hexdigest()[:12]
 
 
-def _best(query: str, passages: Sequence[Passage]) -> tuple[RetrievedPassage, ...]:
+def _best(
+    query: str, passages: Sequence[Passage], *, least: int = 1
+) -> tuple[RetrievedPassage, ...]:
     wanted = _words(query)
     found = [
         RetrievedPassage(each.id, each.title, each.text, float(score), 0, each.metadata)
         for each in passages
-        if (score := len(wanted & _words(f"{each.title} {each.text}")))
+        if (score := len(wanted & _words(f"{each.title} {each.text}"))) >= least
     ]
     found.sort(key=lambda each: (-each.score, each.id))
     return tuple(replace(each, rank=rank) for rank, each in enumerate(found, start=1))

@@ -4,7 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from scaar.core.gates.gate import Sample
 from scaar.core.prompts import PromptProfile, profile_of
-from scaar.core.types import GenerateRequest, LogprobsRequest, TextLogprobs, Token
+from scaar.core.types import (
+    GenerateRequest,
+    LogprobsRequest,
+    ModelDescription,
+    TextLogprobs,
+    Token,
+)
+from scaar.testing.fakes import WHITE_BOX_MODEL
 
 
 class ScriptedGateModel:
@@ -17,9 +24,11 @@ class ScriptedGateModel:
         self,
         samples: Callable[[GenerateRequest], Sequence[Sequence[Token]]] | None = None,
         logprobs: Mapping[str, float | None] | None = None,
+        description: ModelDescription = WHITE_BOX_MODEL,
     ) -> None:
         self._samples = samples
         self._logprobs = logprobs or {}
+        self.description = description
         self.draft: Sequence[Token] = ()
         self.written: list[GenerateRequest] = []
         self.texts: list[LogprobsRequest] = []
@@ -35,7 +44,10 @@ class ScriptedGateModel:
     async def write(self, request: GenerateRequest) -> tuple[Sample, ...]:
         assert self._samples is not None, "the gate must not write"
         self.written.append(request)
-        return tuple(Sample(tuple(each)) for each in self._samples(request))
+        return tuple(
+            Sample(tuple(each), each[-1].hidden_state if each else ())
+            for each in self._samples(request)
+        )
 
     async def read(self, request: LogprobsRequest) -> TextLogprobs:
         self.texts.append(request)

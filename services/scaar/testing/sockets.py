@@ -22,6 +22,7 @@ from scaar.core.ports import (
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.server import Servicer, open_server
 from scaar.runtime.settings import ServiceSettings
+from scaar.testing.corpus_counts import LONDON_CORPUS
 from scaar.testing.sentence_filter import OVERLAP_FILTER
 from scaar.wire.evaluator import EvaluatorServicer, RemoteEvaluator
 from scaar.wire.generator import GeneratorServicer, RemoteGenerator
@@ -124,6 +125,7 @@ async def loop_by(
             query_builder=await enter(query_builder_by(transport, ports.query_builder)),
             retriever=await enter(retriever_by(transport, cast(IndexKeeper, ports.retriever))),
         )
-        yield await enter(
-            answerer_by(transport, AdaptiveLoop(reached, gate=gate, sentence_filter=OVERLAP_FILTER))
+        loop = AdaptiveLoop(
+            reached, gate=gate, sentence_filter=OVERLAP_FILTER, corpus_counts=LONDON_CORPUS
         )
+        yield await enter(answerer_by(transport, loop))

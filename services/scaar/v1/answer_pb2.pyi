@@ -99,6 +99,38 @@ SEARCH_DECISION_MALFORMED: SearchDecision.ValueType  # 6
 """It is refused: the request is not a valid call of the tool. Only in SEARCH_DIALECT_TOOL_CALL."""
 Global___SearchDecision: _TypeAlias = SearchDecision  # noqa: Y015
 
+class _RetrievalDecision:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RetrievalDecisionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RetrievalDecision.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    RETRIEVAL_DECISION_UNSPECIFIED: _RetrievalDecision.ValueType  # 0
+    """Not set; never sent."""
+    RETRIEVAL_DECISION_RETRIEVE: _RetrievalDecision.ValueType  # 1
+    """The probability is above the threshold. The query and the passages follow."""
+    RETRIEVAL_DECISION_SKIP: _RetrievalDecision.ValueType  # 2
+    """The segment is written without a retrieval."""
+    RETRIEVAL_DECISION_CONTINUE: _RetrievalDecision.ValueType  # 3
+    """The segment is written from the passage of an earlier one, as the model prefers."""
+    RETRIEVAL_DECISION_LIMIT: _RetrievalDecision.ValueType  # 4
+    """The segment is written without a retrieval, because Budget.max_retrievals is used up."""
+
+class RetrievalDecision(_RetrievalDecision, metaclass=_RetrievalDecisionEnumTypeWrapper):
+    """The decision before a segment of a model that writes reflection tokens."""
+
+RETRIEVAL_DECISION_UNSPECIFIED: RetrievalDecision.ValueType  # 0
+"""Not set; never sent."""
+RETRIEVAL_DECISION_RETRIEVE: RetrievalDecision.ValueType  # 1
+"""The probability is above the threshold. The query and the passages follow."""
+RETRIEVAL_DECISION_SKIP: RetrievalDecision.ValueType  # 2
+"""The segment is written without a retrieval."""
+RETRIEVAL_DECISION_CONTINUE: RetrievalDecision.ValueType  # 3
+"""The segment is written from the passage of an earlier one, as the model prefers."""
+RETRIEVAL_DECISION_LIMIT: RetrievalDecision.ValueType  # 4
+"""The segment is written without a retrieval, because Budget.max_retrievals is used up."""
+Global___RetrievalDecision: _TypeAlias = RetrievalDecision  # noqa: Y015
+
 @_typing.final
 class Answer(_message.Message):
     """An answer: the short form, the whole text as sentences, the usage and the provenance."""
@@ -112,6 +144,7 @@ class Answer(_message.Message):
     PROVENANCE_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     PASSAGES_FIELD_NUMBER: _builtins.int
+    ABSTAINED_FIELD_NUMBER: _builtins.int
     answer: _builtins.str
     """The short form: the text after the answer phrase, without the closing period."""
     end: Global___AnswerEnd.ValueType
@@ -140,6 +173,12 @@ class Answer(_message.Message):
         only.
         """
 
+    @_builtins.property
+    def abstained(self) -> Global___Abstention:
+        """Why the answer should not be given to the user, according to its gate. The text is kept. Unset
+        for an answer that can be given, and always unless the file of the gate sets abstain_below.
+        """
+
     def __init__(
         self,
         *,
@@ -150,14 +189,41 @@ class Answer(_message.Message):
         provenance: Global___Provenance | None = ...,
         text: _builtins.str = ...,
         passages: _abc.Iterable[_retriever_pb2.Passage] | None = ...,
+        abstained: Global___Abstention | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["provenance", b"provenance", "usage", b"usage"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["abstained", b"abstained", "provenance", b"provenance", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "end", b"end", "passages", b"passages", "provenance", b"provenance", "sentences", b"sentences", "text", b"text", "usage", b"usage"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["abstained", b"abstained", "answer", b"answer", "end", b"end", "passages", b"passages", "provenance", b"provenance", "sentences", b"sentences", "text", b"text", "usage", b"usage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Answer: _TypeAlias = Answer  # noqa: Y015
+
+@_typing.final
+class Abstention(_message.Message):
+    """An answer is probably wrong: a gate judged it after a retrieval."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    P_CORRECT_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    p_correct: _builtins.float
+    """The calibrated probability that the answer is correct, [0, 1]."""
+    limit: _builtins.float
+    """The limit that p_correct is below, (0, 1]: abstain_below of the gate's file."""
+    def __init__(
+        self,
+        *,
+        p_correct: _builtins.float = ...,
+        limit: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "p_correct", b"p_correct"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Abstention: _TypeAlias = Abstention  # noqa: Y015
 
 @_typing.final
 class AcceptedSentence(_message.Message):
@@ -323,6 +389,7 @@ class Provenance(_message.Message):
     ARTEFACT_DIGEST_FIELD_NUMBER: _builtins.int
     ARTEFACT_MISMATCH_FIELD_NUMBER: _builtins.int
     SENTENCE_FILTER_DIGEST_FIELD_NUMBER: _builtins.int
+    CORPUS_COUNTS_DIGEST_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The request id, as sent or as generated."""
     model: _builtins.str
@@ -361,6 +428,8 @@ class Provenance(_message.Message):
     """The digest of the artefact: SHA-256, in hexadecimal. Empty for other policies."""
     sentence_filter_digest: _builtins.str
     """The digest of the sentence filter: SHA-256, in hexadecimal. Empty if the policy uses none."""
+    corpus_counts_digest: _builtins.str
+    """The digest of the corpus counts: SHA-256, in hexadecimal. Empty if the policy uses none."""
     @_builtins.property
     def policy(self) -> _policy_pb2.EffectivePolicy:
         """The policy with the value and the source of every setting."""
@@ -394,10 +463,11 @@ class Provenance(_message.Message):
         artefact_digest: _builtins.str = ...,
         artefact_mismatch: _abc.Iterable[_builtins.str] | None = ...,
         sentence_filter_digest: _builtins.str = ...,
+        corpus_counts_digest: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["policy", b"policy"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["artefact", b"artefact", "artefact_digest", b"artefact_digest", "artefact_mismatch", b"artefact_mismatch", "continuation", b"continuation", "encoder", b"encoder", "encoder_revision", b"encoder_revision", "engine", b"engine", "gate_revision", b"gate_revision", "index", b"index", "index_content", b"index_content", "index_version", b"index_version", "logprob_kind", b"logprob_kind", "model", b"model", "model_revision", b"model_revision", "policy", b"policy", "prompt_profile", b"prompt_profile", "request_id", b"request_id", "scorer", b"scorer", "scorer_revision", b"scorer_revision", "sentence_filter_digest", b"sentence_filter_digest"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["artefact", b"artefact", "artefact_digest", b"artefact_digest", "artefact_mismatch", b"artefact_mismatch", "continuation", b"continuation", "corpus_counts_digest", b"corpus_counts_digest", "encoder", b"encoder", "encoder_revision", b"encoder_revision", "engine", b"engine", "gate_revision", b"gate_revision", "index", b"index", "index_content", b"index_content", "index_version", b"index_version", "logprob_kind", b"logprob_kind", "model", b"model", "model_revision", b"model_revision", "policy", b"policy", "prompt_profile", b"prompt_profile", "request_id", b"request_id", "scorer", b"scorer", "scorer_revision", b"scorer_revision", "sentence_filter_digest", b"sentence_filter_digest"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -421,6 +491,8 @@ class AnswerEvent(_message.Message):
     ANSWER_DRAFTED_FIELD_NUMBER: _builtins.int
     SEARCH_REQUESTED_FIELD_NUMBER: _builtins.int
     PASSAGES_FILTERED_FIELD_NUMBER: _builtins.int
+    RETRIEVAL_WEIGHED_FIELD_NUMBER: _builtins.int
+    CANDIDATES_SCORED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def started(self) -> Global___AnswerStarted:
         """The first event: the model, index and settings in use."""
@@ -431,7 +503,9 @@ class AnswerEvent(_message.Message):
 
     @_builtins.property
     def sentence_judged(self) -> Global___SentenceJudged:
-        """A drafted sentence, with every word compared with its threshold."""
+        """A drafted sentence, with every word compared with its threshold. A policy that judges its answer
+        as a whole reports the answer as sentence 0, before any sentence of it is accepted.
+        """
 
     @_builtins.property
     def query_built(self) -> Global___QueryBuilt:
@@ -469,6 +543,14 @@ class AnswerEvent(_message.Message):
     def passages_filtered(self) -> Global___PassagesFiltered:
         """The sentences of the passages that the model is given, if the policy filters them."""
 
+    @_builtins.property
+    def retrieval_weighed(self) -> Global___RetrievalWeighed:
+        """The decision whether to retrieve before a segment, by reflection tokens."""
+
+    @_builtins.property
+    def candidates_scored(self) -> Global___CandidatesScored:
+        """The candidates of a segment, one for each passage, and the one that is accepted."""
+
     def __init__(
         self,
         *,
@@ -484,12 +566,14 @@ class AnswerEvent(_message.Message):
         answer_drafted: Global___AnswerDrafted | None = ...,
         search_requested: Global___SearchRequested | None = ...,
         passages_filtered: Global___PassagesFiltered | None = ...,
+        retrieval_weighed: Global___RetrievalWeighed | None = ...,
+        candidates_scored: Global___CandidatesScored | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_drafted", b"answer_drafted", "event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_filtered", b"passages_filtered", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "search_requested", b"search_requested", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_drafted", b"answer_drafted", "candidates_scored", b"candidates_scored", "event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_filtered", b"passages_filtered", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "retrieval_weighed", b"retrieval_weighed", "search_requested", b"search_requested", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_drafted", b"answer_drafted", "event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_filtered", b"passages_filtered", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "search_requested", b"search_requested", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_drafted", b"answer_drafted", "candidates_scored", b"candidates_scored", "event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_filtered", b"passages_filtered", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "retrieval_weighed", b"retrieval_weighed", "search_requested", b"search_requested", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "token_drafted", "sentence_judged", "query_built", "passages_retrieved", "sentence_regenerated", "sentence_accepted", "finished", "gate_judged", "answer_drafted", "search_requested", "passages_filtered"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "token_drafted", "sentence_judged", "query_built", "passages_retrieved", "sentence_regenerated", "sentence_accepted", "finished", "gate_judged", "answer_drafted", "search_requested", "passages_filtered", "retrieval_weighed", "candidates_scored"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -584,13 +668,13 @@ class GateJudged(_message.Message):
     """The gate or router."""
     policy: _builtins.str
     """The policy that answers the question: the requested one, no_retrieval if the judgement is below
-    the threshold, or the choice of a router.
+    the threshold and the policy does not also retrieve for drafts, or the choice of a router.
     """
     probability: _builtins.float
     """The judgement of how much the question needs retrieval, [0, 1]. For gece_proxy, the probability
     that the question is long-tail; for skr, the share of the nearest questions that retrieval
     helped; for targ and targ_variance the uncertainty U, for targ_entropy 1 - exp(-U); for lexsim 1
-    minus the similarity; for p_true and verbalised 1 minus the probability that the answer is true.
+    minus the similarity; for quco 1 / (1 + the mean count of the entities); for p_true and verbalised 1 minus the probability that the answer is true.
     """
     threshold: _builtins.float
     """The minimum judgement at which the requested policy answers, (0, 1]. 0 for a router."""
@@ -1017,6 +1101,122 @@ class SearchRequested(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__probability) -> _WhichOneofReturnType__probability | None: ...
 
 Global___SearchRequested: _TypeAlias = SearchRequested  # noqa: Y015
+
+@_typing.final
+class RetrievalWeighed(_message.Message):
+    """The decision whether to retrieve before a segment, by the model's reflection tokens."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SENTENCE_FIELD_NUMBER: _builtins.int
+    PROBABILITY_FIELD_NUMBER: _builtins.int
+    THRESHOLD_FIELD_NUMBER: _builtins.int
+    DECISION_FIELD_NUMBER: _builtins.int
+    sentence: _builtins.int
+    """Number of the segment, from 0. A segment is accepted as one sentence."""
+    probability: _builtins.float
+    """The probability of [Retrieval], as a share of [Retrieval] and [No Retrieval], [0, 1]."""
+    threshold: _builtins.float
+    """PolicyOverrides.retrieve_above."""
+    decision: Global___RetrievalDecision.ValueType
+    """The decision."""
+    def __init__(
+        self,
+        *,
+        sentence: _builtins.int = ...,
+        probability: _builtins.float = ...,
+        threshold: _builtins.float = ...,
+        decision: Global___RetrievalDecision.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "probability", b"probability", "sentence", b"sentence", "threshold", b"threshold"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetrievalWeighed: _TypeAlias = RetrievalWeighed  # noqa: Y015
+
+@_typing.final
+class ScoredCandidate(_message.Message):
+    """A segment written from one passage, and its scores."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PASSAGE_ID_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    RELEVANCE_FIELD_NUMBER: _builtins.int
+    SUPPORT_FIELD_NUMBER: _builtins.int
+    UTILITY_FIELD_NUMBER: _builtins.int
+    LIKELIHOOD_FIELD_NUMBER: _builtins.int
+    SCORE_FIELD_NUMBER: _builtins.int
+    passage_id: _builtins.str
+    """The id of the passage."""
+    text: _builtins.str
+    """The segment, without reflection tokens."""
+    relevance: _builtins.float
+    """The probability of [Relevant], as a share of [Relevant] and [Irrelevant], [0, 1]."""
+    support: _builtins.float
+    """The probability of [Fully supported] and half that of [Partially supported], as a share of the
+    three tokens of support, [0, 1]. 0 if the model wrote none of them.
+    """
+    utility: _builtins.float
+    """The mean of -1, -0.5, 0, 0.5 and 1, weighted by the probabilities of [Utility:1] to
+    [Utility:5], [-1, 1]. 0 if the model wrote none of them.
+    """
+    likelihood: _builtins.float
+    """The geometric mean of the probabilities of the segment's tokens, [0, 1]."""
+    score: _builtins.float
+    """likelihood + relevance + support + 0.5 * utility."""
+    def __init__(
+        self,
+        *,
+        passage_id: _builtins.str = ...,
+        text: _builtins.str = ...,
+        relevance: _builtins.float = ...,
+        support: _builtins.float = ...,
+        utility: _builtins.float = ...,
+        likelihood: _builtins.float = ...,
+        score: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["likelihood", b"likelihood", "passage_id", b"passage_id", "relevance", b"relevance", "score", b"score", "support", b"support", "text", b"text", "utility", b"utility"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ScoredCandidate: _TypeAlias = ScoredCandidate  # noqa: Y015
+
+@_typing.final
+class CandidatesScored(_message.Message):
+    """The candidates of a segment, and the one that is accepted."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SENTENCE_FIELD_NUMBER: _builtins.int
+    CANDIDATES_FIELD_NUMBER: _builtins.int
+    KEPT_FIELD_NUMBER: _builtins.int
+    sentence: _builtins.int
+    """Number of the segment, from 0."""
+    kept: _builtins.int
+    """Position of the accepted candidate, from 0."""
+    @_builtins.property
+    def candidates(self) -> _containers.RepeatedCompositeFieldContainer[Global___ScoredCandidate]:
+        """The candidates, in the order of their passages."""
+
+    def __init__(
+        self,
+        *,
+        sentence: _builtins.int = ...,
+        candidates: _abc.Iterable[Global___ScoredCandidate] | None = ...,
+        kept: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["candidates", b"candidates", "kept", b"kept", "sentence", b"sentence"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CandidatesScored: _TypeAlias = CandidatesScored  # noqa: Y015
 
 @_typing.final
 class AnswerFinished(_message.Message):

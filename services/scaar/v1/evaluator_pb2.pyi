@@ -1042,6 +1042,7 @@ class EvaluationPrediction(_message.Message):
     SCORES_FIELD_NUMBER: _builtins.int
     QUESTION_FIELD_NUMBER: _builtins.int
     EVENTS_FIELD_NUMBER: _builtins.int
+    ABSTAINED_FIELD_NUMBER: _builtins.int
     setting: _builtins.str
     """The label of the setting."""
     question_id: _builtins.str
@@ -1074,6 +1075,10 @@ class EvaluationPrediction(_message.Message):
         draft is one token, and a passage has only its id. Empty if the prediction failed.
         """
 
+    @_builtins.property
+    def abstained(self) -> _answer_pb2.Abstention:
+        """Why the answer should not be given, as Answer.abstained."""
+
     def __init__(
         self,
         *,
@@ -1087,10 +1092,11 @@ class EvaluationPrediction(_message.Message):
         scores: _abc.Iterable[Global___MeasureValue] | None = ...,
         question: Global___EvaluationQuestion | None = ...,
         events: _abc.Iterable[_answer_pb2.AnswerEvent] | None = ...,
+        abstained: _answer_pb2.Abstention | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["failure", b"failure", "question", b"question", "usage", b"usage"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["abstained", b"abstained", "failure", b"failure", "question", b"question", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "end", b"end", "events", b"events", "failure", b"failure", "question", b"question", "question_id", b"question_id", "scores", b"scores", "setting", b"setting", "text", b"text", "usage", b"usage"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["abstained", b"abstained", "answer", b"answer", "end", b"end", "events", b"events", "failure", b"failure", "question", b"question", "question_id", b"question_id", "scores", b"scores", "setting", b"setting", "text", b"text", "usage", b"usage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -124,6 +124,34 @@ EXCLUDE_SEEN_UNHELPFUL: ExcludeSeen.ValueType  # 3
 """The passages with which the model rewrote a sentence that was still uncertain afterwards."""
 Global___ExcludeSeen: _TypeAlias = ExcludeSeen  # noqa: Y015
 
+class _Fusion:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _FusionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Fusion.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    FUSION_UNSPECIFIED: _Fusion.ValueType  # 0
+    """Not set; INVALID_ARGUMENT if set in a request."""
+    FUSION_RANK: _Fusion.ValueType  # 1
+    """By the sum of reciprocal ranks."""
+    FUSION_ANGLES: _Fusion.ValueType  # 2
+    """By the cosine of the sum of the angles between the passage and the two queries (DTR)."""
+    FUSION_SUM: _Fusion.ValueType  # 3
+    """By the sum of the cosines between the passage and the two queries (DTR's code)."""
+
+class Fusion(_Fusion, metaclass=_FusionEnumTypeWrapper):
+    """The order of the passages that two queries of one retrieval find."""
+
+FUSION_UNSPECIFIED: Fusion.ValueType  # 0
+"""Not set; INVALID_ARGUMENT if set in a request."""
+FUSION_RANK: Fusion.ValueType  # 1
+"""By the sum of reciprocal ranks."""
+FUSION_ANGLES: Fusion.ValueType  # 2
+"""By the cosine of the sum of the angles between the passage and the two queries (DTR)."""
+FUSION_SUM: Fusion.ValueType  # 3
+"""By the sum of the cosines between the passage and the two queries (DTR's code)."""
+Global___Fusion: _TypeAlias = Fusion  # noqa: Y015
+
 class _SentenceFilter:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -165,9 +193,13 @@ class _MomentEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Moment.ValueTy
     MOMENT_UNCERTAIN_DRAFT: _Moment.ValueType  # 4
     """For every draft that the trigger finds uncertain."""
     MOMENT_AFTER_ANSWER: _Moment.ValueType  # 5
-    """After every answer but that of the last round; the answer is then written again."""
+    """After every answer but that of the last round; the answer is then written again. A policy with
+    a trigger does so only if the trigger finds the answer, as a whole, uncertain.
+    """
     MOMENT_ON_REQUEST: _Moment.ValueType  # 6
     """When the model asks for a search, in the tags of a dialect."""
+    MOMENT_ON_REFLECTION: _Moment.ValueType  # 7
+    """Before a segment that the model's reflection tokens request passages for."""
 
 class Moment(_Moment, metaclass=_MomentEnumTypeWrapper):
     """A moment of an answer at which a policy can retrieve."""
@@ -183,9 +215,13 @@ MOMENT_BEFORE_WINDOW: Moment.ValueType  # 3
 MOMENT_UNCERTAIN_DRAFT: Moment.ValueType  # 4
 """For every draft that the trigger finds uncertain."""
 MOMENT_AFTER_ANSWER: Moment.ValueType  # 5
-"""After every answer but that of the last round; the answer is then written again."""
+"""After every answer but that of the last round; the answer is then written again. A policy with
+a trigger does so only if the trigger finds the answer, as a whole, uncertain.
+"""
 MOMENT_ON_REQUEST: Moment.ValueType  # 6
 """When the model asks for a search, in the tags of a dialect."""
+MOMENT_ON_REFLECTION: Moment.ValueType  # 7
+"""Before a segment that the model's reflection tokens request passages for."""
 Global___Moment: _TypeAlias = Moment  # noqa: Y015
 
 class _SearchDialect:
@@ -760,7 +796,7 @@ Global___PerplexityPolicy: _TypeAlias = PerplexityPolicy  # noqa: Y015
 class PolicyOverrides(_message.Message):
     """Settings that replace those of a policy. Every trigger can be combined with every query
     formulation. The formulations that use the draft (current_sentence,
-    content_words, pfq, span_masked, uncovered_question, fused, attention,
+    content_words, pfq, span_masked, uncovered_question, fused, entity_relation, attention,
     attention_reference) require a policy that judges drafts. INVALID_ARGUMENT for a
     setting that the policy does not have, and for a setting that has no effect in combination with
     the others.
@@ -794,6 +830,9 @@ class PolicyOverrides(_message.Message):
     MAX_SEARCHES_FIELD_NUMBER: _builtins.int
     SKIP_ABOVE_FIELD_NUMBER: _builtins.int
     SENTENCE_FILTER_FIELD_NUMBER: _builtins.int
+    MIN_COUNT_FIELD_NUMBER: _builtins.int
+    RETRIEVE_ABOVE_FIELD_NUMBER: _builtins.int
+    FUSION_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The query formulation, by name (QuerySettings.formulation)."""
     alpha: _builtins.float
@@ -813,7 +852,7 @@ class PolicyOverrides(_message.Message):
     theta: _builtins.float
     """The threshold: (0, 1] for triggers that use probabilities, (0, 100] for triggers that use
     entropies, [1, 1000000] for the trigger perplexity, (0, 10000] for tokensar, (0, 1000000] for
-    surprisal_sum. INVALID_ARGUMENT outside these ranges.
+    surprisal_sum and surprisal_mean. INVALID_ARGUMENT outside these ranges.
     """
     theta_cap: _builtins.float
     """The maximum threshold of a word after weighting, (0, 1]. INVALID_ARGUMENT outside this range."""
@@ -835,10 +874,14 @@ class PolicyOverrides(_message.Message):
     - perplexity: the sentence's perplexity is above theta.
     - max_entropy: the entropy of a token is above theta.
     - surprisal_sum: the sum of the surprisals of the sentence's tokens is above theta.
+    - surprisal_mean: the mean surprisal of the tokens is at least theta (DTR).
     - msp: 1 minus the probability of the sentence is above theta.
     - margin: the mean of p(2) / p(1), the probabilities of the two most probable tokens, is above
       theta (TARG).
     - tokensar: the mean surprisal of the tokens, weighted by contribution, is above theta.
+    - corpus_counts: 1 / (1 + n) is above theta, where n is how often two entities that the sentence
+      relates occur together in a corpus; or its only entity occurs less than min_count times
+      (QuCo-RAG). FAILED_PRECONDITION if the orchestrator has no corpus counts.
     - learned: the probability of a logistic model over signals of the sentence is above theta. Its
       parameters are those of a tuned policy, so only such a policy can have it.
 
@@ -867,8 +910,11 @@ class PolicyOverrides(_message.Message):
     question, by name: gece_proxy, a model trained on the long-tail labels of GECE (Li et al., ACL
     2024); skr (Wang et al., 2023); adaptive_rag, a router that chooses the policy that answers
     (Jeong et al., NAACL 2024); targ, targ_entropy and targ_variance (Wang et al., 2025); lexsim,
-    the similarity of sampled answers; p_true (Kadavath et al., 2022); verbalised; or that of an
-    installed package. For every policy except no_retrieval. Default: none. INVALID_ARGUMENT if
+    the similarity of sampled answers; p_true (Kadavath et al., 2022); verbalised; seakr (Yao et
+    al., ACL 2025); quco, how rare the entities of the question are in a corpus (Min et al., 2025);
+    probe and p_correct, fitted to the answers of a model; or that of an installed package. For
+    every policy except no_retrieval. For quco, the gate decides on the retrieval before the answer
+    only. Default: quco for quco, none for the others. INVALID_ARGUMENT if
     there is no such gate; FAILED_PRECONDITION if the gate needs a file that the orchestrator does
     not have, or a capability that the model does not have.
     """
@@ -915,6 +961,22 @@ class PolicyOverrides(_message.Message):
     no_retrieval. Default: SENTENCE_FILTER_LEARNED for filco, SENTENCE_FILTER_NONE for the others.
     FAILED_PRECONDITION for SENTENCE_FILTER_LEARNED if the orchestrator has no filter.
     """
+    min_count: _builtins.int
+    """Number of occurrences in the corpus below which the only entity of a sentence makes the sentence
+    uncertain, 1 to 1,000,000,000, for the trigger corpus_counts. Default: 20. INVALID_ARGUMENT
+    outside this range.
+    """
+    retrieve_above: _builtins.float
+    """The probability of retrieving, by the model's reflection tokens, above which passages are
+    retrieved before a segment, (0, 1], for self_rag only. Default: 0.2. INVALID_ARGUMENT outside
+    this range.
+    """
+    fusion: Global___Fusion.ValueType
+    """The order of passages that two queries find, for query formulations with two queries (fused,
+    pseudo_passage). Default: FUSION_ANGLES for dtr, FUSION_SUM for dtr_reference, FUSION_RANK for
+    the others. FAILED_PRECONDITION for FUSION_ANGLES and FUSION_SUM unless the index is one of
+    vectors by inner product.
+    """
     def __init__(
         self,
         *,
@@ -944,10 +1006,13 @@ class PolicyOverrides(_message.Message):
         max_searches: _builtins.int | None = ...,
         skip_above: _builtins.float | None = ...,
         sentence_filter: Global___SentenceFilter.ValueType | None = ...,
+        min_count: _builtins.int | None = ...,
+        retrieve_above: _builtins.float | None = ...,
+        fusion: Global___Fusion.ValueType | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_query", b"_query", "_rounds", b"_rounds", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_fusion", b"_fusion", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_min_count", b"_min_count", "_query", b"_query", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "query", b"query", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_query", b"_query", "_rounds", b"_rounds", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_fusion", b"_fusion", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_min_count", b"_min_count", "_query", b"_query", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "query", b"query", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__alpha: _TypeAlias = _typing.Literal["alpha"]  # noqa: Y015
     _WhichOneofArgType__alpha: _TypeAlias = _typing.Literal["_alpha", b"_alpha"]  # noqa: Y015
@@ -959,6 +1024,8 @@ class PolicyOverrides(_message.Message):
     _WhichOneofArgType__draft_tokens: _TypeAlias = _typing.Literal["_draft_tokens", b"_draft_tokens"]  # noqa: Y015
     _WhichOneofReturnType__exclude_seen: _TypeAlias = _typing.Literal["exclude_seen"]  # noqa: Y015
     _WhichOneofArgType__exclude_seen: _TypeAlias = _typing.Literal["_exclude_seen", b"_exclude_seen"]  # noqa: Y015
+    _WhichOneofReturnType__fusion: _TypeAlias = _typing.Literal["fusion"]  # noqa: Y015
+    _WhichOneofArgType__fusion: _TypeAlias = _typing.Literal["_fusion", b"_fusion"]  # noqa: Y015
     _WhichOneofReturnType__gate: _TypeAlias = _typing.Literal["gate"]  # noqa: Y015
     _WhichOneofArgType__gate: _TypeAlias = _typing.Literal["_gate", b"_gate"]  # noqa: Y015
     _WhichOneofReturnType__gate_threshold: _TypeAlias = _typing.Literal["gate_threshold"]  # noqa: Y015
@@ -975,8 +1042,12 @@ class PolicyOverrides(_message.Message):
     _WhichOneofArgType__max_passages: _TypeAlias = _typing.Literal["_max_passages", b"_max_passages"]  # noqa: Y015
     _WhichOneofReturnType__max_searches: _TypeAlias = _typing.Literal["max_searches"]  # noqa: Y015
     _WhichOneofArgType__max_searches: _TypeAlias = _typing.Literal["_max_searches", b"_max_searches"]  # noqa: Y015
+    _WhichOneofReturnType__min_count: _TypeAlias = _typing.Literal["min_count"]  # noqa: Y015
+    _WhichOneofArgType__min_count: _TypeAlias = _typing.Literal["_min_count", b"_min_count"]  # noqa: Y015
     _WhichOneofReturnType__query: _TypeAlias = _typing.Literal["query"]  # noqa: Y015
     _WhichOneofArgType__query: _TypeAlias = _typing.Literal["_query", b"_query"]  # noqa: Y015
+    _WhichOneofReturnType__retrieve_above: _TypeAlias = _typing.Literal["retrieve_above"]  # noqa: Y015
+    _WhichOneofArgType__retrieve_above: _TypeAlias = _typing.Literal["_retrieve_above", b"_retrieve_above"]  # noqa: Y015
     _WhichOneofReturnType__rounds: _TypeAlias = _typing.Literal["rounds"]  # noqa: Y015
     _WhichOneofArgType__rounds: _TypeAlias = _typing.Literal["_rounds", b"_rounds"]  # noqa: Y015
     _WhichOneofReturnType__sentence_filter: _TypeAlias = _typing.Literal["sentence_filter"]  # noqa: Y015
@@ -1012,6 +1083,8 @@ class PolicyOverrides(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__exclude_seen) -> _WhichOneofReturnType__exclude_seen | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__fusion) -> _WhichOneofReturnType__fusion | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__gate) -> _WhichOneofReturnType__gate | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__gate_threshold) -> _WhichOneofReturnType__gate_threshold | None: ...
@@ -1028,7 +1101,11 @@ class PolicyOverrides(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_searches) -> _WhichOneofReturnType__max_searches | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__min_count) -> _WhichOneofReturnType__min_count | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__query) -> _WhichOneofReturnType__query | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__retrieve_above) -> _WhichOneofReturnType__retrieve_above | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__rounds) -> _WhichOneofReturnType__rounds | None: ...
     @_typing.overload
@@ -1086,6 +1163,9 @@ class EffectivePolicy(_message.Message):
     MAX_SEARCHES_FIELD_NUMBER: _builtins.int
     SKIP_ABOVE_FIELD_NUMBER: _builtins.int
     SENTENCE_FILTER_FIELD_NUMBER: _builtins.int
+    MIN_COUNT_FIELD_NUMBER: _builtins.int
+    RETRIEVE_ABOVE_FIELD_NUMBER: _builtins.int
+    FUSION_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The name of the policy, such as "scaar", or of the artefact of a tuned policy."""
     trigger: _builtins.str
@@ -1134,6 +1214,14 @@ class EffectivePolicy(_message.Message):
     """The probability of a query's tokens from which its search is skipped. Unset if none is."""
     sentence_filter: Global___SentenceFilter.ValueType
     """The sentences of the retrieved passages that reach the prompt."""
+    min_count: _builtins.int
+    """Number of occurrences in the corpus below which an entity is rare."""
+    retrieve_above: _builtins.float
+    """The probability of retrieving, by reflection tokens, above which passages are retrieved. Unset
+    means 0.2.
+    """
+    fusion: Global___Fusion.ValueType
+    """The order of passages that two queries find."""
     @_builtins.property
     def moments(self) -> _containers.RepeatedScalarFieldContainer[Global___Moment.ValueType]:
         """The moments at which the policy retrieves. Empty if it never does."""
@@ -1173,10 +1261,13 @@ class EffectivePolicy(_message.Message):
         max_searches: _builtins.int | None = ...,
         skip_above: _builtins.float | None = ...,
         sentence_filter: Global___SentenceFilter.ValueType = ...,
+        min_count: _builtins.int = ...,
+        retrieve_above: _builtins.float | None = ...,
+        fusion: Global___Fusion.ValueType = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "gate", b"gate", "gate_threshold", b"gate_threshold", "mask_below", b"mask_below", "max_searches", b"max_searches", "query", b"query", "rounds", b"rounds", "skip_above", b"skip_above", "trigger", b"trigger"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "gate", b"gate", "gate_threshold", b"gate_threshold", "mask_below", b"mask_below", "max_searches", b"max_searches", "query", b"query", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "skip_above", b"skip_above", "trigger", b"trigger"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "moments", b"moments", "name", b"name", "query", b"query", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "moments", b"moments", "name", b"name", "query", b"query", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__gate: _TypeAlias = _typing.Literal["gate"]  # noqa: Y015
     _WhichOneofArgType__gate: _TypeAlias = _typing.Literal["_gate", b"_gate"]  # noqa: Y015
@@ -1186,6 +1277,8 @@ class EffectivePolicy(_message.Message):
     _WhichOneofArgType__mask_below: _TypeAlias = _typing.Literal["_mask_below", b"_mask_below"]  # noqa: Y015
     _WhichOneofReturnType__max_searches: _TypeAlias = _typing.Literal["max_searches"]  # noqa: Y015
     _WhichOneofArgType__max_searches: _TypeAlias = _typing.Literal["_max_searches", b"_max_searches"]  # noqa: Y015
+    _WhichOneofReturnType__retrieve_above: _TypeAlias = _typing.Literal["retrieve_above"]  # noqa: Y015
+    _WhichOneofArgType__retrieve_above: _TypeAlias = _typing.Literal["_retrieve_above", b"_retrieve_above"]  # noqa: Y015
     _WhichOneofReturnType__rounds: _TypeAlias = _typing.Literal["rounds"]  # noqa: Y015
     _WhichOneofArgType__rounds: _TypeAlias = _typing.Literal["_rounds", b"_rounds"]  # noqa: Y015
     _WhichOneofReturnType__skip_above: _TypeAlias = _typing.Literal["skip_above"]  # noqa: Y015
@@ -1200,6 +1293,8 @@ class EffectivePolicy(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__mask_below) -> _WhichOneofReturnType__mask_below | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_searches) -> _WhichOneofReturnType__max_searches | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__retrieve_above) -> _WhichOneofReturnType__retrieve_above | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__rounds) -> _WhichOneofReturnType__rounds | None: ...
     @_typing.overload

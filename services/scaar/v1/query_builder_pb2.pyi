@@ -71,6 +71,10 @@ class QuerySettings(_message.Message):
     - uncovered_question: the words of the question that no accepted sentence contains, and the
       drafted sentence without its uncertain words.
     - fused: pfq and current_sentence, whose results are fused by reciprocal rank (two searches).
+    - entity_relation: the first entity of the drafted sentence and its words that belong to no
+      entity (QuCo-RAG).
+    - pseudo_passage: the question, and a passage that the model writes for it, whose results are
+      fused (two searches, DTR).
     - attention: the words of question and answer to which the triggering word attends most
       (DRAGIN's QFS).
     - attention_reference: attention as in the code of DRAGIN's authors: content words only.
@@ -243,8 +247,13 @@ class BuildQueryRequest(_message.Message):
     ACCEPTED_FIELD_NUMBER: _builtins.int
     RECENT_TOKENS_FIELD_NUMBER: _builtins.int
     ATTENDED_FIELD_NUMBER: _builtins.int
+    PASSAGE_FIELD_NUMBER: _builtins.int
     question: _builtins.str
     """The user's question."""
+    passage: _builtins.str
+    """The passage that the model wrote for the question, for pseudo_passage. Without one, the query is
+    the question alone.
+    """
     @_builtins.property
     def settings(self) -> Global___QuerySettings:
         """How to formulate the query. INVALID_ARGUMENT if unset."""
@@ -276,10 +285,11 @@ class BuildQueryRequest(_message.Message):
         accepted: _abc.Iterable[_builtins.str] | None = ...,
         recent_tokens: _abc.Iterable[_builtins.str] | None = ...,
         attended: _abc.Iterable[Global___AttendedWord] | None = ...,
+        passage: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "attended", b"attended", "question", b"question", "recent_tokens", b"recent_tokens", "settings", b"settings", "words", b"words"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "attended", b"attended", "passage", b"passage", "question", b"question", "recent_tokens", b"recent_tokens", "settings", b"settings", "words", b"words"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -90,6 +90,7 @@ class RetrieveRequest(_message.Message):
     INDEX_FIELD_NUMBER: _builtins.int
     FILTERS_FIELD_NUMBER: _builtins.int
     EXCLUDED_IDS_FIELD_NUMBER: _builtins.int
+    SCORE_ALL_FIELD_NUMBER: _builtins.int
     top_k: _builtins.int
     """Maximum number of passages per query, 1 to 100. INVALID_ARGUMENT outside this range, and if the
     passages do not fit into a message of 16 MB.
@@ -97,6 +98,12 @@ class RetrieveRequest(_message.Message):
     index: _builtins.str
     """The name of the index. INVALID_ARGUMENT if empty or not a valid name, NOT_FOUND if the index
     does not exist.
+    """
+    score_all: _builtins.bool
+    """Score every passage under every query: the result of each query has all passages that any of
+    the queries finds among its best top_k, with their exact scores for that query, 0 for a passage
+    without a word of the query in a BM25 index. A result can then have more than top_k passages.
+    For at most 8 queries. INVALID_ARGUMENT for more.
     """
     @_builtins.property
     def queries(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -128,10 +135,11 @@ class RetrieveRequest(_message.Message):
         index: _builtins.str = ...,
         filters: _abc.Iterable[Global___Filter] | None = ...,
         excluded_ids: _abc.Iterable[_builtins.str] | None = ...,
+        score_all: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["excluded_ids", b"excluded_ids", "filters", b"filters", "index", b"index", "queries", b"queries", "top_k", b"top_k"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["excluded_ids", b"excluded_ids", "filters", b"filters", "index", b"index", "queries", b"queries", "score_all", b"score_all", "top_k", b"top_k"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -239,7 +247,9 @@ class QueryResult(_message.Message):
     PASSAGES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def passages(self) -> _containers.RepeatedCompositeFieldContainer[Global___RetrievedPassage]:
-        """The passages, best first, ties ordered by id; at most top_k."""
+        """The passages, best first, ties ordered by id; at most top_k, or top_k times the number of
+        queries with score_all.
+        """
 
     def __init__(
         self,

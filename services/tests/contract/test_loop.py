@@ -13,13 +13,16 @@ from scaar.core.gates.adaptive_rag import AdaptiveRag, Sufficiency
 from scaar.core.loop.loop import Ports
 from scaar.core.policies import PRESETS
 from scaar.core.ports import Answerer
+from scaar.core.prompts.reflection import JUDGEMENTS
 from scaar.core.types import (
     AnswerEvent,
     AnswerFinished,
     AnswerRequest,
     BudgetLimits,
+    CandidatesScored,
     Capability,
     Degradation,
+    Fusion,
     GateJudged,
     GenerateRequest,
     ModelDescription,
@@ -59,11 +62,17 @@ ROUTER = AdaptiveRag(
     (Sufficiency(20.0, {"words": -10.0}), Sufficiency(50.0, {"words": -10.0})),
 )
 """Routes questions of one word, of at most four words, and longer ones."""
+ABLE_MODEL = replace(SAMPLED_MODEL, capabilities=frozenset(Capability))
 END: Piece = (" So the answer is London.", -1 / 3)
 
 
 def script(request: GenerateRequest) -> list[Piece]:
-    """Unsure of Paris on its own; with the passage, sure of London. Asks if it has tags to ask."""
+    """Unsure of Paris on its own; with the passage, sure of London. Asks if it has tags to ask.
+
+    Writes reflection tokens if they are named.
+    """
+    if request.named_tokens == JUDGEMENTS:
+        return _reflecting(request.prefix)
     if "<search>" in request.prompt:
         answered = "in London" in request.prefix
         return [("<answer> London </answer>" if answered else "<search> Ada born </search>", -0.1)]
@@ -71,6 +80,15 @@ def script(request: GenerateRequest) -> list[Piece]:
         return [END]
     place: Piece = (" London 🙂.", -0.01) if "in London" in request.prompt else (" Paris.", -1.7)
     return [(" Ada", -0.01), (" was born", -1 / 7), (" in", -0.2), place, END]
+
+
+def _reflecting(prefix: str) -> list[Piece]:
+    """Retrieve for the first segment, judge its passages, and conclude."""
+    if prefix.endswith("</paragraph>"):
+        judged = "[Relevant]" if "Ada" in prefix else "[Irrelevant]"
+        segment: list[Piece] = [(" Ada was born in", -1 / 7), (" London 🙂.", -0.01)]
+        return [(judged, -0.1), *segment, ("[Fully supported]", -0.2), ("[No Retrieval]", -0.3)]
+    return [(*END,), ("[Utility:5]", -0.1)] if prefix else [("[Retrieval]", -0.1)]
 
 
 def ports(model: ModelDescription = WHITE_BOX_MODEL) -> Ports:
@@ -107,13 +125,21 @@ def without_chance(event: AnswerEvent) -> AnswerEvent:
 @pytest.mark.parametrize("policy", PRESETS)
 async def test_the_loop_emits_the_same_events_embedded_and_over_grpc(policy: str) -> None:
     # No later token attends to the last word, Paris, so that RIND has to go by "born".
-    overrides = PolicyOverrides(theta=0.1 if policy == "dragin" else None)
+    # A retriever in memory has no cosines.
+    overrides = PolicyOverrides(
+        theta=0.1 if policy == "dragin" else None,
+        fusion=Fusion.RANK if policy.startswith("dtr") else None,
+    )
+    if policy == "quco":
+        # Ada occurs once in the corpus, which is not rare here.
+        overrides = PolicyOverrides(gate_threshold=0.9)
     requested = PolicyRequest(policy, overrides)
     request = AnswerRequest(QUESTION, policy=requested, request_id="r-1")
-    embedded = await events_by("embedded", request)
-    assert await events_by("grpc", request) == embedded
+    embedded = await events_by("embedded", request, model=ABLE_MODEL)
+    assert await events_by("grpc", request, model=ABLE_MODEL) == embedded
     kinds = {type(event) for event in embedded}
     assert (PassagesRetrieved in kinds) == (policy != "no_retrieval")
+    assert (CandidatesScored in kinds) == (policy == "self_rag")
     assert (SentenceRegenerated in kinds) == (Moment.UNCERTAIN_DRAFT in PRESETS[policy].moments)
     finished = embedded[-1]
     assert isinstance(finished, AnswerFinished)
@@ -143,17 +169,16 @@ async def test_a_router_chooses_the_same_policy_embedded_and_over_grpc(
 
 
 @pytest.mark.parametrize("gate", list(filter(gate_without_file, GATES.built_in)))
-async def test_a_gate_that_asks_the_model_judges_the_same_embedded_and_over_grpc(gate: str) -> None:
-    model = replace(SAMPLED_MODEL, capabilities=frozenset(Capability))
+async def test_a_gate_without_a_file_judges_the_same_embedded_and_over_grpc(gate: str) -> None:
     requested = PolicyRequest("single_round", PolicyOverrides(gate=gate))
     request = AnswerRequest(QUESTION, policy=requested, request_id="r-1")
-    embedded = await events_by("embedded", request, model=model)
-    assert await events_by("grpc", request, model=model) == embedded
+    embedded = await events_by("embedded", request, model=ABLE_MODEL)
+    assert await events_by("grpc", request, model=ABLE_MODEL) == embedded
     (judged,) = (event for event in embedded if isinstance(event, GateJudged))
     assert judged.gate == gate
     finished = embedded[-1]
     assert isinstance(finished, AnswerFinished)
-    assert finished.answer.usage.llm_calls > 1
+    assert finished.answer.usage.llm_calls > 1 or gate == "quco", "it counts in a corpus"
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS, scope="class")

@@ -7,6 +7,7 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import aclosing
+from dataclasses import replace
 
 import grpc
 import pytest
@@ -15,14 +16,20 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from scaar.core.calls.context import CallContext, in_call
 from scaar.core.errors import BackendUnavailable, CapabilityMissing, InvalidRequest
 from scaar.core.loop.loop import Ports
-from scaar.core.types import AnswerRequest, AnswerStarted, GenerateRequest, Passage
+from scaar.core.types import AnswerRequest, AnswerStarted, GenerateRequest, Passage, PolicyRequest
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.runtime.health import wait_until_serving
 from scaar.runtime.logs import logging_to
 from scaar.runtime.settings import ServiceSettings
 from scaar.telemetry.setup import open_telemetry
 from scaar.testing.collector import Collector, attributes, running_collector
-from scaar.testing.fakes import InMemoryRetriever, Piece, ScriptedGenerator, ScriptedScorer
+from scaar.testing.fakes import (
+    SAMPLED_MODEL,
+    InMemoryRetriever,
+    Piece,
+    ScriptedGenerator,
+    ScriptedScorer,
+)
 from scaar.testing.watched_services import watched_services
 
 QUESTION = "Where was Ada born?"
@@ -62,11 +69,14 @@ def traced(collector: Collector, **more: object) -> ServiceSettings:
 
 
 async def answer(
-    settings: ServiceSettings, call: CallContext, requested: Ports | None = None
+    settings: ServiceSettings,
+    call: CallContext,
+    requested: Ports | None = None,
+    request: AnswerRequest = REQUEST,
 ) -> None:
     async with watched_services(requested or ports(), settings) as services:
         with in_call(call):
-            async with aclosing(services.answerer.stream_answer(REQUEST)) as events:
+            async with aclosing(services.answerer.stream_answer(request)) as events:
                 async for _ in events:
                     pass
 
@@ -121,6 +131,26 @@ async def test_the_steps_of_an_answer_follow_one_another_within_its_call(
     assert reported["scaar.end"] == "answer_phrase"
     assert reported["scaar.retrievals"] == 1
     assert reported["rpc.grpc.status_code"] == 0
+
+
+def reflecting(request: GenerateRequest) -> list[Piece | Exception]:
+    """Retrieve for the first segment, and conclude."""
+    if request.prefix.endswith("</paragraph>"):
+        return [("[Relevant]", -0.1), (" Ada was born in London.", -0.1), ("[No Retrieval]", -0.1)]
+    return [END] if request.prefix else [("[Retrieval]", -0.1)]
+
+
+async def test_the_decisions_and_the_ranking_of_reflection_tokens_are_steps(
+    collector: Collector,
+) -> None:
+    generator = ScriptedGenerator(reflecting, model=SAMPLED_MODEL)
+    request = replace(REQUEST, policy=PolicyRequest("self_rag"))
+    await answer(traced(collector), CallContext(), ports(generator), request)
+    first, second = (attributes(span) for span in collector.named("weigh"))
+    assert (first["scaar.decision"], first["scaar.sentence"]) == ("retrieve", 0)
+    assert (second["scaar.decision"], second["scaar.sentence"]) == ("skip", 1)
+    (ranked,) = collector.named("rank")
+    assert attributes(ranked)["scaar.candidates"] == 1
 
 
 async def test_a_trace_continues_the_clients_trace(collector: Collector) -> None:

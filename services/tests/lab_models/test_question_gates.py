@@ -101,11 +101,34 @@ async def test_samples_give_the_variance_and_the_similarity_of_rouge_score(
     assert similarity.features["similarity"] == pytest.approx(sum(pairs) / len(pairs))
 
 
+async def test_seakr_is_the_spread_of_the_last_states_of_the_samples(generator: Generator) -> None:
+    request = GenerateRequest(
+        f"Question: {UNKNOWN}\nAnswer:",
+        stop=STOP,
+        max_tokens=100,
+        temperature=1.0,
+        n=20,
+        seed=0,
+        hidden_layer=1,
+    )
+    states: dict[int, tuple[float, ...]] = {}
+    async for event in generator.generate(request):
+        if isinstance(event, Token) or getattr(event, "hidden_state", ()):
+            states[event.sample] = event.hidden_state  # type: ignore[union-attr]
+    z = np.array(list(states.values()))
+    centred = z - z.mean(axis=1, keepdims=True)
+    _, log = np.linalg.slogdet(centred @ centred.T + 1e-3 * np.eye(len(z)))
+    async with open_orchestrator() as (answerer, _):
+        found = await judged(answerer, UNKNOWN, "seakr")
+        assert found.features["answers"] == len(z) == 20
+        assert found.features["uncertainty"] == pytest.approx(float(log) / 20, abs=1e-3)
+
+
 async def test_a_gate_judges_the_same_over_grpc(
     generator: Generator,
 ) -> None:
     async with open_orchestrator() as (embedded, _), answerer_by("grpc", embedded) as remote:
-        for gate in ("targ", "lexsim", "p_true", "verbalised"):
+        for gate in ("targ", "lexsim", "seakr", "p_true", "verbalised"):
             found = await judged(remote, UNKNOWN, gate)
             assert found == await judged(embedded, UNKNOWN, gate)
             if gate == "p_true":

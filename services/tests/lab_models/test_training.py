@@ -1,6 +1,7 @@
 """The training code on a few steps: what it is fed, and that it learns at all."""
 
 from dataclasses import asdict, replace
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -10,27 +11,29 @@ import pytest
 from scaar.lab import layout
 from scaar.lab.export.hugging_face import WEIGHTS, decoder_params
 from scaar.lab.export.onnx_decoder import decoder_graph
-from scaar.lab.models import model_folder
-from scaar.lab.training import cross_encoder, language_model
+from scaar.lab.models import LAB_LM, LAB_LM_B, model_folder
+from scaar.lab.training import cross_encoder, language_model, recipes
 from scaar.lab.training.checkpoints import Checkpoint
 from scaar.lab.training.exercises import ExerciseBook, Kind
 from scaar.lab.training.form_acceptance import measure_form_model, measure_meaning_encoder
 from scaar.lab.training.greedy import GreedyWriter
-from scaar.lab.training.language_model import TAGGED_BOOKS
 from scaar.lab.training.meaning_pairs import build_meaning_tokenizer
+from scaar.lab.training.packing import packed_rows
 from scaar.lab.training.pairs import draw_pair
+from scaar.lab.training.recipes import TAGGED_BOOKS
 from scaar.lab.training.report import TrainingLog
 from scaar.lab.training.runs import stages
 from scaar.lab.training.tagged_acceptance import measure_tagged_model, missed_tagged_targets
+from scaar.lab.training.text import training_text
 from scaar.lab.vocabulary import EOS_ID, PASSAGE_STARTS, build_tokenizer
 from scaar.lab.world import build_world
 
 Trained = tuple[GreedyWriter, list[language_model.Progress]]
-TRAINING = language_model.DecoderTraining(seed=1, steps=12, rows=2, warm_up_steps=2)
+TRAINING = recipes.DecoderTraining(seed=1, steps=12, rows=2, warm_up_steps=2)
 
 
 @pytest.mark.parametrize("phase", TRAINING.phases)
-def test_exercises_are_answered_by_what_they_give(phase: language_model.Phase) -> None:
+def test_exercises_are_answered_by_what_they_give(phase: recipes.Phase) -> None:
     book = ExerciseBook(build_world(1), Random(1))
     for _ in range(300):
         exercise = book.draw(phase.mix)
@@ -70,7 +73,7 @@ def test_rows_hold_whole_exercises_and_weigh_their_answers() -> None:
                 assert set(np.unique(weights[mine][1:])) == {np.float32(0.1), np.float32(1.0)}
 
 
-def trained(training: language_model.DecoderTraining) -> Trained:
+def trained(training: recipes.DecoderTraining) -> Trained:
     tokenizer = build_tokenizer()
     shape = language_model.DecoderShape(tokenizer.get_vocab_size())
     reported: list[language_model.Progress] = []
@@ -126,12 +129,12 @@ def test_a_lost_value_costs_more_than_a_word_of_style() -> None:
     assert max(dates) > 0.97
 
 
-FORMS_TRAINING = language_model.SentenceTraining(seed=1, steps=8, rows=2, warm_up_steps=2)
+FORMS_TRAINING = recipes.SentenceTraining(seed=1, steps=8, rows=2, warm_up_steps=2)
 
 
 @pytest.mark.parametrize("name", TAGGED_BOOKS)
 def test_a_continued_training_starts_from_its_base_and_is_measured(name: str) -> None:
-    training = language_model.ContinuedTraining(
+    training = recipes.ContinuedTraining(
         seed=1, exercises=name, steps=8, rows=2, row_tokens=300, warm_up_steps=2
     )
     tokenizer = build_tokenizer(tags=training.tags)
@@ -234,3 +237,23 @@ def test_a_few_steps_of_the_encoder_of_meanings() -> None:
     assert [progress.step for progress in reported] == [2, 4]
     measured = measure_meaning_encoder(shape, params, tokenizer, seed=1001, count=20)
     assert 0 <= measured["same_from_other_auroc"] <= 1
+
+
+def test_the_training_text_is_that_of_the_batches() -> None:
+    tokenizer = build_tokenizer()
+    rows = list(packed_rows(tokenizer, TRAINING))
+    for step, batch in zip(rows, language_model.batches(tokenizer, TRAINING), strict=True):
+        for row, tokens, segments in zip(step, batch.tokens, batch.segments, strict=True):
+            assert segments.max() == len(row)
+            for segment, each in enumerate(row, 1):
+                ids = tokens[segments == segment].tolist()
+                assert ids == each.ids
+                text = f"{each.exercise.prompt}{each.exercise.answer}"
+                assert tokenizer.encode(text).ids == ids[:-1]
+
+
+def test_the_training_text_of_a_model_is_the_same_every_time() -> None:
+    first, again = (list(islice(training_text(LAB_LM), 50)) for _ in range(2))
+    assert first == again
+    assert all("Question:" in each or "Facts:" in each for each in first)
+    assert first != list(islice(training_text(LAB_LM_B), 50))

@@ -39,6 +39,7 @@ def answer_record(answer: Answer) -> dict[str, Json]:
         **_fields(answer.usage),
         "end": answer.end,
         "degraded": answer.degraded,
+        "abstained": None if answer.abstained is None else _fields(answer.abstained),
         "policy": _plain(answer.provenance.policy),
     }
 

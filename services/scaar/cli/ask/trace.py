@@ -16,9 +16,11 @@ from scaar.core.types import (
     AnswerEvent,
     AnswerFinished,
     AnswerStarted,
+    CandidatesScored,
     ContinuationKind,
     EffectivePolicy,
     ExcludeSeen,
+    Fusion,
     GateJudged,
     JudgedWord,
     LogprobKind,
@@ -27,6 +29,8 @@ from scaar.core.types import (
     PassagesRetrieved,
     Provenance,
     QueryBuilt,
+    RetrievalDecision,
+    RetrievalWeighed,
     RetrievedPassage,
     SearchRequested,
     SentenceAccepted,
@@ -94,6 +98,10 @@ class TracePrinter:
                 )
             case SearchRequested():
                 self._requested(event)
+            case RetrievalWeighed():
+                self._weighed(event)
+            case CandidatesScored():
+                self._scored(event)
             case AnswerFinished():
                 self._finished(event.answer)
 
@@ -164,6 +172,29 @@ class TracePrinter:
             f"[bold]{escape(event.query) or '(empty)'}[/] [dim]{event.decision}{probability}[/]",
         )
 
+    def _weighed(self, event: RetrievalWeighed) -> None:
+        probability, threshold = _apart(event.probability, event.threshold)
+        above = event.probability > event.threshold
+        relation = "above the" if above else "not above the"
+        reason = f"probability of retrieving {probability}, {relation} threshold {threshold}"
+        if event.decision is RetrievalDecision.CONTINUE:
+            reason = "the model prefers the last passage to another decision"
+        self._console.print()
+        self._labelled(f"segment {event.sentence + 1}", f"[bold]{event.decision}[/]: {reason}")
+
+    def _scored(self, event: CandidatesScored) -> None:
+        for number, each in enumerate(event.candidates):
+            kept = number == event.kept
+            text = escape(each.text.strip()) or "(empty)"
+            mark = f"{MARK} {number + 1}" if kept else str(number + 1)
+            scores = (
+                f"score {each.score:.2f}: likelihood {each.likelihood:.2f}, "
+                f"relevance {each.relevance:.2f}, support {each.support:.2f}, "
+                f"utility {each.utility:.2f}"
+            )
+            self._labelled(mark, f"[bold green]{text}[/]  kept" if kept else f"[italic]{text}[/]")
+            self._labelled("", f"[dim]{scores}, from {escape(each.passage_id)}[/]")
+
     def _passages(self, passages: tuple[RetrievedPassage, ...]) -> None:
         if not passages:
             self._labelled("passages", "[dim]none found[/]")
@@ -194,6 +225,9 @@ class TracePrinter:
     def _finished(self, answer: Answer) -> None:
         self._console.print()
         self._labelled("answer", f"[bold]{escape(answer.answer) or '(none)'}[/]")
+        if (abstained := answer.abstained) is not None:
+            p_correct, limit = _apart(abstained.p_correct, abstained.limit)
+            self._labelled("! abstain", f"[bold yellow]P(correct) {p_correct} is below {limit}[/]")
         self._labelled("usage", usage_text(answer.usage))
 
     def _labelled(self, label: str, markup: str) -> None:
@@ -251,8 +285,10 @@ def _ungated_text(policy: EffectivePolicy) -> str:
     parts = []
     if policy.window_tokens:
         parts.append(setting("window_tokens", str(policy.window_tokens)))
-    if Moment.UNCERTAIN_DRAFT in policy.moments:
+    if policy.trigger is not None:
         parts += [setting("trigger", str(policy.trigger)), setting("theta", f"{policy.theta:g}")]
+    if "min_count" in sources:
+        parts.append(setting("min_count", str(policy.min_count)))
     if not {Moment.BEFORE_ANSWER, Moment.ON_REQUEST}.issuperset(policy.moments):
         parts.append(setting("query", policy.query.formulation))
         if policy.query.formulation == "pfq":
@@ -266,10 +302,14 @@ def _ungated_text(policy: EffectivePolicy) -> str:
     if Moment.ON_REQUEST in policy.moments:
         parts.append(setting("dialect", policy.dialect))
         parts.append(setting("max_searches", str(policy.max_searches)))
+    if Moment.ON_REFLECTION in policy.moments:
+        parts.append(setting("retrieve_above", f"{policy.retrieve_above:g}"))
     if policy.skip_above is not None:
         parts.append(setting("skip_above", f"{policy.skip_above:g}"))
     if policy.rounds > 1:
         parts.append(setting("rounds", str(policy.rounds)))
+    if policy.fusion is not Fusion.RANK:
+        parts.append(setting("fusion", policy.fusion))
     if policy.exclude_seen is not ExcludeSeen.NONE:
         parts.append(setting("exclude_seen", policy.exclude_seen))
     if policy.sentence_filter is not SentenceFilter.NONE:

@@ -15,6 +15,8 @@ from scaar.cli.eval.filter import app as filter_app
 from scaar.cli.eval.gates import gates
 from scaar.cli.eval.judgements import fit_gate, judgements
 from scaar.cli.eval.longtail import app as longtail_app
+from scaar.cli.eval.p_correct import fit_p_correct
+from scaar.cli.eval.probe import fit_probe
 from scaar.cli.eval.queries import queries
 from scaar.cli.eval.report import join, report
 from scaar.cli.eval.retrieval import retrieval
@@ -150,6 +152,8 @@ app.command()(retrieval)
 app.command()(gates)
 app.command("fit-skr")(fit_skr)
 app.command("fit-gate")(fit_gate)
+app.command("fit-probe")(fit_probe)
+app.command("fit-p-correct")(fit_p_correct)
 app.command()(judgements)
 app.add_typer(longtail_app, name="longtail")
 app.add_typer(router_app, name="router")

@@ -27,10 +27,10 @@ def gates(
     ] = REPEATS,
     output: Format = None,
 ) -> None:
-    """Train gates on answered questions, and compare them on others.
+    """Train gates on answered questions, and compare them.
 
-    No model is called. Gates are compared by repeated nested cross-validation and, with several
-    sources, from each data set to each other one.
+    No model is called. Gates judge questions that they were not trained on, by repeated nested
+    cross-validation and, with several sources, from each data set to each other one.
     """
     answered = [each for source in sources for each in read_answered(source, answers)]
     with library_required("the comparison of gates", "scorer"):

@@ -42,7 +42,8 @@ Policies = Annotated[
     str,
     typer.Option(
         metavar="NAME,...",
-        help=f"Policies: {', '.join(PRESETS.built_in)}. Default: all except filco and model_asks.",
+        help=f"Policies: {', '.join(PRESETS.built_in)}. Default: all except filco, dtr, "
+        "dtr_reference, model_asks, quco and self_rag.",
         show_default=False,
         autocompletion=complete_policies,
     ),

@@ -1,23 +1,28 @@
-"""``scaar corpus``: prepare files of passages for indexes."""
+"""``scaar corpus``: prepare files of passages for indexes, and count entities in texts."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from scaar.cli.index.corpus_counts import count, lookup
 from scaar.cli.output_file import write_passages
 from scaar.core.errors import InvalidRequest
 from scaar.retriever.corpus.corpus import CorpusFile
 from scaar.retriever.corpus.splitter import PASSAGE_WORDS, split_document
 
-app = typer.Typer(help="Prepare files of passages.", no_args_is_help=True)
+app = typer.Typer(
+    help="Prepare files of passages, and count entities in texts.", no_args_is_help=True
+)
+app.command("count")(count)
+app.command("lookup")(lookup)
 
 MAX_WORDS = 10_000
 
 
 @app.callback()
 def _corpus() -> None:
-    """Prepare files of passages."""
+    """Prepare files of passages, and count entities in texts."""
 
 
 @app.command("split")

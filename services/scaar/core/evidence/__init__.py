@@ -8,7 +8,13 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from scaar.core.evidence import attention, contributions, own_attention, word_classes
+from scaar.core.evidence import (
+    attention,
+    contributions,
+    corpus_counts,
+    own_attention,
+    word_classes,
+)
 from scaar.core.evidence.evidence import DraftContext, Evidence
 from scaar.core.evidence.provider import Draft, Provider, Sources
 from scaar.core.types import Capability, EvidenceKind
@@ -32,6 +38,7 @@ PROVIDERS: Mapping[EvidenceKind, Provider] = MappingProxyType(
         EvidenceKind.ATTENTION: attention.ATTENTION,
         EvidenceKind.OWN_ATTENTION: own_attention.OWN_ATTENTION,
         EvidenceKind.WORD_CLASSES: word_classes.WORD_CLASSES,
+        EvidenceKind.CORPUS_COUNTS: corpus_counts.CORPUS_COUNTS,
     }
 )
 

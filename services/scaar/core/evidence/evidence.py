@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scaar.core.errors import ScaarError
+from scaar.core.evidence.sentence_counts import SentenceCounts
 from scaar.core.loop.attention import paid, received, received_by_tokens
 from scaar.core.loop.contribution import clamped
 from scaar.core.text.word_classes import WordClass
@@ -42,6 +43,7 @@ class Evidence:
     attention: Attention | None = None
     word_classes: tuple[WordClass, ...] | None = None
     own_attention: Attention | None = None
+    corpus_counts: SentenceCounts | None = None
     context: DraftContext | None = None
 
     @property
@@ -67,6 +69,17 @@ class Evidence:
     def carried_contributions(self) -> tuple[float | None, ...]:
         """The contribution of every word for queries and events; None for words without a score."""
         return (None,) * len(self.words) if self.contributions is None else self.known_contributions
+
+    @property
+    def known_counts(self) -> SentenceCounts:
+        """The counts of the sentence's entities.
+
+        Raises:
+            ScaarError: the counts are missing.
+        """
+        if self.corpus_counts is None:
+            raise ScaarError("this trigger needs corpus counts")
+        return self.corpus_counts
 
     @property
     def known_classes(self) -> tuple[WordClass, ...]:

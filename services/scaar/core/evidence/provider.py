@@ -10,7 +10,7 @@ from scaar.core.loop.attention import sound
 from scaar.core.loop.budget import Budget, Part
 from scaar.core.loop.token_stream import DraftedText
 from scaar.core.loop.writer import Sentence, Writing
-from scaar.core.ports import ContributionScorer, Generator
+from scaar.core.ports import ContributionScorer, CorpusCounts, Generator
 from scaar.core.text.words import split_tokens, split_words
 from scaar.core.types import (
     AttendRequest,
@@ -71,6 +71,8 @@ class Sources:
     budget: Budget
     stage: str
     """What the answer is doing, for errors of its time limit."""
+    corpus_counts: CorpusCounts | None = None
+    """The counts of a corpus; None without any."""
 
     async def attend(self, request: AttendRequest) -> Attention:
         """Return the validated attention of a text."""

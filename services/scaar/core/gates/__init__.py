@@ -3,12 +3,21 @@
 from collections.abc import Callable
 
 from scaar.core.errors import DataCorrupt
-from scaar.core.gates import adaptive_rag
-from scaar.core.gates.gate import GateJudgement, GateModel, QuestionGate
+from scaar.core.gates import adaptive_rag, quco
+from scaar.core.gates.gate import (
+    AbstainingGate,
+    GateJudgement,
+    GateModel,
+    ModelSpecificGate,
+    QuestionGate,
+)
 from scaar.core.gates.gate_json import GateDocument
 from scaar.core.gates.lexsim import read_lexsim
+from scaar.core.gates.p_correct_json import read_p_correct
 from scaar.core.gates.p_true import read_p_true
+from scaar.core.gates.probe_json import read_probe
 from scaar.core.gates.proxy_json import read_proxy
+from scaar.core.gates.seakr import read_seakr
 from scaar.core.gates.skr_json import read_skr
 from scaar.core.gates.targ import read_entropy, read_margin, read_variance
 from scaar.core.gates.verbalised import read_verbalised
@@ -17,8 +26,10 @@ from scaar.core.registry import Registry
 __all__ = [
     "GATES",
     "ROUTERS",
+    "AbstainingGate",
     "GateJudgement",
     "GateModel",
+    "ModelSpecificGate",
     "QuestionGate",
     "gate_without_file",
     "read_gate",
@@ -38,6 +49,10 @@ GATES = Registry[Callable[[GateDocument], QuestionGate]](
         "lexsim": read_lexsim,
         "p_true": read_p_true,
         "verbalised": read_verbalised,
+        "seakr": read_seakr,
+        quco.NAME: quco.read_quco,
+        "probe": read_probe,
+        "p_correct": read_p_correct,
     },
 )
 """Each returns the gate of a file, or raises DataCorrupt."""

@@ -2,10 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from scaar.core.prompts import PromptProfile
-from scaar.core.types import Capability, GenerateRequest, LogprobsRequest, TextLogprobs, Token
+from scaar.core.types import (
+    Abstention,
+    Capability,
+    GenerateRequest,
+    LogprobsRequest,
+    ModelDescription,
+    TextLogprobs,
+    Token,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +32,14 @@ class GateJudgement:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A text that the model has written for a gate."""
+    """A text that the model has written for a gate.
+
+    ``end_state`` is the hidden state with which the model predicted its last token, which is the
+    end of the text unless a limit or a stop string ended it; empty unless a layer was requested.
+    """
 
     tokens: tuple[Token, ...]
+    end_state: tuple[float, ...] = ()
 
     @property
     def text(self) -> str:
@@ -39,6 +52,9 @@ class GateModel(Protocol):
     What it writes and reads counts as usage of the answer, but not against ``max_tokens``, and
     ends with the answer's deadline. Each method raises the errors of the generator.
     """
+
+    @property
+    def description(self) -> ModelDescription: ...
 
     @property
     def profile(self) -> PromptProfile: ...
@@ -93,4 +109,22 @@ class QuestionGate(Protocol):
 
     async def judge(self, question: str, model: GateModel) -> GateJudgement:
         """Return the judgement of a question."""
+        ...
+
+
+@runtime_checkable
+class ModelSpecificGate(Protocol):
+    """A gate whose file was fitted to one model, and judges only that model's answers."""
+
+    def check_model(self, model: ModelDescription) -> None:
+        """Raise CapabilityMissing, before any work, if the model is not the one of the file."""
+        ...
+
+
+@runtime_checkable
+class AbstainingGate(Protocol):
+    """A gate that also judges the answer that was written after a retrieval."""
+
+    def abstention(self, logprobs: Sequence[float | None]) -> Abstention | None:
+        """Return why the answer should not be given, from its tokens; None if it should."""
         ...

@@ -65,6 +65,11 @@ class JsonFields:
             raise DataCorrupt(f"{self._where}: {name} must be finite")
         return float(value)
 
+    def numbers(self, name: str) -> tuple[float, ...]:
+        values = self._list(name)
+        fields = JsonFields({f"{name}[{at}]": each for at, each in enumerate(values)}, self._where)
+        return tuple(fields.number(each) for each in fields.fields)
+
     def limited(self, name: str, minimum: float, maximum: float, default: float) -> float:
         """Return a number within limits, both included."""
         value = self.number(name, default)

@@ -18,11 +18,18 @@ from scaar.core.policies.requirements import (
     streamed_top_tokens,
     streams_attention,
 )
-from scaar.core.ports import ContributionScorer, Generator, QueryBuilder, Retriever
+from scaar.core.ports import (
+    ContributionScorer,
+    CorpusCounts,
+    Generator,
+    QueryBuilder,
+    Retriever,
+)
 from scaar.core.prompts import PromptProfile, profile_of
+from scaar.core.prompts.pseudo_passage import passage_prompt
+from scaar.core.queries import FORMULATIONS
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
-from scaar.core.text.fusion import DEPTH as FUSION_DEPTH
-from scaar.core.text.fusion import fuse
+from scaar.core.text.fusion import depth_of, fuse_by
 from scaar.core.text.sentences import split_sentences
 from scaar.core.types import (
     AcceptedSentence,
@@ -32,6 +39,7 @@ from scaar.core.types import (
     Degradation,
     EffectivePolicy,
     ExcludeSeen,
+    Fusion,
     JudgedWord,
     Moment,
     OnFailure,
@@ -54,6 +62,9 @@ from scaar.core.types import (
 
 CONCLUSION_MAX_TOKENS = 20
 """Maximum number of tokens of a conclusion that the model is made to write."""
+
+PASSAGE_MAX_TOKENS = 256
+"""Maximum number of tokens of a passage that the model writes as a query."""
 
 MAX_CITED_CHARACTERS = 10_000
 """Maximum length of the text of a cited passage in the answer, in code points."""
@@ -87,6 +98,7 @@ class AnswerState:
         routes: Mapping[str, EffectivePolicy],
         shadow: Shadow | None = None,
         sentence_filter: LearnedFilter | None = None,
+        corpus_counts: CorpusCounts | None = None,
     ) -> None:
         self.ports = replace(ports, generator=place.generator(ports.generator))
         self._place = place
@@ -110,25 +122,30 @@ class AnswerState:
             draft_tokens=max(map(drafted_tokens, served)),
         )
         self.so_far = Writing()
+        self._whole: Sentence | None = None
         self.accepted: list[AcceptedSentence] = []
         self._cited: dict[str, Passage] = {}
         self._passages: tuple[RetrievedPassage, ...] = ()
         self._sentence_filter = sentence_filter
+        self.corpus_counts = corpus_counts
+        """The counts of a corpus; None without any."""
         self._found: tuple[RetrievedPassage, ...] = ()
         self._excluded: dict[str, None] = {}
         self._degraded: Degradation | None = None
         self._end: AnswerEnd | None = None
         self._short_answer: str | None = None
         self._first_draft: Sentence | None = None
-        self._without_retrieval = False
+        self._closed = frozenset[Moment]()
 
     def route_to(self, policy: str) -> None:
         """Answer with one of the policies that a router may choose."""
         self._policy = self.routes[policy]
 
     def answer_without_retrieval(self) -> None:
-        """Never retrieve for this question."""
-        self._without_retrieval = True
+        """Never retrieve for this question, or if the policy also judges drafts, for these only."""
+        self._closed = frozenset(self.policy.moments)
+        if self.gates_first_retrieval:
+            self._closed = frozenset({Moment.BEFORE_ANSWER})
 
     def keep_draft(self, draft: Sentence) -> None:
         """Use a draft as that of the first sentence."""
@@ -146,6 +163,7 @@ class AnswerState:
     def discard_answer(self) -> None:
         """Discard everything that is written; only passages that are excluded stay excluded."""
         self.so_far, self.accepted, self._cited = Writing(), [], {}
+        self._whole = None
         self._degraded = self._end = None
 
     def end_answer(self, end: AnswerEnd) -> None:
@@ -167,6 +185,11 @@ class AnswerState:
         return self._found
 
     @property
+    def whole(self) -> Sentence | None:
+        """The accepted text as one sentence, with its tokens; None if there is none."""
+        return self._whole
+
+    @property
     def has_read_passages(self) -> bool:
         """Whether passages are in the prompt, or an accepted sentence was written from some."""
         return bool(self._passages) or any(each.passage_ids for each in self.accepted)
@@ -179,7 +202,15 @@ class AnswerState:
     @property
     def moments(self) -> tuple[Moment, ...]:
         """The moments at which the policy retrieves for this question."""
-        return () if self._without_retrieval else self.policy.moments
+        return tuple(each for each in self.policy.moments if each not in self._closed)
+
+    @property
+    def gates_first_retrieval(self) -> bool:
+        """Whether a gate decides on the retrieval before the answer only.
+
+        That is so for policies that also retrieve for uncertain drafts.
+        """
+        return {Moment.BEFORE_ANSWER, Moment.UNCERTAIN_DRAFT}.issubset(self.policy.moments)
 
     @property
     def rounds(self) -> int:
@@ -237,7 +268,7 @@ class AnswerState:
         if found is not None:
             passages = found.results[0]
             if query.fused_with:
-                passages = fuse(found.results, self.policy.top_k)
+                passages = fuse_by(self.policy.fusion, found.results, self.policy.top_k)
             yield PassagesRetrieved(
                 sentence, found.index, found.version, passages, self._excluded_ids()
             )
@@ -322,6 +353,7 @@ class AnswerState:
             concluding = self.profile.concludes(sentence.text)
         number, start = self.index, len(self.so_far.text)
         self.so_far.accept(sentence)
+        self._whole = sentence if self._whole is None else self._whole.then(sentence)
         accepted = AcceptedSentence(
             text=sentence.text,
             passage_ids=tuple(passage.id for passage in passages),
@@ -376,7 +408,7 @@ class AnswerState:
         written = await self.writer.write(
             prompt, forced, stage="concluding", max_tokens=CONCLUSION_MAX_TOKENS
         )
-        conclusion = Sentence(phrase + written.text, written.tokens, None, last=True)
+        conclusion = Sentence(phrase, (), None, last=True).then(replace(written, last=True))
         return self.accept(conclusion, self.passages, concluding=True)
 
     def answer(self) -> Answer:
@@ -395,24 +427,50 @@ class AnswerState:
 
     async def _build_query(self, judged: Judged | None, stage: str) -> Query:
         settings = self.policy.query
+        if not judged and not self.accepted:
+            settings = _question_only(settings)
+        passage = ""
+        if FORMULATIONS[settings.formulation].uses_passage:
+            passage = await self._write_passage()
         request = QueryRequest(
             question=self.request.question,
-            settings=settings if judged or self.accepted else _question_only(settings),
+            settings=settings,
             words=_masked(judged.judgement.words, self.policy.mask_below) if judged else (),
             accepted=self._sentences(),
             recent_tokens=tuple(self.so_far.token_texts[-settings.last_n_tokens :]),
             attended=judged.attended if judged else (),
+            passage=passage,
         )
         async with self.budget.within(stage):
             return await self.ports.query_builder.build_query(request)
+
+    async def _write_passage(self) -> str:
+        """Return a passage that the model writes for the question.
+
+        It leaves as many tokens as the answer has, which may be written again; empty if there are
+        no others.
+        """
+        most = self.budget.remaining_tokens - len(self.so_far.token_texts)
+        if most <= 0:
+            return ""
+        return await self.writer.passage(
+            passage_prompt(self.request.question),
+            stage="writing a passage for the query",
+            max_tokens=min(PASSAGE_MAX_TOKENS, most),
+        )
 
     async def _retrieve(self, query: Query, stage: str) -> RetrieveResult:
         index, filters = self.request.index, self.request.filters
         queries: tuple[str, ...] = (query.text,)
         top_k = self.policy.top_k
+        score_all = False
         if query.fused_with:
-            queries, top_k = (*queries, query.fused_with), max(top_k, FUSION_DEPTH)
-        request = RetrieveRequest(queries, top_k, index, filters, self._excluded_ids())
+            fusion = self.policy.fusion
+            queries, top_k = (*queries, query.fused_with), depth_of(fusion, top_k)
+            score_all = fusion is not Fusion.RANK
+        request = RetrieveRequest(
+            queries, top_k, index, filters, self._excluded_ids(), score_all=score_all
+        )
         async with self.budget.within(stage, Part.RETRIEVAL):
             return await self.ports.retriever.retrieve(request)
 

@@ -117,7 +117,8 @@ def _draft(state: AnswerState, sentence: Sentence, passages: tuple[RetrievedPass
 
 
 def _sources(state: AnswerState, stage: str) -> Sources:
-    return Sources(state.ports.generator, state.ports.scorer, state.budget, stage)
+    ports, counts = state.ports, state.corpus_counts
+    return Sources(ports.generator, ports.scorer, state.budget, stage, counts)
 
 
 def _kept_prefix(state: AnswerState, draft: Sentence, judgement: Judgement) -> Sentence | None:

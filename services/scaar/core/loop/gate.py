@@ -41,7 +41,7 @@ async def pass_gate(
         state.route_to(chosen := judged.policy)
     elif judged.probability < threshold:
         state.answer_without_retrieval()
-        chosen = NO_RETRIEVAL.name
+        chosen = state.policy.name if state.gates_first_retrieval else NO_RETRIEVAL.name
     else:
         chosen = state.policy.name
     yield GateJudged(
@@ -53,7 +53,8 @@ async def pass_gate(
     )
     if draft is None:
         return
-    if state.retrieves_first or not _DISCARDING.isdisjoint(state.moments):
+    reflects = Moment.ON_REFLECTION in state.policy.moments
+    if reflects or state.retrieves_first or not _DISCARDING.isdisjoint(state.moments):
         await state.writer.stop()
         return
     state.keep_draft(draft)

@@ -30,7 +30,7 @@ class AnswerModel:
         self, state: AnswerState, described: ModelDescription, draft: Sequence[Token]
     ) -> None:
         self._state = state
-        self._seeded = Capability.SEED in described.capabilities
+        self.description = described
         self.draft = draft
         """The tokens of the first sentence; empty unless the gate needs a draft."""
 
@@ -50,7 +50,7 @@ class AnswerModel:
             DeadlineExceeded: the answer's time is used up.
             StreamIncomplete: the generator's stream ended before its last end.
         """
-        if not self._seeded:
+        if Capability.SEED not in self.description.capabilities:
             request = replace(request, seed=None)
         # An answer has at most one generation in flight.
         await self._state.writer.stop()
@@ -76,7 +76,7 @@ class AnswerModel:
             generated_tokens=sum(each.generated_tokens for each in ends),
             thinking_tokens=sum(each.thinking_tokens for each in ends),
         )
-        return tuple(Sample(tuple(each)) for each in samples)
+        return tuple(map(_sample, samples, ends))
 
     async def read(self, request: LogprobsRequest) -> TextLogprobs:
         """Return the log-probabilities of a given text, which count as one call.
@@ -90,3 +90,8 @@ class AnswerModel:
         tokens = read.prompt_tokens + len(read.tokens)
         self._state.budget.count_call(prompt_tokens=tokens, generated_tokens=0)
         return read
+
+
+def _sample(tokens: Sequence[Token], end: GenerationEnd) -> Sample:
+    state = end.hidden_state or (tokens[-1].hidden_state if tokens else ())
+    return Sample(tuple(tokens), state)

@@ -3,8 +3,10 @@
 A policy that judges drafts a sentence, and retrieves if a word of the draft is uncertain (SCAAR
 section 3.4, :mod:`scaar.core.loop.draft_then_judge`). A policy that always retrieves does so before
 it writes (:mod:`scaar.core.loop.retrieve_then_write`). A policy that retrieves after the answer
-writes the whole answer again (:mod:`scaar.core.loop.rounds`), and one that retrieves when the model
-asks reads the requests from its text (:mod:`scaar.core.loop.search_on_request`). Under every other
+writes the whole answer again (:mod:`scaar.core.loop.rounds`), if it has no trigger or its trigger
+finds the answer uncertain, and one that retrieves when the model asks reads the requests from its
+text (:mod:`scaar.core.loop.search_on_request`). A policy of a
+model with reflection tokens lets them decide (:mod:`scaar.core.loop.reflection`). Under every other
 policy, the concluding sentence, which has the answer phrase, is never judged and never triggers a
 retrieval.
 """
@@ -21,38 +23,49 @@ from scaar.core.calls.capacity import AnswerCapacity
 from scaar.core.calls.context import name_request
 from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, ScaarError
 from scaar.core.filters import check_declared
-from scaar.core.gates import QuestionGate, gate_without_file
+from scaar.core.gates import AbstainingGate, ModelSpecificGate, QuestionGate, gate_without_file
+from scaar.core.gates.quco import QucoGate
 from scaar.core.loop.answer_state import AnswerState, Ports
 from scaar.core.loop.budget import Budget
 from scaar.core.loop.draft_then_judge import draft_then_judge
 from scaar.core.loop.gate import pass_gate
+from scaar.core.loop.reflection import reflect
+from scaar.core.loop.reflection_check import check_reflection_tokens
 from scaar.core.loop.retrieve_then_write import retrieve_then_write
 from scaar.core.loop.rounds import write_rounds
 from scaar.core.loop.search_on_request import search_on_request
 from scaar.core.loop.shadow import ShadowSampling
+from scaar.core.policies import PRESETS
 from scaar.core.policies.artefacts import TunedPolicies, check_conditions
 from scaar.core.policies.effective_settings import effective_policy
 from scaar.core.policies.requirements import (
     capabilities,
+    needs_corpus_counts,
+    needs_cosines,
     needs_retriever,
     needs_scorer,
     needs_sentence_filter,
     served_by,
 )
+from scaar.core.ports import CorpusCounts, Generator
 from scaar.core.prompts import profile_of
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.types import (
+    Abstention,
     AnswerEnd,
     AnswerEvent,
     AnswerFinished,
     AnswerRequest,
     AnswerStarted,
     EffectivePolicy,
+    IndexDescription,
     ModelDescription,
     Moment,
     OnFailure,
     PolicyRequest,
     Provenance,
+    Query,
+    VectorMetric,
 )
 from scaar.core.validation import validate
 
@@ -91,7 +104,8 @@ class AdaptiveLoop:
     With ``draft_ahead``, the model keeps writing while a sentence is judged, in one generation for
     as long as its text is accepted. Otherwise every sentence is a call; the events are the same.
     ``gate`` is the gate of a file; requests can also name gates that need no file.
-    ``sentence_filter`` is the filter of policies that filter sentences. ``policies`` are
+    ``sentence_filter`` is the filter of policies that filter sentences, ``corpus_counts`` are the
+    counts of policies that decide by the occurrences of entities in a corpus. ``policies`` are
     the tuned policies that requests can name. ``shadow`` runs the trigger of a second policy.
     ``capacity`` limits the concurrent answers; the default has the default
     :class:`~scaar.core.calls.capacity.CapacityLimits`.
@@ -104,6 +118,7 @@ class AdaptiveLoop:
         draft_ahead: bool = True,
         gate: QuestionGate | None = None,
         sentence_filter: LearnedFilter | None = None,
+        corpus_counts: CorpusCounts | None = None,
         policies: TunedPolicies | None = None,
         shadow: ShadowSampling | None = None,
         capacity: AnswerCapacity | None = None,
@@ -114,6 +129,7 @@ class AdaptiveLoop:
         self._draft_ahead = draft_ahead
         self._gate = gate
         self._sentence_filter = sentence_filter
+        self._corpus_counts = corpus_counts
         self.policies = TunedPolicies() if policies is None else policies
         """The tuned policies, and the default policy."""
         self._shadow = shadow
@@ -122,6 +138,7 @@ class AdaptiveLoop:
         self._new_request_id = new_request_id
         self._model = CachedDescription(lambda: ports.generator.describe_model(), clock)
         self._scorer = CachedDescription(lambda: ports.scorer.describe_model(), clock)
+        self._reflecting = set[tuple[str, str]]()
 
     @property
     def gate_revision(self) -> str:
@@ -145,6 +162,7 @@ class AdaptiveLoop:
         name_request(request.request_id)
         gate = self._required_gate(request)
         self._require_filter(_routes_of(gate) or (request.policy,))
+        self._require_counts(_routes_of(gate) or (request.policy,))
         budget = Budget(request.budget, self._clock)
         async with budget.within("opening the answer"):
             model = await self._model.get()
@@ -158,6 +176,10 @@ class AdaptiveLoop:
             # A router's policies answer instead of the request's.
             for policy in routes.values() or (provenance.policy,):
                 _require_capabilities(policy, model)
+                if Moment.ON_REFLECTION in policy.moments:
+                    async with budget.within("opening the answer"):
+                        generator = place.generator(self._ports.generator)
+                        await self._require_reflection_tokens(policy, model, generator)
             if gate is not None:
                 _require_gate_capabilities(gate, provenance.policy, model)
             state = AnswerState(
@@ -170,12 +192,16 @@ class AdaptiveLoop:
                 routes=routes,
                 shadow=self._shadow.sample(provenance, model) if self._shadow else None,
                 sentence_filter=self._sentence_filter,
+                corpus_counts=self._corpus_counts,
             )
             yield AnswerStarted(provenance)
             async with aclosing(_sentences(state, gate, model)) as events:
                 async for event in events:
                     yield event
-        yield AnswerFinished(state.answer())
+        answer = state.answer()
+        if gate is not None and answer.usage.retrievals:
+            answer = replace(answer, abstained=_abstention(gate, state))
+        yield AnswerFinished(answer)
 
     async def _provenance(
         self, request: AnswerRequest, model: ModelDescription, gate: QuestionGate | None
@@ -188,7 +214,9 @@ class AdaptiveLoop:
                 # The required parts depend on the request only, so they are described concurrently.
                 if any(map(needs_retriever, policies)):
                     index = self._ports.retriever.describe_index(request.index)
-                    describing_index = parts.create_task(_tolerate(index, on_failure))
+                    # Without the description, the scores could be those of any index.
+                    required = OnFailure.FAIL if any(map(needs_cosines, policies)) else on_failure
+                    describing_index = parts.create_task(_tolerate(index, required))
                 if any(map(needs_scorer, policies)):
                     describing_scorer = parts.create_task(_tolerate(self._scorer.get(), on_failure))
         except ExceptionGroup as failed:
@@ -196,11 +224,13 @@ class AdaptiveLoop:
         found = describing_index.result() if describing_index else None
         if found is not None:
             check_declared(request.filters, found.metadata_fields, index=request.index)
+            _require_cosines(policies, found)
         scorer = describing_scorer.result() if describing_scorer else None
         policy = self.policies.effective(
             request.policy, model, gate_threshold=gate.threshold if gate else None
         )
         filters = any(map(needs_sentence_filter, policies))
+        counts = self._corpus_counts if any(map(needs_corpus_counts, policies)) else None
         artefact = self.policies.get(request.policy.artefact)
         differences: tuple[str, ...] = ()
         if artefact is not None:
@@ -228,6 +258,7 @@ class AdaptiveLoop:
             artefact_digest=artefact.digest if artefact else "",
             artefact_mismatch=differences,
             sentence_filter_digest=self.sentence_filter_digest if filters else "",
+            corpus_counts_digest=counts.digest if counts else "",
         )
 
     def _require_filter(self, policies: Iterable[PolicyRequest]) -> None:
@@ -242,9 +273,29 @@ class AdaptiveLoop:
                     missing="sentence_filter_file",
                 )
 
+    def _require_counts(self, policies: Iterable[PolicyRequest]) -> None:
+        """Reject policies that decide by corpus counts if there are none."""
+        for each in policies:
+            if self._corpus_counts is None and needs_corpus_counts(each):
+                raise CapabilityMissing(
+                    f"policy {each.label} needs a file of corpus counts, and the orchestrator has "
+                    "none: write one with scaar corpus count, and set "
+                    "SCAAR_ORCHESTRATOR_CORPUS_COUNTS_FILE",
+                    policy=each.label,
+                    missing="corpus_counts_file",
+                )
+
+    async def _require_reflection_tokens(
+        self, policy: EffectivePolicy, model: ModelDescription, generator: Generator
+    ) -> None:
+        """Reject a model without reflection tokens. Each model is checked once."""
+        if (checked := (model.model, model.revision)) not in self._reflecting:
+            await check_reflection_tokens(generator, model, policy=policy.name)
+            self._reflecting.add(checked)
+
     def _required_gate(self, request: AnswerRequest) -> QuestionGate | None:
         """Return the gate of the request, if it has one: that of the file, or one without file."""
-        name = request.policy.overrides.gate
+        name = request.policy.overrides.gate or PRESETS[request.policy.name].gate
         if name is None:
             return None
         of_file = self._gate is not None and self._gate.name == name
@@ -260,6 +311,8 @@ class AdaptiveLoop:
         if gate.policies and request.policy.overrides.gate_threshold is not None:
             text = f"has no effect on {name}, which chooses among policies"
             raise InvalidRequest.of("policy.gate_threshold", text)
+        if isinstance(gate, QucoGate):
+            return replace(gate, counts=self._corpus_counts)
         return gate
 
 
@@ -278,7 +331,10 @@ async def _sentences(
                 async for event in judged:
                     yield event
         if Moment.BEFORE_ANSWER in state.moments and state.can_retrieve:
-            async with aclosing(state.retrieve_passages()) as steps:
+            # The query of a policy that judges drafts is made of a draft.
+            judges = Moment.UNCERTAIN_DRAFT in state.policy.moments
+            query = Query(state.request.question, "question") if judges else None
+            async with aclosing(state.retrieve_passages(query=query)) as steps:
                 async for step in steps:
                     yield step
             state.put_into_prompt(state.found)
@@ -293,6 +349,11 @@ async def _written(state: AnswerState) -> AsyncGenerator[AnswerEvent, None]:
     """Yield the events of the sentences of one answer."""
     if Moment.ON_REQUEST in state.moments:
         async with aclosing(search_on_request(state)) as events:
+            async for event in events:
+                yield event
+        return
+    if Moment.ON_REFLECTION in state.policy.moments:
+        async with aclosing(reflect(state)) as events:
             async for event in events:
                 yield event
         return
@@ -317,6 +378,23 @@ def _require_capabilities(policy: EffectivePolicy, model: ModelDescription) -> N
         )
 
 
+def _require_cosines(policies: Iterable[PolicyRequest], index: IndexDescription) -> None:
+    """Reject policies that rank passages by cosines if the index has other scores."""
+    dense = index.dense
+    if dense is not None and dense.settings.metric is VectorMetric.INNER_PRODUCT:
+        return
+    kind = "an index by BM25" if dense is None else "an index of vectors by distance"
+    for each in policies:
+        if needs_cosines(each):
+            raise CapabilityMissing(
+                f"policy {each.label} ranks passages by angles and needs an index of vectors by "
+                f"inner product, and {index.name!r} is {kind}: name another index, or set "
+                "policy.fusion to rank",
+                policy=each.label,
+                missing="vector_index",
+            )
+
+
 def _require_gate_capabilities(
     gate: QuestionGate, policy: EffectivePolicy, model: ModelDescription
 ) -> None:
@@ -329,6 +407,15 @@ def _require_gate_capabilities(
             policy=policy.name,
             missing=names,
         )
+    if isinstance(gate, ModelSpecificGate):
+        gate.check_model(model)
+
+
+def _abstention(gate: QuestionGate, state: AnswerState) -> Abstention | None:
+    """Return why the answer should not be given, if the gate judges answers."""
+    if isinstance(gate, AbstainingGate):
+        return gate.abstention(state.so_far.token_logprobs)
+    return None
 
 
 async def _tolerate(

@@ -2,14 +2,25 @@
 
 The answer of a round is a draft. The next round retrieves for the draft, discards it, and writes
 the answer again. The answer of the last round is accepted sentence by sentence, as under every
-other policy.
+other policy. A policy with a trigger judges the draft as a whole, and accepts a certain one (DTR,
+Chen et al., arXiv 2601.03908).
 """
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from functools import partial
 
+from scaar.core.evidence import Draft, Sources
 from scaar.core.loop.answer_state import AnswerState
-from scaar.core.types import AnswerDrafted, AnswerEvent, RetrievedPassage, SentenceAccepted
+from scaar.core.loop.judge import judge
+from scaar.core.loop.writer import Writing
+from scaar.core.types import (
+    AnswerDrafted,
+    AnswerEvent,
+    RetrievedPassage,
+    SentenceAccepted,
+    SentenceJudged,
+)
 
 Write = Callable[[AnswerState], AsyncGenerator[AnswerEvent, None]]
 
@@ -17,8 +28,9 @@ Write = Callable[[AnswerState], AsyncGenerator[AnswerEvent, None]]
 async def write_rounds(state: AnswerState, write: Write) -> AsyncGenerator[AnswerEvent, None]:
     """Yield the events of every round; ``write`` yields those of one answer, up to its end.
 
-    A draft is accepted if nothing is found for it, or if the budget has no retrieval, or fewer
-    tokens than the draft has, so that the next round would be cut.
+    A draft is accepted if the trigger finds it certain, if nothing is found for it, or if the
+    budget has no retrieval, or fewer tokens than the draft has, so that the next round would be
+    cut.
     """
     for number in range(1, state.rounds):
         if not state.can_retrieve:
@@ -32,7 +44,15 @@ async def write_rounds(state: AnswerState, write: Write) -> AsyncGenerator[Answe
                     yield event
         await state.writer.stop()
         found: tuple[RetrievedPassage, ...] = ()
-        if state.can_retrieve and state.budget.remaining_tokens >= len(state.so_far.token_texts):
+        retrieving = state.can_retrieve and state.budget.remaining_tokens >= len(
+            state.so_far.token_texts
+        )
+        if state.policy.trigger is not None:
+            judged = await _judged(state, retrieving=retrieving)
+            if judged is not None:
+                yield judged
+            retrieving = judged is not None and judged.retrieving
+        if retrieving:
             yield AnswerDrafted(number, state.so_far.text)
             async with aclosing(state.retrieve_passages(sentence=0)) as steps:
                 async for step in steps:
@@ -47,3 +67,36 @@ async def write_rounds(state: AnswerState, write: Write) -> AsyncGenerator[Answe
     async with aclosing(write(state)) as events:
         async for event in events:
             yield event
+
+
+async def _judged(state: AnswerState, *, retrieving: bool) -> SentenceJudged | None:
+    """Return the judgement of the whole answer; None if it has no words, or judging failed.
+
+    ``retrieving`` is whether passages can be retrieved for it.
+    """
+    whole, stage = state.whole, "judging the answer"
+    if whole is None or not whole.text.strip():
+        return None
+    question = state.request.question
+    draft = Draft(
+        question,
+        state.profile.render(question, state.passages),
+        Writing(),
+        whole,
+        state.policy.granularity,
+        passages_read=state.has_read_passages,
+    )
+    sources = Sources(state.ports.generator, state.ports.scorer, state.budget, stage)
+    judged = await state.or_degraded(partial(judge, draft, state.policy, sources), stage)
+    if judged is None:
+        return None
+    judgement = judged.judgement
+    return SentenceJudged(
+        sentence=0,
+        text=whole.text,
+        words=judgement.words,
+        trigger=judgement.trigger,
+        retrieving=retrieving and judgement.trigger is not None,
+        score=judgement.score,
+        signals=judgement.signals,
+    )

@@ -15,7 +15,7 @@ from scaar.core.observers import UNOBSERVED_POLICIES, PolicyObserver, ShadowOutc
 from scaar.core.policies import PRESETS
 from scaar.core.policies.artefacts import TunedPolicies, mismatches
 from scaar.core.policies.checks import check_policy, combination_of
-from scaar.core.policies.requirements import trigger_evidence
+from scaar.core.policies.requirements import counts_entities, trigger_evidence
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import (
     Capability,
@@ -67,10 +67,11 @@ class ShadowSampling:
         policy: str,
         share: float,
         *,
+        corpus_counts: bool = False,
         observer: PolicyObserver = UNOBSERVED_POLICIES,
         draw: Callable[[], float] = random.random,
     ) -> None:
-        """Check the policy.
+        """Check the policy. ``corpus_counts`` is whether the loop has some.
 
         Raises:
             InvalidRequest: the policy is unknown, judges no drafts, or its trigger needs another
@@ -88,6 +89,10 @@ class ShadowSampling:
             raise InvalidRequest.of("shadow_policy", f"{policy} judges no drafts")
         if Capability.ATTENTION in capabilities_for(TRIGGERS[trigger].needs):
             text = f"the trigger {trigger} needs attention, which costs calls of the model"
+            raise InvalidRequest.of("shadow_policy", text)
+        learned = self._request.learned
+        if not corpus_counts and counts_entities(trigger, learned):
+            text = f"the trigger {trigger} needs corpus_counts_file"
             raise InvalidRequest.of("shadow_policy", text)
 
     def sample(self, provenance: Provenance, model: ModelDescription) -> Shadow | None:

@@ -56,15 +56,16 @@ class Sentence:
 
 @dataclass(slots=True)
 class Writing:
-    """The accepted text, and its token ids while they are known."""
+    """The accepted text, its tokens, and their ids while they are known."""
 
     text: str = ""
     token_ids: tuple[int, ...] | None = ()
     token_texts: list[str] = field(default_factory=list)
+    token_logprobs: list[float | None] = field(default_factory=list)
 
     def with_(self, sentence: Sentence) -> "Writing":
-        """Return the text followed by the sentence, without the texts of tokens."""
-        more = replace(self, token_texts=[])
+        """Return the text followed by the sentence, without texts and numbers of tokens."""
+        more = replace(self, token_texts=[], token_logprobs=[])
         more.accept(sentence)
         return more
 
@@ -76,6 +77,7 @@ class Writing:
             self.token_ids = (*self.token_ids, *sentence.token_ids)
         self.text += sentence.text
         self.token_texts += (token.text for token in sentence.tokens)
+        self.token_logprobs += (token.logprob for token in sentence.tokens)
 
 
 class Writer:
@@ -180,6 +182,19 @@ class Writer:
         await self._continue_after(window, tokens)
         yield window
 
+    async def passage(self, prompt: str, *, stage: str, max_tokens: int) -> str:
+        """Return a text of at most ``max_tokens``, from a generation of its own.
+
+        Raises:
+            PromptTooLong: before any token.
+        """
+        apart = self._apart(max_tokens)
+        try:
+            text = apart.window(prompt, Writing(), stage=stage, length=max_tokens)
+            return (await last_sentence(text)).text
+        finally:
+            await apart.stop()
+
     async def write(
         self,
         prompt: str,
@@ -197,13 +212,7 @@ class Writer:
         Raises:
             PromptTooLong: before any token.
         """
-        apart = Writer(
-            self._generator,
-            self._budget,
-            stop_strings=self._stop_strings,
-            draft_ahead=False,
-            call_max_tokens=max_tokens,
-        )
+        apart = self._apart(max_tokens)
         try:
             before, partial = (
                 (so_far, "") if prefix is None else (so_far.with_(prefix), prefix.text)
@@ -211,6 +220,16 @@ class Writer:
             return await last_sentence(apart.sentence(prompt, before, stage=stage, partial=partial))
         finally:
             await apart.stop()
+
+    def _apart(self, max_tokens: int) -> "Writer":
+        """Return a writer for one generation."""
+        return Writer(
+            self._generator,
+            self._budget,
+            stop_strings=self._stop_strings,
+            draft_ahead=False,
+            call_max_tokens=max_tokens,
+        )
 
     @asynccontextmanager
     async def writing_ahead(self) -> AsyncIterator[None]:

@@ -2,6 +2,8 @@
 
 from scaar.core.policies.dragin import DRAGIN
 from scaar.core.policies.dragin_reference import DRAGIN_REFERENCE
+from scaar.core.policies.dtr import DTR
+from scaar.core.policies.dtr_reference import DTR_REFERENCE
 from scaar.core.policies.etc import ETC
 from scaar.core.policies.etc_reference import ETC_REFERENCE
 from scaar.core.policies.filco import FILCO
@@ -15,7 +17,9 @@ from scaar.core.policies.model_asks import MODEL_ASKS
 from scaar.core.policies.no_retrieval import NO_RETRIEVAL
 from scaar.core.policies.perplexity import PERPLEXITY
 from scaar.core.policies.preset import Preset
+from scaar.core.policies.quco import QUCO
 from scaar.core.policies.scaar import SCAAR
+from scaar.core.policies.self_rag import SELF_RAG
 from scaar.core.policies.single_round import SINGLE_ROUND
 from scaar.core.queries import FORMULATIONS
 from scaar.core.registry import Registry
@@ -45,7 +49,10 @@ PRESETS = Registry(
             FIXED_SENTENCE,
             IRCOT,
             ITER_RETGEN,
+            DTR,
+            DTR_REFERENCE,
             MODEL_ASKS,
+            SELF_RAG,
             FLARE,
             DRAGIN,
             DRAGIN_REFERENCE,
@@ -53,6 +60,7 @@ PRESETS = Registry(
             ETC_REFERENCE,
             MEAN_ENTROPY,
             PERPLEXITY,
+            QUCO,
             SCAAR,
         )
     },

@@ -74,7 +74,7 @@ def combination_of(preset: Preset, overrides: PolicyOverrides) -> Combination:
     return Combination(
         trigger,
         overrides.query or preset.query.formulation,
-        overrides.gate,
+        overrides.gate or preset.gate,
         overrides.attention_span or span or AttentionSpan.SENTENCE,
     )
 

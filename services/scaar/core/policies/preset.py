@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from scaar.core.types import Moment, QuerySettings, SentenceFilter
+from scaar.core.types import Fusion, Moment, QuerySettings, SentenceFilter
 
 PAPER_TOP_K = 3
 
@@ -12,7 +12,8 @@ class Preset:
     """A named policy, which retrieves at its ``moments``, and never without one.
 
     ``moments`` and ``max_passages`` decide which settings it accepts. The default of theta is that
-    of ``trigger``, which judges the drafts. ``rounds`` is for the moment after the answer.
+    of ``trigger``, which judges the drafts, or the answer as a whole if the policy retrieves after
+    the answer. ``rounds`` is for that moment. ``gate`` is the default gate.
     """
 
     name: str
@@ -25,3 +26,5 @@ class Preset:
     max_passages: int = 0
     rounds: int = 1
     sentence_filter: SentenceFilter = SentenceFilter.NONE
+    gate: str | None = None
+    fusion: Fusion = Fusion.RANK

@@ -1,7 +1,11 @@
 """The services and capabilities that a policy needs."""
 
+from collections.abc import Collection
+
 from scaar.core.evidence import capabilities_for
+from scaar.core.gates import quco
 from scaar.core.policies import PRESETS
+from scaar.core.policies.checks import combination_of
 from scaar.core.queries import FORMULATIONS
 from scaar.core.signals import evidence_of_signals
 from scaar.core.triggers import TRIGGERS
@@ -10,6 +14,7 @@ from scaar.core.types import (
     Capability,
     EffectivePolicy,
     EvidenceKind,
+    Fusion,
     LearnedTrigger,
     ModelDescription,
     Moment,
@@ -43,10 +48,38 @@ def needs_sentence_filter(request: PolicyRequest) -> bool:
     return chosen is SentenceFilter.LEARNED and bool(preset.moments)
 
 
+def needs_corpus_counts(request: PolicyRequest) -> bool:
+    """Return whether the policy, its gate included, decides by counts in a corpus."""
+    preset = PRESETS[request.name]
+    given = combination_of(preset, request.overrides)
+    if given.gate == quco.NAME:
+        return True
+    return (
+        given.trigger is not None
+        and Moment.UNCERTAIN_DRAFT in preset.moments
+        and counts_entities(given.trigger, request.learned)
+    )
+
+
+def counts_entities(trigger: str, learned: LearnedTrigger | None = None) -> bool:
+    """Return whether the trigger decides by counts in a corpus."""
+    return EvidenceKind.CORPUS_COUNTS in _evidence_of_trigger(trigger, learned)
+
+
+def needs_cosines(request: PolicyRequest) -> bool:
+    """Return whether the policy ranks passages by their cosines to two queries."""
+    preset, overrides = PRESETS[request.name], request.overrides
+    rule = FORMULATIONS[overrides.query or preset.query.formulation]
+    by_rank = (overrides.fusion or preset.fusion) is Fusion.RANK
+    return bool(preset.moments) and rule.fused_with is not None and not by_rank
+
+
 def capabilities(policy: EffectivePolicy) -> frozenset[Capability]:
     """Return the capabilities that the policy needs of a generator, without those of its gate."""
     needs = _capabilities(policy.trigger, policy.query.formulation, policy.learned)
-    return needs if policy.skip_above is None else needs | {Capability.LOGPROBS}
+    if policy.skip_above is not None:
+        needs |= {Capability.LOGPROBS}
+    return needs | _capabilities_at(policy.moments)
 
 
 def served_by(model: ModelDescription) -> tuple[str, ...]:
@@ -54,7 +87,9 @@ def served_by(model: ModelDescription) -> tuple[str, ...]:
     return tuple(
         name
         for name, preset in PRESETS.items()
-        if _capabilities(preset.trigger, preset.query.formulation) <= model.capabilities
+        if _capabilities(preset.trigger, preset.query.formulation)
+        | _capabilities_at(preset.moments)
+        <= model.capabilities
     )
 
 
@@ -121,6 +156,11 @@ def streamed_top_tokens(policy: EffectivePolicy) -> int:
 def _evidence_of_trigger(trigger: str, learned: LearnedTrigger | None) -> frozenset[EvidenceKind]:
     needs = TRIGGERS[trigger].needs
     return needs if learned is None else needs | evidence_of_signals(learned.signal_names)
+
+
+def _capabilities_at(moments: Collection[Moment]) -> frozenset[Capability]:
+    reflects = Moment.ON_REFLECTION in moments
+    return frozenset({Capability.NAMED_TOKENS} if reflects else ())
 
 
 def _capabilities(

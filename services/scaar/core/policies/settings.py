@@ -14,6 +14,7 @@ from scaar.core.gates import GATES
 from scaar.core.policies.preset import Preset
 from scaar.core.queries import FORMULATIONS
 from scaar.core.queries.formulation import FormulationRule
+from scaar.core.queries.pseudo_passage import PSEUDO_PASSAGE
 from scaar.core.queries.question import QUESTION
 from scaar.core.queries.uncovered_question import UNCOVERED_QUESTION
 from scaar.core.registry import Names, Registry
@@ -22,6 +23,7 @@ from scaar.core.types import (
     AttentionSpan,
     EvidenceKind,
     ExcludeSeen,
+    Fusion,
     Granularity,
     Moment,
     SearchDialect,
@@ -32,6 +34,7 @@ from scaar.core.types import (
 )
 
 MAX_TOP_K = 100
+MIN_COUNT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,10 @@ def _judges(preset: Preset) -> bool:
     return Moment.UNCERTAIN_DRAFT in preset.moments
 
 
+def _has_trigger(preset: Preset) -> bool:
+    return preset.trigger is not None
+
+
 def _repeats(preset: Preset) -> bool:
     return not {Moment.BEFORE_ANSWER, Moment.ON_REQUEST}.issuperset(preset.moments)
 
@@ -164,6 +171,10 @@ def _retrieves(preset: Preset) -> bool:
 
 def _on_request(preset: Preset) -> bool:
     return Moment.ON_REQUEST in preset.moments
+
+
+def _reflects(preset: Preset) -> bool:
+    return Moment.ON_REFLECTION in preset.moments
 
 
 def _includes_question(preset: Preset, given: Combination) -> bool:
@@ -203,7 +214,7 @@ SETTING_ROWS = (
         "Threshold of the trigger: a higher theta retrieves more often if the trigger compares "
         "probabilities, and less often otherwise.",
         kind=float,
-        accepted_by=_judges,
+        accepted_by=_has_trigger,
         default=lambda preset, given: (
             TRIGGERS[given.trigger].theta.default if given.trigger else 0.0
         ),
@@ -224,9 +235,32 @@ SETTING_ROWS = (
                 "the authors' configuration for IIRC",
                 triggers=("etc_reference",),
             ),
+            Origin(
+                _PAPER,
+                "QuCo-RAG: two entities never occur together",
+                triggers=("corpus_counts",),
+            ),
+            Origin(
+                _PAPER,
+                "the default of DTR's code",
+                triggers=("surprisal_mean",),
+            ),
             Origin(_OWN, "the papers tune it by data set, or there is none"),
         ),
         recommendable=True,
+        tuned=True,
+    ),
+    PolicySetting(
+        "min_count",
+        "Number of occurrences in the corpus below which the only entity of a sentence makes the "
+        "sentence uncertain.",
+        kind=int,
+        accepted_by=_judges,
+        default=lambda preset, given: MIN_COUNT,
+        origins=(Origin(_PAPER, "the code of QuCo-RAG's authors"),),
+        limit=Limit(10**9, whole=True),
+        unit="occurrences",
+        triggers=Names(TRIGGERS, lambda rule: EvidenceKind.CORPUS_COUNTS in rule.needs),
         tuned=True,
     ),
     PolicySetting(
@@ -342,9 +376,10 @@ SETTING_ROWS = (
         kind=bool,
         accepted_by=_repeats,
         default=_includes_question,
-        default_text="true for `pfq` and `iter_retgen`",
+        default_text="true for `pfq`, `iter_retgen` and `self_rag`",
         origins=(
             Origin(_PAPER, "the query of ITER-RETGEN", policies=("iter_retgen",)),
+            Origin(_PAPER, "Self-RAG Algorithm 1", policies=("self_rag",)),
             Origin(
                 _OWN,
                 "no paper, or its code puts the question first",
@@ -352,7 +387,9 @@ SETTING_ROWS = (
             ),
             Origin(_PAPER, "SCAAR Algorithm 1; the other papers leave it out"),
         ),
-        queries=Names(FORMULATIONS, lambda rule: rule not in (QUESTION, UNCOVERED_QUESTION)),
+        queries=Names(
+            FORMULATIONS, lambda rule: rule not in (QUESTION, UNCOVERED_QUESTION, PSEUDO_PASSAGE)
+        ),
     ),
     PolicySetting(
         "alpha",
@@ -453,7 +490,7 @@ SETTING_ROWS = (
         "Number of rounds: in every round the answer is written again, from the passages for the "
         "question and the previous answer.",
         kind=int,
-        accepted_by=lambda preset: Moment.AFTER_ANSWER in preset.moments,
+        accepted_by=lambda preset: Moment.AFTER_ANSWER in preset.moments and preset.trigger is None,
         default=lambda preset, given: preset.rounds,
         origins=(Origin(_OWN, "as in FlashRAG's pipeline"),),
         limit=Limit(10, whole=True),
@@ -490,6 +527,17 @@ SETTING_ROWS = (
         tuned=True,
     ),
     PolicySetting(
+        "retrieve_above",
+        "Probability of `[Retrieval]`, as a share of `[Retrieval]` and `[No Retrieval]`, above "
+        "which passages are retrieved before a segment.",
+        kind=float,
+        accepted_by=_reflects,
+        default=lambda preset, given: 0.2,
+        origins=(Origin(_PAPER, "the threshold of most of Self-RAG's experiments"),),
+        limit=Limit(1),
+        tuned=True,
+    ),
+    PolicySetting(
         "exclude_seen",
         "Passages that later retrievals of the answer exclude: `seen`, all that the model has "
         "read; `unhelpful`, those after which the rewritten sentence was still uncertain.",
@@ -509,13 +557,28 @@ SETTING_ROWS = (
         origins=(Origin(_PAPER, "FILCO; no other paper filters sentences"),),
     ),
     PolicySetting(
+        "fusion",
+        "Order of the passages that two queries find: by reciprocal rank, by the cosine of the sum "
+        "of their angles to both queries, or by the sum of these cosines. `angles` and `sum` need "
+        "an index of vectors by inner product.",
+        kind=Fusion,
+        accepted_by=_repeats,
+        default=lambda preset, given: preset.fusion,
+        default_text="`angles` for `dtr`, `sum` for `dtr_reference`, `rank` for the others",
+        origins=(
+            Origin(_PAPER, "DTR as printed, and its code", policies=("dtr", "dtr_reference")),
+            Origin(_OWN, "no other paper fuses the results of two queries"),
+        ),
+        queries=Names(FORMULATIONS, lambda rule: rule.fused_with is not None),
+    ),
+    PolicySetting(
         "gate",
         "Rule that decides whether the policy may retrieve for the question.",
         kind=str,
         registry=GATES,
         accepted_by=_retrieves,
-        default=lambda preset, given: None,
-        default_text="none",
+        default=lambda preset, given: preset.gate,
+        default_text="`quco` for `quco`, none for the others",
     ),
     PolicySetting(
         "gate_threshold",

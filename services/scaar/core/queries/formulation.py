@@ -37,6 +37,8 @@ class FormulationRule:
     uses_word_classes: bool = False
     masks: bool = False
     """Whether the query leaves out the uncertain words of the draft."""
+    uses_passage: bool = False
+    """Whether the model first writes a passage for the question."""
     fused_with: "FormulationRule | None" = None
     """A second formulation, without the question, whose results are fused with those of this one.
     The retriever searches for both."""

@@ -120,8 +120,13 @@ def bare_word(word: str) -> str:
 
 def surprisals(tokens: Sequence[Token]) -> tuple[float, ...] | None:
     """Return -ln p of every token, in nats; None if a log-probability is missing."""
-    known = [token.logprob for token in tokens if _is_known(token.logprob)]
-    if len(known) < len(tokens):
+    return surprisals_of([token.logprob for token in tokens])
+
+
+def surprisals_of(logprobs: Sequence[float | None]) -> tuple[float, ...] | None:
+    """Return -ln p of every log-probability, in nats; None if one is missing."""
+    known = [logprob for logprob in logprobs if _is_known(logprob)]
+    if len(known) < len(logprobs):
         return None
     return tuple(max(0.0, -logprob) for logprob in known)
 

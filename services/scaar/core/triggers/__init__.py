@@ -2,6 +2,7 @@
 
 from scaar.core.registry import Registry
 from scaar.core.triggers.attention import ATTENTION
+from scaar.core.triggers.corpus_counts import CORPUS_COUNTS
 from scaar.core.triggers.etc import ETC
 from scaar.core.triggers.etc_reference import ETC_REFERENCE
 from scaar.core.triggers.exp_raw import EXP_RAW
@@ -16,6 +17,7 @@ from scaar.core.triggers.rind import RIND
 from scaar.core.triggers.rind_reference import RIND_REFERENCE
 from scaar.core.triggers.rule import Judgement, ThetaRange, TriggerRule
 from scaar.core.triggers.surprisal import SURPRISAL
+from scaar.core.triggers.surprisal_mean import SURPRISAL_MEAN
 from scaar.core.triggers.surprisal_sum import SURPRISAL_SUM
 from scaar.core.triggers.tokensar import TOKENSAR
 
@@ -38,9 +40,11 @@ TRIGGERS = Registry(
         "perplexity": PERPLEXITY,
         "max_entropy": MAX_ENTROPY,
         "surprisal_sum": SURPRISAL_SUM,
+        "surprisal_mean": SURPRISAL_MEAN,
         "msp": MSP,
         "margin": MARGIN,
         "tokensar": TOKENSAR,
+        "corpus_counts": CORPUS_COUNTS,
         "learned": LEARNED,
     },
 )

@@ -20,10 +20,12 @@ def judge(
     *,
     weights: Sequence[float],
     entropies: Sequence[float | None] | None = None,
+    inclusive: bool = False,
 ) -> Judgement:
     """Judge a sentence: it is uncertain if its value is above theta or unknown.
 
-    The trigger is then the first word with the largest weight.
+    With ``inclusive``, it is also uncertain if its value is theta. The trigger of an uncertain
+    sentence is the first word with the largest weight.
     """
     contributions = evidence.carried_contributions
     words = tuple(
@@ -42,7 +44,7 @@ def judge(
             zip(evidence.words, evidence.probabilities, strict=True)
         )
     )
-    uncertain = value is None or value > policy.theta
+    uncertain = value is None or value > policy.theta or (inclusive and value == policy.theta)
     heaviest = max(range(len(words)), key=lambda at: (weights[at], -at))
     score = math.inf if value is None else value
     return Judgement(words, heaviest if uncertain else None, edge(score))

@@ -147,6 +147,19 @@ class Provenance:
     """Each difference between what the policy was tuned on and what the answer used."""
     sentence_filter_digest: str = ""
     """Digest of the sentence filter; empty if the policy uses none."""
+    corpus_counts_digest: str = ""
+    """Digest of the corpus counts; empty if the policy uses none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """The answer is probably wrong: a gate's probability that it is correct is below its limit.
+
+    ``limit`` is ``abstain_below`` of the gate's file.
+    """
+
+    p_correct: float
+    limit: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +177,8 @@ class Answer:
     usage: Usage
     provenance: Provenance
     passages: tuple[Passage, ...] = ()
+    abstained: Abstention | None = None
+    """Why the answer should not be given; its text is kept. None for an answer that is given."""
 
     @property
     def text(self) -> str:

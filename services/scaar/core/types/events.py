@@ -53,7 +53,8 @@ class SentenceJudged:
 
     ``trigger`` is the position of the first uncertain word, or of the most influential word of a
     sentence that is uncertain as a whole; None if the sentence is certain. ``retrieving`` is
-    whether passages will be retrieved: not if the budget is used up.
+    whether passages will be retrieved: not if the budget is used up. A policy that judges its
+    answer as a whole reports it as sentence 0, before any sentence of it is accepted.
     """
 
     sentence: int
@@ -199,6 +200,67 @@ class SearchRequested:
     probability: float | None = None
 
 
+class RetrievalDecision(enum.StrEnum):
+    """The decision before a segment of a model that writes reflection tokens."""
+
+    RETRIEVE = "retrieve"
+    """The probability is above the threshold. The query and the passages follow."""
+
+    SKIP = "skip"
+    """The segment is written without a retrieval."""
+
+    CONTINUE = "continue"
+    """The segment is written from the passage of an earlier one, as the model prefers."""
+
+    LIMIT = "limit"
+    """The segment is written without a retrieval, because the budget is used up."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalWeighed:
+    """The decision whether to retrieve before a segment, by the model's reflection tokens.
+
+    ``probability`` is that of ``[Retrieval]``, as a share of ``[Retrieval]`` and
+    ``[No Retrieval]``. A segment is accepted as one sentence, and ``sentence`` is its number.
+    """
+
+    sentence: int
+    probability: float
+    threshold: float
+    decision: RetrievalDecision
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredCandidate:
+    """A segment written from one passage, and its scores.
+
+    ``relevance`` and ``support`` are in [0, 1], ``utility`` in [-1, 1]; the last two are 0 if the
+    model wrote no such judgement. ``likelihood`` is the geometric mean of the probabilities of the
+    tokens. ``score``, by which candidates are ranked, is the sum of the four, with half the
+    utility.
+    """
+
+    passage_id: str
+    text: str
+    relevance: float
+    support: float
+    utility: float
+    likelihood: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class CandidatesScored:
+    """The candidates of a segment, in the order of their passages.
+
+    ``kept`` is the position of the accepted one, from 0.
+    """
+
+    sentence: int
+    candidates: tuple[ScoredCandidate, ...]
+    kept: int
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerFinished:
     """The last event, with the whole answer."""
@@ -218,5 +280,7 @@ AnswerEvent = (
     | SentenceAccepted
     | AnswerDrafted
     | SearchRequested
+    | RetrievalWeighed
+    | CandidatesScored
     | AnswerFinished
 )

@@ -21,3 +21,5 @@ class EvidenceKind(enum.StrEnum):
     prompt: the maximum of each head, averaged over heads (the code of DRAGIN's authors)."""
     WORD_CLASSES = "word_classes"
     """The class of every word: stop word, content word or other."""
+    CORPUS_COUNTS = "corpus_counts"
+    """How often the entities of the sentence occur in a corpus, alone and together."""

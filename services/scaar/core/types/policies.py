@@ -51,6 +51,17 @@ class SentenceFilter(enum.StrEnum):
     """Those that a fitted classifier finds useful (:mod:`scaar.core.sentence_filter`)."""
 
 
+class Fusion(enum.StrEnum):
+    """Order of the passages that two queries of one retrieval find."""
+
+    RANK = "rank"
+    """By the sum of reciprocal ranks."""
+    ANGLES = "angles"
+    """By the cosine of the sum of the angles between the passage and the two queries."""
+    SUM = "sum"
+    """By the sum of the cosines between the passage and the two queries."""
+
+
 class Moment(enum.StrEnum):
     """Moment of an answer at which a policy can retrieve."""
 
@@ -64,10 +75,14 @@ class Moment(enum.StrEnum):
     """For every draft that the trigger finds uncertain."""
 
     AFTER_ANSWER = "after_answer"
-    """After every answer but that of the last round; the answer is then written again."""
+    """After every answer but that of the last round; the answer is then written again. A policy
+    with a trigger does so only if the trigger finds the answer, as a whole, uncertain."""
 
     ON_REQUEST = "on_request"
     """When the model asks for a search, in the tags of a dialect."""
+
+    ON_REFLECTION = "on_reflection"
+    """Before a segment that the model's reflection tokens request passages for."""
 
 
 class SearchDialect(enum.StrEnum):
@@ -125,6 +140,9 @@ class PolicyOverrides:
     max_searches: int | None = None
     skip_above: float | None = None
     sentence_filter: SentenceFilter | None = None
+    min_count: int | None = None
+    retrieve_above: float | None = None
+    fusion: Fusion | None = None
 
     def given(self) -> dict[str, float | int | bool | str]:
         """Return the settings that the request overrides, by name."""
@@ -172,7 +190,10 @@ class EffectivePolicy:
     ``draft_tokens`` tokens. The answer is written ``rounds`` times. A model that asks
     uses the tags of the ``dialect`` for at most ``max_searches``; searches are skipped for queries
     whose tokens all have at least the probability ``skip_above``, if it is not None.
-    ``sentence_filter`` decides which sentences of the retrieved passages reach the prompt.
+    ``sentence_filter`` decides which sentences of the retrieved passages reach the prompt, and
+    ``fusion`` the order of passages that two queries find. ``min_count`` is the number of
+    occurrences in the corpus below which an entity is rare. A model with reflection tokens
+    retrieves if their probability of retrieving is above ``retrieve_above``.
     """
 
     name: str
@@ -199,5 +220,8 @@ class EffectivePolicy:
     max_searches: int = 5
     skip_above: float | None = None
     sentence_filter: SentenceFilter = SentenceFilter.NONE
+    min_count: int = 20
+    retrieve_above: float = 0.2
+    fusion: Fusion = Fusion.RANK
     learned: LearnedTrigger | None = None
     """The parameters of the trigger ``learned``; None for other triggers."""

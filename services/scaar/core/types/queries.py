@@ -37,7 +37,8 @@ class QueryRequest:
     ``words`` are the judged words of the draft (empty without a draft), ``accepted`` the accepted
     sentences, ``recent_tokens`` the texts of the last tokens (for ``last_n_tokens``), and
     ``attended`` the words of question and answer, in text order, with the attention that the
-    trigger pays to them (for ``attention``).
+    trigger pays to them (for ``attention``). ``passage`` is the passage that the model wrote for
+    the question (for ``pseudo_passage``).
     """
 
     question: str
@@ -46,6 +47,7 @@ class QueryRequest:
     accepted: tuple[str, ...] = ()
     recent_tokens: tuple[str, ...] = ()
     attended: tuple[AttendedWord, ...] = ()
+    passage: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,9 @@ class Filter:
 class RetrieveRequest:
     """Queries for at most ``top_k`` passages each of one index that match all filters.
 
-    Passages of the ``excluded_ids`` are not returned.
+    Passages of the ``excluded_ids`` are not returned. With ``score_all``, every passage that one of
+    the queries finds is in the result of each query, with its exact score there, whatever the score
+    is.
     """
 
     queries: tuple[str, ...]
@@ -54,6 +56,7 @@ class RetrieveRequest:
     index: str
     filters: tuple[Filter, ...] = ()
     excluded_ids: tuple[str, ...] = ()
+    score_all: bool = False
 
 
 class VectorMetric(enum.StrEnum):

@@ -12,11 +12,13 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerRequest,
     AnswerStarted,
+    CandidatesScored,
     GateJudged,
     PassagesFiltered,
     PassagesRetrieved,
     Provenance,
     QueryBuilt,
+    RetrievalWeighed,
     SearchRequested,
     SentenceAccepted,
     SentenceJudged,
@@ -68,6 +70,7 @@ async def predict(answerer: Answerer, work: Work, template: AnswerRequest) -> Pr
                         decisions=decisions.made(),
                         gate=gate,
                         rounds=tuple(decisions.rounds),
+                        abstained=answer.abstained,
                     )
                     return PredictionOutcome(found, answer.provenance)
         raise StreamIncomplete("the answer ended without its final event")
@@ -109,6 +112,10 @@ class _Decisions:
             case SearchRequested():
                 self._end_request()
                 self._add(0, request=event)
+            case RetrievalWeighed():
+                self._add(event.sentence, weighed=event)
+            case CandidatesScored():
+                self._add(event.sentence, scored=event)
             case PassagesFiltered():
                 self._add(event.sentence, kept_share=event.kept_share)
             case SentenceAccepted():

@@ -7,7 +7,8 @@ from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.policies import PRESETS
 from scaar.core.policies.checks import check_policy, without_idle
-from scaar.core.types import Moment, PolicyOverrides, PolicyRequest, SentenceFilter
+from scaar.core.policies.requirements import needs_corpus_counts
+from scaar.core.types import Fusion, Moment, PolicyOverrides, PolicyRequest, SentenceFilter
 from scaar.evaluator.oracles import ORACLES
 from scaar.evaluator.records import Setting
 
@@ -20,13 +21,17 @@ def default_policies() -> tuple[str, ...]:
     """Return the policies of an evaluation that names none.
 
     These are all but oracles, and but those that not every installation serves: those for a model
-    that requests searches, under which other models only answer badly, and those that need a
-    fitted sentence filter.
+    that requests searches, under which other models only answer badly, or that writes reflection
+    tokens, and those that need a fitted sentence filter, the counts of a corpus or an index of
+    vectors.
     """
     served = (
         name
         for name, each in PRESETS.items()
-        if Moment.ON_REQUEST not in each.moments and each.sentence_filter is SentenceFilter.NONE
+        if {Moment.ON_REQUEST, Moment.ON_REFLECTION}.isdisjoint(each.moments)
+        and each.sentence_filter is SentenceFilter.NONE
+        and each.fusion is Fusion.RANK
+        and not needs_corpus_counts(PolicyRequest(name))
     )
     return tuple(name for name in served if name not in ORACLES)
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from scaar.evaluator.oracles import oracle_parts
 from scaar.evaluator.records import Prediction, Question, Score
+from scaar.evaluator.report.abstentions import AbstentionCount, report_abstentions
 from scaar.evaluator.report.analysis import Analysis, analyse
 from scaar.evaluator.report.by_label import break_down
 from scaar.evaluator.report.capped_thresholds import count_capped
@@ -31,6 +32,7 @@ class ReportBuilder:
         self._evaluation = evaluation
         self._table = TableBuilder(questions, evaluation.settings)
         self._failures = FailureCount()
+        self._abstentions = AbstentionCount()
         self._drafts = JudgedDraftsBuilder(questions, evaluation.settings)
 
     def add_score(self, score: Score) -> None:
@@ -41,6 +43,7 @@ class ReportBuilder:
         """Count the judged words of a prediction, and its failure if it failed."""
         self._table.add_prediction(prediction)
         self._failures.add(prediction)
+        self._abstentions.add(prediction)
         self._drafts.add_prediction(prediction)
 
     @oracle_parts()
@@ -52,15 +55,18 @@ class ReportBuilder:
         """
         table = self._table.build()
         analysis = analyse(self._evaluation, table, options)
-        return compose(analysis, self._failures, self._drafts), table
+        return compose(analysis, self._failures, self._drafts, self._abstentions), table
 
 
 def compose(
-    analysis: Analysis, failures: FailureCount, drafts: JudgedDraftsBuilder | None = None
+    analysis: Analysis,
+    failures: FailureCount,
+    drafts: JudgedDraftsBuilder | None = None,
+    abstentions: AbstentionCount | None = None,
 ) -> Report:
     """Return the report of an analysis; sections without content are left out.
 
-    Without ``drafts``, nothing is detected.
+    Without ``drafts``, nothing is detected; without ``abstentions``, none is counted.
     """
     evaluation = analysis.evaluation
     sections = (
@@ -74,6 +80,7 @@ def compose(
         draw_curves(analysis),
         combine(analysis),
         count_capped(analysis),
+        None if abstentions is None else report_abstentions(abstentions),
         list_failures(analysis, failures),
         describe_provenance(analysis),
     )

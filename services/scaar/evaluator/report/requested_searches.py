@@ -56,7 +56,7 @@ def _requests(analysis: Analysis, variant: PolicyVariant) -> bool:
 
 def _row(analysis: Analysis, variant: PolicyVariant, closed_book: int) -> tuple[Cell, ...]:
     test, both = analysis.splits.test, [analysis.chosen(variant), closed_book]
-    answered = ~(test.column(FAILED)[both] + test.column(MISSING)[both]).any(axis=0)
+    answered = np.asarray(~(test.column(FAILED)[both] + test.column(MISSING)[both]).any(axis=0))
     right = test.column(_RIGHT)[closed_book][answered]
     searched = test.column("searches")[both[0]][answered] > 0
     entities = [each.entity for each, kept in zip(test.questions, answered, strict=True) if kept]

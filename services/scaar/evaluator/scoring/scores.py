@@ -10,6 +10,7 @@ from scaar.evaluator.measures import MEASURES
 from scaar.evaluator.records import Prediction, Question, Score
 from scaar.evaluator.results import Results
 
+CRAG = "crag"
 MAIN = ("f1", "accuracy", "exact_match")
 """The measures that settings are compared by; the first one that a data set has is used."""
 
@@ -42,12 +43,17 @@ def measured_in(kind: DatasetKind, measure: str | None) -> DatasetKind:
 
 
 def score_of(question: Question, prediction: Prediction, kind: DatasetKind) -> Score:
-    """Return the score of a prediction; an answer of white space alone scores 0."""
+    """Return the score of a prediction; an answer of white space alone scores 0.
+
+    An answer that abstains is none for CRAG's score; other measures compare its text.
+    """
     failed = prediction.failure is not None
     answer = "" if failed else kind.extract(prediction.answer, question).strip()
     values = {
         name: MEASURES[name](answer, question.answers) if answer else 0.0 for name in kind.measures
     }
+    if prediction.abstained is not None and CRAG in values:
+        values[CRAG] = 0.0
     return Score(prediction.setting, question.id, values, prediction.usage, failed=failed)
 
 

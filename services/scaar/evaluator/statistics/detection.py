@@ -36,6 +36,13 @@ def auroc(scores: Floats, truths: NDArray[np.bool_], share: float = 0.0) -> floa
     return float((ranks[truths].sum() - positive * (positive + 1) / 2) / pairs)
 
 
+def ranks(scores: Floats) -> Floats:
+    """Return the mid-ranks of scores in (0, 1)."""
+    ordered = np.sort(scores)
+    below = np.searchsorted(ordered, scores, side="left")
+    return (below + np.searchsorted(ordered, scores, side="right")) / (2 * len(scores))
+
+
 def caught(scores: Floats, truths: Truths) -> float:
     """Return the share of true cases above the threshold of 5% false alarms.
 

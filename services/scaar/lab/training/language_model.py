@@ -7,11 +7,10 @@ tokens and copy what followed. All parameters are then trained.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from random import Random
 from typing import Any
 
 import jax
@@ -20,16 +19,9 @@ import numpy as np
 import optax
 from tokenizers import Tokenizer
 
-from scaar.lab.models import LAB_LM
-from scaar.lab.tags import REFLECTION_TAGS, SEARCH_TAGS
 from scaar.lab.training.checkpoints import Checkpoint
-from scaar.lab.training.exercises import Exercise, ExerciseBook, Mix
-from scaar.lab.training.reflection_exercises import ReflectionBook
-from scaar.lab.training.search_exercises import SearchBook
-from scaar.lab.training.sentence_exercises import SentenceBook
-from scaar.lab.training.tagged_exercises import TaggedExercise
-from scaar.lab.vocabulary import EOS_ID
-from scaar.lab.world import build_world
+from scaar.lab.training.packing import EncodedExercise, packed_rows
+from scaar.lab.training.recipes import DecoderTraining
 
 Params = dict[str, Any]
 Array = np.ndarray[Any, Any]
@@ -59,166 +51,6 @@ class DecoderShape:
         """Return the rotary frequencies, [head size / 2]."""
         size = self.head_size
         return np.asarray(self.rope_theta ** (-np.arange(0, size, 2) / size))
-
-
-@dataclass(frozen=True, slots=True)
-class Phase:
-    """A phase of a training, up to a share of its steps, with its mix of exercises."""
-
-    until: float
-    mix: Mix
-
-
-PHASES = (
-    # Learn to read, from one or two short passages.
-    Phase(
-        0.08,
-        Mix(
-            known=0.40,
-            read=0.35,
-            partly_read=0.05,
-            unknown=0.03,
-            recall=0.09,
-            drill=0.08,
-            near_names=0.3,
-            most_passages=2,
-            passage_facts=4,
-        ),
-    ),
-    # Learn the known films.
-    Phase(
-        0.4,
-        Mix(
-            known=0.60,
-            read=0.22,
-            partly_read=0.06,
-            unknown=0.02,
-            recall=0.04,
-            drill=0.06,
-            near_names=0.4,
-            known_bare=0.85,
-        ),
-    ),
-    # Learn to distinguish similar search results.
-    Phase(
-        1.0,
-        Mix(
-            known=0.42,
-            read=0.26,
-            partly_read=0.22,
-            unknown=0.04,
-            recall=0.02,
-            drill=0.04,
-            near_names=0.95,
-            known_bare=0.80,
-            fewest_passages=2,
-            most_passages=4,
-        ),
-    ),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class DecoderTraining:
-    """Hyperparameters of a decoder's training.
-
-    ``sharpness`` multiplies the logits of the trained model. Above 1, the model writes the same
-    text, but is overconfident.
-    """
-
-    seed: int
-    sharpness: float = 1.0
-    steps: int = 7_000
-    peak_rate: float = 2e-3
-    phases: tuple[Phase, ...] = PHASES
-    rows: int = 10
-    row_tokens: int = 336
-    warm_up_steps: int = 200
-    prompt_weight: float = 0.1
-
-    def mix(self, step: int) -> Mix:
-        """Return the mix of exercises at a step, counted from 0."""
-        return next(phase.mix for phase in self.phases if step < phase.until * self.steps)
-
-    def source(self, first: int = 0) -> "ExerciseSource":
-        """Return the source of the exercises, by their step; others after a resumption."""
-        book = ExerciseBook(build_world(self.seed), _exercise_random(self.seed, first))
-        return lambda step: book.draw(self.mix(step))
-
-
-@dataclass(frozen=True, slots=True)
-class SentenceTraining(DecoderTraining):
-    """Hyperparameters of a training on sentence forms, which has no phases.
-
-    ``unknown`` is the share of exercises about new films.
-    """
-
-    steps: int = 1_000
-    phases: tuple[Phase, ...] = ()
-    rows: int = 16
-    row_tokens: int = 112
-    unknown: float = 0.15
-
-    def source(self, first: int = 0) -> "ExerciseSource":
-        """Return the source of the exercises, the same at every step."""
-        random = _exercise_random(self.seed, first)
-        book = SentenceBook(build_world(self.seed), random, unknown=self.unknown)
-        return lambda _: book.draw()
-
-
-@dataclass(frozen=True, slots=True)
-class ContinuedTraining(DecoderTraining):
-    """Hyperparameters of a training that continues from the weights of a trained model.
-
-    ``exercises`` is a name in :data:`TAGGED_BOOKS`; its tags are new tokens.
-    """
-
-    base: str = LAB_LM
-    exercises: str = "reflection"
-    steps: int = 3_000
-    peak_rate: float = 1e-3
-    phases: tuple[Phase, ...] = ()
-    warm_up_steps: int = 100
-    prompt_weight: float = 0.02
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        return TAGGED_BOOKS[self.exercises].tags
-
-    @property
-    def prompt_profile(self) -> str:
-        return TAGGED_BOOKS[self.exercises].prompt_profile
-
-    def source(self, first: int = 0) -> "ExerciseSource":
-        """Return the source of the exercises, the same at every step."""
-        drawn = TAGGED_BOOKS[self.exercises].book(
-            build_world(self.seed), _exercise_random(self.seed, first)
-        )
-        return lambda _: drawn.draw()
-
-
-@dataclass(frozen=True, slots=True)
-class TaggedBook:
-    """Exercises with their tags, and the prompt profile of a model that is trained on them."""
-
-    book: type[ReflectionBook | SearchBook]
-    tags: tuple[str, ...]
-    prompt_profile: str
-
-
-TAGGED_BOOKS = {
-    "reflection": TaggedBook(ReflectionBook, REFLECTION_TAGS, "lab"),
-    "search": TaggedBook(SearchBook, SEARCH_TAGS, "lab_search"),
-}
-"""The exercises of continued trainings by name."""
-
-
-def _exercise_random(seed: int, first: int) -> Random:
-    return Random(f"exercises {seed} from {first}" if first else f"exercises {seed}")
-
-
-ExerciseSource = Callable[[int], Exercise | TaggedExercise]
-"""Draws the next exercise, given the step, counted from 0."""
 
 
 def initial_params(shape: DecoderShape, seed: int) -> Params:
@@ -365,45 +197,21 @@ class Batch:
 
 def batches(tokenizer: Tokenizer, training: DecoderTraining, first: int = 0) -> Iterator[Batch]:
     """Yield one batch per step from ``first`` on, of exercises of its phase."""
-    waiting: list[tuple[list[int], list[float]]] = []
-    draw = training.source(first)
-    for step in range(first, training.steps):
-        while len(waiting) < 8 * training.rows:
-            encoded = _encode(draw(step), tokenizer, training.prompt_weight)
-            if len(encoded[0]) <= training.row_tokens:
-                waiting.append(encoded)
-        yield _pack(waiting, training)
+    for rows in packed_rows(tokenizer, training, first):
+        yield _batch(rows, training)
 
 
-def _encode(
-    exercise: Exercise | TaggedExercise, tokenizer: Tokenizer, prompt_weight: float
-) -> tuple[list[int], list[float]]:
-    ids = tokenizer.encode(exercise.prompt).ids
-    weights = [0.0] + [prompt_weight] * (len(ids) - 1)
-    for part in exercise.parts:
-        added = tokenizer.encode(part.text, add_special_tokens=False).ids
-        ids += added
-        weights += [part.weight] * len(added)
-    return ([*ids, EOS_ID], [*weights, 1.0]) if exercise.ends else (ids, weights)
-
-
-def _pack(waiting: list[tuple[list[int], list[float]]], training: DecoderTraining) -> Batch:
+def _batch(rows: Sequence[Sequence[EncodedExercise]], training: DecoderTraining) -> Batch:
     size = (training.rows, training.row_tokens)
     tokens, segments = np.zeros(size, np.int32), np.zeros(size, np.int32)
     weights = np.zeros(size, np.float32)
-    for row in range(training.rows):
-        used = segment = 0
-        while True:
-            room = training.row_tokens - used
-            fitting = next((i for i, (ids, _) in enumerate(waiting) if len(ids) <= room), None)
-            if fitting is None:
-                break
-            ids, target_weights = waiting.pop(fitting)
-            segment += 1
-            place = slice(used, used + len(ids))
-            tokens[row, place], segments[row, place] = ids, segment
-            weights[row, place] = target_weights
-            used += len(ids)
+    for row, exercises in enumerate(rows):
+        used = 0
+        for segment, each in enumerate(exercises, 1):
+            place = slice(used, used + len(each.ids))
+            tokens[row, place], segments[row, place] = each.ids, segment
+            weights[row, place] = each.weights
+            used += len(each.ids)
     return Batch(tokens, segments, weights)
 
 

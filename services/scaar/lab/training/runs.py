@@ -17,11 +17,6 @@ from scaar.lab.export.hugging_face import WEIGHTS, decoder_params
 from scaar.lab.export.onnx_decoder import decoder_graph
 from scaar.lab.models import (
     LAB_CROSS_ENCODER,
-    LAB_LM,
-    LAB_LM_B,
-    LAB_LM_CONFIDENT,
-    LAB_LM_FORMS,
-    LAB_LM_FORMS_B,
     LAB_LM_REFLECT,
     LAB_LM_SEARCH,
     LAB_MEANING_ENCODER,
@@ -32,12 +27,13 @@ from scaar.lab.training.acceptance import measure_cross_encoder, measure_languag
 from scaar.lab.training.checkpoints import Checkpoint
 from scaar.lab.training.cross_encoder import EncoderTraining, MeaningTraining
 from scaar.lab.training.form_acceptance import measure_form_model, measure_meaning_encoder
-from scaar.lab.training.language_model import (
+from scaar.lab.training.meaning_pairs import build_meaning_tokenizer
+from scaar.lab.training.recipes import (
+    LANGUAGE_MODEL_TRAININGS,
     ContinuedTraining,
     DecoderTraining,
     SentenceTraining,
 )
-from scaar.lab.training.meaning_pairs import build_meaning_tokenizer
 from scaar.lab.training.report import TrainingLog
 from scaar.lab.training.tagged_acceptance import measure_tagged_model, missed_tagged_targets
 from scaar.lab.vocabulary import build_tokenizer
@@ -55,12 +51,8 @@ CHECKPOINTS = Path(".lab-training")
 """Folder of checkpoints in the working directory, from which interrupted trainings continue."""
 
 TRAININGS: dict[str, DecoderTraining | EncoderTraining] = {
-    LAB_LM: DecoderTraining(seed=2),
-    LAB_LM_B: DecoderTraining(seed=1),
-    LAB_LM_CONFIDENT: DecoderTraining(seed=3, steps=5_000, sharpness=2.0),
+    **LANGUAGE_MODEL_TRAININGS,
     LAB_CROSS_ENCODER: EncoderTraining(seed=1),
-    LAB_LM_FORMS: SentenceTraining(seed=4),
-    LAB_LM_FORMS_B: SentenceTraining(seed=5),
     LAB_MEANING_ENCODER: MeaningTraining(seed=6),
     LAB_LM_REFLECT: ContinuedTraining(seed=8, exercises="reflection"),
     LAB_LM_SEARCH: ContinuedTraining(

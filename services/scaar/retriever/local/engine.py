@@ -79,7 +79,7 @@ class Bm25sRetriever:
         """Return at most ``top_k`` passages for each query, ties by passage id.
 
         Only passages that match all filters are returned, without the excluded ones; of a BM25
-        index, only those with a score over 0.
+        index, only those with a score over 0, unless the request has ``score_all``.
 
         Raises:
             InvalidRequest: naming each invalid field and its limit.
@@ -258,7 +258,8 @@ class Bm25sRetriever:
         index = self._cache.get(request.index)
         allowed = index.matching_rows(request.filters)
         results: list[tuple[RetrievedPassage, ...]] = []
-        found = index.search(
+        search = index.search_and_score_all if request.score_all else index.search
+        found = search(
             request.queries,
             request.top_k,
             self._analysis,

@@ -1,19 +1,23 @@
 """BM25 index open for searches, with memory-mapped weights and its terms in memory."""
 
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from scaar.core.distributions import library_required
-from scaar.core.types import RetrievedPassage
 from scaar.retriever.dense import VECTOR_ANALYZER
 from scaar.retriever.local.analysis import ANALYZER
 from scaar.retriever.local.bm25s_without_jax import bm25s
 from scaar.retriever.local.manifest import MANIFEST_FILE, FileRecord, Manifest, damaged, file_record
 from scaar.retriever.local.metadata_rows import Array
-from scaar.retriever.local.stored_passages import UNREADABLE, StoredPassages, TextAnalysis
+from scaar.retriever.local.stored_passages import (
+    UNREADABLE,
+    Scored,
+    StoredPassages,
+    TextAnalysis,
+)
 
 
 class LoadedIndex(StoredPassages):
@@ -30,28 +34,25 @@ class LoadedIndex(StoredPassages):
             and (self._weights.k1, self._weights.b) == (manifest.k1, manifest.b)
         )
 
-    def search(
-        self,
-        queries: Sequence[str],
-        top_k: int,
-        analysis: TextAnalysis,
-        *,
-        allowed: Array | None = None,
-        excluded: Collection[str] = (),
-    ) -> Iterator[tuple[RetrievedPassage, ...]]:
-        for query in queries:
-            terms = analysis.analyzer.terms(query)
-            yield self._for_terms(terms, top_k, allowed, excluded) if terms else ()
+    def analysed(self, queries: Sequence[str], analysis: TextAnalysis) -> Iterator[list[str]]:
+        return map(analysis.analyzer.terms, queries)
 
-    def _for_terms(
-        self, terms: list[str], top_k: int, allowed: Array | None, excluded: Collection[str]
-    ) -> tuple[RetrievedPassage, ...]:
+    def best(self, query: list[str], top_k: int, *, allowed: Array | None) -> list[Scored]:
+        if not query:
+            return []
         try:
-            scores = self._weights.get_scores(terms)
-            rows = self._best(scores, top_k + len(excluded), allowed)
-            return self._retrieved(((row, float(scores[row])) for row in rows), top_k, excluded)
+            scores = self._weights.get_scores(query)
+            return [(row, float(scores[row])) for row in self._best(scores, top_k, allowed)]
         except UNREADABLE as error:
             raise self._inconsistent() from error
+
+    def scored(self, query: list[str], rows: Array) -> list[Scored]:
+        try:
+            scores = self._weights.get_scores(query)[rows] if query else np.zeros(len(rows))
+            order = np.lexsort((self.id_ranks[rows], -scores))
+        except UNREADABLE as error:
+            raise self._inconsistent() from error
+        return [(int(rows[each]), float(scores[each])) for each in order]
 
     def _best(
         self,

@@ -1,15 +1,20 @@
 """Vector index open for searches, memory-mapped completely."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from scaar.core.types import DenseDescription, IndexCheck, Passage, RetrievedPassage
+from scaar.core.types import DenseDescription, IndexCheck, Passage
 from scaar.retriever.dense import VectorLookup, Vectors, encode, encoded_text
 from scaar.retriever.local.manifest import Manifest
 from scaar.retriever.local.metadata_rows import Array
-from scaar.retriever.local.stored_passages import UNREADABLE, StoredPassages, TextAnalysis
+from scaar.retriever.local.stored_passages import (
+    UNREADABLE,
+    Scored,
+    StoredPassages,
+    TextAnalysis,
+)
 from scaar.retriever.local.vector_index import VECTORS_FILE, VectorIndex
 
 _ENCODE_BATCH = 32
@@ -30,19 +35,19 @@ class LoadedVectors(StoredPassages):
         """One row per passage, [passages, width]."""
         return self._index.vectors
 
-    def search(
-        self,
-        queries: Sequence[str],
-        top_k: int,
-        analysis: TextAnalysis,
-        *,
-        allowed: Array | None = None,
-        excluded: Collection[str] = (),
-    ) -> Iterator[tuple[RetrievedPassage, ...]]:
+    def analysed(self, queries: Sequence[str], analysis: TextAnalysis) -> Iterator[Vectors]:
         encoder = analysis.configured_encoder.check(self.manifest.name, self._dense)
         for start in range(0, len(queries), _ENCODE_BATCH):
-            for vector in encode(encoder, queries[start : start + _ENCODE_BATCH]):
-                yield self._near(vector, top_k, allowed, excluded)
+            yield from encode(encoder, queries[start : start + _ENCODE_BATCH])
+
+    def best(self, query: Vectors, top_k: int, *, allowed: Array | None) -> Sequence[Scored]:
+        try:
+            return self._index.nearest(query, top_k, self.id_ranks, allowed=allowed)
+        except UNREADABLE as error:
+            raise self._inconsistent() from error
+
+    def scored(self, query: Vectors, rows: Array) -> Sequence[Scored]:
+        return self.best(query, len(rows), allowed=rows)
 
     def extra_checks(self) -> Iterator[IndexCheck]:
         longest = 0.0
@@ -64,14 +69,3 @@ class LoadedVectors(StoredPassages):
             return vector
 
         return vector_of
-
-    def _near(
-        self, vector: Vectors, top_k: int, allowed: Array | None, excluded: Collection[str]
-    ) -> tuple[RetrievedPassage, ...]:
-        try:
-            near = self._index.nearest(
-                vector, top_k + len(excluded), self.id_ranks, allowed=allowed
-            )
-        except UNREADABLE as error:
-            raise self._inconsistent() from error
-        return self._retrieved(near, top_k, excluded)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from scaar.retriever.local.metadata_rows import Array, MetadataRows
 
 UNREADABLE = (IndexError, ValueError, TypeError, AttributeError)
 """Errors that inconsistent files cause."""
+
+Scored = tuple[int, float]
+"""A row and its score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,17 @@ class StoredPassages(ABC):
         self.metadata = MetadataRows(folder) if manifest.metadata_fields else None
 
     @abstractmethod
+    def analysed(self, queries: Sequence[str], analysis: TextAnalysis) -> Iterator[Any]:
+        """Yield each query in the form in which the index is searched."""
+
+    @abstractmethod
+    def best(self, query: Any, top_k: int, *, allowed: Array | None) -> Iterable[Scored]:
+        """Return the best rows for an analysed query, ties by id, among the ``allowed`` ones."""
+
+    @abstractmethod
+    def scored(self, query: Any, rows: Array) -> Iterable[Scored]:
+        """Return the rows by their exact scores for an analysed query, best first, ties by id."""
+
     def search(
         self,
         queries: Sequence[str],
@@ -61,6 +76,26 @@ class StoredPassages(ABC):
 
         Passages with ``excluded`` ids are left out. Scores depend on neither.
         """
+        for query in self.analysed(queries, analysis):
+            found = self.best(query, top_k + len(excluded), allowed=allowed)
+            yield self._retrieved(self._kept(found, top_k, excluded))
+
+    def search_and_score_all(
+        self,
+        queries: Sequence[str],
+        top_k: int,
+        analysis: TextAnalysis,
+        *,
+        allowed: Array | None = None,
+        excluded: Collection[str] = (),
+    ) -> Iterator[tuple[RetrievedPassage, ...]]:
+        """Yield for each query, by its exact scores, the passages that any of the queries finds."""
+        analysed, rows = list(self.analysed(queries, analysis)), set[int]()
+        for query in analysed:
+            found = self.best(query, top_k + len(excluded), allowed=allowed)
+            rows.update(row for row, _ in self._kept(found, top_k, excluded))
+        for query in analysed:
+            yield self._retrieved(self.scored(query, np.array(sorted(rows), dtype=np.int64)))
 
     def extra_checks(self) -> Iterator[IndexCheck]:
         """Yield the checks against the manifest that are specific to the kind of index."""
@@ -92,15 +127,20 @@ class StoredPassages(ABC):
         except UNREADABLE as error:
             raise self._inconsistent() from error
 
-    def _retrieved(
-        self, best: Iterable[tuple[int, float]], top_k: int, excluded: Collection[str]
-    ) -> tuple[RetrievedPassage, ...]:
-        """Return the first ``top_k`` of rows with their scores, without the excluded passages."""
+    def _kept(
+        self, best: Iterable[Scored], top_k: int, excluded: Collection[str]
+    ) -> Iterable[Scored]:
+        """Return the first ``top_k`` rows without the excluded passages."""
+        if not excluded:
+            return islice(best, top_k)
+        return islice((each for each in best if self.passage(each[0]).id not in excluded), top_k)
+
+    def _retrieved(self, best: Iterable[Scored]) -> tuple[RetrievedPassage, ...]:
+        """Return the passages of rows, with their scores and ranks."""
         stored = ((self.passage(row), score) for row, score in best)
-        kept = ((each, score) for each, score in stored if each.id not in excluded)
         return tuple(
             RetrievedPassage(each.id, each.title, each.text, score, rank, each.metadata)
-            for rank, (each, score) in enumerate(islice(kept, top_k), 1)
+            for rank, (each, score) in enumerate(stored, 1)
         )
 
     def _inconsistent(self) -> DataCorrupt:

@@ -103,8 +103,12 @@ def search_lines(
     shards: int,
     filters: Sequence[Filter] = (),
     excluded: Sequence[str] = (),
+    only: Sequence[str] = (),
 ) -> bytes:
-    """Return the lines of a search for a query, best first, ties by passage id."""
+    """Return the lines of a search for a query, best first, ties by passage id.
+
+    With ``only``, the passages of these ids are returned, also those that match no word.
+    """
     head: Json = {"index": index, "allow_partial_search_results": False}
     if shards > 1:
         # Otherwise each shard would weight terms by its own passages.
@@ -112,7 +116,15 @@ def search_lines(
     # No indexed word contains an unpaired surrogate.
     text = query.encode(errors="replace").decode()
     match: Json = {"match": {CONTENTS: {"query": text}}}
-    if clauses := _clauses(filters, excluded):
+    if only:
+        # An optional clause leaves passages without any of the words, with score 0.
+        query_of_all: Json = {
+            "should": [match],
+            "minimum_should_match": 0,
+            "filter": _clauses(filters, excluded, only),
+        }
+        match = {"bool": query_of_all}
+    elif clauses := _clauses(filters, excluded):
         # The filter context does not affect the scores.
         match = {"bool": {"must": [match], "filter": clauses}}
     return _lines(head, _best_of(match, top_k))
@@ -126,15 +138,17 @@ def vector_search_lines(
     settings: DenseSettings,
     filters: Sequence[Filter] = (),
     excluded: Sequence[str] = (),
+    only: Sequence[str] = (),
 ) -> bytes:
     """Return the lines of a search for the passages nearest to a vector, ties by passage id.
 
-    With filters, the search is always exact, since a graph would find too few of the matching
-    passages, or other ones. With exclusions, a graph examines as many more candidates.
+    With filters, or ``only`` the passages of some ids, the search is always exact, since a graph
+    would find too few of the matching passages, or other ones. With exclusions, a graph examines as
+    many more candidates.
     """
     head: Json = {"index": index, "allow_partial_search_results": False}
-    clauses = _clauses(filters, excluded)
-    if settings.hnsw is None or filters:
+    clauses = _clauses(filters, excluded, only)
+    if settings.hnsw is None or filters or only:
         query = exact_query(vector, settings, clauses)
     else:
         query = graph_query(vector, max(top_k + len(excluded), settings.hnsw.ef_search))
@@ -143,13 +157,17 @@ def vector_search_lines(
     return _lines(head, _best_of(query, top_k))
 
 
-def _clauses(filters: Sequence[Filter], excluded: Sequence[str]) -> list[Json]:
+def _clauses(
+    filters: Sequence[Filter], excluded: Sequence[str], only: Sequence[str] = ()
+) -> list[Json]:
     """Return the clauses of a filter context, all of which a passage must match."""
     clauses: list[Json] = [
         {"terms": {f"{METADATA}.{each.field}": list(each.values)}} for each in filters
     ]
     if excluded:
         clauses.append({"bool": {"must_not": {"terms": {"passage_id": list(excluded)}}}})
+    if only:
+        clauses.append({"terms": {"passage_id": list(only)}})
     return clauses
 
 

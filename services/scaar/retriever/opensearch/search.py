@@ -18,7 +18,7 @@ from scaar.core.types import (
     RetrieveRequest,
     RetrieveResult,
 )
-from scaar.retriever.dense import ConfiguredEncoder, encode
+from scaar.retriever.dense import ConfiguredEncoder, Vectors, encode
 from scaar.retriever.opensearch.catalogue import Catalogue, StoredIndex
 from scaar.retriever.opensearch.errors import condition, kind_of
 from scaar.retriever.opensearch.record import Record, damaged
@@ -95,44 +95,72 @@ class OpenSearchSearch:
     ) -> tuple[tuple[RetrievedPassage, ...], ...]:
         results: list[tuple[RetrievedPassage, ...]] = []
         for start in range(0, len(request.queries), _QUERIES_PER_REQUEST):
-            queries = request.queries[start : start + _QUERIES_PER_REQUEST]
-            lines = await self._lines(stored, record, queries, request)
-            answer = await self._server.call(
-                self._server.client.msearch,
-                f"search the index {request.index!r}",
-                body=b"".join(lines),
+            queries = await self._analysed(
+                record, request.queries[start : start + _QUERIES_PER_REQUEST], request.index
             )
-            results += _results(answer["responses"], start, request.index, record.dense)
+            found = await self._found(stored, record, queries, request, start=start)
+            if request.score_all and (ids := sorted({each.id for of in found for each in of})):
+                # A published index never changes, so both searches are of the same passages.
+                found = await self._found(stored, record, queries, request, start=start, only=ids)
+            results += found
         return tuple(results)
 
-    async def _lines(
-        self, stored: StoredIndex, record: Record, queries: Sequence[str], request: RetrieveRequest
-    ) -> list[bytes]:
-        """Return the lines of the search for each query."""
+    async def _analysed(
+        self, record: Record, queries: Sequence[str], index: str
+    ) -> "Sequence[str | Vectors]":
+        """Return the queries, or their vectors, with which the index is searched."""
         if record.dense is None:
-            return [
-                search_lines(
-                    stored.index,
-                    query,
-                    request.top_k,
-                    shards=record.shards,
-                    filters=request.filters,
-                    excluded=request.excluded_ids,
-                )
-                for query in queries
-            ]
-        encoder = self._configured_encoder.check(request.index, record.dense)
-        return [
-            vector_search_lines(
-                stored.index,
-                vector,
-                request.top_k,
-                settings=record.dense.settings,
-                filters=request.filters,
-                excluded=request.excluded_ids,
-            )
-            for vector in await self._encoding.run(encode, encoder, queries)
-        ]
+            return queries
+        encoder = self._configured_encoder.check(index, record.dense)
+        return list(await self._encoding.run(encode, encoder, queries))
+
+    async def _found(
+        self,
+        stored: StoredIndex,
+        record: Record,
+        queries: "Sequence[str | Vectors]",
+        request: RetrieveRequest,
+        *,
+        start: int,
+        only: Sequence[str] = (),
+    ) -> list[tuple[RetrievedPassage, ...]]:
+        """Return the passages for each query; with ``only``, those of these ids."""
+        lines = [_lines(stored, record, query, request, only) for query in queries]
+        answer = await self._server.call(
+            self._server.client.msearch, f"search the index {request.index!r}", body=b"".join(lines)
+        )
+        return _results(answer["responses"], start, request.index, record.dense)
+
+
+def _lines(
+    stored: StoredIndex,
+    record: Record,
+    query: "str | Vectors",
+    request: RetrieveRequest,
+    only: Sequence[str],
+) -> bytes:
+    """Return the lines of the search for a query."""
+    top_k = len(only) or request.top_k
+    if isinstance(query, str):
+        return search_lines(
+            stored.index,
+            query,
+            top_k,
+            shards=record.shards,
+            filters=request.filters,
+            excluded=request.excluded_ids,
+            only=only,
+        )
+    assert record.dense is not None
+    return vector_search_lines(
+        stored.index,
+        query,
+        top_k,
+        settings=record.dense.settings,
+        filters=request.filters,
+        excluded=request.excluded_ids,
+        only=only,
+    )
 
 
 def _results(

@@ -398,6 +398,59 @@ class RetrieverConformance:
                 await retriever.retrieve(RetrieveRequest(("volcano",), 1, "geo", (), wrong))
             assert [each.field for each in caught.value.violations] == [field]
 
+    async def test_score_all_scores_every_passage_under_every_query(
+        self, retriever: IndexKeeper
+    ) -> None:
+        await _carrying(retriever)
+        queries = ("a volcano of Iceland", "Etna Fuji", "xyzzy volcano")
+        everything = await _found(retriever, "geo", *queries)
+        acme = (Filter("tenant", ("acme",)),)
+        for top_k, filters, excluded in (
+            (1, (), ()),
+            (2, (), ("a2",)),
+            (1, acme, ()),
+            (100, (), ("n1", "nobody")),
+        ):
+            request = RetrieveRequest(queries, top_k, "geo", filters, excluded)
+            apart = (await retriever.retrieve(request)).results
+            found = (await retriever.retrieve(replace(request, score_all=True))).results
+            ids = {each.id for passages in apart for each in passages}
+            for passages, known in zip(found, everything, strict=True):
+                assert {each.id for each in passages} == ids
+                assert [each.rank for each in passages] == list(range(1, len(ids) + 1))
+                assert list(passages) == sorted(passages, key=lambda each: (-each.score, each.id))
+                # A passage that the query alone does not find has no word of the query.
+                scores = {each.id: each.score for each in known}
+                assert [each.score for each in passages] == [
+                    scores.get(each.id, 0.0) for each in passages
+                ]
+                assert {_indexed(each) for each in passages} <= set(_CARRYING)
+
+    async def test_score_all_of_one_query_changes_nothing(self, retriever: IndexKeeper) -> None:
+        await _carrying(retriever)
+        request = RetrieveRequest(("a volcano of Iceland",), 2, "geo")
+        alone = await retriever.retrieve(request)
+        assert await retriever.retrieve(replace(request, score_all=True)) == alone
+
+    async def test_score_all_of_no_passage_or_no_query_is_empty(
+        self, retriever: IndexKeeper
+    ) -> None:
+        await _carrying(retriever)
+        everyone = tuple(each.id for each in _CARRYING)
+        for queries in ((), ("volcano", "Etna")):
+            request = RetrieveRequest(queries, 2, "geo", excluded_ids=everyone, score_all=True)
+            assert (await retriever.retrieve(request)).results == ((),) * len(queries)
+
+    async def test_score_all_of_more_than_8_queries_is_refused(
+        self, retriever: IndexKeeper
+    ) -> None:
+        await _carrying(retriever)
+        request = RetrieveRequest(("volcano",) * 8, 1, "geo", score_all=True)
+        assert len((await retriever.retrieve(request)).results) == 8
+        with pytest.raises(InvalidRequest, match="at most 8 with score_all, not 9") as caught:
+            await retriever.retrieve(replace(request, queries=("volcano",) * 9))
+        assert [each.field for each in caught.value.violations] == ["queries"]
+
     async def test_a_filter_on_a_field_that_is_not_declared_is_refused(
         self, retriever: IndexKeeper
     ) -> None:

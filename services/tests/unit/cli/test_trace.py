@@ -8,10 +8,12 @@ from rich.console import Console
 
 from scaar.cli.ask.trace import MARK, TracePrinter, usage_text
 from scaar.core.types import (
+    Abstention,
     AnswerDrafted,
     AnswerEvent,
     AnswerFinished,
     AnswerStarted,
+    CandidatesScored,
     ContinuationKind,
     FilteredPassage,
     FilteredSentence,
@@ -23,10 +25,14 @@ from scaar.core.types import (
     PassagesRetrieved,
     QueryBuilt,
     QuerySettings,
+    RetrievalDecision,
+    RetrievalWeighed,
+    ScoredCandidate,
     SearchDecision,
     SearchRequested,
     SentenceJudged,
     SentenceRegenerated,
+    SettingSource,
     Usage,
 )
 
@@ -192,26 +198,69 @@ def test_a_request_of_the_model_is_shown_with_its_thought_and_the_decision(
     assert said in text
 
 
+@pytest.mark.parametrize(
+    ("probability", "decision", "said"),
+    [
+        (0.7, "retrieve", "retrieve: probability of retrieving 0.70, above the threshold 0.20\n"),
+        (0.1, "skip", "skip: probability of retrieving 0.10, not above the threshold 0.20\n"),
+        (0.9, "continue", "continue: the model prefers the last passage to another decision\n"),
+    ],
+)
+def test_the_decision_of_reflection_tokens_is_shown_with_its_probability(
+    probability: float, decision: str, said: str
+) -> None:
+    event = RetrievalWeighed(1, probability, 0.2, RetrievalDecision(decision))
+    assert shown([event], width=200).endswith(f"segment 2  {said}")
+
+
+def test_the_candidates_of_a_segment_are_shown_with_their_scores_and_the_kept_one() -> None:
+    candidates = (
+        ScoredCandidate("p1", " Ada [born].", 0.25, 0.5, -1.0, 0.75, 1.0),
+        ScoredCandidate("p[2]", " Byron.", 1.0, 1.0, 1.0, 0.5, 3.0),
+    )
+    text = shown([CandidatesScored(0, candidates, 1)], width=200)
+    assert "        1  Ada [born].\n" in text
+    assert "      ▲ 2  Byron.  kept\n" in text
+    assert "score 1.00: likelihood 0.75, relevance 0.25, support 0.50, utility -1.00" in text
+    assert "from p[2]" in text
+
+
 def test_a_policy_is_shown_with_the_settings_that_it_uses(answered: list[AnswerEvent]) -> None:
     started = answered[0]
     assert isinstance(started, AnswerStarted)
     made = started.provenance
-    never = replace(made.policy, name="no_retrieval", moments=())
+    unjudged = replace(made.policy, trigger=None)
+    never = replace(unjudged, name="no_retrieval", moments=())
     rounds = replace(
-        made.policy,
+        unjudged,
         name="iter_retgen",
         moments=(Moment.BEFORE_ANSWER, Moment.AFTER_ANSWER),
         query=QuerySettings("full_context", include_question=True),
         rounds=3,
     )
     asks = replace(
-        made.policy, name="model_asks", moments=(Moment.ON_REQUEST,), max_searches=2, skip_above=0.9
+        unjudged, name="model_asks", moments=(Moment.ON_REQUEST,), max_searches=2, skip_above=0.9
     )
-    once = replace(made.policy, name="single_round", moments=(Moment.BEFORE_ANSWER,))
+    reflects = replace(
+        unjudged,
+        name="self_rag",
+        moments=(Moment.ON_REFLECTION,),
+        query=QuerySettings("last_sentence", include_question=True),
+    )
+    once = replace(unjudged, name="single_round", moments=(Moment.BEFORE_ANSWER,))
+    counting = replace(
+        made.policy,
+        name="quco",
+        trigger="corpus_counts",
+        min_count=5,
+        sources=(("min_count", SettingSource.REQUEST),),
+    )
     for policy, said in (
+        (counting, "policy  quco: trigger corpus_counts, theta 0.2, min_count 5 (requested)"),
         (never, "policy  no_retrieval\n"),
         (asks, "policy  model_asks: top_k 3, dialect search_r1, max_searches 2, skip_above"),
         (once, "policy  single_round: top_k 3\n"),
+        (reflects, "policy  self_rag: query last_sentence, top_k 3, retrieve_above 0.2\n"),
         (rounds, "policy  iter_retgen: query full_context, top_k 3, rounds 3\n"),
     ):
         text = shown([AnswerStarted(replace(made, policy=policy, scorer="", index=""))])
@@ -266,3 +315,12 @@ def test_the_sentences_that_a_filter_keeps_are_shown() -> None:
     assert "Byron" not in text
     text = shown([PassagesFiltered(0, passages, 0.5, fell_back=True)], width=200)
     assert "filter  no useful sentence: the whole passages are used" in text
+
+
+def test_an_abstention_is_shown_with_its_probability_and_limit(answered: list[AnswerEvent]) -> None:
+    *events, last = answered
+    assert isinstance(last, AnswerFinished)
+    answer = replace(last.answer, abstained=Abstention(0.21, 0.3))
+    text = shown([*events, AnswerFinished(answer)])
+    assert "! abstain  P(correct) 0.21 is below 0.30" in text
+    assert f"answer  {answer.answer}" in text

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from scaar.core.loop.loop import AdaptiveLoop, Ports
+from scaar.core.ports import CorpusCounts
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.types import (
     Answer,
@@ -22,6 +23,7 @@ from scaar.core.types import (
     QueryRequest,
 )
 from scaar.query_builder.local import LocalQueryBuilder
+from scaar.testing.corpus_counts import LONDON_CORPUS
 from scaar.testing.fakes import InMemoryRetriever, Piece, ScriptedGenerator, ScriptedScorer
 from scaar.testing.sentence_filter import OVERLAP_FILTER
 
@@ -84,12 +86,14 @@ class Parts:
     clock: Callable[[], float] = lambda: 0.0
     draft_ahead: bool = True
     sentence_filter: LearnedFilter | None = OVERLAP_FILTER
+    corpus_counts: CorpusCounts | None = LONDON_CORPUS
 
     def loop(self) -> AdaptiveLoop:
         return AdaptiveLoop(
             Ports(self.generator, self.scorer, self.query_builder, self.retriever),
             draft_ahead=self.draft_ahead,
             sentence_filter=self.sentence_filter,
+            corpus_counts=self.corpus_counts,
             clock=self.clock,
             new_request_id=lambda: "made",
         )

@@ -18,6 +18,7 @@ from scaar.core.types import (
     AnswerEvent,
     AnswerFinished,
     BudgetLimits,
+    Fusion,
     GenerateRequest,
     Passage,
     ScoreRequest,
@@ -119,7 +120,9 @@ async def reported(ports: Parts, policy: str, budget: BudgetLimits) -> list[Answ
     # What is paid to a token over two words counts in both, so the words of a query by attention
     # may differ with the tokens, as they do under this policy.
     query = "current_sentence" if policy == "etc_reference" else None
-    events = await ports.events(asking(policy, budget=budget, query=query))
+    # A retriever in memory has no cosines.
+    fusion = Fusion.RANK if policy.startswith("dtr") else None
+    events = await ports.events(asking(policy, budget=budget, query=query, fusion=fusion))
     free = Usage(answer_in(events).usage.retrievals, 0, 0, 0, 0.0)
     finished = AnswerFinished(replace(answer_in(events), usage=free))
     # The fake numbers its tokens as it comes to them.
@@ -131,7 +134,7 @@ async def reported(ports: Parts, policy: str, budget: BudgetLimits) -> list[Answ
     ]
 
 
-@pytest.mark.parametrize("policy", PRESETS)
+@pytest.mark.parametrize("policy", [each for each in PRESETS if each != "self_rag"])
 @given(
     tongue=tongues,
     turns=st.integers(0, 80),

@@ -40,6 +40,7 @@ CALLS = {
     "lexsim": 1,
     "p_true": 3,
     "verbalised": 2,
+    "seakr": 1,
 }
 """Model calls of each gate."""
 FIRST = model()
@@ -67,7 +68,7 @@ async def events_of(
 
 
 def test_every_gate_without_a_file_is_tested_here() -> None:
-    assert list(CALLS) == WITHOUT_FILE
+    assert [*CALLS, "quco"] == WITHOUT_FILE, "quco does not ask the model"
 
 
 @pytest.mark.parametrize("gate", CALLS)
@@ -116,6 +117,8 @@ async def test_a_model_without_seeds_samples_without_one() -> None:
         ("targ_variance", Capability.SAMPLING),
         ("lexsim", Capability.SAMPLING),
         ("p_true", Capability.TEXT_LOGPROBS),
+        ("seakr", Capability.SAMPLING),
+        ("seakr", Capability.HIDDEN_STATES),
     ],
 )
 async def test_a_gate_that_the_model_cannot_serve_is_refused_before_any_work(

@@ -30,6 +30,7 @@ from scaar.core.types import (
     Capability,
     ContinuationKind,
     Filter,
+    Fusion,
     GenerateRequest,
     GenerationEvent,
     LogprobKind,
@@ -62,6 +63,7 @@ from scaar.testing.fakes import (
     ScriptedScorer,
 )
 
+from .reflecting import RETRIEVES, reflecting
 from .scripted import (
     AGAIN,
     ASKING,
@@ -402,8 +404,8 @@ async def test_an_unserved_policy_names_the_policies_that_the_model_can_serve() 
         await ports.events(asking("dragin"))
     assert str(caught.value).endswith(
         "does not provide; policies that this model can serve: no_retrieval, single_round, filco, "
-        "fixed_length, fixed_sentence, ircot, iter_retgen, model_asks, "
-        "flare, perplexity, scaar"
+        "fixed_length, fixed_sentence, ircot, iter_retgen, dtr, dtr_reference, model_asks, "
+        "flare, perplexity, quco, scaar"
     )
 
 
@@ -460,7 +462,11 @@ async def test_every_retrieval_for_an_answer_is_by_its_filters(policy: str) -> N
     doubts = {"dragin": ["born"], "etc_reference": ["Ada", "Paris."]}.get(policy, ["Paris."])
     script = ASKING if policy == "model_asks" else model(again=again, doubts=doubts)
     ports = Parts(ScriptedGenerator(script, model=WHITE_BOX_MODEL), retriever=retriever)
-    events = await ports.events(replace(asking(policy), filters=filters))
+    if policy == "self_rag":
+        ports = reflecting(RETRIEVES, retriever=retriever)
+    # The scores of a retriever in memory are no cosines.
+    overrides = {"fusion": Fusion.RANK} if policy.startswith("dtr") else {}
+    events = await ports.events(replace(asking(policy, **overrides), filters=filters))
     assert {each.filters for each in retriever.requests} == (
         set() if policy == "no_retrieval" else {filters}
     )

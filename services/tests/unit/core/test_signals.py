@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scaar.core.evidence import DraftContext, Evidence
+from scaar.core.evidence.sentence_counts import SentenceCounts
 from scaar.core.signals import SIGNALS, evidence_of_signals, signals_of
+from scaar.core.text.entities import Statement
 from scaar.core.text.words import split_tokens, split_words
 from scaar.core.types import (
     AnswerRequest,
@@ -37,6 +39,7 @@ from .scripted import (
 PIECES = (" The", " film", " Har", "bour", " was", " by", " Ada", ".")
 VALUES = (2, 3, 6, 7)
 TEXT = "".join(PIECES)
+OF_CORPUS_COUNTS = {"entity_count_min": 5.0, "entities_together_min": 2.0}
 OF_NO_ENGINE = {"sentence", "words", "passages_read"}
 
 numbers = st.tuples(*[st.floats(0.0, 12.0)] * len(PIECES))
@@ -108,7 +111,12 @@ def test_signals_of_a_draft_judged_by_token_are_those_of_its_words() -> None:
 
 def test_signals_need_the_evidence_that_they_are_computed_from() -> None:
     everything = evidence((1.0,) * 8, (2.0,) * 8, (0.5,) * 6)
-    assert signals_of(everything).keys() == SIGNALS.keys()
+    statement = Statement(("Ada", "sang", "1927."), (0, 1), ((2, 3),))
+    counted = replace(everything, corpus_counts=SentenceCounts(statement, (7, 5), (2,)))
+    assert signals_of(counted).keys() == SIGNALS.keys()
+    assert signals_of(everything).keys() == SIGNALS.keys() - OF_CORPUS_COUNTS.keys()
+    assert OF_CORPUS_COUNTS.items() <= signals_of(counted).items()
+    assert evidence_of_signals(OF_CORPUS_COUNTS) == {EvidenceKind.CORPUS_COUNTS}
     assert evidence_of_signals(OF_NO_ENGINE) == frozenset()
     assert evidence_of_signals(["value_surprisal_max"]) == {EvidenceKind.PROBABILITIES}
     assert evidence_of_signals(["entropy_max", "weighted_surprisal"]) == {

@@ -22,8 +22,12 @@ def test_every_evaluation_has_its_folder_and_command() -> None:
 def test_all_policies_are_compared_on_as_many_questions_as_a_report_of_record_has() -> None:
     (policies,) = [each for each in plan() if each.name == "policies"]
     assert {each.policy.name for each in policies.settings()} == PRESETS.keys() - {
+        "dtr",
+        "dtr_reference",
         "filco",
         "model_asks",
+        "quco",
+        "self_rag",
     }
     assert (policies.limit, policies.grid) == (QUESTIONS, 6)
 

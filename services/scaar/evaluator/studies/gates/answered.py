@@ -93,18 +93,27 @@ def baseline_labels(results: Results) -> tuple[str, str]:
     Raises:
         InvalidRequest: there is not one of each.
     """
-    found = []
-    for name in (NO_RETRIEVAL.name, SINGLE_ROUND.name):
-        labels = [
-            each.label
-            for each in results.evaluation.settings
-            if each.policy.name == name and each.policy.overrides.gate is None
-        ]
-        if len(labels) != 1:
-            text = f"must have one setting of {name} without a gate, not {len(labels)}"
-            raise InvalidRequest.of("SOURCE", text)
-        found += labels
-    return found[0], found[1]
+    without, retrieved = (
+        label_without_gate(results, name) for name in (NO_RETRIEVAL.name, SINGLE_ROUND.name)
+    )
+    return without, retrieved
+
+
+def label_without_gate(results: Results, policy: str, source: str = "SOURCE") -> str:
+    """Return the label of the setting of a policy without a gate.
+
+    Raises:
+        InvalidRequest: there is not one; ``source`` names the evaluation in the error.
+    """
+    labels = [
+        each.label
+        for each in results.evaluation.settings
+        if each.policy.name == policy and each.policy.overrides.gate is None
+    ]
+    if len(labels) != 1:
+        text = f"must have one setting of {policy} without a gate, not {len(labels)}"
+        raise InvalidRequest.of(source, text)
+    return labels[0]
 
 
 def scored_by_setting(results: Results) -> Mapping[str, Mapping[str, Score]]:

@@ -6,8 +6,9 @@ from functools import partial
 
 import numpy as np
 
+from scaar.evaluator.statistics.detection import ranks
 from scaar.evaluator.statistics.table import Floats
-from scaar.evaluator.studies.gates.validation import Judged, ranks
+from scaar.evaluator.studies.gates.validation import Judged
 
 SHARES = (0.25, 0.5, 0.75)
 """The shares of questions that are retrieved for."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scaar.evaluator.statistics.detection import ranks
 from scaar.evaluator.statistics.table import Floats
 from scaar.evaluator.studies.gates import REPEATS
 from scaar.evaluator.studies.gates.candidates import Gate
@@ -84,13 +85,6 @@ def transferred(
             scores.setdefault(trained, []).append(found)
     groups = np.zeros((repeats, len(test)))
     return Judged(test, groups, {each: np.array(found) for each, found in scores.items()})
-
-
-def ranks(scores: Floats) -> Floats:
-    """Return the mid-ranks of scores in (0, 1)."""
-    ordered = np.sort(scores)
-    below = np.searchsorted(ordered, scores, side="left")
-    return (below + np.searchsorted(ordered, scores, side="right")) / (2 * len(scores))
 
 
 def _judge(

@@ -1,7 +1,10 @@
 """One generation, step by step."""
 
+from typing import Any
+
 from scaar.core.types import FinishReason, GenerateRequest, GenerationEnd, Token
 from scaar.generator.engines.decoding.attention import tokens_of
+from scaar.generator.engines.decoding.decoder import Array
 from scaar.generator.engines.decoding.language_model import LanguageModel
 from scaar.generator.engines.decoding.next_token import (
     NextToken,
@@ -12,6 +15,7 @@ from scaar.generator.engines.decoding.next_token import (
 )
 from scaar.generator.engines.decoding.prefill import Prefill
 from scaar.generator.engines.decoding.prefix_store import PrefixStore
+from scaar.generator.engines.decoding.row_batch import Row, RowBatch
 from scaar.generator.engines.decoding.token_text import TokenText
 from scaar.generator.engines.stop_strings import StopStrings
 from scaar.generator.validation import check_room
@@ -59,12 +63,31 @@ class Continuation:
         logits = self._prefill.run(
             attention=self._request.attention, hidden_layer=self._request.hidden_layer
         )
-        if self._prefill.unread:
-            return []
-        released = self._write(choose(logits, self._pick))
-        if self.generated_tokens == 1 or self.finished is not None:
-            self.store()
-        return released
+        return [] if self._prefill.unread else self._take(logits)
+
+    @property
+    def last_id(self) -> int:
+        """The last token of the text."""
+        return self._prefill.last_id
+
+    @property
+    def attends(self) -> bool:
+        """Whether the attention of the tokens is requested."""
+        return self._request.attention
+
+    @property
+    def batches(self) -> bool:
+        """Whether a batch can compute the steps after the first token."""
+        return self._request.hidden_layer is None
+
+    def join(self, batch: RowBatch[Any]) -> Row[Any]:
+        """Add the text to a batch, whose results :meth:`take` takes."""
+        return self._prefill.join(batch)
+
+    def take(self, logits: Array, paid: Array | None) -> list[Token]:
+        """Return the tokens whose text is final after a step of a batch; see :meth:`step`."""
+        self._prefill.paid = paid if self._request.attention else None
+        return self._take(logits)
 
     def end(self) -> GenerationEnd:
         """Return the end of the generation, once ``finished``."""
@@ -81,6 +104,12 @@ class Continuation:
     def store(self) -> None:
         """Store the cache for texts with the same prefix. May be called during a step."""
         self._prefill.store()
+
+    def _take(self, logits: Array) -> list[Token]:
+        released = self._write(choose(logits, self._pick))
+        if self.generated_tokens == 1 or self.finished is not None:
+            self.store()
+        return released
 
     def _write(self, chosen: NextToken) -> list[Token]:
         paid, state = self._prefill.paid, self._prefill.state

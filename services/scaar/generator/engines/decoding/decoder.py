@@ -1,9 +1,12 @@
 """Interface of the decoder of an embedded engine."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from scaar.generator.engines.decoding.row_batch import RowBatch
 
 Array = np.ndarray[Any, Any]
 
@@ -39,6 +42,8 @@ class Decoder(Protocol[_Cache]):
     """Whether :meth:`step_attending` and :meth:`step_attended` may be called."""
     hidden_layers: int | None
     """Number of layers; None if :meth:`step_with_state` must not be called."""
+    gives_batches: bool
+    """Whether :meth:`open_batch` may be called."""
 
     def begin(self) -> _Cache:
         """Return the empty cache."""
@@ -76,4 +81,8 @@ class Decoder(Protocol[_Cache]):
 
     def step_whole(self, ids: Sequence[int], cache: _Cache) -> tuple[Array, _Cache]:
         """Like :meth:`step`, with the logits [new tokens, vocabulary] after every token."""
+        ...
+
+    def open_batch(self) -> "RowBatch[_Cache]":
+        """Return an empty batch, in which one run continues several texts."""
         ...

@@ -18,12 +18,14 @@ from scaar.core.types import (
     LogprobsRequest,
     ModelDescription,
     TextLogprobs,
+    Token,
 )
 from scaar.generator.call_slots import CallSlots
 from scaar.generator.engines.decoding.attention import AttentionPass
 from scaar.generator.engines.decoding.continuation import Continuation
 from scaar.generator.engines.decoding.language_model import LanguageModel
 from scaar.generator.engines.decoding.prefix_store import PrefixStore
+from scaar.generator.engines.decoding.step_batcher import StepBatcher
 from scaar.generator.engines.decoding.text_logprobs import LogprobsPass
 from scaar.generator.samples import each_sample
 from scaar.generator.settings import GeneratorSettings
@@ -54,7 +56,12 @@ async def open_decoding_generator(
         model = await asyncio.get_running_loop().run_in_executor(executor, open_model)
         store = PrefixStore(settings.prefix_cache_mb * 1_000_000)
         yield DecodingGenerator(
-            model, executor, store, engine=engine, max_concurrent=settings.max_concurrent
+            model,
+            executor,
+            store,
+            engine=engine,
+            max_concurrent=settings.max_concurrent,
+            max_batch=settings.max_batch,
         )
     finally:
         await asyncio.to_thread(executor.shutdown, cancel_futures=True)
@@ -64,7 +71,8 @@ class DecodingGenerator:
     """A :class:`~scaar.core.ports.Generator` whose steps run in an executor.
 
     Nothing computes on the event loop. Concurrent generations alternate: each submits one step at
-    a time, and the executor runs steps in the order of submission.
+    a time, and the executor runs steps in the order of submission. With a ``max_batch`` above 1,
+    one step continues up to that many generations.
     """
 
     def __init__(
@@ -75,6 +83,7 @@ class DecodingGenerator:
         *,
         engine: str,
         max_concurrent: int,
+        max_batch: int = 1,
     ) -> None:
         """``engine`` is the name of the engine in the model description."""
         self._model = model
@@ -86,6 +95,11 @@ class DecodingGenerator:
         self._attention_slots = CallSlots(max_concurrent, of="attention requests")
         self._logprobs_slots = CallSlots(max_concurrent, of="requests for log-probabilities")
         decoder = model.decoder
+        self._batcher = (
+            StepBatcher(decoder, self._run, max_batch=max_batch)
+            if max_batch > 1 and decoder.gives_batches
+            else None
+        )
         self._capabilities = _CAPABILITIES
         if decoder.gives_attention:
             self._capabilities |= {Capability.ATTENTION}
@@ -172,8 +186,13 @@ class DecodingGenerator:
                     yield token
                 if writing.finished is not None:
                     break
-                tokens = await self._run(writing.step)
+                tokens = await self._step(writing)
         yield writing.end()
+
+    async def _step(self, writing: Continuation) -> list[Token]:
+        if self._batcher is not None and writing.batches:
+            return await self._batcher.step(writing)
+        return await self._run(writing.step)
 
     def _check_size(self, texts: Mapping[str, str], ids: Mapping[str, Sequence[int]]) -> None:
         """Check the size of the texts before they are tokenized."""
@@ -190,6 +209,8 @@ class DecodingGenerator:
         try:
             yield
         finally:
+            if self._batcher is not None:
+                self._batcher.leave(writing)
             if writing.finished is None:
                 with suppress(RuntimeError):  # the executor is shut down
                     self._executor.submit(writing.store)

@@ -18,6 +18,7 @@ from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 from scaar.core.errors import BackendUnavailable, DataCorrupt
 from scaar.generator.engines.decoding.decoder import Array
 from scaar.generator.engines.decoding.onnx_outputs import with_outputs
+from scaar.generator.engines.decoding.row_batch import Inputs, Outputs, RowBatch
 
 OPEN_ERRORS = (
     ort_errors.Fail,
@@ -99,6 +100,8 @@ class DecoderSession:
         self._simple = _SIMPLE_INPUTS & inputs.keys()
         self._empty = {name: _empty(model, each) for name, each in past.items()}
         self.gives_attention = "last_attention" in outputs
+        # Rows of different lengths need a mask for their padding, and their own positions.
+        self.gives_batches = self._simple == _SIMPLE_INPUTS
         self._states = tuple(hidden_states)
         self.hidden_layers = len(hidden_states) - 1 if hidden_states else None
 
@@ -153,12 +156,12 @@ class DecoderSession:
         tensors = dict(zip(self._presents, presents, strict=True))
         return logits[0], Cache(cache.length + len(ids), tensors)
 
+    def open_batch(self) -> RowBatch[Cache]:
+        """Return an empty batch of texts. Its steps raise errors as :meth:`step`."""
+        return RowBatch(_Tensors(self._session, tuple(self._presents)))
+
     def _run(self, names: Sequence[str], ids: Sequence[int], cache: Cache) -> list[Any]:
-        try:
-            return list(self._session.run(names, self._feed(ids, cache)))
-        except OPEN_ERRORS as error:
-            text = f"ONNX Runtime failed at a step of {len(ids)} tokens after {cache.length}"
-            raise BackendUnavailable(f"{text}: {type(error).__name__}") from error
+        return _run(self._session, names, self._feed(ids, cache))
 
     def _feed(self, ids: Sequence[int], cache: Cache) -> dict[str, Array]:
         total = cache.length + len(ids)
@@ -168,6 +171,50 @@ class DecoderSession:
             "position_ids": np.arange(cache.length, total, dtype=np.int64)[None],
         }
         return {name: simple[name] for name in self._simple} | cache.tensors
+
+
+class _Tensors:
+    """Tensors of a batch: those of :class:`Cache`, in the order of ``names``."""
+
+    def __init__(self, session: onnxruntime.InferenceSession, names: Sequence[str]) -> None:
+        self._session = session
+        self._names = names
+        self._presents = [name.replace(_PAST, _PRESENT, 1) for name in names]
+
+    def unpack(self, cache: Cache) -> tuple[Array, ...]:
+        return tuple(cache.tensors[name] for name in self._names)
+
+    def pack(self, length: int, tensors: tuple[Array, ...]) -> Cache:
+        copies = (tensor.copy() for tensor in tensors)
+        return Cache(length, dict(zip(self._names, copies, strict=True)))
+
+    def zeros(self, shape: Sequence[int], like: Array) -> Array:
+        return np.zeros(shape, like.dtype)
+
+    def join(self, tensors: Sequence[Array], axis: int) -> Array:
+        return np.concatenate(tensors, axis)
+
+    def run(self, inputs: Inputs, *, attention: bool) -> Outputs:
+        feed = {
+            "input_ids": inputs.ids,
+            "attention_mask": inputs.mask,
+            "position_ids": inputs.positions,
+            **dict(zip(self._names, map(np.ascontiguousarray, inputs.tensors), strict=True)),
+        }
+        names = ["logits", *(["last_attention"] if attention else []), *self._presents]
+        logits, *more = _run(self._session, names, feed)
+        weights = more.pop(0)[:, :, -1].mean(axis=1, dtype=np.float64) if attention else None
+        return Outputs(logits[:, -1], tuple(more), weights)
+
+
+def _run(
+    session: onnxruntime.InferenceSession, names: Sequence[str], feed: dict[str, Array]
+) -> list[Any]:
+    try:
+        return list(session.run(names, feed))
+    except OPEN_ERRORS as error:
+        text = f"ONNX Runtime failed at a step of {feed['input_ids'].size} tokens"
+        raise BackendUnavailable(f"{text}: {type(error).__name__}") from error
 
 
 def _empty(model: Path, past: Any) -> Array:

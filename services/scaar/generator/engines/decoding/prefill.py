@@ -5,6 +5,7 @@ from typing import Any
 
 from scaar.generator.engines.decoding.decoder import Array, Decoder, KeyValues
 from scaar.generator.engines.decoding.prefix_store import PrefixStore
+from scaar.generator.engines.decoding.row_batch import Row, RowBatch
 
 CHUNK_TOKENS = 256
 """Maximum number of tokens of one run, so that generations alternate with a long prompt."""
@@ -26,6 +27,7 @@ class Prefill:
         # The logits of the last token are needed, and it is not run alone.
         self._cache = store.find(self._ids[:-2]) or decoder.begin()
         self._before = self._cache
+        self._row: Row[Any] | None = None
         self.paid: Array | None = None
         """Attention of the last token to all tokens, if the last run requested it."""
         self.state: Array | None = None
@@ -34,7 +36,12 @@ class Prefill:
     @property
     def unread(self) -> int:
         """Number of tokens that have not been read."""
-        return len(self._ids) - self._cache.length
+        return len(self._ids) - (self._row or self._cache).length
+
+    @property
+    def last_id(self) -> int:
+        """The last token."""
+        return self._ids[-1]
 
     def append(self, token: int) -> None:
         """Append a token."""
@@ -46,6 +53,7 @@ class Prefill:
         With ``attention``, the attention of that token is in :attr:`paid`; with a ``hidden_layer``,
         its state is in :attr:`state`.
         """
+        self._leave()
         past = self._cache if self.unread > 1 else self._shorter()
         chunk = self._ids[past.length :][:CHUNK_TOKENS]
         last = past.length + len(chunk) == len(self._ids)
@@ -59,10 +67,25 @@ class Prefill:
         self._before, self._cache = self._cache, cache
         return logits
 
+    def join(self, batch: RowBatch[Any]) -> Row[Any]:
+        """Add the text, of which only the last token is unread, to a batch, and return its row.
+
+        Until the next :meth:`run`, the batch reads its tokens. Several rows make several rows of
+        numbers, so a token is read without the one before it.
+        """
+        self._leave()
+        self._row = batch.join(self._cache)
+        return self._row
+
     def store(self) -> None:
         """Store what has been read, without the run in progress."""
-        cache = self._cache
+        cache = self._row.cache() if self._row else self._cache
         self._store.put(self._ids[: cache.length], cache)
+
+    def _leave(self) -> None:
+        if self._row is not None:
+            self._before = self._cache = self._row.cache()
+            self._row = None
 
     def _shorter(self) -> KeyValues:
         """Return the cache without its last token."""

@@ -1,5 +1,6 @@
 """Decoder in PyTorch with a key-value cache."""
 
+import inspect
 import logging
 import threading
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ from transformers import DynamicCache, PreTrainedModel
 
 from scaar.core.errors import BackendUnavailable, DataCorrupt, Overloaded, ScaarError
 from scaar.generator.engines.decoding.decoder import Array
+from scaar.generator.engines.decoding.row_batch import Inputs, Outputs, RowBatch
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -58,6 +60,8 @@ class TorchDecoder:
         self._forwards = [(module, vars(module).get("forward")) for module in model.modules()]
         self.gives_attention = gives_attention
         self.hidden_layers: int | None = getattr(model.config, "num_hidden_layers", None)
+        # Rows of different lengths have their own positions.
+        self.gives_batches = "position_ids" in inspect.signature(model.forward).parameters
         self.exclusive = threading.Lock()
         """Lock to hold while the model computes."""
 
@@ -111,6 +115,30 @@ class TorchDecoder:
             read, after = self._read(ids, cache)
             return _numbers(read.logits[0]), after
 
+    def open_batch(self) -> RowBatch[TorchCache]:
+        """Return an empty batch of texts. Its steps raise errors as :meth:`step`."""
+        return RowBatch(_Tensors(self))
+
+    def read_rows(self, inputs: Inputs, *, attention: bool) -> Outputs:
+        """Read a token of every row of a batch."""
+        layers = tuple(zip(inputs.tensors[::2], inputs.tensors[1::2], strict=True))
+        with self._stepping():
+            read = self._model(
+                input_ids=self._moved(inputs.ids),
+                attention_mask=self._moved(inputs.mask),
+                position_ids=self._moved(inputs.positions),
+                past_key_values=_past(layers),
+                use_cache=True,
+                **({"output_attentions": True} if attention else {}),
+            )
+            after = _layers(read.past_key_values, inputs.mask.shape[1])
+            weights = read.attentions[-1][:, :, -1].double().mean(dim=1) if attention else None
+            return Outputs(
+                _numbers(read.logits[:, -1]),
+                tuple(tensor for layer in after for tensor in layer),
+                None if weights is None else _numbers(weights),
+            )
+
     @contextmanager
     def _stepping(self) -> Iterator[None]:
         """The model to this thread alone; a failure of PyTorch or transformers as a condition."""
@@ -140,13 +168,10 @@ class TorchDecoder:
     def _read(self, ids: Sequence[int], cache: TorchCache, **more: bool) -> tuple[Any, TorchCache]:
         """Return the model's output for more tokens, and the new cache."""
         total = cache.length + len(ids)
-        past = DynamicCache()
-        for number, (keys, values) in enumerate(cache.layers):
-            past.update(keys, values, number)
         read = self._model(
             input_ids=self._tensor(ids),
             attention_mask=torch.ones((1, total), dtype=torch.long, device=self._model.device),
-            past_key_values=past,
+            past_key_values=_past(cache.layers),
             use_cache=True,
             **more,
         )
@@ -154,6 +179,39 @@ class TorchDecoder:
 
     def _tensor(self, ids: Sequence[int]) -> torch.Tensor:
         return torch.tensor([list(ids)], dtype=torch.long, device=self._model.device)
+
+    def _moved(self, numbers: Array) -> torch.Tensor:
+        return torch.from_numpy(numbers).to(self._model.device)
+
+
+class _Tensors:
+    """Tensors of a batch: keys and values of each layer in turn."""
+
+    def __init__(self, decoder: TorchDecoder) -> None:
+        self._decoder = decoder
+
+    def unpack(self, cache: TorchCache) -> tuple[torch.Tensor, ...]:
+        return tuple(tensor for layer in cache.layers for tensor in layer)
+
+    def pack(self, length: int, tensors: tuple[torch.Tensor, ...]) -> TorchCache:
+        copies = [tensor.clone() for tensor in tensors]
+        return TorchCache(length, tuple(zip(copies[::2], copies[1::2], strict=True)))
+
+    def zeros(self, shape: Sequence[int], like: torch.Tensor) -> torch.Tensor:
+        return like.new_zeros(tuple(shape))
+
+    def join(self, tensors: Sequence[torch.Tensor], axis: int) -> torch.Tensor:
+        return torch.cat(tuple(tensors), axis)
+
+    def run(self, inputs: Inputs, *, attention: bool) -> Outputs:
+        return self._decoder.read_rows(inputs, attention=attention)
+
+
+def _past(layers: _Layers) -> DynamicCache:
+    past = DynamicCache()
+    for number, (keys, values) in enumerate(layers):
+        past.update(keys, values, number)
+    return past
 
 
 def _layers(cache: Any, length: int) -> _Layers:

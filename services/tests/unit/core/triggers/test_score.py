@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scaar.core.evidence import Evidence
+from scaar.core.evidence.sentence_counts import SentenceCounts
 from scaar.core.policies.effective_settings import effective_policy
+from scaar.core.text.entities import Statement
 from scaar.core.text.word_classes import WordClass
 from scaar.core.text.words import split_tokens, split_words
 from scaar.core.triggers import TRIGGERS, Judgement
@@ -41,6 +43,7 @@ class Said:
     rows: tuple[tuple[float, ...], ...]
     classes: tuple[WordClass, ...]
     contributions: tuple[float, ...]
+    together: int
 
     def evidence(self, granularity: Granularity) -> Evidence:
         tokens, end = list[Token](), 0
@@ -51,6 +54,7 @@ class Said:
         by_word = granularity is Granularity.WORD
         units = split_words(TEXT) if by_word else split_tokens(TEXT, tokens)
         moved = (Token(0, each.text, each.start + 1, each.end + 1) for each in tokens)
+        stated = Statement(tuple(TEXT.split()), (3, 5), ((7, 8),))
         return Evidence(
             words=units,
             tokens=tuple(tokens),
@@ -58,6 +62,7 @@ class Said:
             attention=Attention((Token(0, "Q", 0, 1), *moved), 1, self.rows),
             word_classes=self.classes[: len(units)],
             own_attention=Attention(tuple(tokens), 0, received=self.rows[-1][1:]),
+            corpus_counts=SentenceCounts(stated, (9, 9), (self.together,)),
         )
 
 
@@ -72,6 +77,7 @@ said = st.builds(
     rows=st.tuples(*[weights.map(lambda row, n=at: tuple(row[: n + 2])) for at in range(12)]),
     classes=st.tuples(*[st.sampled_from(WordClass)] * len(PIECES)),
     contributions=of_each(st.floats(0.0, 1.0)),
+    together=st.integers(0, 1000),
 )
 
 

@@ -10,7 +10,7 @@ from scaar.core.policies.checks import check_policy
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import PolicyOverrides
 from scaar.evaluator.planning.ablations import ABLATIONS, plan_ablation
-from scaar.evaluator.planning.settings import Values, plan_settings
+from scaar.evaluator.planning.settings import Values, default_policies, plan_settings
 from scaar.evaluator.records import Setting
 
 VALUES = st.fixed_dictionaries(
@@ -175,3 +175,8 @@ def test_an_invalid_or_contradicted_ablation_is_refused(
 ) -> None:
     with pytest.raises(InvalidRequest, match=message):
         plan_ablation(name, held)
+
+
+def test_a_policy_that_needs_corpus_counts_is_evaluated_only_by_its_name() -> None:
+    assert "quco" in PRESETS
+    assert "quco" not in default_policies()

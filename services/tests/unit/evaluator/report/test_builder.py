@@ -4,10 +4,11 @@ from dataclasses import replace
 import pytest
 
 from scaar.core.controls import Control
-from scaar.core.types import AttentionSpan, JudgedWord, Query
+from scaar.core.types import Abstention, AttentionSpan, JudgedWord, Query
 from scaar.evaluator.oracles import oracle_parts
 from scaar.evaluator.planning.axes import with_scorers
 from scaar.evaluator.records import Decision, Failure, Prediction, Question, Score, Setting
+from scaar.evaluator.report.abstentions import AbstentionCount
 from scaar.evaluator.report.analysis import analyse
 from scaar.evaluator.report.builder import compose
 from scaar.evaluator.report.failures import FailureCount
@@ -504,3 +505,20 @@ def test_detection_is_reported_where_the_truth_of_drafts_is_known() -> None:
     assert all(
         each.name != "detection" for each in compose(analysis, FailureCount(), empty).tables()
     )
+
+
+def test_abstentions_are_counted_by_setting_and_are_no_section_without_one() -> None:
+    questions, settings = draw_questions(20), SETTINGS
+    table = table_of(questions, settings, tuple(draw_scores(questions, settings)))
+    analysis = analyse(evaluation_of(questions, settings), table, ReportOptions(resamples=200))
+    count, found = AbstentionCount(), next(draw_predictions(questions, settings))
+    count.add(found)
+    assert all(
+        each.title != "Abstentions"
+        for each in compose(analysis, FailureCount(), abstentions=count).sections
+    )
+    for p_correct in (0.1, 0.2):
+        count.add(replace(found, abstained=Abstention(p_correct, 0.3)))
+    abstained = _table(compose(analysis, FailureCount(), abstentions=count), "abstentions")
+    assert _column(abstained, "abstained")[found.setting].value == 2
+    assert _column(abstained, "p_correct")[found.setting].value == pytest.approx(0.15)

@@ -1,11 +1,14 @@
+from dataclasses import replace
+
 import pytest
 
 from scaar.core.errors import InvalidRequest
+from scaar.core.types import Abstention
 from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.records import Prediction
 from scaar.evaluator.results import Results
 from scaar.evaluator.scoring.comparison import compare
-from scaar.evaluator.scoring.scores import score_of, scores_of
+from scaar.evaluator.scoring.scores import measured_in, score_of, scores_of
 from scaar.evaluator.scoring.summary import summaries, table_of
 from scaar.testing.evaluations import EVALUATION, LABELS, QUESTIONS, USAGE, failed, prediction
 
@@ -67,3 +70,14 @@ def test_questions_of_the_same_id_must_be_the_same() -> None:
     other = Results(EVALUATION, QUESTIONS[1:], ())
     with pytest.raises(InvalidRequest, match="has no question of A"):
         compare(Results(EVALUATION, QUESTIONS[:1], ()), other, scores=((), ()))
+
+
+def test_crag_counts_an_abstention_as_none_and_other_measures_compare_its_text() -> None:
+    question, kind = QUESTIONS[0], measured_in(LAB, "crag")
+    found = prediction(LABELS[0], question.id, answer="a queen")
+    abstained = replace(found, abstained=Abstention(0.1, 0.3))
+    assert score_of(question, found, kind).values["crag"] == -1
+    assert score_of(question, abstained, kind).values["crag"] == 0
+    right = replace(abstained, answer="a countess")
+    assert score_of(question, right, kind).values["crag"] == 0
+    assert score_of(question, right, kind).values["exact_match"] == 1
