@@ -20,7 +20,7 @@ from scaar.lab.models import (
     model_folder,
 )
 from scaar.lab.training.acceptance import measure_language_model, missed_targets
-from scaar.lab.training.language_model import ContinuedTraining
+from scaar.lab.training.recipes import ContinuedTraining
 from scaar.lab.training.runs import REPORT_SEED, TRAININGS
 from scaar.lab.training.tagged_acceptance import measure_tagged_model, missed_tagged_targets
 from scaar.lab.vocabulary import build_tokenizer
