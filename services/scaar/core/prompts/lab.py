@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from scaar.core.prompts.dialects import DIALECTS
 from scaar.core.prompts.profile import PromptProfile
 from scaar.core.types import SearchDialect
 
@@ -19,5 +20,17 @@ def _layout(question: str, passages: Sequence[str], examples: str) -> str:
 
 
 LAB = PromptProfile("lab", 1, _layout)
-LAB_SEARCH = PromptProfile("lab_search", 1, _layout, trained_dialect=SearchDialect.SEARCH_R1)
-"""The same layout, for the lab's model that was trained to request searches."""
+_TAGS = DIALECTS[SearchDialect.SEARCH_R1]
+LAB_SEARCH = PromptProfile(
+    "lab_search",
+    1,
+    _layout,
+    forcing_phrase=_TAGS.forcing,
+    stop=("\nQuestion:", _TAGS.query[0]),
+    trained_dialect=SearchDialect.SEARCH_R1,
+    answer_tags=_TAGS.answer,
+)
+"""The same layout, for the lab's model that was trained to request searches.
+
+Without a policy of requests, a request ends the text, and the answer is forced in its tags.
+"""

@@ -31,6 +31,8 @@ class PromptProfile:
     stop: tuple[str, ...] = ("\nQuestion:",)
     trained_dialect: SearchDialect | None = None
     """The dialect that models with this profile were trained on, which no prompt must explain."""
+    answer_tags: tuple[str, str] | None = None
+    """The tags between which the model writes its answer; None for the answer phrase."""
 
     @property
     def label(self) -> str:
@@ -50,15 +52,22 @@ class PromptProfile:
         return self.layout(safe_question(question), [text for text in texts if text], examples)
 
     def concludes(self, sentence: str) -> bool:
-        """Return whether a sentence of the model contains the answer phrase."""
+        """Return whether a sentence of the model contains the answer phrase, or its opening tag."""
+        if self.answer_tags:
+            return self.answer_tags[0] in sentence
         return concludes(sentence)
 
     def extract_answer(self, text: str) -> str | None:
         """Return the text after the last answer phrase, up to the end of the line.
 
         A colon before it, the closing period and surrounding space are removed. None if the phrase
-        is missing or nothing follows it.
+        is missing or nothing follows it. With tags, the text between the last ones.
         """
+        if self.answer_tags:
+            opening, closing = self.answer_tags
+            _, found, rest = text.rpartition(opening)
+            answer = rest.partition(closing)[0].strip().removesuffix(".")
+            return (answer or None) if found else None
         return extract_answer(text)
 
     def _text(self, passage: RetrievedPassage) -> str:

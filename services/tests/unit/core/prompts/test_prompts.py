@@ -42,6 +42,22 @@ def test_the_lab_trains_on_the_results_of_the_dialect_that_its_profile_names() -
     assert (dialect.query, dialect.answer) == ((SEARCH, SEARCH_END), (ANSWER, ANSWER_END))
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("<think> It is so. </think><answer> London </answer>", "London"),
+        ("<answer> Rome </answer> no, <answer> London", "London"),
+        ("So the answer is London.", None),
+        ("<answer> </answer>", None),
+    ],
+)
+def test_a_profile_with_tags_has_its_answer_between_them(text: str, answer: str | None) -> None:
+    profile = profile_of("lab_search")
+    assert profile.extract_answer(text) == answer
+    assert profile.concludes(text) == ("<answer>" in text)
+    assert profile.extract_answer(f"A guess.{profile.forcing_phrase} London") == "London"
+
+
 @every_profile
 @pytest.mark.parametrize("found", [(), passages("Ann Lee was born in Graz.")])
 def test_a_prompt_ends_where_the_answer_begins(
