@@ -15,8 +15,8 @@ from scaar.lab.models import (
     LAB_LM,
     LAB_LM_B,
     LAB_LM_CONFIDENT,
-    LAB_LM_REFLECT,
     LANGUAGE_MODELS,
+    TAGGED_MODELS,
     model_folder,
 )
 from scaar.lab.training.acceptance import measure_language_model, missed_targets
@@ -66,7 +66,7 @@ def _error(share: float, count: int) -> float:
     return math.sqrt(max(share * (1 - share), 0.01) / count)
 
 
-@pytest.mark.parametrize("name", [LAB_LM_REFLECT])
+@pytest.mark.parametrize("name", TAGGED_MODELS)
 def test_a_tagged_model_does_what_its_report_says(name: str) -> None:
     folder, training = model_folder(name), TRAININGS[name]
     assert isinstance(training, ContinuedTraining)
