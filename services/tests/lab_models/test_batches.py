@@ -186,9 +186,12 @@ async def test_an_error_of_a_run_is_that_of_its_generations_and_the_next_ones_su
     expected = await alone(prompts[:3])
     async with opened() as (generator, watched):
         watched.error = BackendUnavailable("the decoder failed")
-        failed = await asyncio.gather(
+        outcomes = await asyncio.gather(
             *(write(generator, prompt) for prompt in prompts[:3]), return_exceptions=True
         )
+        # One may be by itself after the others have failed.
+        failed = [each for each in outcomes if isinstance(each, BaseException)]
+        assert len(failed) >= 2
         assert all(isinstance(each, BackendUnavailable) for each in failed)
         watched.error = None
         together = await asyncio.gather(*(write(generator, prompt) for prompt in prompts[:3]))

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -56,8 +57,20 @@ def questions(world: World) -> list[str]:
     ]
 
 
+@pytest.fixture(scope="module")
+def corpus_counts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The counts of a corpus that has nothing to do with the questions."""
+    folder = tmp_path_factory.mktemp("corpus")
+    (folder / "texts.jsonl").write_text('{"id": "1", "text": "Nothing of the kind."}\n')
+    out = folder / "corpus.counts"
+    ran = run_scaar("corpus", "count", str(folder / "texts.jsonl"), "--out", str(out))
+    assert ran.status == 0, ran.err
+    return out
+
+
 @pytest.fixture
-async def answerer() -> AsyncIterator[Answerer]:
+async def answerer(corpus_counts: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Answerer]:
+    monkeypatch.setenv("SCAAR_ORCHESTRATOR_CORPUS_COUNTS_FILE", str(corpus_counts))
     async with open_answerer() as opened:
         yield opened
 
