@@ -1,6 +1,6 @@
 # The main commands: `make demo` answers a question, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-backends results longtail forms tuning docs check proto lab-models dist version contract-breaks clean
+.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms tuning docs check proto lab-models dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -119,6 +119,9 @@ bench: $(VENV)/.dev ## measure the cost of answers over plain generation, polici
 
 bench-evals: $(VENV)/.dev ## measure evaluations as a service, with 1, 2 and 4 workers (real Redis and PostgreSQL)
 	@$(BIN)/python -m integration_tests.evaluations.measure
+
+bench-peers: $(TRANSFORMERS)/.test ## compare answers with a plain generate of transformers, in questions per second and CPU seconds (6 GB to install)
+	@OMP_NUM_THREADS=1 PYTHONPATH=services $(TRANSFORMERS)/bin/python -m bench.peers
 
 bench-backends: $(VENV)/.dev ## measure the overhead of a call over the raw clients of TGI, OpenAI, Triton, OpenSearch
 	@$(BIN)/python -m integration_tests.generator.overhead

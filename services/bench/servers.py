@@ -26,6 +26,15 @@ class Servers:
         pages = Path(f"/proc/{self.processes[service].pid}/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
+    def cpu_s(self) -> float:
+        """Return the CPU time of all services in seconds."""
+        ticks = 0
+        for process in self.processes.values():
+            # Fields 14 and 15, user and system time, after the name in parentheses.
+            fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
 
 @asynccontextmanager
 async def open_servers(home: Path, **environment: str) -> AsyncIterator[Servers]:
