@@ -112,8 +112,8 @@ async def test_concurrent_generations_write_as_alone(
             )
             for found, wanted in zip(together, expected, strict=False):
                 assert_same(found, wanted)
-    assert max(watched.sizes) == MAX_BATCH
-    assert min(watched.sizes) >= 2
+    assert set(watched.sizes) <= set(range(2, MAX_BATCH + 1))
+    assert max(watched.sizes) > 2
 
 
 async def test_generations_join_and_leave_at_any_token(
