@@ -5,12 +5,7 @@ from contextlib import aclosing
 import pytest
 
 from scaar.compose import open_generator
-from scaar.core.types import GenerateRequest, Token
-from scaar.lab import layout
-from scaar.lab.models import LAB_LM_REFLECT
-from scaar.lab.passages import passages_of
-from scaar.lab.questions import Question, draw_questions
-from scaar.lab.tags import (
+from scaar.core.prompts.reflection import (
     FULLY_SUPPORTED,
     NO_RETRIEVAL,
     PARAGRAPH,
@@ -19,6 +14,11 @@ from scaar.lab.tags import (
     RETRIEVAL,
     UTILITIES,
 )
+from scaar.core.types import GenerateRequest, Token
+from scaar.lab import layout
+from scaar.lab.models import LAB_LM_REFLECT
+from scaar.lab.passages import passages_of
+from scaar.lab.questions import Question, draw_questions
 from scaar.lab.world import World
 
 HEAD = 5

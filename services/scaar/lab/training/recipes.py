@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from types import MappingProxyType
 
+from scaar.core.prompts.reflection import REFLECTION_TOKENS
 from scaar.lab.models import (
     LAB_LM,
     LAB_LM_B,
@@ -12,7 +13,7 @@ from scaar.lab.models import (
     LAB_LM_FORMS,
     LAB_LM_FORMS_B,
 )
-from scaar.lab.tags import REFLECTION_TAGS, SEARCH_TAGS
+from scaar.lab.tags import SEARCH_TAGS
 from scaar.lab.training.exercises import Exercise, ExerciseBook, Mix
 from scaar.lab.training.reflection_exercises import ReflectionBook
 from scaar.lab.training.search_exercises import SearchBook
@@ -167,7 +168,7 @@ class TaggedBook:
 
 
 TAGGED_BOOKS = {
-    "reflection": TaggedBook(ReflectionBook, REFLECTION_TAGS, "lab"),
+    "reflection": TaggedBook(ReflectionBook, REFLECTION_TOKENS, "lab"),
     "search": TaggedBook(SearchBook, SEARCH_TAGS, "lab_search"),
 }
 """The exercises of continued trainings by name."""

@@ -8,10 +8,7 @@ After a passage, a judgement of the support follows the sentence. The answer end
 from collections.abc import Callable
 from random import Random
 
-from scaar.lab import layout
-from scaar.lab.questions import ANSWER_PHRASE, DrawnQuestion
-from scaar.lab.statements import state
-from scaar.lab.tags import (
+from scaar.core.prompts.reflection import (
     CONTINUE_EVIDENCE,
     FULLY_SUPPORTED,
     IRRELEVANT,
@@ -24,6 +21,9 @@ from scaar.lab.tags import (
     RETRIEVAL,
     UTILITIES,
 )
+from scaar.lab import layout
+from scaar.lab.questions import ANSWER_PHRASE, DrawnQuestion
+from scaar.lab.statements import state
 from scaar.lab.training.exercises import Part
 from scaar.lab.training.tagged_exercises import (
     DECISION,

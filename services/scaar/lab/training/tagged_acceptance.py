@@ -11,6 +11,14 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer
 
+from scaar.core.prompts.reflection import (
+    IRRELEVANT,
+    NO_RETRIEVAL,
+    PARAGRAPH,
+    PARAGRAPH_END,
+    RELEVANT,
+    RETRIEVAL,
+)
 from scaar.lab import layout
 from scaar.lab.near_names import near_name, near_title
 from scaar.lab.passages import passage_text
@@ -21,18 +29,7 @@ from scaar.lab.questions import (
     ListedFilms,
     draw_question,
 )
-from scaar.lab.tags import (
-    ANSWER,
-    ANSWER_END,
-    IRRELEVANT,
-    NO_RETRIEVAL,
-    PARAGRAPH,
-    PARAGRAPH_END,
-    RELEVANT,
-    RETRIEVAL,
-    SEARCH,
-    SEARCH_END,
-)
+from scaar.lab.tags import ANSWER, ANSWER_END, SEARCH, SEARCH_END
 from scaar.lab.training.acceptance import POPULAR
 from scaar.lab.training.greedy import GreedyWriter
 from scaar.lab.training.tagged_exercises import facts_of

@@ -6,22 +6,17 @@ from random import Random
 
 import pytest
 
-from scaar.lab.tags import (
-    ANSWER,
-    INFORMATION,
+from scaar.core.prompts.reflection import (
     IRRELEVANT,
     NO_RETRIEVAL,
     NO_SUPPORT,
     PARAGRAPH,
     PARAGRAPH_END,
-    REFLECTION_TAGS,
+    REFLECTION_TOKENS,
     RETRIEVAL,
-    SEARCH,
-    SEARCH_END,
-    SEARCH_TAGS,
-    THINK,
     UTILITIES,
 )
+from scaar.lab.tags import ANSWER, INFORMATION, SEARCH, SEARCH_END, SEARCH_TAGS, THINK
 from scaar.lab.training.exercises import Part
 from scaar.lab.training.reflection_exercises import ReflectionBook
 from scaar.lab.training.search_exercises import SearchBook
@@ -96,7 +91,7 @@ def test_answers_end_with_their_utility_and_irrelevant_passages_support_nothing(
         assert support == (IRRELEVANT in text)
         guessed = NO_RETRIEVAL in text and utility == UTILITIES[0]
         assert support or guessed or utility == UTILITIES[4]
-    assert all(tag in str(whole) for tag in REFLECTION_TAGS if tag != UTILITIES[3])
+    assert all(tag in str(whole) for tag in REFLECTION_TOKENS if tag != UTILITIES[3])
 
 
 def test_a_search_names_a_subject_and_its_results_may_lack_it(

@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
+from scaar.core.prompts.reflection import REFLECTION_TOKENS
 from scaar.lab import layout
 from scaar.lab.passages import passages_of
 from scaar.lab.questions import Kind, ListedFilms, draw_question
-from scaar.lab.tags import REFLECTION_TAGS, SEARCH_TAGS
+from scaar.lab.tags import SEARCH_TAGS
 from scaar.lab.vocabulary import BOS_ID, EOS_ID, build_tokenizer, vocabulary
 from scaar.lab.world import World, build_world
 
@@ -68,7 +69,7 @@ def test_a_text_starts_with_its_special_token_and_a_pair_is_framed() -> None:
     assert pair.ids[second - 1] == EOS_ID
 
 
-@pytest.mark.parametrize("tags", [REFLECTION_TAGS, SEARCH_TAGS])
+@pytest.mark.parametrize("tags", [REFLECTION_TOKENS, SEARCH_TAGS])
 def test_a_tag_is_one_token_of_the_text_and_the_other_tokens_keep_their_ids(
     tags: tuple[str, ...], world: World
 ) -> None:
