@@ -13,7 +13,8 @@ entities is certain. The words of the uncertain entities are the uncertain words
 
 from scaar.core.evidence.evidence import Evidence
 from scaar.core.triggers.rule import Judgement, ThetaRange, TriggerRule
-from scaar.core.types import EffectivePolicy, EvidenceKind, JudgedWord
+from scaar.core.triggers.upper_threshold import judge
+from scaar.core.types import EffectivePolicy, EvidenceKind
 
 _UNSEEN = 1.0
 
@@ -31,24 +32,8 @@ def _judge(evidence: Evidence, policy: EffectivePolicy) -> Judgement:
     values = [0.0] * len(evidence.words)
     for (start, end), value in spans.items():
         values[start:end] = [value] * (end - start)
-    contributions = evidence.carried_contributions
-    words = tuple(
-        JudgedWord(
-            text=word.text,
-            start=word.start,
-            end=word.end,
-            probability=probability,
-            threshold=policy.theta,
-            uncertain=value > policy.theta,
-            contribution=contributions[at],
-            value=value,
-        )
-        for at, (word, probability, value) in enumerate(
-            zip(evidence.words, evidence.probabilities, values, strict=True)
-        )
-    )
-    trigger = next((at for at, word in enumerate(words) if word.uncertain), None)
-    return Judgement(words, trigger, max(spans.values(), default=0.0))
+    count = len(values)
+    return judge(evidence, policy, values, may=[True] * count, entropies=[None] * count)
 
 
 CORPUS_COUNTS = TriggerRule(
