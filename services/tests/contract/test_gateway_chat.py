@@ -35,8 +35,10 @@ from scaar.core.types import (
     GateJudged,
     OnFailure,
     Passage,
+    Rewrite,
     SentenceAccepted,
 )
+from scaar.core.validation import MAX_MESSAGES
 from scaar.gateway.settings import GatewaySettings
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.testing.fakes import (
@@ -440,3 +442,29 @@ async def test_the_first_event_is_awaited_before_the_response_starts() -> None:
         with pytest.raises(openai.APIError, match="too early"):
             await chunks_of(client)
     assert isinstance(next(iter(cited_answer(AnswerRequest("x")))), AnswerStarted)
+
+
+async def test_a_conversation_arrives_as_messages() -> None:
+    answerer = ScriptedAnswerer(cited_answer)
+    conversation: Any = [
+        {"role": "developer", "content": "Be brief."},
+        {"role": "system", "content": "Answer in English."},
+        {"role": "user", "content": "Who wrote the notes?"},
+        {"role": "assistant", "content": "Ada wrote them."},
+        {"role": "user", "content": "And where was she born?"},
+    ]
+    async with asking(answerer) as client:
+        await completed(client, messages=conversation)
+        await completed(client, messages=conversation, extra_body={"scaar": {"rewrite": "never"}})
+        await completed(client, messages=[*conversation[2:4] * 200, conversation[-1]])
+    first, second, third = answerer.requests
+    assert first.question == ""
+    assert [(each.role.value, each.content) for each in first.messages] == [
+        ("system", "Be brief.\n\nAnswer in English."),
+        ("user", "Who wrote the notes?"),
+        ("assistant", "Ada wrote them."),
+        ("user", "And where was she born?"),
+    ]
+    assert (first.rewrite, second.rewrite) == (Rewrite.AUTO, Rewrite.NEVER)
+    assert len(third.messages) == MAX_MESSAGES
+    assert third.messages[-1].content == "And where was she born?"
