@@ -128,7 +128,9 @@ def test_a_part_has_the_secrets_that_it_needs_and_no_others() -> None:
         "evaluator": {"evaluations-database", "evaluations-broker"},
         "worker": {"evaluations-database", "evaluations-broker"},
         "migrations": {"evaluations-database"},
+        "gateway": set(),
         "test": set(),
+        "test-gateway": set(),
     }
 
 
