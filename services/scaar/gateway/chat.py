@@ -4,9 +4,11 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
+from scaar.core.errors import ScaarError
 from scaar.core.types import Usage
 from scaar.gateway.answers import Completed, Decided, Part, Started, Style, TextAdded
 from scaar.gateway.content import Citation, Link
+from scaar.gateway.errors import error_object
 from scaar.gateway.parameters import AnswerParameters
 from scaar.gateway.sse import DONE, sse
 from scaar.gateway.summary import extra_usage, summary
@@ -43,29 +45,33 @@ async def chat_chunks(
     A decision is a chunk without choices, whose field ``scaar`` has the event.
     """
     head: Json = {}
-    async for part in parts:
-        match part:
-            case Started():
-                head = _head(part.provenance.request_id, parameters, "chat.completion.chunk")
-                yield sse(_chunk(head, {"role": "assistant", "content": ""}))
-            case TextAdded():
-                delta: Json = {"content": part.text}
-                if part.citations:
-                    delta["annotations"] = [_annotation(each) for each in part.citations]
-                yield sse(_chunk(head, delta))
-            case Decided():
-                yield sse({**head, "choices": [], "scaar": {"event": part.event}})
-            case Completed():
-                if part.refusal:
-                    yield sse(_chunk(head, {"refusal": part.refusal}))
-                ended = _chunk(head, {}, _finish_reason(part))
-                found = summary(part, Link(parameters.request.index, style.url_field))
-                found.pop("decisions", None)
-                yield sse({**ended, "scaar": found})
-                if include_usage:
-                    usage = _usage(part.answer.usage)
-                    yield sse({**head, "choices": [], "usage": usage})
-                yield DONE
+    try:
+        async for part in parts:
+            match part:
+                case Started():
+                    head = _head(part.provenance.request_id, parameters, "chat.completion.chunk")
+                    yield sse(_chunk(head, {"role": "assistant", "content": ""}))
+                case TextAdded():
+                    delta: Json = {"content": part.text}
+                    if part.citations:
+                        delta["annotations"] = [_annotation(each) for each in part.citations]
+                    yield sse(_chunk(head, delta))
+                case Decided():
+                    yield sse({**head, "choices": [], "scaar": {"event": part.event}})
+                case Completed():
+                    if part.refusal:
+                        yield sse(_chunk(head, {"refusal": part.refusal}))
+                    ended = _chunk(head, {}, _finish_reason(part))
+                    found = summary(part, Link(parameters.request.index, style.url_field))
+                    found.pop("decisions", None)
+                    yield sse({**ended, "scaar": found})
+                    if include_usage:
+                        usage = _usage(part.answer.usage)
+                        yield sse({**head, "choices": [], "usage": usage})
+                    yield DONE
+    except ScaarError as error:
+        # The status is sent; clients raise the error of the event.
+        yield sse({"error": error_object(error)})
 
 
 def _head(request_id: str, parameters: AnswerParameters, kind: str) -> Json:

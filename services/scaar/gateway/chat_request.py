@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from scaar.gateway.options import Options, ScaarOptions, Temperature
 from scaar.gateway.parameters import (
@@ -13,7 +13,12 @@ from scaar.gateway.parameters import (
     answer_parameters,
 )
 
-StopSequence = Annotated[str, Field(min_length=1, max_length=256)]
+StopSequences = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=256)]],
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
+    Field(max_length=16),
+]
+"""Texts before which an answer ends; one may be given without a list."""
 
 
 class StreamOptions(Options):
@@ -51,7 +56,7 @@ class ChatRequest(Options):
     stream_options: StreamOptions | None = None
     max_tokens: int | None = Field(default=None, ge=1, le=8192)
     max_completion_tokens: int | None = Field(default=None, ge=1, le=8192)
-    stop: StopSequence | Annotated[list[StopSequence], Field(max_length=16)] | None = None
+    stop: StopSequences | None = None
     temperature: Temperature = None
     top_p: float | None = Field(default=None, ge=0, le=1)
     n: Literal[1] | None = None
@@ -95,4 +100,4 @@ class ChatRequest(Options):
     @property
     def stop_sequences(self) -> tuple[str, ...]:
         """The stop sequences."""
-        return (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
+        return tuple(self.stop or ())

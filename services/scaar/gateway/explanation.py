@@ -9,6 +9,7 @@ from scaar.core.types import (
     JudgedWord,
     PassagesRetrieved,
     QueryBuilt,
+    QuestionRewritten,
     SearchRequested,
     SentenceAccepted,
     SentenceJudged,
@@ -32,6 +33,8 @@ def explain_decisions(decisions: Iterable[Mapping[str, Any]]) -> str:
 
 def _lines(event: AnswerEvent) -> Iterator[str]:
     match event:
+        case QuestionRewritten():
+            yield f"Question: {event.question!r} ({event.outcome}), from {event.original!r}."
         case GateJudged():
             relation = "reaches" if event.passed else "is below"
             yield (

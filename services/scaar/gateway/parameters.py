@@ -1,6 +1,5 @@
 """From a conversation of a request to the parameters of an answer."""
 
-import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -9,27 +8,13 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from scaar.client.requests import filter_choices, policy_request
 from scaar.core.errors import InvalidRequest
-from scaar.core.types import AnswerRequest, BudgetLimits, OnFailure
+from scaar.core.types import AnswerRequest, BudgetLimits, Message, MessageRole, OnFailure, Rewrite
+from scaar.core.validation import MAX_MESSAGES
 from scaar.gateway.model_names import ModelName
 from scaar.gateway.options import ScaarOptions
 
-
-class MessageRole(enum.StrEnum):
-    SYSTEM = "system"
-    USER = "user"
-    ASSISTANT = "assistant"
-
-
-@dataclass(frozen=True)
-class Message:
-    role: MessageRole
-    content: str
-
-
 IGNORED = Field(default=None, description="Accepted and ignored.")
 _TEXT_PARTS = ("text", "input_text", "output_text")
-MAX_MESSAGES = 256
-"""Messages of a conversation that are passed on; the oldest beyond them are dropped."""
 
 
 def _text_of(content: object) -> object:
@@ -93,15 +78,17 @@ def answer_parameters(
     budget = options.budget
     tokens = max_tokens or budget.max_tokens or BudgetLimits().max_tokens
     messages = _messages(turns)
-    asked = {"question": messages[0].content} if len(messages) == 1 else {"messages": messages}
+    alone = len(messages) == 1
     request = AnswerRequest(
-        **asked,
+        question=messages[0].content if alone else "",
         policy=policy_request(options.policy or named.policy, options.settings),
         index=options.index or named.index or default_index,
         budget=BudgetLimits(budget.max_sentences, tokens, budget.max_retrievals, budget.timeout_s),
         prompt_profile=options.prompt_profile,
         on_failure=OnFailure(options.on_failure),
         filters=filter_choices(options.filters),
+        messages=() if alone else messages,
+        rewrite=Rewrite(options.rewrite),
     )
     return AnswerParameters(model, request)
 

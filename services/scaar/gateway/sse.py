@@ -2,7 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
 from typing import Any
 
 from starlette.responses import StreamingResponse
@@ -10,6 +12,7 @@ from starlette.types import Message, Send
 
 DONE = b"data: [DONE]\n\n"
 """The last event of a stream of chat completions."""
+_LOGGER = logging.getLogger(__name__)
 _COMMENT = b": keep-alive\n\n"
 
 
@@ -32,8 +35,8 @@ class EventStream(StreamingResponse):
     ) -> None:
         # Proxies such as nginx would otherwise collect the events.
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        kept = _kept_alive(events, keepalive_s)
-        super().__init__(kept, media_type="text/event-stream", headers=headers)
+        self._kept_alive = _kept_alive(events, keepalive_s)
+        super().__init__(self._kept_alive, media_type="text/event-stream", headers=headers)
         self._write_timeout_s = write_timeout_s
 
     async def stream_response(self, send: Send) -> None:
@@ -41,10 +44,17 @@ class EventStream(StreamingResponse):
             async with asyncio.timeout(self._write_timeout_s):
                 await send(message)
 
-        await super().stream_response(bounded)
+        try:
+            async with aclosing(self._kept_alive):
+                await super().stream_response(bounded)
+        except TimeoutError:
+            # The server closes the connection of a response that is incomplete.
+            _LOGGER.warning("a client read nothing for %g s", self._write_timeout_s)
 
 
-async def _kept_alive(events: AsyncIterator[bytes], keepalive_s: float) -> AsyncIterator[bytes]:
+async def _kept_alive(
+    events: AsyncIterator[bytes], keepalive_s: float
+) -> AsyncGenerator[bytes, None]:
     """Yield the events, and comments between them."""
     following = asyncio.ensure_future(anext(events, None))
     try:

@@ -23,6 +23,8 @@ def summary(completed: Completed, link: Link) -> dict[str, Any]:
             {"id": each.id, "title": each.title, "url": link.of(each)} for each in answer.passages
         ],
     }
+    if answer.question:
+        found["question"] = answer.question
     if (abstained := answer.abstained) is not None:
         found["abstained"] = {"p_correct": abstained.p_correct, "limit": abstained.limit}
     if completed.decisions:
