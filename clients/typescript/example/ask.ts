@@ -55,9 +55,9 @@ function take(step: AnswerStep): void {
       if (step.value.accepted) accept(step.value.accepted.text, step.value.accepted.passageIds);
       break;
     case "finished": {
-      const usage = step.value.answer?.usage;
+      const retrievals = step.value.answer?.usage?.retrievals ?? 0;
       byId("short").textContent = step.value.answer?.answer ?? "";
-      report(`Done: ${usage?.retrievals ?? 0} retrievals`);
+      report(`Done: ${retrievals} ${retrievals === 1 ? "retrieval" : "retrievals"}`);
     }
   }
 }
