@@ -90,7 +90,7 @@ async def test_the_orchestrator_authenticates_the_caller(tmp_path: Path) -> None
         assert (await client.post(path, json=CHAT, headers=right)).status_code == 200
         for headers in (
             {},
-            {"authorization": "Bearer "},
+            {"authorization": "Bearer"},
             {"authorization": "Bearer other"},
             {"authorization": "Basic c2U="},
         ):
