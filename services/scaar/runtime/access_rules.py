@@ -77,16 +77,17 @@ class _Reader:
         found = []
         for name, values in given.items():
             inner = f"{place}.{name}"
-            listed = values if isinstance(values, list) else [values]
+            given_values: list[object] = values if isinstance(values, list) else [values]
+            texts = [each for each in given_values if isinstance(each, str)]
             if not isinstance(name, str) or not is_field_name(name):
                 self._add(inner, f"the field {FIELD_RULE}")
-            elif not all(isinstance(each, str) for each in listed):
+            elif len(texts) < len(given_values):
                 self._add(inner, "must be a text or a list of texts: put the values in quotes")
-            elif wrong := list(wrong_values(inner, listed, most=MAX_FILTER_VALUES)):
+            elif wrong := list(wrong_values(inner, texts, most=MAX_FILTER_VALUES)):
                 for each in wrong:
                     self._add(each.field, each.description)
             else:
-                found.append(Filter(name, tuple(listed)))
+                found.append(Filter(name, tuple(texts)))
         for each in wrong_filters(found):
             self._add(place, f"the filters {each.description}")
         yield from found
