@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from scaar.core.errors import InvalidRequest, NotFound, WrongState
-from scaar.core.evaluations import EvaluationRequest, EvaluationState, no_questions
+from scaar.core.evaluations import (
+    EvaluationRequest,
+    EvaluationState,
+    ReportFormat,
+    no_questions,
+)
 from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.ports import Evaluator
 from scaar.core.types import (
@@ -110,6 +115,8 @@ async def test_the_mandatory_filters_apply_to_every_retrieval_of_an_evaluation(
         last = await ended(evaluator, created)
         assert last.evaluation.state is EvaluationState.SUCCEEDED
         assert await passages_of(evaluator, created.id) == {"acme-en", "acme-de-fr"}
+        report = await evaluator.report(created.id, ReportFormat.MARKDOWN)
+        assert "| filters | tenant: acme; lang: en, de |" in report
     async with calling(target, "all") as evaluator:
         created = await evaluator.create_evaluation(REQUEST, sent([ASKED]))
         await ended(evaluator, created)

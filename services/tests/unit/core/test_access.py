@@ -9,10 +9,17 @@ from hypothesis import strategies as st
 
 from scaar.core.access import EVERY, EVERY_INDEX, NO_INDEX, IndexAccess, both
 from scaar.core.calls.permitted import PermittedRetriever
-from scaar.core.errors import InvalidRequest, NotFound, WrongState
+from scaar.core.errors import BackendUnavailable, InvalidRequest, NotFound, WrongState
 from scaar.core.filters import fits
 from scaar.core.tenancy import proved_access, proved_tenant, tenant_proved
-from scaar.core.types import Filter, MetadataField, Passage, RetrieveRequest
+from scaar.core.types import (
+    Filter,
+    IndexDescription,
+    MetadataField,
+    Passage,
+    RetrieveRequest,
+    RetrieveResult,
+)
 from scaar.testing.fakes import InMemoryRetriever
 
 FIELDS, VALUES = ("lang", "tenant"), ("a", "b", "c")
@@ -89,11 +96,20 @@ async def test_without_a_proved_tenant_no_index_can_be_read() -> None:
 
 
 async def test_a_forbidden_index_is_refused_without_a_call_to_the_retriever() -> None:
-    engine = InMemoryRetriever({"lab": [Passage("1", "", "leave")]})
-    permitted = PermittedRetriever(engine)
-    with tenant_proved("acme", NO_INDEX), pytest.raises(NotFound):
-        await permitted.retrieve(RetrieveRequest(("leave",), 1, "lab"))
-    assert engine.requests == []
+    class Unreachable(InMemoryRetriever):
+        async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
+            raise BackendUnavailable("the retriever does not answer")
+
+        async def describe_index(self, index: str) -> IndexDescription:
+            raise BackendUnavailable("the retriever does not answer")
+
+    permitted = PermittedRetriever(Unreachable())
+    with tenant_proved("acme", IndexAccess({"docs": ()})):
+        for index, expected in (("docs", BackendUnavailable), ("others", NotFound)):
+            with pytest.raises(expected):
+                await permitted.retrieve(RetrieveRequest(("leave",), 1, index))
+            with pytest.raises(expected):
+                await permitted.describe_index(index)
 
 
 async def test_the_access_of_a_call_is_that_of_its_tasks() -> None:
