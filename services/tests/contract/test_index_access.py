@@ -273,3 +273,18 @@ async def test_a_rule_by_a_field_that_the_index_lacks_finds_nothing_and_is_repor
     assert "lacks a metadata field by which the access rules of the caller filter" in details
     code, _, _ = await status_of_call(CALLS[method](acme)("acme-docs", {"undeclared": ["x"]}))
     assert code in (grpc.StatusCode.FAILED_PRECONDITION, grpc.StatusCode.INVALID_ARGUMENT)
+
+
+@pytest.mark.parametrize("policy", ["single_round", "fixed_sentence", "flare"])
+async def test_an_answer_that_accepts_drafts_on_failure_reads_nothing_forbidden(
+    acme: Caller, identities: Path, stub: Stub, policy: str
+) -> None:
+    accepting = {"on_failure": pb.ON_FAILURE_ACCEPT_DRAFT}
+    request = pb.AnswerRequest(**_fields(FORBIDDEN, {}, policy), **accepting)
+    code, _, _ = await status_of_call(stub.Answer(request, metadata=acme.metadata))
+    assert code is grpc.StatusCode.NOT_FOUND
+    rule = {"acme": {"indexes": {"acme-docs": {"owner": "acme"}}}}
+    write_identities(identities, tenants=rule)
+    request = pb.AnswerRequest(**_fields("acme-docs", {}, policy), **accepting)
+    found = await stub.Answer(request, metadata=acme.metadata)
+    assert not found.answer.passages
