@@ -10,7 +10,7 @@
 set -eu
 days=90
 renewed_s=$((30 * 24 * 60 * 60))
-services="orchestrator generator scorer query-builder retriever evaluator worker"
+services="orchestrator generator scorer query-builder retriever evaluator worker gateway"
 servers="triton opensearch postgresql redis"
 
 [ $# -eq 1 ] || { echo "usage: secrets.sh FOLDER" >&2; exit 2; }

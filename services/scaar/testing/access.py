@@ -3,13 +3,14 @@
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from scaar.compose import with_access_rules, with_filter_limits
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.loop.loop import AdaptiveLoop, Ports
-from scaar.core.ports import IndexKeeper
+from scaar.core.ports import Answerer, Catalog, IndexKeeper
 from scaar.core.types import MetadataField, Passage
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.server import RunningServer, open_server
@@ -70,14 +71,34 @@ async def build_indexes(
         await keeper.index_passages(name, stream(passages), metadata_fields=("tenant", "lang"))
 
 
+@dataclass(frozen=True, slots=True)
+class PermittedParts:
+    """The answerer and the catalog of an orchestrator with access rules, and its settings."""
+
+    answerer: Answerer
+    catalog: Catalog
+    settings: OrchestratorSettings
+
+
+def permitted_parts(ports: Ports, identities: Path | None) -> PermittedParts:
+    """Return what ``scaar serve orchestrator`` serves over the ports with an identities file.
+
+    A test of another door passes them to the orchestrator behind the door, with the settings.
+    """
+    settings = OrchestratorSettings(identities_file=identities, stop_grace_s=0.0)
+    limited = with_access_rules(ports, settings)
+    answerer = with_filter_limits(AdaptiveLoop(limited), settings)
+    return PermittedParts(answerer, PortsCatalog(limited, version="1"), settings)
+
+
 @asynccontextmanager
 async def open_permitted_orchestrator(
     ports: Ports, identities: Path | None
 ) -> AsyncIterator[RunningServer]:
-    """Serve an orchestrator over the ports as ``scaar serve`` does, with an identities file."""
-    settings = OrchestratorSettings(identities_file=identities, stop_grace_s=0.0)
-    limited = with_access_rules(ports, settings)
-    answerer = with_filter_limits(AdaptiveLoop(limited), settings)
-    servicer = OrchestratorServicer(answerer, PortsCatalog(limited, version="1"))
-    async with open_server([servicer], "127.0.0.1:0", settings, status_of=status_of) as server:
+    """Serve an orchestrator with access rules over the ports."""
+    parts = permitted_parts(ports, identities)
+    servicer = OrchestratorServicer(parts.answerer, parts.catalog)
+    async with open_server(
+        [servicer], "127.0.0.1:0", parts.settings, status_of=status_of
+    ) as server:
         yield server
