@@ -63,7 +63,7 @@ class IndexAccess:
         It depends on the name and on the caller only, so that both cases are the same error.
         """
         known = ", ".join(sorted(set(self.filters) - {EVERY})) or "none"
-        return NotFound(f"no index {index!r} (indexes of the caller: {known})", index=index)
+        return NotFound(f"no index {index!r} (the caller may read: {known})", index=index)
 
 
 EVERY_INDEX = IndexAccess({EVERY: ()})

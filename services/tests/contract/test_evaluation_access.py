@@ -103,7 +103,7 @@ async def test_an_evaluation_on_a_forbidden_index_is_refused_as_if_it_had_never_
                 refused.add(f"{caught.value.message} {caught.value.metadata}".replace(name, "X"))
         assert not (await evaluator.list_evaluations()).evaluations
     assert refused == {
-        "no index 'X' (indexes of the caller: acme-docs, shared) {'index': 'X'}",
+        "no index 'X' (the caller may read: acme-docs, shared) {'index': 'X'}",
     }
 
 

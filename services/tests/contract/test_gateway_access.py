@@ -113,7 +113,7 @@ async def test_a_forbidden_index_is_not_found_like_one_that_never_was(url: str, 
     }
     ((status, text),) = found
     assert status == 404
-    assert "no index 'NAME' (indexes of the caller: acme-docs, shared)" in text
+    assert "no index 'NAME' (the caller may read: acme-docs, shared)" in text
 
 
 @pytest.mark.parametrize("door", ["retrieve", "mcp search", "chat"])

@@ -151,7 +151,7 @@ async def test_a_tenant_reads_its_indexes_and_no_others(
     assert await call(operations)(FORBIDDEN, {}) == ["hidden"]
     code, details, _ = await status_of_call(call(acme)(FORBIDDEN, {}))
     assert code is grpc.StatusCode.NOT_FOUND
-    assert details == f"no index '{FORBIDDEN}' (indexes of the caller: acme-docs, shared)"
+    assert details == f"no index '{FORBIDDEN}' (the caller may read: acme-docs, shared)"
 
 
 @pytest.mark.parametrize("method", CALLS)
@@ -198,7 +198,7 @@ async def test_a_tenant_without_a_rule_reads_nothing_not_even_the_default_index(
     for index in ("shared", "acme-docs", "lab"):
         code, details, _ = await status_of_call(CALLS[method](globex)(index, {}))
         assert code is grpc.StatusCode.NOT_FOUND
-        assert "(indexes of the caller: none)" in details
+        assert "(the caller may read: none)" in details
     assert await globex.indexes() == []
 
 

@@ -91,7 +91,7 @@ async def test_without_a_proved_tenant_no_index_can_be_read() -> None:
         permitted.describe_index("lab"),
         permitted.retrieve(RetrieveRequest(("leave",), 1, "lab")),
     ):
-        with pytest.raises(NotFound, match=r"no index 'lab' \(indexes of the caller: none\)"):
+        with pytest.raises(NotFound, match=r"no index 'lab' \(the caller may read: none\)"):
             await call
 
 
