@@ -29,6 +29,8 @@ MAX_TOKENS = 8_192
 MAX_RETRIEVALS = 100
 MAX_TIMEOUT_S = 3_600.0
 
+INDEX_NAME_RULE = "must be 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit"
+
 _INDEX_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 # The Unicode categories Cc and Cs, except tabs and line breaks.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -107,8 +109,7 @@ def check_text(field: str, text: str) -> list[Violation]:
 
 
 def _index_name_violation(field: str, name: str) -> Violation:
-    rule = "must be 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit"
-    return Violation(field, f"{rule}, not {name[:80]!r}")
+    return Violation(field, f"{INDEX_NAME_RULE}, not {name[:80]!r}")
 
 
 def _check_messages(request: AnswerRequest) -> list[Violation]:

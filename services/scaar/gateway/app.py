@@ -248,6 +248,10 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def of_validation(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
+        if not _is_json(request):
+            # Forms need no preflight, so that pages of other origins could send them.
+            text = "must be application/json"
+            return error_response(InvalidRequest.of("header content-type", text))
         return error_response(InvalidRequest([_violation(each) for each in error.errors()]))
 
     @app.exception_handler(HTTPException)
@@ -259,6 +263,11 @@ def _add_errors(app: FastAPI) -> None:
         response = error_response(found)
         response.status_code = error.status_code
         return response
+
+
+def _is_json(request: Request) -> bool:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "application/json" or kind.endswith("+json")
 
 
 def _violation(error: dict[str, Any]) -> Violation:

@@ -156,7 +156,7 @@ class AnswerRequest(_message.Message):
     """
     index: _builtins.str
     """The name of the index to retrieve from. Default: "lab". INVALID_ARGUMENT if not a valid name,
-    NOT_FOUND if there is no such index.
+    NOT_FOUND if there is no such index, or if the caller may not read it.
     """
     prompt_profile: _builtins.str
     """The prompt profile: a layout and, after a colon, a set of few-shot examples, each with an
@@ -279,7 +279,7 @@ class StreamAnswerRequest(_message.Message):
     """
     index: _builtins.str
     """The name of the index to retrieve from. Default: "lab". INVALID_ARGUMENT if not a valid name,
-    NOT_FOUND if there is no such index.
+    NOT_FOUND if there is no such index, or if the caller may not read it.
     """
     prompt_profile: _builtins.str
     """The prompt profile: a layout and, after a colon, a set of few-shot examples, each with an
@@ -649,7 +649,7 @@ class SearchRequest(_message.Message):
     """The query, 1 to 32,768 characters. INVALID_ARGUMENT if empty or longer."""
     index: _builtins.str
     """Name of the index. Default: "lab". INVALID_ARGUMENT if it is not a valid name, NOT_FOUND if the
-    index does not exist.
+    index does not exist, or if the caller may not read it.
     """
     top_k: _builtins.int
     """Maximum number of passages, 1 to 100. Default: 3. INVALID_ARGUMENT if out of range, or if the

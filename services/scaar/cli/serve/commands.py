@@ -192,14 +192,16 @@ async def _open_servicer(
             async with compose.open_ports(
                 settings, observer=telemetry.scorer, breakers=breakers
             ) as ports:
+                limited = compose.with_access_rules(ports, settings)
                 loop = compose.build_loop(
-                    ports,
+                    limited,
                     settings,
                     observer=telemetry.capacity,
                     policy_observer=telemetry.policies,
                 )
-                catalog = compose.build_catalog(ports, loop)
-                answerer = telemetry.watched(loop, resolve=loop.resolve)
+                catalog = compose.build_catalog(limited, loop)
+                answerer = compose.with_filter_limits(loop, settings)
+                answerer = telemetry.watched(answerer, resolve=loop.resolve)
                 yield OrchestratorServicer(answerer, catalog)
         case ServiceName.EVALUATOR:
             from scaar.evaluator.service.setup import EvaluationHooks
