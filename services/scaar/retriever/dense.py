@@ -126,11 +126,11 @@ def unchanged_dense(
 
 def settings_text(settings: DenseSettings) -> str:
     """Return the settings of a vector index as a short text."""
-    graph = settings.hnsw
+    graph, words = settings.hnsw, ", with words" if settings.words else ""
     if graph is None:
-        return f"exact, {settings.metric}"
+        return f"exact, {settings.metric}{words}"
     numbers = f"m {graph.m}, ef_construction {graph.ef_construction}, ef_search {graph.ef_search}"
-    return f"hnsw, {settings.metric}, {numbers}"
+    return f"hnsw, {settings.metric}, {numbers}{words}"
 
 
 def _settings_violations(settings: DenseSettings) -> Iterator[Violation]:

@@ -29,9 +29,11 @@ from scaar.core.types import (
     PassagesRetrieved,
     Provenance,
     QueryBuilt,
+    Rerank,
     RetrievalDecision,
     RetrievalWeighed,
     RetrievedPassage,
+    SearchMode,
     SearchRequested,
     SentenceAccepted,
     SentenceFilter,
@@ -308,6 +310,11 @@ def _ungated_text(policy: EffectivePolicy) -> str:
         parts.append(setting("skip_above", f"{policy.skip_above:g}"))
     if policy.rounds > 1:
         parts.append(setting("rounds", str(policy.rounds)))
+    if policy.search_mode is not SearchMode.INDEX:
+        parts.append(setting("search_mode", policy.search_mode))
+    if policy.rerank is not Rerank.NONE:
+        parts.append(setting("rerank", policy.rerank))
+        parts.append(setting("rerank_depth", str(policy.rerank_depth)))
     if policy.fusion is not Fusion.RANK:
         parts.append(setting("fusion", policy.fusion))
     if policy.exclude_seen is not ExcludeSeen.NONE:

@@ -149,6 +149,7 @@ def build(
         ),
     ] = False,
     encoder: Encoder = None,
+    hybrid: options.Hybrid = False,
     metric: options.Metric = None,
     search: options.Search = None,
     hnsw_m: options.HnswM = None,
@@ -158,8 +159,8 @@ def build(
 ) -> None:
     """Build an index from a file of passages.
 
-    The index is of words (BM25), or of vectors with --encoder, --metric or --search. Searches see
-    the previous index until the new one is complete.
+    The index is of words (BM25), of vectors with --encoder, --metric or --search, or of both with
+    --hybrid. Searches see the previous index until the new one is complete.
     """
     if (corpus is None) != lab:
         raise InvalidRequest.of("--corpus", "must be given, or --lab")
@@ -177,6 +178,7 @@ def build(
         search,
         {"m": hnsw_m, "ef_construction": hnsw_ef_construction, "ef_search": hnsw_ef_search},
         encoder=encoder,
+        hybrid=hybrid,
     )
     replace = replace or if_needed
     mode = IndexMode.REPLACE if replace else IndexMode.UPSERT if upsert else IndexMode.CREATE

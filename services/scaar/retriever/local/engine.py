@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import assert_never
 
 from scaar.core.errors import BackendUnavailable, DataCorrupt, NotFound, Overloaded, ScaarError
+from scaar.core.search_stages import mode_of, no_reranker
 from scaar.core.types import (
     DenseSettings,
     IndexDescription,
@@ -256,16 +257,11 @@ class Bm25sRetriever:
 
     def _search(self, request: RetrieveRequest, cancelled: threading.Event) -> RetrieveResult:
         index = self._cache.get(request.index)
-        allowed = index.matching_rows(request.filters)
+        mode = mode_of(request, index.manifest.description())
+        if request.rerank is not None:
+            raise no_reranker(request.index)
         results: list[tuple[RetrievedPassage, ...]] = []
-        search = index.search_and_score_all if request.score_all else index.search
-        found = search(
-            request.queries,
-            request.top_k,
-            self._analysis,
-            allowed=allowed,
-            excluded=frozenset(request.excluded_ids),
-        )
+        found = index.found(request, mode, self._analysis)
         while not cancelled.is_set() and (each := next(found, None)) is not None:
             results.append(each)
         # The results may contain damage that was found meanwhile.
