@@ -98,10 +98,10 @@ class PolicySetting:
     limit of theta is the trigger's; the values of a setting with a ``registry`` are its names.
     ``accepted_by`` returns whether a policy accepts the setting, ``default`` its value if neither
     request nor model gives one; ``default_text`` describes a default that the policy alone does not
-    decide. The setting has an effect with ``triggers``, ``queries``, ``gates`` and ``spans`` of the
-    attention only, if they are given, and one that ``reranks`` with reranking only. A model may
-    recommend a ``recommendable`` setting. Settings of an evaluation that differ only in ``tuned``
-    ones are candidates of one policy variant.
+    decide. The setting has an effect with ``triggers``, ``queries``, ``gates``, ``spans`` of the
+    attention and ``reranks`` only, if they are given. A model may recommend a ``recommendable``
+    setting. Settings of an evaluation that differ only in ``tuned`` ones are candidates of one
+    policy variant.
     """
 
     name: str
@@ -119,7 +119,7 @@ class PolicySetting:
     queries: Collection[str] = ()
     gates: Collection[str] = ()
     spans: Collection[AttentionSpan] = ()
-    reranks: bool = False
+    reranks: Collection[Rerank] = ()
     recommendable: bool = False
     tuned: bool = False
 
@@ -147,8 +147,8 @@ class PolicySetting:
             return f"query {given.query}"
         if self.spans and given.attention_span not in self.spans:
             return f"attention_span {given.attention_span}"
-        if self.reranks and given.rerank is Rerank.NONE:
-            return "rerank none"
+        if self.reranks and given.rerank not in self.reranks:
+            return f"rerank {given.rerank}"
         return "no gate" if self.gates and given.gate not in self.gates else ""
 
 
@@ -587,7 +587,7 @@ SETTING_ROWS = (
         kind=SearchMode,
         accepted_by=_retrieves,
         default=lambda preset, given: SearchMode.INDEX,
-        origins=(Origin(_OWN, "the kind of the index is chosen when it is built"),),
+        origins=(Origin(_PAPER, "the papers search their index in one way"),),
         tuned=True,
     ),
     PolicySetting(
@@ -607,12 +607,10 @@ SETTING_ROWS = (
         kind=int,
         accepted_by=_retrieves,
         default=lambda preset, given: RerankSettings().depth,
-        origins=(
-            Origin(_OWN, "reading more passages costs more than it finds in the lab's worlds"),
-        ),
+        origins=(Origin(_PAPER, "no paper of these policies reranks"),),
         limit=Limit(MAX_RERANK_DEPTH, whole=True),
         unit="passages per query",
-        reranks=True,
+        reranks=(Rerank.CROSS_ENCODER,),
         tuned=True,
     ),
     PolicySetting(

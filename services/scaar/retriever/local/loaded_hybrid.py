@@ -36,6 +36,7 @@ class LoadedHybrid(StoredPassages):
             return self._words.found(request, mode, analysis)
         if mode is SearchMode.VECTORS:
             return self._vectors.found(request, mode, analysis)
+        # The fused passages state their parts in any case.
         return self._fused(request, request.hybrid or HybridSettings(), analysis)
 
     def extra_checks(self) -> Iterator[IndexCheck]:

@@ -182,7 +182,8 @@ def dense_parts(dense: DenseDescription) -> list[object]:
     """Return the part of a version's digest that describes the vectors."""
     graph = dense.settings.hnsw
     numbers = [graph.m, graph.ef_construction, graph.ef_search] if graph else []
-    return [dense.encoder_revision, dense.width, dense.settings.metric, *numbers]
+    words = ["words"] if dense.settings.words else []
+    return [dense.encoder_revision, dense.width, dense.settings.metric, *numbers, *words]
 
 
 def dense_of(content: Mapping[str, Json]) -> DenseDescription:

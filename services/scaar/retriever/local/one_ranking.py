@@ -9,6 +9,7 @@ import numpy as np
 from scaar.core.types import RetrievedPassage, RetrieveRequest, SearchMode
 from scaar.retriever.local.metadata_rows import Array
 from scaar.retriever.local.stored_passages import Scored, StoredPassages, TextAnalysis
+from scaar.retriever.reranking.stage import with_parts
 
 
 class OneRanking(StoredPassages):
@@ -64,10 +65,11 @@ class OneRanking(StoredPassages):
         self, request: RetrieveRequest, mode: SearchMode, analysis: TextAnalysis
     ) -> Iterator[tuple[RetrievedPassage, ...]]:
         search = self.search_and_score_all if request.score_all else self.search
-        return search(
+        found = search(
             request.queries,
             request.top_k,
             analysis,
             allowed=self.matching_rows(request.filters),
             excluded=frozenset(request.excluded_ids),
         )
+        return (with_parts(passages, request, mode) for passages in found)
