@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from scaar.core.errors import CapabilityMissing, DataCorrupt, InvalidRequest, Violation
-from scaar.core.types import DenseDescription, DenseSettings, Passage
+from scaar.core.types import DenseDescription, DenseSettings, Passage, RetrievedPassage
 
 if TYPE_CHECKING:
     from typing import Any
@@ -87,7 +87,7 @@ class ConfiguredEncoder:
         return own
 
 
-def encoded_text(passage: Passage) -> str:
+def encoded_text(passage: Passage | RetrievedPassage) -> str:
     """Return the text of a passage that is encoded."""
     return f"{passage.title} {passage.text}".strip()
 

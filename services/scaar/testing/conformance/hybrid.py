@@ -141,12 +141,12 @@ class HybridConformance:
         whole = [each for each in _VOLCANOES if each.id not in ("p6", "p7")]
         position = [each.id for each in _VOLCANOES].index("p6")
         whole.insert(position, changed)
-        await _build(retriever, BOTH, name="anew", passages=(*whole, added))
+        await _build(retriever, BOTH, name="rebuilt", passages=(*whole, added))
         request = RetrieveRequest(("a hot volcano", "Iceland"), 5, "both")
         for mode in SearchMode:
             found = await retriever.retrieve(replace(request, mode=mode))
-            anew = await retriever.retrieve(replace(request, mode=mode, index="anew"))
-            assert _rounded(found.results) == _rounded(anew.results)
+            rebuilt = await retriever.retrieve(replace(request, mode=mode, index="rebuilt"))
+            assert _rounded(found.results) == _rounded(rebuilt.results)
         assert (await retriever.verify_index("both")).is_whole
 
     async def test_a_mode_that_the_index_does_not_have_is_refused_by_name(
