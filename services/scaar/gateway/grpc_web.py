@@ -7,7 +7,7 @@ of the body. Requests have one message; responses are one message or a stream of
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc
@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from scaar.core.errors import ScaarError, StreamIncomplete
 from scaar.gateway.disconnects import unless_disconnected
-from scaar.gateway.grpc_web_frames import FrameError, Framing, framing_of, too_large
+from scaar.gateway.grpc_web_frames import FrameError, Framing, Trailers, framing_of, too_large
 from scaar.gateway.orchestrator import Orchestrator
 from scaar.wire.methods import FORWARDED_METHODS, FORWARDED_SERVICES
 from scaar.wire.orchestrator import OrchestratorServicer
@@ -87,7 +87,7 @@ class GrpcWeb:
         metadata = self._orchestrator.metadata(
             request.headers, getattr(request.state, "request_id", "")
         )
-        start = self._orchestrator.channel.unary_stream(request.url.path)
+        start: Any = self._orchestrator.channel.unary_stream(request.url.path)
         return start(message, timeout=_timeout_s(request.headers), metadata=metadata)
 
 
@@ -104,7 +104,7 @@ class _Response:
         """Send a message. Returns when the connection can take another one."""
         await self._body(self._framing.message(message))
 
-    async def end(self, code: grpc.StatusCode, text: str, metadata: Iterable[object] = ()) -> None:
+    async def end(self, code: grpc.StatusCode, text: str, metadata: Trailers = ()) -> None:
         """Send the status, which ends the response."""
         await self._body(self._framing.trailers(code, text, metadata), more=False)
 

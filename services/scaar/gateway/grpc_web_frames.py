@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import grpc
 
+Trailers = Iterable[tuple[str, str | bytes]]
 PREFIX_BYTES = 5
 _COMPRESSED, _TRAILERS = 0x01, 0x80
 # What gRPC leaves as it is in grpc-message: printable ASCII except the percent sign.
@@ -61,13 +62,13 @@ class Framing:
         """Return the frame of a message."""
         return self._frame(0, message)
 
-    def trailers(self, code: grpc.StatusCode, text: str, metadata: Iterable[object] = ()) -> bytes:
+    def trailers(self, code: grpc.StatusCode, text: str, metadata: Trailers = ()) -> bytes:
         """Return the last frame: the status and the trailing metadata, pairs of key and value."""
         number: int = code.value[0]
         lines = [f"grpc-status:{number}"]
         if text:
             lines.append(f"grpc-message:{quote(text, safe=_UNQUOTED)}")
-        lines += [_header(key, value) for key, value in metadata]  # type: ignore[misc]
+        lines += [_header(key, value) for key, value in metadata]
         return self._frame(_TRAILERS, "".join(f"{each}\r\n" for each in lines).encode())
 
     def _frame(self, flags: int, data: bytes) -> bytes:
