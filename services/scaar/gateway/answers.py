@@ -91,7 +91,8 @@ async def stream_parts(
     content = Content(Link(parameters.request.index, style.url_field).of, style.stop)
     held: list[TextAdded] | None = None
     decisions: list[Json] = []
-    async with aclosing(caller.answerer.stream_answer(parameters.request)) as events:
+    stream = caller.answerer.stream_answer(parameters.request, tokens=style.events)
+    async with aclosing(stream) as events:
         async for event in events:
             if isinstance(event, AnswerStarted):
                 yield Started(event.provenance)

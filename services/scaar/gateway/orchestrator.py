@@ -15,9 +15,8 @@ from scaar.wire.calls import REQUEST_ID_KEY
 from scaar.wire.orchestrator import SERVICE_NAME, RemoteAnswerer, RemoteCatalog
 
 AUTHORIZATION = "authorization"
-FORWARDED = (AUTHORIZATION, TENANT_KEY, "traceparent", "tracestate")
-"""Headers that the orchestrator gets as metadata, beside the request id."""
-_SCHEME = "bearer "
+FORWARDED = (TENANT_KEY, "traceparent", "tracestate")
+"""Headers that the orchestrator gets as metadata, beside the token and the request id."""
 CATALOG_TIMEOUT_S = 60.0
 
 Metadata = tuple[tuple[str, str], ...]
@@ -41,14 +40,23 @@ class Orchestrator:
         self.target = target
         self._require_token = require_token
 
-    def _metadata(self, headers: Mapping[str, str], request_id: str) -> Metadata:
-        token = headers.get(AUTHORIZATION, "")
-        if token and not (token[: len(_SCHEME)].lower() == _SCHEME and _sendable(token)):
+    def metadata(self, headers: Mapping[str, str], request_id: str) -> Metadata:
+        """Return the metadata of a call for a caller: identity, tenant, trace and request id.
+
+        Raises:
+            Unauthenticated: the token is missing, or is none.
+        """
+        authorization = headers.get(AUTHORIZATION, "").strip()
+        scheme, _, token = authorization.partition(" ")
+        if authorization and not (scheme.lower() == "bearer" and _sendable(token)):
             raise Unauthenticated("the header authorization must be 'Bearer TOKEN'")
         if self._require_token and not token:
             raise Unauthenticated("a bearer token is missing: header authorization, 'Bearer TOKEN'")
         found = ((name, headers.get(name, "")) for name in FORWARDED)
-        sent = ((name, value) for name, value in found if value and _sendable(value))
+        sent = [(name, value) for name, value in found if value and _sendable(value)]
+        if token:
+            # Clients without a key send the scheme alone.
+            sent.append((AUTHORIZATION, f"Bearer {token}"))
         return (*sent, (REQUEST_ID_KEY, request_id))
 
     def caller(self, headers: Mapping[str, str], request_id: str) -> Caller:
@@ -57,7 +65,7 @@ class Orchestrator:
         Raises:
             Unauthenticated: the token is missing, or is none.
         """
-        metadata = self._metadata(headers, request_id)
+        metadata = self.metadata(headers, request_id)
         return Caller(
             RemoteAnswerer(self.channel, self.target, metadata=metadata),
             RemoteCatalog(

@@ -1,6 +1,7 @@
 """What every request to a gateway passes: identity, limits, ids, pages and search."""
 
 import asyncio
+import json
 import re
 import socket
 import ssl
@@ -87,7 +88,12 @@ async def test_the_orchestrator_authenticates_the_caller(tmp_path: Path) -> None
         path = "/v1/chat/completions"
         right = {"authorization": "Bearer secret"}
         assert (await client.post(path, json=CHAT, headers=right)).status_code == 200
-        for headers in ({}, {"authorization": "Bearer other"}, {"authorization": "Basic c2U="}):
+        for headers in (
+            {},
+            {"authorization": "Bearer"},
+            {"authorization": "Bearer other"},
+            {"authorization": "Basic c2U="},
+        ):
             for body in (CHAT, STREAM):
                 response = await client.post(path, json=body, headers=headers)
                 assert response.status_code == 401, headers
@@ -267,9 +273,14 @@ async def test_what_is_not_there_is_an_error_of_the_same_form() -> None:
     async with reached() as client:
         nowhere = await client.get("/v1/nowhere")
         method = await client.get("/v1/responses")
-        garbage = await client.post("/v1/chat/completions", content=b"{")
-    assert (nowhere.status_code, method.status_code, garbage.status_code) == (404, 405, 400)
-    for response in (nowhere, method, garbage):
+        garbage = await client.post(
+            "/v1/chat/completions", content=b"{", headers={"content-type": "application/json"}
+        )
+        form = await client.post("/v1/chat/completions", content=json.dumps(CHAT))
+    statuses = [each.status_code for each in (nowhere, method, garbage, form)]
+    assert statuses == [404, 405, 400, 400]
+    assert error_of(form)["message"] == "header content-type: must be application/json"
+    for response in (nowhere, method, garbage, form):
         assert set(error_of(response)) == {"message", "type", "param", "code"}
 
 

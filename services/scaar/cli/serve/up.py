@@ -57,7 +57,7 @@ def up(
         ),
     ] = GATEWAY_PORT,
 ) -> None:
-    """Run the six services and the gateway on this machine until Ctrl-C.
+    """Run all services on this machine until Ctrl-C.
 
     Each is a process of its own on loopback.
     """

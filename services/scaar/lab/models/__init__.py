@@ -18,6 +18,9 @@ LAB_MEANING_ENCODER = "lab-meaning-encoder"
 FORM_MODELS = (LAB_LM_FORMS, LAB_LM_FORMS_B)
 """Language models of sentence forms (:mod:`scaar.lab.sentences`), from two training seeds."""
 
+LAB_RERANKER = "lab-reranker"
+"""Cross-encoder of a query and a passage, trained for relevance."""
+
 LAB_LM_REFLECT = "lab-lm-reflect"
 LAB_LM_SEARCH = "lab-lm-search"
 TAGGED_MODELS = (LAB_LM_REFLECT, LAB_LM_SEARCH)
@@ -33,5 +36,6 @@ SHIPPED_MODELS = (
     *LANGUAGE_MODELS,
     *(name for name in TAGGED_MODELS if model_folder(name).is_dir()),
     LAB_CROSS_ENCODER,
+    *(name for name in (LAB_RERANKER,) if model_folder(name).is_dir()),
 )
 """The models that a package contains. A recipe can exist before its model."""
