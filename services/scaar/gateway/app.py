@@ -28,7 +28,8 @@ from scaar.gateway.chat_request import ChatRequest
 from scaar.gateway.disconnects import unless_disconnected
 from scaar.gateway.errors import error_response
 from scaar.gateway.grpc_web import EXPOSED_HEADERS, grpc_web_routes
-from scaar.gateway.mcp import MCP_PATH, Identified, build_mcp
+from scaar.gateway.mcp import MCP_PATH, build_mcp
+from scaar.gateway.mcp_tools import Identified
 from scaar.gateway.model_names import ModelName, model_names
 from scaar.gateway.options import ScaarOptions
 from scaar.gateway.orchestrator import Caller, Orchestrator
