@@ -11,8 +11,6 @@ from scaar.core.errors import InvalidRequest
 from scaar.core.filters import MAX_VALUE_CHARACTERS
 from scaar.retriever.documents.readers import READERS
 
-_OPTION = "--from"
-
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
@@ -46,7 +44,7 @@ class FoundFiles:
     errors: list[FileError] = field(default_factory=list)
 
 
-def check_roots(paths: Sequence[Path]) -> tuple[Path, ...]:
+def check_roots(paths: Sequence[Path], *, option: str = "--from") -> tuple[Path, ...]:
     """Return files and folders as absolute paths.
 
     Raises:
@@ -56,14 +54,14 @@ def check_roots(paths: Sequence[Path]) -> tuple[Path, ...]:
     roots = tuple(path.expanduser().resolve() for path in paths)
     for given, root in zip(paths, roots, strict=True):
         if not root.exists():
-            raise InvalidRequest.of(_OPTION, f"{given} does not exist")
+            raise InvalidRequest.of(option, f"{given} does not exist")
         if not root.is_dir() and root.suffix.lower() not in READERS:
             known = ", ".join(READERS)
-            raise InvalidRequest.of(_OPTION, f"{given} is not a folder, and not one of {known}")
+            raise InvalidRequest.of(option, f"{given} is not a folder, and not one of {known}")
     for position, root in enumerate(roots):
         others = (*roots[:position], *roots[position + 1 :])
         if any(root.is_relative_to(other) for other in others):
-            raise InvalidRequest.of(_OPTION, f"{paths[position]} is given twice")
+            raise InvalidRequest.of(option, f"{paths[position]} is given twice")
     return roots
 
 

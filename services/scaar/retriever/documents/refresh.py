@@ -46,7 +46,7 @@ async def refresh_index(
     passages = list(read)
     if not passages:
         places = ", ".join(map(str, read.passages))
-        raise InvalidRequest.of("--from", f"no document with text is in {places}")
+        raise InvalidRequest.of("documents", f"none with text is in {places}")
     wanted = {str(root): digests_of(found) for root, found in read.passages.items()}
     index = None if mode is IndexMode.REPLACE else await _existing(indexes, name)
     if index is None:
