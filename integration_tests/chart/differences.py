@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scaar.cli.serve.services import ServiceName
+from scaar.cli.serve.services import GRPC_SERVICES, ServiceName
 
 SERVICES = tuple(map(str, ServiceName))
+SERVED_BY_GRPC = tuple(map(str, GRPC_SERVICES))
 SERVED = ("address", "tls_cert_file", "tls_key_file", "tls_client_ca_file", "identities_file")
 FILES = {
     "/etc/scaar/tls/tls.crt": "/run/secrets/scaar.pem",
@@ -54,6 +55,15 @@ DIFFERENCES = (
         )
         for profile in ("lab", "production")
     ),
+    *(
+        Difference(
+            profile,
+            ("gateway",),
+            ("allowed_hosts",),
+            "each lists the names by which its own network knows the gateway",
+        )
+        for profile in ("lab", "production")
+    ),
     Difference("lab", SERVICES, ("log_format",), "who runs it on a laptop reads along"),
     Difference(
         "lab",
@@ -63,7 +73,7 @@ DIFFERENCES = (
     ),
     Difference(
         "production",
-        SERVICES,
+        SERVED_BY_GRPC,
         ("health_address",),
         "the kubelet has no certificate to show; an image's own check has the service's",
     ),

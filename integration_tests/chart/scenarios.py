@@ -5,11 +5,15 @@ from typing import Any
 
 from .rendering import Rendered, render
 
-SERVICES = ("orchestrator", "generator", "scorer", "queryBuilder", "retriever", "evaluator")
+SERVICES = (
+    *("orchestrator", "generator", "scorer", "queryBuilder", "gateway"),
+    *("retriever", "evaluator"),
+)
 DATABASE = {"database": {"existingSecret": "evaluations-database"}}
 BROKER = {"broker": {"existingSecret": "evaluations-broker", "queueSecret": "evaluations-queue"}}
 TLS = {"enabled": True, "existingSecret": "certificate"}
 PROMETHEUS = {"prometheusUrl": "http://prometheus:9090"}
+INGRESS = {"kubernetes.io/metadata.name": "ingress-nginx"}
 GPU_NODES = {
     "nodeSelector": {"gpu": "true"},
     "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
@@ -148,7 +152,7 @@ SCENARIOS = {
     ),
     "scaled by Kubernetes": Scenario(
         {
-            **each_by({"by": "hpa", "maxReplicas": 3}, SERVICES[:4]),
+            **each_by({"by": "hpa", "maxReplicas": 3}, SERVICES[:5]),
             "languageModel": {"server": "tgi"},
             "tgi": {
                 "model": "a/model",
@@ -170,7 +174,7 @@ SCENARIOS = {
     ),
     "scaled by KEDA": Scenario(
         {
-            **each_by({"by": "keda", "maxReplicas": 3}, SERVICES[:4]),
+            **each_by({"by": "keda", "maxReplicas": 3}, SERVICES[:5]),
             "telemetry": PROMETHEUS,
             "languageModel": {"server": "tgi"},
             "tgi": {
@@ -250,8 +254,60 @@ SCENARIOS = {
                 }
             },
             "evaluator": {"expose": {"enabled": True}},
+            "gateway": {
+                "expose": {"enabled": True, "type": "NodePort", "names": ["http.example.org"]},
+            },
         }
     ),
+    "gateway behind an ingress controller": Scenario(
+        {
+            "networkPolicy": {"httpClients": [{"namespaceSelector": {"matchLabels": INGRESS}}]},
+            "gateway": {
+                "ingress": {
+                    "enabled": True,
+                    "className": "nginx",
+                    "annotations": {"nginx.ingress.kubernetes.io/proxy-buffering": "off"},
+                    "hosts": ["scaar.example.org", "*.example.net"],
+                    "tlsSecret": "scaar-example-org",
+                },
+            },
+        },
+        "lab",
+    ),
+    "gateway behind an ingress controller for every host": Scenario(
+        {"tls": TLS, "gateway": {"ingress": {"enabled": True}}}
+    ),
+    "routes of the Gateway API": Scenario(
+        {
+            "gateway": {
+                "httpRoute": {
+                    "enabled": True,
+                    "annotations": {"example.com/note": "x"},
+                    "parentRefs": [{"name": "public", "namespace": "gateways"}],
+                    "hostnames": ["scaar.example.org"],
+                    "timeout": "90s",
+                },
+            },
+            "orchestrator": {
+                "grpcRoute": {
+                    "enabled": True,
+                    "parentRefs": [{"name": "public", "sectionName": "grpc"}],
+                    "hostnames": ["grpc.example.org"],
+                },
+            },
+        },
+        "lab",
+    ),
+    "routes for every host, to exposed services": Scenario(
+        {
+            "gateway": {"httpRoute": {"enabled": True, "parentRefs": [{"name": "public"}]}},
+            "orchestrator": {
+                "expose": {"enabled": True, "port": 8443},
+                "grpcRoute": {"enabled": True, "parentRefs": [{"name": "public"}]},
+            },
+        }
+    ),
+    "no gateway": Scenario({"gateway": {"enabled": False}}, "lab"),
     "passages of a volume": Scenario(
         {
             "indexLoad": {

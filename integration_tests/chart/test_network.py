@@ -8,7 +8,7 @@ from ..kubernetes.release import exposed
 from .rendering import NAMESPACE, Object, Rendered, full, render
 from .scenarios import BROKER, DATABASE, SCENARIOS, Scenario
 
-INSIDE = re.compile(rf"(?:dns:///|http://){full()}-([a-z-]+)\.{NAMESPACE}\.svc\S*:(\d+)")
+INSIDE = re.compile(rf"(?:dns:///|https?://){full()}-([a-z-]+)\.{NAMESPACE}\.svc\S*:(\d+)")
 WITHOUT = SCENARIOS["without policies, budgets and spread"]
 
 
@@ -127,6 +127,7 @@ def test_servers_outside_are_called_at_their_ports_alone() -> None:
     release = SCENARIOS["servers that are there"].rendered()
     assert {name: outside(release, name) for name in sorted(release.names("Deployment"))} == {
         "evaluator": {5432, 6379, 8443},
+        "gateway": set(),
         "generator": {443, 8443},
         "orchestrator": set(),
         "query-builder": set(),

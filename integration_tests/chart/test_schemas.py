@@ -49,7 +49,8 @@ def test_labels_are_those_that_kubernetes_recommends(release: Rendered) -> None:
 def test_every_kind_and_every_template_is_seen_by_some_scenario() -> None:
     seen = {each["kind"] for one in SCENARIOS.values() for each in one.rendered().objects}
     expected = """
-        Certificate ConfigMap Deployment HorizontalPodAutoscaler Job NetworkPolicy
+        Certificate ConfigMap Deployment GRPCRoute HTTPRoute HorizontalPodAutoscaler Ingress
+        Job NetworkPolicy
         PersistentVolumeClaim Pod PodDisruptionBudget PrometheusRule ScaledObject Service
         ServiceAccount ServiceMonitor TriggerAuthentication
         """

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import yaml
 
+from scaar.cli.serve.services import ServiceName
+
 from .scenarios import SCENARIOS
 
 OBSERVABILITY = Path(__file__).parents[2] / "deploy" / "observability"
-SERVICES = {"orchestrator", "generator", "scorer", "query-builder", "retriever", "evaluator"}
+SERVICES = {str(service) for service in ServiceName}
 
 
 def test_services_are_scraped_as_the_job_of_board_and_alerts() -> None:

@@ -1,5 +1,7 @@
 """Values that are wrong are refused by helm, each by its name, before anything is installed."""
 
+import json
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -46,6 +48,11 @@ WRONG: dict[str, dict[str, Any]] = {
     "/orchestrator/expose/names/0": {
         "orchestrator": {"expose": {"names": ["https://answers.example.org"]}}
     },
+    "/gateway/settings: additional properties 'reflection'": {
+        "gateway": {"settings": {"reflection": False}}
+    },
+    "/gateway/ingress/hosts/0": {"gateway": {"ingress": {"hosts": ["https://scaar.example.org"]}}},
+    "/gateway/httpRoute/timeout": {"gateway": {"httpRoute": {"timeout": "a minute"}}},
     "/longestAnswerSeconds: minimum": {"longestAnswerSeconds": 0},
     "/orchestrator/autoscaling/by: value must be one of": {
         "orchestrator": {"autoscaling": {"by": "vpa"}}
@@ -85,6 +92,15 @@ APART: dict[str, dict[str, Any]] = {
     },
     "identities.tokenSecret: needs tls.enabled": {"identities": {"tokenSecret": "token"}},
     "identities.tokenSecret: must be set with": {"identities": {"existingSecret": "identities"}},
+    "gateway.httpRoute.parentRefs: must be set where gateway.httpRoute.enabled is true": {
+        "gateway": {"httpRoute": {"enabled": True}}
+    },
+    "orchestrator.grpcRoute.parentRefs: must be set": {
+        "orchestrator": {"grpcRoute": {"enabled": True}}
+    },
+    "gateway.ingress.enabled: needs gateway.enabled": {
+        "gateway": {"enabled": False, "ingress": {"enabled": True}}
+    },
     "indexLoad: needs existingClaim and file, or lab": {"indexLoad": {"enabled": True}},
     "telemetry.metrics: must be true": {
         "telemetry": {"metrics": False, "serviceMonitor": {"enabled": True}}
@@ -185,6 +201,30 @@ def test_notes_warn_of_replicas_of_a_part_that_is_not_enabled(tmp_path: Path) ->
     assert warning in notes_of(tmp_path / "disabled", disabled)
     for scenario in ("lab", "production"):
         assert "WARNING" not in notes(tmp_path, scenario)
+
+
+def test_notes_name_the_url_of_the_gateway_and_a_command(tmp_path: Path) -> None:
+    said = notes(tmp_path, "lab")
+    assert "http://films-scaar-gateway.questions.svc.cluster.local:8090" in said
+    assert "port-forward service/films-scaar-gateway 8090" in said
+    assert "curl http://127.0.0.1:8090/v1/chat/completions" in said
+    assert '"model": "scaar@lab"' in said
+    assert "Authorization" not in said
+    secured = notes(tmp_path, "production")
+    assert "https://films-scaar-gateway.questions.svc.cluster.local:8090" in secured
+    assert "curl --cacert CA.pem https://localhost:8090/v1/chat/completions" in secured
+    assert '"Authorization: Bearer $TOKEN"' in secured
+    behind = notes(tmp_path, "gateway behind an ingress controller")
+    assert ", https://scaar.example.org, https://*.example.net:" in behind
+    assert "curl" not in notes(tmp_path, "no gateway")
+
+
+def test_the_command_of_the_notes_sends_valid_json(tmp_path: Path) -> None:
+    values = {"tests": {"question": """Who made "Low", Bowie's album?"""}}
+    said = notes_of(tmp_path / "quoted", Scenario(values))
+    (line,) = [each for each in said.splitlines() if "--data" in each]
+    body = shlex.split(line)[-1]
+    assert json.loads(body)["messages"][0]["content"] == values["tests"]["question"]
 
 
 def test_notes_mention_the_labels_that_prometheus_selects(tmp_path: Path) -> None:

@@ -32,6 +32,14 @@ CUSTOM_KINDS = {
         "github.com/prometheus-operator/prometheus-operator@v0.85.0",
         "example/prometheus-operator-crd/monitoring.coreos.com_prometheusrules.yaml",
     ),
+    "HTTPRoute": (
+        "sigs.k8s.io/gateway-api@v1.3.0",
+        "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml",
+    ),
+    "GRPCRoute": (
+        "sigs.k8s.io/gateway-api@v1.3.0",
+        "config/crd/standard/gateway.networking.k8s.io_grpcroutes.yaml",
+    ),
     "Certificate": (
         "github.com/cert-manager/cert-manager@v1.18.2",
         "deploy/crds/crd-certificates.yaml",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from bench import answers, attention_cost, batching, loop_time, matched, memory, overload
+from bench import answers, attention_cost, batching, gateway, loop_time, matched, memory, overload
 from bench.servers import Servers, open_servers
 from bench.tables import table
 from scaar.compose import (
@@ -29,6 +29,7 @@ PARTS = (
     "overload",
     "loop",
     "batching",
+    "gateway",
 )
 PACE_MS = 10
 OVERLOADED = {
@@ -111,6 +112,15 @@ async def report(home: Path, parts: Collection[str], sizes: Sizes) -> None:
         print("\n## Concurrent generations by a random decoder of 86 million parameters\n")
         print(table(batching.COLUMNS, [each async for each in batching.rows(home)]))
         print(f"\n- Aim: a ratio of at least {batching.AIM:g} with a batch", flush=True)
+    if "gateway" in parts:
+        await ensure_lab_index()
+        print("\n## The gateway over gRPC\n")
+        print(table(gateway.COLUMNS, [each async for each in gateway.rows(questions[0])]))
+        print(
+            f"\n- Aims: a difference of at most {gateway.AIM_MS:g} ms, and at most "
+            f"{gateway.AIM_CPU_MS:g} ms of CPU",
+            flush=True,
+        )
 
 
 async def _costs(generator: Generator, answerer: Answerer, questions: Sequence[str]) -> None:

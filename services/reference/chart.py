@@ -14,7 +14,7 @@ from reference.markdown import plain, replace_parts, table
 from reference.settings import docstrings
 from scaar.cli.serve.services import ServiceName
 from scaar.cli.settings import settings_class
-from scaar.runtime.settings import ServiceSettings, Settings
+from scaar.runtime.settings import ProcessSettings, Settings
 
 CHART = "helm/scaar"
 COPIES: Mapping[str, str] = {
@@ -65,7 +65,8 @@ def key_of(service: ServiceName) -> str:
 
 
 def _settings(cls: type[Settings]) -> dict[str, object]:
-    descriptions = {**docstrings(ServiceSettings), **docstrings(cls)}
+    shared = (base for base in cls.__mro__ if issubclass(base, ProcessSettings))
+    descriptions = {name: text for base in shared for name, text in docstrings(base).items()}
     properties = cls.model_json_schema()["properties"]
     fields = {
         name: {"description": plain(descriptions[name]), **_shape(properties[name])}

@@ -18,7 +18,7 @@ from scaar.cli.serve.services import ServiceName
 from scaar.cli.settings import settings_class
 from scaar.runtime.breaker_settings import BreakerSettings
 from scaar.runtime.channel_security import ChannelSecurity
-from scaar.runtime.settings import ServiceSettings, Settings, section_name
+from scaar.runtime.settings import ProcessSettings, ServiceSettings, Settings, section_name
 
 _COLUMNS = ("setting, variable", "value", "default", "description")
 _WORDS: Mapping[object, str] = {
@@ -33,9 +33,8 @@ _WORDS: Mapping[object, str] = {
 
 def settings_parts() -> dict[str, str]:
     """Return the parts of the page: settings of every service, and of each service."""
-    classes = {service: settings_class(service) for service in ServiceName}
-    own = {str(service): _own(cls) for service, cls in classes.items()}
-    every = _table(ServiceSettings, "SCAAR_<SERVICE>_")
+    own = {str(service): _own(settings_class(service)) for service in ServiceName}
+    every = _table(ServiceSettings, "SCAAR_<SERVICE>_", docstrings(ProcessSettings))
     shared = {"channels": _own(ChannelSecurity), "breakers": _own(BreakerSettings)}
     return {"every service": every, **own, **shared}
 
@@ -43,11 +42,13 @@ def settings_parts() -> dict[str, str]:
 def _own(cls: type[Settings]) -> str:
     about = "\n\n".join(plain(each) for each in (inspect.getdoc(cls) or "").split("\n\n"))
     prefix = f"SCAAR_{section_name(cls).upper()}_"
-    return f"{about}\n\n{_table(cls, prefix)}"
+    # The gateway serves HTTP, so that the settings of gRPC servers are not its own.
+    shared = docstrings(ProcessSettings) if cls.__bases__ == (ProcessSettings,) else {}
+    return f"{about}\n\n{_table(cls, prefix, shared)}"
 
 
-def _table(cls: type[Settings], prefix: str) -> str:
-    descriptions = docstrings(cls)
+def _table(cls: type[Settings], prefix: str, shared: Mapping[str, str]) -> str:
+    descriptions = {**shared, **docstrings(cls)}
     rows = [
         [
             f"`{name}`<br>`{prefix}{name.upper()}`",

@@ -25,17 +25,19 @@
 {{- if $values.telemetry.metrics }}
 {{ $prefix }}METRICS_ADDRESS: "0.0.0.0:9464"
 {{- end }}
-{{- with $values.telemetry.otlpEndpoint }}
-{{ $prefix }}OTLP_ENDPOINT: {{ . | quote }}
+{{- if and $values.telemetry.otlpEndpoint (not .part.http) }}
+{{ $prefix }}OTLP_ENDPOINT: {{ $values.telemetry.otlpEndpoint | quote }}
 {{- end }}
 {{- if has .key (list "generator" "scorer" "queryBuilder" "retriever") }}
 {{ $prefix }}MAX_CONNECTION_AGE_S: "10"
 {{- end }}
 {{- if $values.tls.enabled }}
-{{ $prefix }}HEALTH_ADDRESS: "0.0.0.0:50050"
 {{ $prefix }}TLS_CERT_FILE: /etc/scaar/tls/tls.crt
 {{ $prefix }}TLS_KEY_FILE: /etc/scaar/tls/tls.key
-{{- if $values.tls.clientCertificates }}
+{{- if not .part.http }}
+{{ $prefix }}HEALTH_ADDRESS: "0.0.0.0:50050"
+{{- end }}
+{{- if and $values.tls.clientCertificates (not .part.http) }}
 {{ $prefix }}TLS_CLIENT_CA_FILE: /etc/scaar/tls/ca.crt
 {{- end }}
 {{- end }}
@@ -145,6 +147,27 @@ SCAAR_EVALUATOR_EXECUTOR: celery
 SCAAR_EVALUATOR_BROKER_FILE: /etc/scaar/broker/url
 {{- else if .Values.worker.enabled }}
 SCAAR_EVALUATOR_EXECUTOR: poll
+{{- end }}
+{{- end }}
+
+{{/* MCP clients may use the names of the gateway's Services, and those of Ingress and HTTPRoute. */}}
+{{- define "scaar.environment.gateway" -}}
+{{- $own := .Values.gateway -}}
+{{- $names := list -}}
+{{- range $component := $own.expose.enabled | ternary (list "gateway" "gateway-exposed") (list "gateway") -}}
+{{- $host := include "scaar.host" (dict "root" $ "component" $component) -}}
+{{- $short := $host | trimSuffix (printf ".%s" $.Values.clusterDomain) -}}
+{{- $names = concat $names (list $host $short (trimSuffix ".svc" $short) (include "scaar.partName" (dict "root" $ "component" $component))) -}}
+{{- end -}}
+{{- $names = concat $names $own.expose.names -}}
+{{- if $own.ingress.enabled }}{{ $names = concat $names $own.ingress.hosts }}{{ end -}}
+{{- if $own.httpRoute.enabled }}{{ $names = concat $names $own.httpRoute.hostnames }}{{ end -}}
+{{- $exact := list -}}
+{{- range $names | uniq }}{{ if not (hasPrefix "*" .) }}{{ $exact = append $exact . }}{{ end }}{{ end -}}
+SCAAR_GATEWAY_ORCHESTRATOR_TARGET: {{ include "scaar.target" (dict "root" . "component" "orchestrator" "port" 50051) }}
+SCAAR_GATEWAY_ALLOWED_HOSTS: {{ toJson $exact | quote }}
+{{- if .Values.identities.existingSecret }}
+SCAAR_GATEWAY_REQUIRE_TOKEN: "true"
 {{- end }}
 {{- end }}
 

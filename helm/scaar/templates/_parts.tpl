@@ -1,5 +1,5 @@
-{{/* The parts of the release, one per row. `grpc` is a service's name in the contract; `foreign` marks
-     servers that are not scaar's own. */}}
+{{/* The parts of the release, one per row. `grpc` is a service's name in the contract; `http` marks the
+     gateway, which serves HTTP; `foreign` marks servers that are not scaar's own. */}}
 
 {{- define "scaar.parts" -}}
 {{- $values := .Values -}}
@@ -12,6 +12,9 @@ queryBuilder: {component: query-builder, image: query-builder, port: 50054, grpc
 retriever: {component: retriever, image: retriever, port: 50055, grpc: scaar.v1.RetrieverService}
 {{- if $values.evaluator.enabled }}
 evaluator: {component: evaluator, image: evaluator, port: 50056, grpc: scaar.v1.EvaluatorService}
+{{- end }}
+{{- if $values.gateway.enabled }}
+gateway: {component: gateway, image: gateway, port: 8090, http: true, metricsPort: 9464}
 {{- end }}
 {{- if $values.worker.enabled }}
 worker: {component: worker, image: worker, metricsPort: 9464}
@@ -37,6 +40,11 @@ triton: {component: triton, foreign: true, port: 8001, metricsPort: 8002, gpu: {
 {{- if hasKey $part "grpc" }}{{ $_ := set $services $key $part }}{{ end -}}
 {{- end -}}
 {{- toYaml $services -}}
+{{- end }}
+
+{{/* The URL of the gateway inside the cluster. Of: root. */}}
+{{- define "scaar.gatewayUrl" -}}
+{{- printf "%s://%s:8090" (.Values.tls.enabled | ternary "https" "http") (include "scaar.host" (dict "root" . "component" "gateway")) -}}
 {{- end }}
 
 {{/* The URL of the language model's server; empty for an embedded model. */}}

@@ -10,10 +10,10 @@ from scaar.core.errors import InvalidRequest, Violation
 from scaar.runtime.breaker_settings import BreakerSettings, limits_of
 from scaar.runtime.channel_security import ChannelSecurity
 from scaar.runtime.config_file import CONFIG_VARIABLE, ConfigFile
-from scaar.runtime.settings import ServiceSettings, Settings, section_name
+from scaar.runtime.settings import ProcessSettings, Settings, section_name
 
 
-def settings_class(service: ServiceName) -> type[ServiceSettings]:
+def settings_class(service: ServiceName) -> type[ProcessSettings]:
     """Return the settings class of a service."""
     match service:
         case ServiceName.GENERATOR:
@@ -40,11 +40,15 @@ def settings_class(service: ServiceName) -> type[ServiceSettings]:
             from scaar.evaluator.settings import EvaluatorSettings
 
             return EvaluatorSettings
+        case ServiceName.GATEWAY:
+            from scaar.gateway.settings import GatewaySettings
+
+            return GatewaySettings
         case _:
             assert_never(service)
 
 
-def read_every(config: ConfigFile | None = None) -> dict[ServiceName, ServiceSettings]:
+def read_every(config: ConfigFile | None = None) -> dict[ServiceName, ProcessSettings]:
     """Read the settings of every service from the environment and a file.
 
     The settings of channels and of breakers are checked too.
@@ -53,7 +57,7 @@ def read_every(config: ConfigFile | None = None) -> dict[ServiceName, ServiceSet
         InvalidRequest: names every invalid setting of every service.
     """
     classes = {service: settings_class(service) for service in ServiceName}
-    found: dict[ServiceName, ServiceSettings] = {}
+    found: dict[ServiceName, ProcessSettings] = {}
     wrong: list[Violation] = []
     if config is not None:
         known: list[type[Settings]] = [*classes.values(), ChannelSecurity, BreakerSettings]

@@ -11,6 +11,7 @@ from scaar.client.requests import (
     NO_FILTERS,
     TOP_K,
     Filters,
+    Messages,
     answer_request,
     choice,
     filter_choices,
@@ -28,6 +29,7 @@ from scaar.core.types import (
     PolicyDescription,
     PolicyRequest,
     RerankSettings,
+    Rewrite,
     SearchMode,
     SearchRequest,
     SearchResult,
@@ -55,6 +57,10 @@ class Client:
     restrict the passages to those with one of the values in each field, such as
     ``{"tenant": "acme", "lang": ["en", "de"]}``.
 
+    Instead of a question, ``messages`` can be a conversation, such as ``[{"role": "user",
+    "content": "..."}]``, whose last message is the question. The model rewrites it as a standalone
+    question if messages of the user or the assistant precede it; ``rewrite="never"`` disables that.
+
     Requests are checked against the limits of the contract before they are sent.
     """
 
@@ -65,8 +71,10 @@ class Client:
     @asynccontextmanager
     async def stream_answer(
         self,
-        question: str,
+        question: str = "",
         *,
+        messages: Messages = (),
+        rewrite: Rewrite | str = Rewrite.AUTO,
         policy: str | PolicyRequest = "",
         index: str = INDEX,
         budget: BudgetLimits = BUDGET,
@@ -92,14 +100,18 @@ class Client:
             request_id=request_id,
             on_failure=on_failure,
             filters=filters,
+            messages=messages,
+            rewrite=rewrite,
         )
         async with aclosing(self._answerer.stream_answer(request)) as events:
             yield events
 
     async def answer(
         self,
-        question: str,
+        question: str = "",
         *,
+        messages: Messages = (),
+        rewrite: Rewrite | str = Rewrite.AUTO,
         policy: str | PolicyRequest = "",
         index: str = INDEX,
         budget: BudgetLimits = BUDGET,
@@ -122,6 +134,8 @@ class Client:
             request_id=request_id,
             on_failure=on_failure,
             filters=filters,
+            messages=messages,
+            rewrite=rewrite,
         )
         return await self._answerer.answer(request)
 

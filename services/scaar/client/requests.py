@@ -13,14 +13,19 @@ from scaar.core.types import (
     AnswerRequest,
     BudgetLimits,
     Filter,
+    Message,
+    MessageRole,
     OnFailure,
     PolicyRequest,
+    Rewrite,
     SearchRequest,
 )
 
 INDEX = AnswerRequest("").index
 BUDGET = BudgetLimits()
 TOP_K = SearchRequest("").top_k
+Messages = Sequence[Message | Mapping[str, str]]
+"""Messages of a conversation, as :class:`Message` or with the keys ``role`` and ``content``."""
 Filters = Mapping[str, str | Sequence[str]]
 """The accepted values of each field of a passage."""
 NO_FILTERS: Filters = types.MappingProxyType({})
@@ -41,11 +46,14 @@ def answer_request(
     request_id: str,
     on_failure: OnFailure | str,
     filters: Filters,
+    messages: Messages,
+    rewrite: Rewrite | str,
 ) -> AnswerRequest:
     """Return the request for an answer.
 
     Raises:
-        InvalidRequest: naming every setting that is unknown or of the wrong type.
+        InvalidRequest: naming every setting that is unknown or of the wrong type, or a message
+            without a known role and a text.
     """
     return AnswerRequest(
         question=question,
@@ -56,7 +64,26 @@ def answer_request(
         request_id=request_id,
         on_failure=choice(OnFailure, on_failure, "on_failure"),
         filters=filter_choices(filters),
+        messages=tuple(message_of(each, number) for number, each in enumerate(messages)),
+        rewrite=choice(Rewrite, rewrite, "rewrite"),
     )
+
+
+def message_of(given: Message | Mapping[str, str], number: int) -> Message:
+    """Return a message of a conversation, ``number`` from 0.
+
+    Raises:
+        InvalidRequest: it has other keys than ``role`` and ``content``, an unknown role, or no
+            text.
+    """
+    if isinstance(given, Message):
+        return given
+    field = f"messages[{number}]"
+    if not isinstance(given, Mapping) or set(given) != {"role", "content"}:
+        raise InvalidRequest.of(field, "must have the keys role and content, and no others")
+    if not isinstance(given["content"], str):
+        raise InvalidRequest.of(f"{field}.content", "must be text")
+    return Message(choice(MessageRole, given["role"], f"{field}.role"), given["content"])
 
 
 def policy_request(

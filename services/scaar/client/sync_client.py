@@ -7,7 +7,15 @@ from typing import Unpack
 from scaar.client.async_client import Client, open_client
 from scaar.client.connection import ConnectionOptions
 from scaar.client.loop_thread import LoopThread, opened_in_thread
-from scaar.client.requests import BUDGET, INDEX, NO_FILTERS, TOP_K, Filters, policy_request
+from scaar.client.requests import (
+    BUDGET,
+    INDEX,
+    NO_FILTERS,
+    TOP_K,
+    Filters,
+    Messages,
+    policy_request,
+)
 from scaar.core.types import (
     Answer,
     AnswerEvent,
@@ -19,6 +27,7 @@ from scaar.core.types import (
     PolicyDescription,
     PolicyRequest,
     RerankSettings,
+    Rewrite,
     SearchMode,
     SearchResult,
 )
@@ -33,8 +42,10 @@ class SyncClient:
 
     def stream_answer(
         self,
-        question: str,
+        question: str = "",
         *,
+        messages: Messages = (),
+        rewrite: Rewrite | str = Rewrite.AUTO,
         policy: str | PolicyRequest = "",
         index: str = INDEX,
         budget: BudgetLimits = BUDGET,
@@ -58,13 +69,17 @@ class SyncClient:
             request_id=request_id,
             on_failure=on_failure,
             filters=filters,
+            messages=messages,
+            rewrite=rewrite,
         )
         return self._thread.stream(stream)
 
     def answer(
         self,
-        question: str,
+        question: str = "",
         *,
+        messages: Messages = (),
+        rewrite: Rewrite | str = Rewrite.AUTO,
         policy: str | PolicyRequest = "",
         index: str = INDEX,
         budget: BudgetLimits = BUDGET,
@@ -85,6 +100,8 @@ class SyncClient:
             request_id=request_id,
             on_failure=on_failure,
             filters=filters,
+            messages=messages,
+            rewrite=rewrite,
         )
         return self._thread.run(answer)
 

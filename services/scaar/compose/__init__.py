@@ -5,6 +5,7 @@ and the process of an orchestrator differ in their targets only. An engine is im
 opened, so that a process needs only the libraries of its own engines.
 """
 
+from scaar.compose.access import with_access_rules, with_filter_limits
 from scaar.compose.answerers import (
     open_answerer,
     open_answerers,
@@ -82,5 +83,7 @@ __all__ = [
     "read_policies",
     "scaar_home",
     "tuned_policies_of",
+    "with_access_rules",
     "with_breaker",
+    "with_filter_limits",
 ]

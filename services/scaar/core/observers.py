@@ -172,3 +172,20 @@ class EvaluationObserver:
 
     def on_questions_delayed(self, reason: str, *, seconds: float) -> None:
         """A question waited this long for an orchestrator, for this reason."""
+
+
+class RequestObserver:
+    """Receives the HTTP requests of a process; these methods do nothing.
+
+    All are called from the event loop, and must neither block nor raise.
+    """
+
+    def on_request_begin(self) -> None:
+        """A request has begun."""
+
+    def on_request_end(self, route: str, status: int, seconds: float) -> None:
+        """A request of this route has ended, with this HTTP status."""
+
+
+UNOBSERVED_REQUESTS = RequestObserver()
+"""Does nothing."""

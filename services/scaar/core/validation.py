@@ -8,16 +8,29 @@ from scaar.core.filters import wrong_excluded, wrong_filters
 from scaar.core.policies.checks import check_policy, is_known
 from scaar.core.policies.settings import MAX_TOP_K
 from scaar.core.search_stages import wrong_stages
-from scaar.core.types import DEFAULT_POLICY, AnswerRequest, BudgetLimits, SearchRequest
+from scaar.core.types import (
+    DEFAULT_POLICY,
+    AnswerRequest,
+    BudgetLimits,
+    Message,
+    MessageRole,
+    SearchRequest,
+)
 
 MAX_QUESTION_WORDS = 500
 MAX_QUESTION_CHARACTERS = 8_000
+MAX_MESSAGES = 256
+MAX_MESSAGE_CHARACTERS = 32_768
+MAX_SYSTEM_CHARACTERS = 8_000
+MAX_CONVERSATION_CHARACTERS = 131_072
 MAX_QUERY_CHARACTERS = 32_768
 MAX_REQUEST_ID_CHARACTERS = 128
 MAX_SENTENCES = 100
 MAX_TOKENS = 8_192
 MAX_RETRIEVALS = 100
 MAX_TIMEOUT_S = 3_600.0
+
+INDEX_NAME_RULE = "must be 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit"
 
 _INDEX_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 # The Unicode categories Cc and Cs, except tabs and line breaks.
@@ -37,7 +50,7 @@ def validate(request: AnswerRequest, *, remote: bool = False, tuned: Collection[
     # The default policy of an orchestrator is not known here.
     checked = is_known(policy) or not (remote or policy == DEFAULT_POLICY)
     wrong = [
-        *_check_question(request.question),
+        *(_check_messages(request) if request.messages else _check_question(request.question)),
         *(check_policy(policy, tuned) if checked else ()),
         *_check_budget(request.budget),
         *_check_request_id(request.request_id),
@@ -98,18 +111,49 @@ def check_text(field: str, text: str) -> list[Violation]:
 
 
 def _index_name_violation(field: str, name: str) -> Violation:
-    rule = "must be 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit"
-    return Violation(field, f"{rule}, not {name[:80]!r}")
+    return Violation(field, f"{INDEX_NAME_RULE}, not {name[:80]!r}")
 
 
-def _check_question(question: str) -> list[Violation]:
+def _check_messages(request: AnswerRequest) -> list[Violation]:
+    messages = request.messages
+    if request.question:
+        return [Violation("question", "must be empty if messages are given")]
+    if len(messages) > MAX_MESSAGES:
+        text = f"must have at most {MAX_MESSAGES} messages, not {len(messages)}"
+        return [Violation("messages", text)]
+    if (characters := sum(len(each.content) for each in messages)) > MAX_CONVERSATION_CHARACTERS:
+        text = f"must have at most {MAX_CONVERSATION_CHARACTERS:,} characters, not {characters:,}"
+        return [Violation("messages", text)]
+    wrong = []
+    for number, message in enumerate(messages):
+        if number > 0 and message.role is MessageRole.SYSTEM:
+            text = "only the first message may be of the system"
+            wrong.append(Violation(f"messages[{number}].role", text))
+        wrong += _check_message(f"messages[{number}].content", message)
+    last = f"messages[{len(messages) - 1}]"
+    if messages[-1].role is not MessageRole.USER:
+        wrong.append(Violation(f"{last}.role", "the last message must be of the user"))
+    elif not wrong:
+        wrong += _check_question(messages[-1].content, field=f"{last}.content")
+    return wrong
+
+
+def _check_message(field: str, message: Message) -> list[Violation]:
+    of_system = message.role is MessageRole.SYSTEM
+    limit = MAX_SYSTEM_CHARACTERS if of_system else MAX_MESSAGE_CHARACTERS
+    if len(message.content) > limit:
+        return [Violation(field, f"must have at most {limit:,} characters")]
+    return check_text(field, message.content)
+
+
+def _check_question(question: str, *, field: str = "question") -> list[Violation]:
     if (characters := len(question)) > MAX_QUESTION_CHARACTERS:
         limit = f"must have at most {MAX_QUESTION_CHARACTERS:,} characters, not {characters:,}"
-        return [Violation("question", limit)]
+        return [Violation(field, limit)]
     if (words := len(question.split())) > MAX_QUESTION_WORDS:
         limit = f"must have at most {MAX_QUESTION_WORDS} words, not {words:,}"
-        return [Violation("question", limit)]
-    return check_text("question", question)
+        return [Violation(field, limit)]
+    return check_text(field, question)
 
 
 def _check_budget(limits: BudgetLimits) -> list[Violation]:

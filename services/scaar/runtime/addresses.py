@@ -43,8 +43,10 @@ def listen(
     return f"{host}{separator}{port}" if requested.isdigit() else address
 
 
-def check_free(address: str, *, setting: str = "address") -> None:
+def check_free(address: str, *, setting: str = "address", option: str = "") -> None:
     """Check that an address is free, since gRPC does not report why it cannot bind one.
+
+    The error names the ``option`` that changes the address, if there is one.
 
     Raises:
         AlreadyExists: the address is in use.
@@ -63,6 +65,7 @@ def check_free(address: str, *, setting: str = "address") -> None:
             probe.bind((host, int(port)))
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
-                text = f"address {address} is already in use"
+                advice = f"; choose another with {option}" if option else ""
+                text = f"address {address} is already in use{advice}"
                 raise AlreadyExists(text, address=address) from error
             # gRPC may still be able to bind the address, and reports it if not.

@@ -52,6 +52,16 @@ async def wait_until_serving(
         raise BackendUnavailable(f"{text}: {cause}" if cause else text, target=target) from error
 
 
+async def is_serving(channel: grpc.aio.Channel, service: str, *, timeout_s: float) -> bool:
+    """Return whether the service reports SERVING now."""
+    request = health_pb2.HealthCheckRequest(service=service)
+    try:
+        response = await health_pb2_grpc.HealthStub(channel).Check(request, timeout=timeout_s)
+    except grpc.aio.AioRpcError:
+        return False
+    return bool(response.status == _SERVING)
+
+
 async def _cause(channel: grpc.aio.Channel) -> str:
     """Return why connections fail, or the empty string."""
     check = health_pb2_grpc.HealthStub(channel).Check

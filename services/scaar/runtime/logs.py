@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, TextIO
 
 from scaar.core.calls.context import CallContext, current_call
-from scaar.runtime.settings import ServiceSettings
+from scaar.runtime.settings import ProcessSettings
 
 _CONTENT = "content"
 _LOGGER = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ def content_of(**words: object) -> Mapping[str, object]:
 
 @contextmanager
 def logging_to(
-    settings: ServiceSettings, *, service: str, stream: TextIO | None = None
+    settings: ProcessSettings, *, service: str, stream: TextIO | None = None
 ) -> Iterator[None]:
     """Configure the log of the process for the duration of the block; by default on stderr."""
     handler = logging.StreamHandler(stream or sys.stderr)

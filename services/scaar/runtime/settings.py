@@ -67,15 +67,50 @@ class Settings(BaseSettings):
         return cls.model_validate({**sources[0].values, **environment.values, **sources[2].values})
 
 
-class ServiceSettings(Settings):
-    """Settings of the server that every service runs in; each service's settings extend them.
+class ProcessSettings(Settings):
+    """Settings of a process that serves calls: its address, its end, its log and its metrics."""
+
+    address: str = "127.0.0.1:0"
+    """Address to listen on, ``host:port`` or ``unix:/path``. Port 0 selects a free port."""
+
+    tls_cert_file: Path | None = None
+    """Path to the server's certificate chain, in PEM. Requires ``tls_key_file``. Without it the
+    server uses plaintext. Certificate and key are reloaded when the files change."""
+
+    tls_key_file: Path | None = None
+    """Path to the unencrypted private key of ``tls_cert_file``, in PEM."""
+
+    drain_s: float = Field(default=0.0, ge=0)
+    """Seconds between a stop signal and the shutdown, in which the service reports NOT_SERVING and
+    still accepts calls, so that load balancers remove it first. Set it to at least the interval of
+    their health checks."""
+
+    stop_grace_s: float = Field(default=5.0, ge=0)
+    """Seconds that running calls may take to finish after ``drain_s``. Calls still running then are
+    cancelled."""
+
+    log_format: Literal["text", "json"] = "text"
+    """Format of the log on stderr: ``text``, one line for each record, or ``json``, one object for
+    each line, with the ids of request and trace."""
+
+    log_level: Literal["info", "warning", "error"] = "warning"
+    """Minimum level of log records. ``info`` adds a record for every call and every answer."""
+
+    log_content: bool = False
+    """Enables the logging of questions, queries, passages and answers, and of the messages of
+    unexpected exceptions, which may quote them."""
+
+    metrics_address: str | None = None
+    """Address, ``host:port``, that serves Prometheus metrics over HTTP. Port 0 selects a free port.
+    By default no metrics are collected. Requires the extra ``telemetry``."""
+
+
+class ServiceSettings(ProcessSettings):
+    """Settings of the gRPC server of a service; each service's settings extend them.
 
     A subclass names its variables: ``model_config = settings_of("generator")`` reads
     ``SCAAR_GENERATOR_ADDRESS`` and so on.
     """
-
-    address: str = "127.0.0.1:0"
-    """Address to listen on, ``host:port`` or ``unix:/path``. Port 0 selects a free port."""
 
     health_address: str | None = None
     """Additional address, ``host:port``, that serves health checks only, in plaintext and without
@@ -86,13 +121,6 @@ class ServiceSettings(Settings):
     """Enables gRPC server reflection, which lists the contract for tools such as grpcurl. Disable
     it in production."""
 
-    tls_cert_file: Path | None = None
-    """Path to the server's certificate chain, in PEM. Requires ``tls_key_file``. Without it the
-    server uses plaintext. Certificate and key are reloaded when the files change."""
-
-    tls_key_file: Path | None = None
-    """Path to the unencrypted private key of ``tls_cert_file``, in PEM."""
-
     tls_client_ca_file: Path | None = None
     """Path to the certificates, in PEM, of the authority that must have signed every client's
     certificate. Setting it enables mutual TLS, for health checks on ``address`` too. By default
@@ -101,8 +129,9 @@ class ServiceSettings(Settings):
     identities_file: Path | None = None
     """Path to a YAML or JSON file of permitted callers: SHA-256 digests of bearer tokens and names
     of client certificates, each with its tenant. Other callers are rejected with UNAUTHENTICATED;
-    health checks need no identity. By default every caller is accepted. The file is reloaded when
-    it changes."""
+    health checks need no identity. Its section ``tenants`` names the indexes that each tenant may
+    read through the orchestrator and the evaluator; without it, every tenant may read every index.
+    By default every caller is accepted. The file is reloaded when it changes."""
 
     max_call_s: float = Field(default=3660.0, gt=0)
     """Maximum duration of a call, in seconds, whatever deadline the client sets. A longer call
@@ -155,30 +184,6 @@ class ServiceSettings(Settings):
     """Minimum interval, in seconds, between the keepalive pings of a client without calls. The
     connection of a client that pings more often is closed. The clients of scaar ping every 60 s,
     and only during calls."""
-
-    drain_s: float = Field(default=0.0, ge=0)
-    """Seconds between a stop signal and the shutdown, in which the service reports NOT_SERVING and
-    still accepts calls, so that load balancers remove it first. Set it to at least the interval of
-    their health checks."""
-
-    stop_grace_s: float = Field(default=5.0, ge=0)
-    """Seconds that running calls may take to finish after ``drain_s``. Calls still running then are
-    cancelled."""
-
-    log_format: Literal["text", "json"] = "text"
-    """Format of the log on stderr: ``text``, one line for each record, or ``json``, one object for
-    each line, with the ids of request and trace."""
-
-    log_level: Literal["info", "warning", "error"] = "warning"
-    """Minimum level of log records. ``info`` adds a record for every call and every answer."""
-
-    log_content: bool = False
-    """Enables the logging of questions, queries, passages and answers, and of the messages of
-    unexpected exceptions, which may quote them."""
-
-    metrics_address: str | None = None
-    """Address, ``host:port``, that serves Prometheus metrics over HTTP. Port 0 selects a free port.
-    By default no metrics are collected. Requires the extra ``telemetry``."""
 
     otlp_endpoint: str | None = None
     """URL of the collector that traces are exported to with OTLP over gRPC,

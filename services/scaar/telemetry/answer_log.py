@@ -51,7 +51,7 @@ class AnswerLog:
 
     def _log(self, end: str, text: str) -> None:
         words = content_of(
-            question=self._request.question,
+            question=self._request.last_question,
             queries=self._queries,
             passages=self._passages,
             answer=text,

@@ -19,6 +19,7 @@ from scaar.core.types import (
     PassagesFiltered,
     PassagesRetrieved,
     QueryBuilt,
+    QuestionRewritten,
     RetrievalWeighed,
     SearchRequested,
     SentenceAccepted,
@@ -74,6 +75,8 @@ class AnswerSpans:
             case SentenceJudged(sentence=sentence, trigger=trigger, retrieving=retrieving):
                 uncertain = trigger is not None
                 self._step("judge", now, sentence, uncertain=uncertain, retrieving=retrieving)
+            case QuestionRewritten(outcome=outcome):
+                self._step("rewrite", now, 0, outcome=outcome.value)
             case SearchRequested(decision=decision):
                 self._step("request", now, 0, decision=decision.value)
             case RetrievalWeighed(sentence=sentence, decision=weighed):

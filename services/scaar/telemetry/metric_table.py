@@ -60,6 +60,7 @@ class Metric:
 _SHARDS = (1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 240.0, 480.0, 960.0, 1800.0)
 _EVERY, _ORCHESTRATOR, _SCORER = "every service", "orchestrator", "scorer"
 _EVALUATOR, _EXECUTING = "evaluator", "worker, or an evaluator that runs shards itself"
+_GATEWAY = "gateway"
 _METHOD = ("service", "method")
 _DEPENDENCY = ("dependency", "target")
 
@@ -327,6 +328,27 @@ QUESTIONS_WAITING = Metric(
     "requested, or backend_unavailable. The rate is the number of questions waiting.",
     labels=("reason",),
 )
+HTTP_REQUESTS = Metric(
+    "scaar_http_requests_total",
+    Kind.COUNTER,
+    _GATEWAY,
+    "Finished HTTP requests, by route and status; 499 if the client left before the response.",
+    labels=("route", "status"),
+)
+HTTP_DURATION = Metric(
+    "scaar_http_duration_seconds",
+    Kind.HISTOGRAM,
+    _GATEWAY,
+    "Duration of HTTP requests, including rejected requests and whole streams.",
+    labels=("route",),
+    buckets=_SECONDS,
+)
+HTTP_IN_PROGRESS = Metric(
+    "scaar_http_in_progress",
+    Kind.GAUGE,
+    _GATEWAY,
+    "HTTP requests in progress, including open streams.",
+)
 
 METRICS = (
     SERVICE_INFO,
@@ -365,5 +387,8 @@ METRICS = (
     SHARD_DURATION,
     QUESTIONS,
     QUESTIONS_WAITING,
+    HTTP_REQUESTS,
+    HTTP_DURATION,
+    HTTP_IN_PROGRESS,
 )
 """All metrics, in the order of the documentation."""

@@ -10,6 +10,7 @@ from scaar.core.observers import (
     Dependency,
     EvaluationObserver,
     PolicyObserver,
+    RequestObserver,
     ScorerObserver,
     ShadowOutcome,
     ShardEnd,
@@ -26,6 +27,9 @@ from scaar.telemetry.metric_table import (
     BREAKER_STATE,
     CALLS_RETRIED,
     EVALUATIONS,
+    HTTP_DURATION,
+    HTTP_IN_PROGRESS,
+    HTTP_REQUESTS,
     OLDEST_QUEUED,
     POLICY_EXPECTED_SEARCHES,
     POLICY_EXPECTED_TRIGGER_RATE,
@@ -150,3 +154,23 @@ class ScorerMetrics(ScorerObserver):
         self._metrics.add(SCORER_CACHE_HITS, by=hits)
         self._metrics.add(SCORER_CACHE_JOINED, by=joined)
         self._metrics.add(SCORER_CACHE_MISSES, by=misses)
+
+
+class RequestMetrics(RequestObserver):
+    """Observer of HTTP requests."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+        self._in_progress = 0
+
+    def on_request_begin(self) -> None:
+        self._count(1)
+
+    def on_request_end(self, route: str, status: int, seconds: float) -> None:
+        self._count(-1)
+        self._metrics.add(HTTP_REQUESTS, route, str(status))
+        self._metrics.observe(HTTP_DURATION, seconds, route)
+
+    def _count(self, change: int) -> None:
+        self._in_progress += change
+        self._metrics.set(HTTP_IN_PROGRESS, self._in_progress)

@@ -6,16 +6,19 @@ from dataclasses import dataclass
 
 import grpc
 
+from scaar.core.distributions import library_required
 from scaar.core.errors import CapabilityMissing, InvalidRequest
 from scaar.core.observers import (
     UNOBSERVED,
     UNOBSERVED_BREAKERS,
     UNOBSERVED_CAPACITY,
     UNOBSERVED_POLICIES,
+    UNOBSERVED_REQUESTS,
     BreakerObserver,
     CapacityObserver,
     EvaluationObserver,
     PolicyObserver,
+    RequestObserver,
     ScorerObserver,
 )
 from scaar.core.ports import Answerer
@@ -121,6 +124,30 @@ async def _open_metrics(address: str, service: str) -> AsyncIterator[Telemetry]:
             evaluations=EvaluationMetrics(metrics),
             metrics_address=bound,
         )
+
+
+@asynccontextmanager
+async def open_http_metrics(
+    address: str | None, *, service: str
+) -> AsyncIterator[tuple[RequestObserver, str]]:
+    """Serve the metrics of a process that serves HTTP; without an address, none.
+
+    Yield the observer of its requests, and the address with the bound port.
+
+    Raises:
+        CapabilityMissing: a library is not installed.
+        InvalidRequest: the address is invalid.
+        AlreadyExists: the address is in use.
+    """
+    if address is None:
+        yield UNOBSERVED_REQUESTS, ""
+        return
+    with library_required("metrics_address", "telemetry"):
+        from scaar.telemetry.metrics import Metrics, serving_metrics
+        from scaar.telemetry.observer_metrics import RequestMetrics
+    metrics = Metrics(service)
+    async with serving_metrics(metrics, address) as bound:
+        yield RequestMetrics(metrics), bound
 
 
 @asynccontextmanager

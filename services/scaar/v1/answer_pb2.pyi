@@ -55,6 +55,38 @@ ANSWER_END_MAX_TOKENS: AnswerEnd.ValueType  # 4
 """The answer reached Budget.max_tokens."""
 Global___AnswerEnd: _TypeAlias = AnswerEnd  # noqa: Y015
 
+class _RewriteOutcome:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RewriteOutcomeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RewriteOutcome.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    REWRITE_OUTCOME_UNSPECIFIED: _RewriteOutcome.ValueType  # 0
+    """Not set; never sent."""
+    REWRITE_OUTCOME_REWRITTEN: _RewriteOutcome.ValueType  # 1
+    """The model wrote a standalone question."""
+    REWRITE_OUTCOME_EMPTY: _RewriteOutcome.ValueType  # 2
+    """The model wrote nothing; the original question is answered."""
+    REWRITE_OUTCOME_TOO_LONG: _RewriteOutcome.ValueType  # 3
+    """The model wrote no question within the limit of tokens; the original question is answered."""
+    REWRITE_OUTCOME_UNSUPPORTED: _RewriteOutcome.ValueType  # 4
+    """The prompt profile has no layout for it; the original question is answered."""
+
+class RewriteOutcome(_RewriteOutcome, metaclass=_RewriteOutcomeEnumTypeWrapper):
+    """The result of rewriting a question."""
+
+REWRITE_OUTCOME_UNSPECIFIED: RewriteOutcome.ValueType  # 0
+"""Not set; never sent."""
+REWRITE_OUTCOME_REWRITTEN: RewriteOutcome.ValueType  # 1
+"""The model wrote a standalone question."""
+REWRITE_OUTCOME_EMPTY: RewriteOutcome.ValueType  # 2
+"""The model wrote nothing; the original question is answered."""
+REWRITE_OUTCOME_TOO_LONG: RewriteOutcome.ValueType  # 3
+"""The model wrote no question within the limit of tokens; the original question is answered."""
+REWRITE_OUTCOME_UNSUPPORTED: RewriteOutcome.ValueType  # 4
+"""The prompt profile has no layout for it; the original question is answered."""
+Global___RewriteOutcome: _TypeAlias = RewriteOutcome  # noqa: Y015
+
 class _SearchDecision:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -145,6 +177,7 @@ class Answer(_message.Message):
     TEXT_FIELD_NUMBER: _builtins.int
     PASSAGES_FIELD_NUMBER: _builtins.int
     ABSTAINED_FIELD_NUMBER: _builtins.int
+    QUESTION_FIELD_NUMBER: _builtins.int
     answer: _builtins.str
     """The short form: the text after the answer phrase, without the closing period."""
     end: Global___AnswerEnd.ValueType
@@ -152,6 +185,10 @@ class Answer(_message.Message):
     text: _builtins.str
     """The whole text: the texts of the sentences, concatenated. SentenceAccepted.start and
     SentenceAccepted.end are offsets into this text.
+    """
+    question: _builtins.str
+    """The standalone question into which the last one of the conversation was rewritten. Empty if it
+    was not.
     """
     @_builtins.property
     def sentences(self) -> _containers.RepeatedCompositeFieldContainer[Global___AcceptedSentence]:
@@ -190,10 +227,11 @@ class Answer(_message.Message):
         text: _builtins.str = ...,
         passages: _abc.Iterable[_retriever_pb2.Passage] | None = ...,
         abstained: Global___Abstention | None = ...,
+        question: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["abstained", b"abstained", "provenance", b"provenance", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["abstained", b"abstained", "answer", b"answer", "end", b"end", "passages", b"passages", "provenance", b"provenance", "sentences", b"sentences", "text", b"text", "usage", b"usage"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["abstained", b"abstained", "answer", b"answer", "end", b"end", "passages", b"passages", "provenance", b"provenance", "question", b"question", "sentences", b"sentences", "text", b"text", "usage", b"usage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -493,6 +531,7 @@ class AnswerEvent(_message.Message):
     PASSAGES_FILTERED_FIELD_NUMBER: _builtins.int
     RETRIEVAL_WEIGHED_FIELD_NUMBER: _builtins.int
     CANDIDATES_SCORED_FIELD_NUMBER: _builtins.int
+    QUESTION_REWRITTEN_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def started(self) -> Global___AnswerStarted:
         """The first event: the model, index and settings in use."""
@@ -551,6 +590,10 @@ class AnswerEvent(_message.Message):
     def candidates_scored(self) -> Global___CandidatesScored:
         """The candidates of a segment, one for each passage, and the one that is accepted."""
 
+    @_builtins.property
+    def question_rewritten(self) -> Global___QuestionRewritten:
+        """The standalone question that is answered, if the request has a conversation."""
+
     def __init__(
         self,
         *,
@@ -568,12 +611,13 @@ class AnswerEvent(_message.Message):
         passages_filtered: Global___PassagesFiltered | None = ...,
         retrieval_weighed: Global___RetrievalWeighed | None = ...,
         candidates_scored: Global___CandidatesScored | None = ...,
+        question_rewritten: Global___QuestionRewritten | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_drafted", b"answer_drafted", "candidates_scored", b"candidates_scored", "event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_filtered", b"passages_filtered", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "retrieval_weighed", b"retrieval_weighed", "search_requested", b"search_requested", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_drafted", b"answer_drafted", "candidates_scored", b"candidates_scored", "event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_filtered", b"passages_filtered", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "question_rewritten", b"question_rewritten", "retrieval_weighed", b"retrieval_weighed", "search_requested", b"search_requested", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_drafted", b"answer_drafted", "candidates_scored", b"candidates_scored", "event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_filtered", b"passages_filtered", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "retrieval_weighed", b"retrieval_weighed", "search_requested", b"search_requested", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_drafted", b"answer_drafted", "candidates_scored", b"candidates_scored", "event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_filtered", b"passages_filtered", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "question_rewritten", b"question_rewritten", "retrieval_weighed", b"retrieval_weighed", "search_requested", b"search_requested", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "token_drafted", "sentence_judged", "query_built", "passages_retrieved", "sentence_regenerated", "sentence_accepted", "finished", "gate_judged", "answer_drafted", "search_requested", "passages_filtered", "retrieval_weighed", "candidates_scored"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "token_drafted", "sentence_judged", "query_built", "passages_retrieved", "sentence_regenerated", "sentence_accepted", "finished", "gate_judged", "answer_drafted", "search_requested", "passages_filtered", "retrieval_weighed", "candidates_scored", "question_rewritten"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -602,6 +646,45 @@ class AnswerStarted(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___AnswerStarted: _TypeAlias = AnswerStarted  # noqa: Y015
+
+@_typing.final
+class QuestionRewritten(_message.Message):
+    """The last question of a conversation, rewritten as a standalone question: the event after
+    AnswerStarted. Not sent without earlier messages of the user or the assistant, and with
+    REWRITE_NEVER.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ORIGINAL_FIELD_NUMBER: _builtins.int
+    QUESTION_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    DROPPED_MESSAGES_FIELD_NUMBER: _builtins.int
+    original: _builtins.str
+    """The last message."""
+    question: _builtins.str
+    """The question that is answered; the original one unless the outcome is
+    REWRITE_OUTCOME_REWRITTEN.
+    """
+    outcome: Global___RewriteOutcome.ValueType
+    """The result."""
+    dropped_messages: _builtins.int
+    """Number of the oldest messages that the model did not see, at least 0."""
+    def __init__(
+        self,
+        *,
+        original: _builtins.str = ...,
+        question: _builtins.str = ...,
+        outcome: Global___RewriteOutcome.ValueType = ...,
+        dropped_messages: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dropped_messages", b"dropped_messages", "original", b"original", "outcome", b"outcome", "question", b"question"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___QuestionRewritten: _TypeAlias = QuestionRewritten  # noqa: Y015
 
 @_typing.final
 class TokenDrafted(_message.Message):

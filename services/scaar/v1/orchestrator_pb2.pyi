@@ -54,6 +54,86 @@ AcceptedSentence.degraded.
 """
 Global___OnFailure: _TypeAlias = OnFailure  # noqa: Y015
 
+class _MessageRole:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _MessageRoleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_MessageRole.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    MESSAGE_ROLE_UNSPECIFIED: _MessageRole.ValueType  # 0
+    """Not a role; INVALID_ARGUMENT if set."""
+    MESSAGE_ROLE_SYSTEM: _MessageRole.ValueType  # 1
+    """The application: instructions for every answer."""
+    MESSAGE_ROLE_USER: _MessageRole.ValueType  # 2
+    """The user."""
+    MESSAGE_ROLE_ASSISTANT: _MessageRole.ValueType  # 3
+    """The assistant."""
+
+class MessageRole(_MessageRole, metaclass=_MessageRoleEnumTypeWrapper):
+    """The author of a message."""
+
+MESSAGE_ROLE_UNSPECIFIED: MessageRole.ValueType  # 0
+"""Not a role; INVALID_ARGUMENT if set."""
+MESSAGE_ROLE_SYSTEM: MessageRole.ValueType  # 1
+"""The application: instructions for every answer."""
+MESSAGE_ROLE_USER: MessageRole.ValueType  # 2
+"""The user."""
+MESSAGE_ROLE_ASSISTANT: MessageRole.ValueType  # 3
+"""The assistant."""
+Global___MessageRole: _TypeAlias = MessageRole  # noqa: Y015
+
+class _Rewrite:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RewriteEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Rewrite.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    REWRITE_UNSPECIFIED: _Rewrite.ValueType  # 0
+    """Not a choice; INVALID_ARGUMENT if set."""
+    REWRITE_AUTO: _Rewrite.ValueType  # 1
+    """The model rewrites the question if there are earlier messages of the user or the assistant."""
+    REWRITE_NEVER: _Rewrite.ValueType  # 2
+    """The question is answered as it is."""
+
+class Rewrite(_Rewrite, metaclass=_RewriteEnumTypeWrapper):
+    """Whether the last question of a conversation is rewritten as a standalone question."""
+
+REWRITE_UNSPECIFIED: Rewrite.ValueType  # 0
+"""Not a choice; INVALID_ARGUMENT if set."""
+REWRITE_AUTO: Rewrite.ValueType  # 1
+"""The model rewrites the question if there are earlier messages of the user or the assistant."""
+REWRITE_NEVER: Rewrite.ValueType  # 2
+"""The question is answered as it is."""
+Global___Rewrite: _TypeAlias = Rewrite  # noqa: Y015
+
+@_typing.final
+class Message(_message.Message):
+    """A message of a conversation."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROLE_FIELD_NUMBER: _builtins.int
+    CONTENT_FIELD_NUMBER: _builtins.int
+    role: Global___MessageRole.ValueType
+    """The author."""
+    content: _builtins.str
+    """The text, 1 to 32,768 characters; at most 8,000 of the system. INVALID_ARGUMENT if empty, longer,
+    or with control characters.
+    """
+    def __init__(
+        self,
+        *,
+        role: Global___MessageRole.ValueType = ...,
+        content: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "role", b"role"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Message: _TypeAlias = Message  # noqa: Y015
+
 @_typing.final
 class AnswerRequest(_message.Message):
     """A question to answer."""
@@ -68,13 +148,15 @@ class AnswerRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     ON_FAILURE_FIELD_NUMBER: _builtins.int
     FILTERS_FIELD_NUMBER: _builtins.int
+    MESSAGES_FIELD_NUMBER: _builtins.int
+    REWRITE_FIELD_NUMBER: _builtins.int
     question: _builtins.str
-    """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT if empty, longer, or
-    with control characters.
+    """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT if longer, with control
+    characters, or empty without messages.
     """
     index: _builtins.str
     """The name of the index to retrieve from. Default: "lab". INVALID_ARGUMENT if not a valid name,
-    NOT_FOUND if there is no such index.
+    NOT_FOUND if there is no such index, or if the caller may not read it.
     """
     prompt_profile: _builtins.str
     """The prompt profile: a layout and, after a colon, a set of few-shot examples, each with an
@@ -89,6 +171,8 @@ class AnswerRequest(_message.Message):
     """How to proceed if the scorer, the query builder or the retriever fails. Default:
     ON_FAILURE_FAIL.
     """
+    rewrite: Global___Rewrite.ValueType
+    """Whether the last message becomes a standalone question. Default: REWRITE_AUTO."""
     @_builtins.property
     def policy(self) -> _policy_pb2.Policy:
         """When to retrieve and how to formulate queries. Default: the default policy of the orchestrator.
@@ -108,6 +192,14 @@ class AnswerRequest(_message.Message):
         declare.
         """
 
+    @_builtins.property
+    def messages(self) -> _containers.RepeatedCompositeFieldContainer[Global___Message]:
+        """A conversation, in place of the question: at most 256 messages with at most 131,072 characters
+        in all messages together. Only the first message may be of MESSAGE_ROLE_SYSTEM; the last one
+        must be of MESSAGE_ROLE_USER, is the question, and has its limits. INVALID_ARGUMENT otherwise,
+        and if the question is set too.
+        """
+
     def __init__(
         self,
         *,
@@ -119,19 +211,25 @@ class AnswerRequest(_message.Message):
         request_id: _builtins.str = ...,
         on_failure: Global___OnFailure.ValueType | None = ...,
         filters: _abc.Iterable[_retriever_pb2.Filter] | None = ...,
+        messages: _abc.Iterable[Global___Message] | None = ...,
+        rewrite: Global___Rewrite.ValueType | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "budget", b"budget", "index", b"index", "on_failure", b"on_failure", "policy", b"policy"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "budget", b"budget", "index", b"index", "on_failure", b"on_failure", "policy", b"policy", "rewrite", b"rewrite"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "budget", b"budget", "filters", b"filters", "index", b"index", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "question", b"question", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "budget", b"budget", "filters", b"filters", "index", b"index", "messages", b"messages", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "question", b"question", "request_id", b"request_id", "rewrite", b"rewrite"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__index: _TypeAlias = _typing.Literal["index"]  # noqa: Y015
     _WhichOneofArgType__index: _TypeAlias = _typing.Literal["_index", b"_index"]  # noqa: Y015
     _WhichOneofReturnType__on_failure: _TypeAlias = _typing.Literal["on_failure"]  # noqa: Y015
     _WhichOneofArgType__on_failure: _TypeAlias = _typing.Literal["_on_failure", b"_on_failure"]  # noqa: Y015
+    _WhichOneofReturnType__rewrite: _TypeAlias = _typing.Literal["rewrite"]  # noqa: Y015
+    _WhichOneofArgType__rewrite: _TypeAlias = _typing.Literal["_rewrite", b"_rewrite"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__index) -> _WhichOneofReturnType__index | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__on_failure) -> _WhichOneofReturnType__on_failure | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rewrite) -> _WhichOneofReturnType__rewrite | None: ...
 
 Global___AnswerRequest: _TypeAlias = AnswerRequest  # noqa: Y015
 
@@ -173,13 +271,15 @@ class StreamAnswerRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     ON_FAILURE_FIELD_NUMBER: _builtins.int
     FILTERS_FIELD_NUMBER: _builtins.int
+    MESSAGES_FIELD_NUMBER: _builtins.int
+    REWRITE_FIELD_NUMBER: _builtins.int
     question: _builtins.str
-    """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT if empty, longer, or
-    with control characters.
+    """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT if longer, with control
+    characters, or empty without messages.
     """
     index: _builtins.str
     """The name of the index to retrieve from. Default: "lab". INVALID_ARGUMENT if not a valid name,
-    NOT_FOUND if there is no such index.
+    NOT_FOUND if there is no such index, or if the caller may not read it.
     """
     prompt_profile: _builtins.str
     """The prompt profile: a layout and, after a colon, a set of few-shot examples, each with an
@@ -194,6 +294,8 @@ class StreamAnswerRequest(_message.Message):
     """How to proceed if the scorer, the query builder or the retriever fails. Default:
     ON_FAILURE_FAIL.
     """
+    rewrite: Global___Rewrite.ValueType
+    """Whether the last message becomes a standalone question. Default: REWRITE_AUTO."""
     @_builtins.property
     def policy(self) -> _policy_pb2.Policy:
         """When to retrieve and how to formulate queries. Default: the default policy of the orchestrator.
@@ -213,6 +315,14 @@ class StreamAnswerRequest(_message.Message):
         declare.
         """
 
+    @_builtins.property
+    def messages(self) -> _containers.RepeatedCompositeFieldContainer[Global___Message]:
+        """A conversation, in place of the question: at most 256 messages with at most 131,072 characters
+        in all messages together. Only the first message may be of MESSAGE_ROLE_SYSTEM; the last one
+        must be of MESSAGE_ROLE_USER, is the question, and has its limits. INVALID_ARGUMENT otherwise,
+        and if the question is set too.
+        """
+
     def __init__(
         self,
         *,
@@ -224,19 +334,25 @@ class StreamAnswerRequest(_message.Message):
         request_id: _builtins.str = ...,
         on_failure: Global___OnFailure.ValueType | None = ...,
         filters: _abc.Iterable[_retriever_pb2.Filter] | None = ...,
+        messages: _abc.Iterable[Global___Message] | None = ...,
+        rewrite: Global___Rewrite.ValueType | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "budget", b"budget", "index", b"index", "on_failure", b"on_failure", "policy", b"policy"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "budget", b"budget", "index", b"index", "on_failure", b"on_failure", "policy", b"policy", "rewrite", b"rewrite"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "budget", b"budget", "filters", b"filters", "index", b"index", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "question", b"question", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "budget", b"budget", "filters", b"filters", "index", b"index", "messages", b"messages", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "question", b"question", "request_id", b"request_id", "rewrite", b"rewrite"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__index: _TypeAlias = _typing.Literal["index"]  # noqa: Y015
     _WhichOneofArgType__index: _TypeAlias = _typing.Literal["_index", b"_index"]  # noqa: Y015
     _WhichOneofReturnType__on_failure: _TypeAlias = _typing.Literal["on_failure"]  # noqa: Y015
     _WhichOneofArgType__on_failure: _TypeAlias = _typing.Literal["_on_failure", b"_on_failure"]  # noqa: Y015
+    _WhichOneofReturnType__rewrite: _TypeAlias = _typing.Literal["rewrite"]  # noqa: Y015
+    _WhichOneofArgType__rewrite: _TypeAlias = _typing.Literal["_rewrite", b"_rewrite"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__index) -> _WhichOneofReturnType__index | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__on_failure) -> _WhichOneofReturnType__on_failure | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rewrite) -> _WhichOneofReturnType__rewrite | None: ...
 
 Global___StreamAnswerRequest: _TypeAlias = StreamAnswerRequest  # noqa: Y015
 
@@ -536,7 +652,7 @@ class SearchRequest(_message.Message):
     """The query, 1 to 32,768 characters. INVALID_ARGUMENT if empty or longer."""
     index: _builtins.str
     """Name of the index. Default: "lab". INVALID_ARGUMENT if it is not a valid name, NOT_FOUND if the
-    index does not exist.
+    index does not exist, or if the caller may not read it.
     """
     top_k: _builtins.int
     """Maximum number of passages, 1 to 100. Default: 3. INVALID_ARGUMENT if out of range, or if the

@@ -35,7 +35,11 @@ from scaar.v1 import orchestrator_pb2_grpc as pb_grpc
 from scaar.wire.calls import REQUEST_ID_KEY, Endpoint, receive, receive_stream, timeout_within
 from scaar.wire.conversion import check_response_size
 from scaar.wire.messages.codec import from_pb, request_to_pb, to_pb
-from scaar.wire.messages.events import answer_event_from_pb, answer_event_to_pb
+from scaar.wire.messages.events import (
+    answer_event_from_pb,
+    answer_event_to_pb,
+    decision_from_pb,
+)
 from scaar.wire.request_limits import ServiceLimits
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["OrchestratorService"].full_name
@@ -183,8 +187,12 @@ class RemoteAnswerer:
         self._timeout_s = timeout_s
         self._metadata = metadata
 
-    async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
+    async def stream_answer(
+        self, request: AnswerRequest, *, tokens: bool = True
+    ) -> AsyncGenerator[AnswerEvent, None]:
         """Yield the events of the answer. Events that this version does not know are skipped.
+
+        Without ``tokens``, drafted tokens are skipped, which saves their conversion.
 
         Raises:
             InvalidRequest: naming every wrong field and its limit; nothing is sent.
@@ -197,8 +205,8 @@ class RemoteAnswerer:
             timeout=self._timeout(request),
             metadata=(*self._metadata, *_metadata(request.request_id)),
         )
-        responses = receive_stream(call, answer_event_from_pb, self._endpoint)
-        async with aclosing(responses) as events:
+        read = answer_event_from_pb if tokens else decision_from_pb
+        async with aclosing(receive_stream(call, read, self._endpoint)) as events:
             async for event in events:
                 if event is not None:
                     yield event

@@ -1,4 +1,4 @@
-"""``scaar up``: six processes that answer as one does, and stop together."""
+"""``scaar up``: processes that answer as one does, and stop together."""
 
 import os
 import random
@@ -11,9 +11,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import openai
 import pytest
 
-from scaar.cli.serve.services import ServiceName, default_address
+from scaar.cli.serve.services import GRPC_SERVICES, ServiceName, default_address
 from scaar.evaluator.planning.settings import default_policies
 from scaar.lab.questions import Question
 from scaar.runtime.addresses import check_free
@@ -33,6 +34,11 @@ def free_base_port() -> int:
             return base
 
 
+def gateway_port(base_port: int) -> int:
+    """The port after those of the other services."""
+    return base_port + len(GRPC_SERVICES)
+
+
 def stderr_of(process: subprocess.Popen[str]) -> str:
     """What it and its services still say; ends when none of them is left."""
     assert process.stderr is not None
@@ -42,6 +48,7 @@ def stderr_of(process: subprocess.Popen[str]) -> str:
 @contextmanager
 def running(base_port: int, home: Path, **environment: str) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "scaar.cli", "up", "--base-port", str(base_port)]
+    command += ["--gateway-port", str(gateway_port(base_port))]
     variables = {"PYTHONPATH": os.pathsep.join(sys.path), "SCAAR_HOME": str(home), **environment}
     with subprocess.Popen(
         command,
@@ -79,8 +86,8 @@ def pid_of(process: subprocess.Popen[str], service: ServiceName) -> int:
 
 
 def assert_ports_free(base_port: int) -> None:
-    for service in ServiceName:
-        check_free(default_address(service, base_port))
+    for port in range(base_port, gateway_port(base_port) + 1):
+        check_free(f"127.0.0.1:{port}")
 
 
 @pytest.fixture(scope="module")
@@ -210,5 +217,31 @@ def test_a_port_in_use_is_reported_before_anything_is_started(lab_home: Path) ->
         socket.create_server((host, int(port))),
         running(base_port, lab_home) as process,
     ):
-        assert stderr_of(process) == f"scaar: address {address} is already in use\n"
+        text = f"scaar: address {address} is already in use; choose another with --base-port\n"
+        assert stderr_of(process) == text
         assert process.wait() == 1
+
+
+def test_a_port_of_the_gateway_in_use_is_reported_with_its_option(lab_home: Path) -> None:
+    base_port = free_base_port()
+    address = f"127.0.0.1:{gateway_port(base_port)}"
+    with (
+        socket.create_server(("127.0.0.1", gateway_port(base_port))),
+        running(base_port, lab_home) as process,
+    ):
+        text = f"scaar: address {address} is already in use; choose another with --gateway-port\n"
+        assert stderr_of(process) == text
+        assert process.wait() == 1
+
+
+def test_the_gateway_answers_as_the_orchestrator_does(target: str) -> None:
+    question = "When was the film The Velvet Statue released?"
+    asked = run_scaar("ask", question, "--address", target, "--json")
+    finished = asked.records[-1]
+    url = f"http://127.0.0.1:{gateway_port(int(target.rpartition(':')[2]))}/v1"
+    with openai.OpenAI(base_url=url, api_key="any", max_retries=0) as client:
+        found = client.chat.completions.create(
+            model="scaar", messages=[{"role": "user", "content": question}]
+        )
+    assert found.choices[0].message.content == finished["text"].strip()
+    assert (found.model_extra or {})["scaar"]["answer"] == finished["answer"]

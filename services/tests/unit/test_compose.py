@@ -116,7 +116,7 @@ def test_only_public_services_publish_a_port_on_loopback(
     profile: str,
 ) -> None:
     ports = [port for each in of(profile).values() for port in each.get("ports", ())]
-    open_ports = ("3000",) if profile == "observability" else ("50051", "50056")
+    open_ports = ("3000",) if profile == "observability" else ("50051", "50056", "8090")
     assert ports == [f"127.0.0.1:{port}:{port}" for port in open_ports]
 
 

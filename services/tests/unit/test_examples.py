@@ -7,6 +7,7 @@ import pytest
 from scaar.cli.serve.services import ServiceName
 from scaar.cli.settings import read_every
 from scaar.runtime.config_file import ConfigFile
+from scaar.runtime.settings import ServiceSettings
 
 EXAMPLES = Path(__file__).parents[3] / "deploy" / "examples"
 
@@ -26,7 +27,14 @@ def test_production_runs_on_the_servers_of_production() -> None:
 
 
 def test_production_is_by_tls_both_ways_and_tells_its_contract_to_nobody() -> None:
-    for settings in read_every(ConfigFile.read(EXAMPLES / "production.yaml")).values():
+    every = read_every(ConfigFile.read(EXAMPLES / "production.yaml"))
+    for settings in every.values():
         assert settings.tls_cert_file
-        assert settings.tls_client_ca_file
-        assert not settings.reflection
+        if isinstance(settings, ServiceSettings):
+            assert settings.tls_client_ca_file
+            assert not settings.reflection
+
+
+def test_productions_gateway_asks_for_tokens_because_it_asks_for_no_certificates() -> None:
+    settings = read_every(ConfigFile.read(EXAMPLES / "production.yaml"))[ServiceName.GATEWAY]
+    assert settings.model_dump()["require_token"] is True

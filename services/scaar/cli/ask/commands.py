@@ -14,6 +14,7 @@ from scaar.cli.addresses import OrchestratorAddress
 from scaar.cli.ask.event_json import event_line
 from scaar.cli.ask.file import ask_file
 from scaar.cli.ask.filters import Filters, parse_filters
+from scaar.cli.ask.messages import read_messages
 from scaar.cli.ask.overrides import SETTING_HELP, choice_help, parse_overrides
 from scaar.cli.ask.policy_file import AllowMismatch, PolicyFile, read_policy_file
 from scaar.cli.ask.trace import TracePrinter
@@ -39,6 +40,7 @@ from scaar.core.types import (
     OnFailure,
     PolicyArtefact,
     PolicyRequest,
+    Rewrite,
 )
 from scaar.core.validation import validate
 from scaar.orchestrator.settings import OrchestratorSettings
@@ -104,6 +106,22 @@ def ask(
         typer.Option(metavar="NAME", help="Index to retrieve from.", autocompletion=complete_index),
     ] = "lab",
     filters: Filters = None,
+    messages: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help='JSON file of a conversation, [{"role": "user", "content": "..."}, ...], instead '
+            "of QUESTION; its last message is the question.",
+            show_default=False,
+        ),
+    ] = None,
+    rewrite: Annotated[
+        Rewrite,
+        typer.Option(
+            help="Question of --messages: auto lets the model rewrite a follow-up as a standalone "
+            "question, never uses it as it is.",
+        ),
+    ] = Rewrite.AUTO,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -165,16 +183,17 @@ def ask(
         budget=BudgetLimits(timeout_s=timeout),
         on_failure=on_failure,
         filters=parse_filters(filters or ()),
+        messages=() if messages is None else read_messages(messages),
+        rewrite=rewrite,
     )
     tuned = TunedPolicies()
     if target == EMBEDDED:
         tuned = read_policies(OrchestratorSettings.read(), artefacts)
         request = replace(request, policy=tuned.resolve(request.policy))
     if file is not None:
-        if question is not None or as_json or out is None:
-            problem = (
-                "requires --out" if out is None else "cannot be combined with QUESTION or --json"
-            )
+        if question is not None or messages is not None or as_json or out is None:
+            others = "cannot be combined with QUESTION, --messages or --json"
+            problem = "requires --out" if out is None else others
             raise InvalidRequest.of("--file", problem)
         # Report an invalid option as such, and not as an error of the first line.
         validate(replace(request, question="?"), remote=target != EMBEDDED, tuned=tuned)
@@ -190,8 +209,9 @@ def ask(
         if failed:
             raise typer.Exit(1)
         return
-    if question is None:
-        raise InvalidRequest.of("question", "is missing; give a question, or --file")
+    if question is None and messages is None:
+        text = "is missing; give a question, --messages or --file"
+        raise InvalidRequest.of("question", text)
     if out is not None:
         raise InvalidRequest.of("--out", "requires --file")
     if retry_failed:

@@ -29,10 +29,12 @@ from scaar.core.types import (
     PassagesRetrieved,
     Provenance,
     QueryBuilt,
+    QuestionRewritten,
     Rerank,
     RetrievalDecision,
     RetrievalWeighed,
     RetrievedPassage,
+    RewriteOutcome,
     SearchMode,
     SearchRequested,
     SentenceAccepted,
@@ -98,6 +100,8 @@ class TracePrinter:
                 self._labelled(
                     f"round {event.round}", "[dim]drafted: retrieve for it, write it again[/]"
                 )
+            case QuestionRewritten():
+                self._rewritten(event)
             case SearchRequested():
                 self._requested(event)
             case RetrievalWeighed():
@@ -163,6 +167,14 @@ class TracePrinter:
             f"{MARK} trigger",
             f"[bold red]{escape(word.text)}[/] {_reason(word)}: {then}",
         )
+
+    def _rewritten(self, event: QuestionRewritten) -> None:
+        kept = event.outcome is not RewriteOutcome.REWRITTEN
+        reason = f"not rewritten, {event.outcome.replace('_', ' ')}" if kept else "rewritten"
+        number = event.dropped_messages
+        dropped = f"; without the oldest {number} messages" if number else ""
+        text = f"[bold]{escape(event.question)}[/] [dim]{reason}{dropped}[/]"
+        self._labelled("question", text)
 
     def _requested(self, event: SearchRequested) -> None:
         thought = textwrap.shorten(event.text, THOUGHT_CHARACTERS, placeholder=" …")

@@ -58,7 +58,7 @@ def serve(
             metavar="HOST:PORT",
             help="Address to listen on; port 0 takes a free port. Default: the setting "
             "SCAAR_<SERVICE>_ADDRESS, else 127.0.0.1 with a port from 50051 (orchestrator) to "
-            "50056 (evaluator).",
+            "50056 (evaluator), or 8090 (gateway).",
             show_default=False,
         ),
     ] = None,
@@ -70,8 +70,8 @@ def serve(
         str | None,
         typer.Option(
             metavar="HOST:PORT",
-            help="Evaluator only: address of the orchestrator, a gRPC target, or embedded. "
-            "Default: the setting SCAAR_EVALUATOR_ORCHESTRATOR_TARGET.",
+            help="Evaluator and gateway only: address of the orchestrator, a gRPC target, or, for "
+            "the evaluator, embedded. Default: the setting SCAAR_*_ORCHESTRATOR_TARGET.",
             show_default=False,
         ),
     ] = None,
@@ -92,8 +92,9 @@ def serve(
         option = next(iter(given)).removesuffix("_target").replace("_", "-")
         raise InvalidRequest.of(f"--{option}", "is an option of the orchestrator only")
     if orchestrator is not None:
-        if service is not ServiceName.EVALUATOR:
-            raise InvalidRequest.of("--orchestrator", "is an option of the evaluator only")
+        if service not in (ServiceName.EVALUATOR, ServiceName.GATEWAY):
+            text = "is an option of the evaluator and of the gateway only"
+            raise InvalidRequest.of("--orchestrator", text)
         given["orchestrator_target"] = orchestrator
     asyncio.run(_serve(service, {"address": address, **given}))
 
@@ -105,6 +106,12 @@ async def _serve(service: ServiceName, flags: Mapping[str, str | None]) -> None:
     settings = settings_class(service).read(None, **flags)
     with logging_to(settings, service=service):
         asyncio.get_running_loop().set_exception_handler(log_loop_error)
+        if service is ServiceName.GATEWAY:
+            from scaar.cli.serve.gateway import serve_gateway
+
+            await serve_gateway(settings, stopping)
+            return
+        assert isinstance(settings, ServiceSettings)
         await _serve_as_set(service, settings, stopping)
 
 
@@ -185,14 +192,16 @@ async def _open_servicer(
             async with compose.open_ports(
                 settings, observer=telemetry.scorer, breakers=breakers
             ) as ports:
+                limited = compose.with_access_rules(ports, settings)
                 loop = compose.build_loop(
-                    ports,
+                    limited,
                     settings,
                     observer=telemetry.capacity,
                     policy_observer=telemetry.policies,
                 )
-                catalog = compose.build_catalog(ports, loop)
-                answerer = telemetry.watched(loop, resolve=loop.resolve)
+                catalog = compose.build_catalog(limited, loop)
+                answerer = compose.with_filter_limits(loop, settings)
+                answerer = telemetry.watched(answerer, resolve=loop.resolve)
                 yield OrchestratorServicer(answerer, catalog)
         case ServiceName.EVALUATOR:
             from scaar.evaluator.service.setup import EvaluationHooks
@@ -204,5 +213,7 @@ async def _open_servicer(
                 settings, breakers=breakers, hooks=hooks
             ) as evaluator:
                 yield EvaluatorServicer(evaluator, check_ready=evaluator.check_writable)
+        case ServiceName.GATEWAY:
+            raise AssertionError("the gateway serves no contract")
         case _:
             assert_never(service)

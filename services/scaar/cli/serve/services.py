@@ -1,4 +1,4 @@
-"""The six services: names, default ports and gRPC names."""
+"""The services: names, default addresses and gRPC names."""
 
 import enum
 
@@ -12,10 +12,17 @@ class ServiceName(enum.StrEnum):
     QUERY_BUILDER = "query-builder"
     RETRIEVER = "retriever"
     EVALUATOR = "evaluator"
+    GATEWAY = "gateway"
 
 
 BASE_PORT = 50051
-"""Port of the orchestrator; the others follow in the order of :class:`ServiceName`."""
+"""Port of the orchestrator; the others follow in the order of ``GRPC_SERVICES``."""
+
+GATEWAY_PORT = 8090
+"""Port of the gateway, which serves HTTP."""
+
+GRPC_SERVICES = tuple(each for each in ServiceName if each is not ServiceName.GATEWAY)
+"""The services of the contract."""
 
 BACK_ENDS = (
     ServiceName.GENERATOR,
@@ -28,10 +35,12 @@ BACK_ENDS = (
 
 def default_address(service: ServiceName, base_port: int = BASE_PORT) -> str:
     """Return the default address of a service: loopback, with its own port."""
-    return f"127.0.0.1:{base_port + list(ServiceName).index(service)}"
+    if service is ServiceName.GATEWAY:
+        return f"127.0.0.1:{GATEWAY_PORT}"
+    return f"127.0.0.1:{base_port + GRPC_SERVICES.index(service)}"
 
 
 def full_name(service: ServiceName) -> str:
-    """Return the gRPC name of a service, under which its health is reported."""
+    """Return the gRPC name of one of ``GRPC_SERVICES``, under which its health is reported."""
     camel = "".join(part.title() for part in service.split("-"))
     return f"scaar.v1.{camel}Service"

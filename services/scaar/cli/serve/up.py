@@ -1,4 +1,4 @@
-"""``scaar up``: run the six services as processes on loopback."""
+"""``scaar up``: run the services and the gateway as processes on loopback."""
 
 import asyncio
 import signal
@@ -11,7 +11,15 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from scaar.cli.serve.services import BACK_ENDS, BASE_PORT, ServiceName, default_address, full_name
+from scaar.cli.serve.services import (
+    BACK_ENDS,
+    BASE_PORT,
+    GATEWAY_PORT,
+    GRPC_SERVICES,
+    ServiceName,
+    default_address,
+    full_name,
+)
 from scaar.cli.settings import read_every
 from scaar.cli.tables import Column, Table, show_table
 from scaar.core.errors import BackendUnavailable, InvalidRequest
@@ -23,6 +31,14 @@ READY_TIMEOUT_S = 60.0
 # Seconds for a service to exit, beyond the grace period of its settings.
 STOP_MARGIN_S = 5.0
 HIGHEST_PORT = 65_535
+_POLL_S = 0.1
+_OPTIONS = {ServiceName.GATEWAY: "gateway-port"}
+# Callers start after the services that they call, and stop before them.
+_ORDER = (
+    BACK_ENDS,
+    (ServiceName.ORCHESTRATOR,),
+    (ServiceName.EVALUATOR, ServiceName.GATEWAY),
+)
 
 
 def up(
@@ -33,37 +49,56 @@ def up(
             help="Port of the orchestrator; the other services take the next five ports.",
         ),
     ] = BASE_PORT,
+    gateway_port: Annotated[
+        int,
+        typer.Option(
+            metavar="PORT",
+            help="Port of the gateway, which serves HTTP, MCP and gRPC-Web; 0 runs none.",
+        ),
+    ] = GATEWAY_PORT,
 ) -> None:
-    """Run the six services on this machine until Ctrl-C.
+    """Run all services on this machine until Ctrl-C.
 
-    Each service is a process of its own on loopback.
+    Each is a process of its own on loopback.
     """
-    highest = HIGHEST_PORT - len(ServiceName) + 1
+    highest = HIGHEST_PORT - len(GRPC_SERVICES) + 1
     if not 1 <= base_port <= highest:
         raise InvalidRequest.of("--base-port", f"must be 1 to {highest}, not {base_port}")
+    if not 0 <= gateway_port <= HIGHEST_PORT:
+        text = f"must be 0 to {HIGHEST_PORT}, not {gateway_port}"
+        raise InvalidRequest.of("--gateway-port", text)
     # Report every invalid setting before the first service is started.
     settings = read_every()
     stop_timeout_s = max(each.drain_s + each.stop_grace_s for each in settings.values())
-    asyncio.run(_up(base_port, stop_timeout_s + STOP_MARGIN_S))
+    asyncio.run(_up(_addresses(base_port, gateway_port), stop_timeout_s + STOP_MARGIN_S))
 
 
-async def _up(base_port: int, stop_timeout_s: float) -> None:
+def _addresses(base_port: int, gateway_port: int) -> dict[ServiceName, str]:
+    addresses: dict[ServiceName, str] = {}
+    for name in GRPC_SERVICES:
+        addresses[name] = default_address(name, base_port)
+    if gateway_port:
+        addresses[ServiceName.GATEWAY] = f"127.0.0.1:{gateway_port}"
+    return addresses
+
+
+async def _up(addresses: dict[ServiceName, str], stop_timeout_s: float) -> None:
     console = Console(stderr=True)
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     # Stop the services when the terminal is closed, too.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stopping.set)
-    addresses = {name: default_address(name, base_port) for name in ServiceName}
-    for address in addresses.values():
+    for name, address in addresses.items():
         # Another process on this port could be mistaken for one of the services.
-        check_free(address)
+        check_free(address, option=f"--{_OPTIONS.get(name, 'base-port')}")
     processes: dict[ServiceName, Process] = {}
     stopped = asyncio.create_task(stopping.wait())
     try:
         with console.status("starting the services"):
             # The orchestrator calls the back ends, and the evaluator calls the orchestrator.
-            for names in (BACK_ENDS, (ServiceName.ORCHESTRATOR,), (ServiceName.EVALUATOR,)):
+            for group in _ORDER:
+                names = [name for name in group if name in addresses]
                 for name in names:
                     processes[name] = await _start(name, addresses)
                 ready = asyncio.create_task(_until_ready(names, addresses, processes))
@@ -77,6 +112,8 @@ async def _up(base_port: int, stop_timeout_s: float) -> None:
         console.print(
             f'Ask: scaar ask "QUESTION" --address {orchestrator}    Stop: Ctrl-C', soft_wrap=True
         )
+        if gateway := addresses.get(ServiceName.GATEWAY):
+            console.print(f"OpenAI clients: base URL http://{gateway}/v1", soft_wrap=True)
         ended_early = asyncio.create_task(_first_to_end(processes))
         await asyncio.wait({ended_early, stopped}, return_when=asyncio.FIRST_COMPLETED)
         if not stopped.done():
@@ -89,9 +126,9 @@ async def _up(base_port: int, stop_timeout_s: float) -> None:
     finally:
         stopped.cancel()
         # Callers stop first: their answers need the others until the end.
-        for names in ((ServiceName.EVALUATOR,), (ServiceName.ORCHESTRATOR,), BACK_ENDS):
-            group = [processes[name] for name in names if name in processes]
-            await _stop(group, stop_timeout_s)
+        for group in reversed(_ORDER):
+            running = [processes[name] for name in group if name in processes]
+            await _stop(running, stop_timeout_s)
         console.print("stopped")
 
 
@@ -100,7 +137,7 @@ async def _start(name: ServiceName, addresses: dict[ServiceName, str]) -> Proces
     if name is ServiceName.ORCHESTRATOR:
         for other in BACK_ENDS:
             command += [f"--{other}", f"dns:///{addresses[other]}"]
-    if name is ServiceName.EVALUATOR:
+    if name in (ServiceName.EVALUATOR, ServiceName.GATEWAY):
         command += ["--orchestrator", f"dns:///{addresses[ServiceName.ORCHESTRATOR]}"]
     # With a session of its own, Ctrl-C reaches only this process, which stops them in order.
     return await asyncio.create_subprocess_exec(*command, start_new_session=True)
@@ -112,14 +149,7 @@ async def _until_ready(
     processes: dict[ServiceName, Process],
 ) -> None:
     async def ready(name: ServiceName) -> None:
-        waiting = asyncio.create_task(
-            wait_until_serving(
-                f"dns:///{addresses[name]}",
-                full_name(name),
-                timeout_s=READY_TIMEOUT_S,
-                credentials=read_channel_credentials(),
-            )
-        )
+        waiting = asyncio.create_task(_until_serving(name, addresses[name]))
         ended = asyncio.create_task(processes[name].wait())
         await asyncio.wait({waiting, ended}, return_when=asyncio.FIRST_COMPLETED)
         if not waiting.done():
@@ -131,6 +161,26 @@ async def _until_ready(
         await waiting
 
     await asyncio.gather(*(ready(name) for name in names))
+
+
+async def _until_serving(name: ServiceName, address: str) -> None:
+    if name is not ServiceName.GATEWAY:
+        await wait_until_serving(
+            f"dns:///{address}",
+            full_name(name),
+            timeout_s=READY_TIMEOUT_S,
+            credentials=read_channel_credentials(),
+        )
+        return
+    host, _, port = address.rpartition(":")
+    async with asyncio.timeout(READY_TIMEOUT_S):
+        # The gateway opens its port once it serves.
+        while True:
+            with suppress(OSError):
+                _, writer = await asyncio.open_connection(host, int(port))
+                writer.close()
+                return
+            await asyncio.sleep(_POLL_S)
 
 
 async def _first_to_end(processes: dict[ServiceName, Process]) -> ServiceName:

@@ -27,6 +27,7 @@ from scaar.core.ports import (
 )
 from scaar.core.prompts import PromptProfile, profile_of
 from scaar.core.prompts.pseudo_passage import passage_prompt
+from scaar.core.prompts.untrusted import safe_system
 from scaar.core.queries import FORMULATIONS
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.text.fusion import depth_of, fuse_by
@@ -41,6 +42,7 @@ from scaar.core.types import (
     ExcludeSeen,
     Fusion,
     JudgedWord,
+    MessageRole,
     Moment,
     OnFailure,
     Passage,
@@ -111,6 +113,8 @@ class AnswerState:
         """The policies that a router may choose, by name."""
         self.shadow = shadow
         """The trigger of a second policy on the same drafts; None without one."""
+        self.profile = _profile_for(request, provenance)
+        """The prompt profile, with the text of the system."""
         self._policy = provenance.policy
         self.budget = budget
         served = tuple(routes.values()) or (self.policy,)
@@ -139,6 +143,12 @@ class AnswerState:
         self._short_answer: str | None = None
         self._first_draft: Sentence | None = None
         self._closed = frozenset[Moment]()
+        self._rewritten = ""
+
+    def answer_instead(self, question: str) -> None:
+        """Answer a standalone question instead of the last one of the conversation."""
+        self.request = replace(self.request, question=question)
+        self._rewritten = question
 
     def route_to(self, policy: str) -> None:
         """Answer with one of the policies that a router may choose."""
@@ -229,10 +239,6 @@ class AnswerState:
     def policy(self) -> EffectivePolicy:
         """The requested policy, or the one that a router chose."""
         return self._policy
-
-    @property
-    def profile(self) -> PromptProfile:
-        return profile_of(self.provenance.prompt_profile)
 
     @property
     def index(self) -> int:
@@ -426,6 +432,7 @@ class AnswerState:
             usage=self.budget.usage(),
             provenance=self.provenance,
             passages=tuple(self._cited.values()),
+            question=self._rewritten,
         )
 
     async def _build_query(self, judged: Judged | None, stage: str) -> Query:
@@ -456,11 +463,12 @@ class AnswerState:
         most = self.budget.remaining_tokens - len(self.so_far.token_texts)
         if most <= 0:
             return ""
-        return await self.writer.passage(
+        written = await self.writer.passage(
             passage_prompt(self.request.question),
             stage="writing a passage for the query",
             max_tokens=min(PASSAGE_MAX_TOKENS, most),
         )
+        return written.text
 
     async def _retrieve(self, query: Query, stage: str) -> RetrieveResult:
         index, filters = self.request.index, self.request.filters
@@ -493,6 +501,14 @@ class AnswerState:
         if Moment.BEFORE_WINDOW in self.policy.moments:
             return split_sentences(self.so_far.text)
         return tuple(sentence.text for sentence in self.accepted)
+
+
+def _profile_for(request: AnswerRequest, provenance: Provenance) -> PromptProfile:
+    profile = profile_of(provenance.prompt_profile)
+    first = next(iter(request.messages), None)
+    if first is None or first.role is not MessageRole.SYSTEM:
+        return profile
+    return replace(profile, system=safe_system(first.content))
 
 
 def _question_only(settings: QuerySettings) -> QuerySettings:

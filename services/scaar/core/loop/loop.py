@@ -32,6 +32,7 @@ from scaar.core.loop.gate import pass_gate
 from scaar.core.loop.reflection import reflect
 from scaar.core.loop.reflection_check import check_reflection_tokens
 from scaar.core.loop.retrieve_then_write import retrieve_then_write
+from scaar.core.loop.rewriting import is_follow_up, rewrite_question
 from scaar.core.loop.rounds import write_rounds
 from scaar.core.loop.search_on_request import search_on_request
 from scaar.core.loop.shadow import ShadowSampling
@@ -188,7 +189,7 @@ class AdaptiveLoop:
                 _require_gate_capabilities(gate, provenance.policy, model)
             state = AnswerState(
                 self._ports,
-                request,
+                replace(request, question=request.last_question),
                 provenance,
                 budget,
                 place,
@@ -199,6 +200,8 @@ class AdaptiveLoop:
                 corpus_counts=self._corpus_counts,
             )
             yield AnswerStarted(provenance)
+            if is_follow_up(request):
+                yield await rewrite_question(state)
             async with aclosing(_sentences(state, gate, model)) as events:
                 async for event in events:
                     yield event

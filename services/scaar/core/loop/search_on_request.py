@@ -71,7 +71,7 @@ def _prompt(state: AnswerState, dialect: Dialect) -> str:
     question = dialect.safe(state.request.question)
     if state.profile.trained_dialect == state.policy.dialect:
         return state.profile.render(question)
-    return dialect.render(question, state.policy.max_searches)
+    return state.profile.after_system(dialect.render(question, state.policy.max_searches))
 
 
 def _decide(

@@ -182,16 +182,20 @@ class Writer:
         await self._continue_after(window, tokens)
         yield window
 
-    async def passage(self, prompt: str, *, stage: str, max_tokens: int) -> str:
+    async def passage(
+        self, prompt: str, *, stage: str, max_tokens: int, stop: tuple[str, ...] = ()
+    ) -> Sentence:
         """Return a text of at most ``max_tokens``, from a generation of its own.
+
+        It ends before a ``stop`` string too, beside those of the writer.
 
         Raises:
             PromptTooLong: before any token.
         """
-        apart = self._apart(max_tokens)
+        apart = self._apart(max_tokens, stop)
         try:
             text = apart.window(prompt, Writing(), stage=stage, length=max_tokens)
-            return (await last_sentence(text)).text
+            return await last_sentence(text)
         finally:
             await apart.stop()
 
@@ -221,12 +225,12 @@ class Writer:
         finally:
             await apart.stop()
 
-    def _apart(self, max_tokens: int) -> "Writer":
+    def _apart(self, max_tokens: int, stop: tuple[str, ...] = ()) -> "Writer":
         """Return a writer for one generation."""
         return Writer(
             self._generator,
             self._budget,
-            stop_strings=self._stop_strings,
+            stop_strings=(*self._stop_strings, *stop),
             draft_ahead=False,
             call_max_tokens=max_tokens,
         )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from scaar.core.prompts.dialects import DIALECTS
 from scaar.core.prompts.profile import PromptProfile
+from scaar.core.prompts.rewriting import plain_rewriting
 from scaar.core.types import SearchDialect
 
 
@@ -19,7 +20,9 @@ def _layout(question: str, passages: Sequence[str], examples: str) -> str:
     return f"{numbered(passages)}Question: {question}\nAnswer:"
 
 
-LAB = PromptProfile("lab", 1, _layout)
+LAB = PromptProfile("lab", 1, _layout, rewriting=None)
+LAB_CHAT = PromptProfile("lab_chat", 1, _layout, rewriting=plain_rewriting)
+"""The same layout, for the lab's model that was trained to rewrite questions."""
 _TAGS = DIALECTS[SearchDialect.SEARCH_R1]
 LAB_SEARCH = PromptProfile(
     "lab_search",
@@ -29,6 +32,7 @@ LAB_SEARCH = PromptProfile(
     stop=("\nQuestion:", _TAGS.query[0]),
     trained_dialect=SearchDialect.SEARCH_R1,
     answer_tags=_TAGS.answer,
+    rewriting=None,
 )
 """The same layout, for the lab's model that was trained to request searches.
 

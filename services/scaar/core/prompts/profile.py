@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from scaar.core.prompts.conclusion import concludes, extract_answer
 from scaar.core.prompts.exemplars.exemplar_set import ExemplarSet
 from scaar.core.prompts.exemplars.general import GENERAL
+from scaar.core.prompts.rewriting import general_rewriting
 from scaar.core.prompts.untrusted import one_line, safe_passage, safe_question
-from scaar.core.types import RetrievedPassage, SearchDialect
+from scaar.core.types import Message, RetrievedPassage, SearchDialect
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,11 @@ class PromptProfile:
     """The dialect that models with this profile were trained on, which no prompt must explain."""
     answer_tags: tuple[str, str] | None = None
     """The tags between which the model writes its answer; None for the answer phrase."""
+    rewriting: Callable[[Sequence[Message], str], str] | None = general_rewriting
+    """The prompt for a standalone question: of earlier messages, and of the last question. None
+    for a model that cannot rewrite questions."""
+    system: str = ""
+    """Text of the application before every prompt, made safe for it."""
 
     @property
     def label(self) -> str:
@@ -49,7 +55,12 @@ class PromptProfile:
         """Return the prompt for a question with passages, in order and without empty ones."""
         texts = [safe_passage(self._text(passage)) for passage in passages]
         examples = "" if self.exemplars is None else self.exemplars.text
-        return self.layout(safe_question(question), [text for text in texts if text], examples)
+        layout = self.layout(safe_question(question), [text for text in texts if text], examples)
+        return self.after_system(layout)
+
+    def after_system(self, prompt: str) -> str:
+        """Return the prompt after the text of the system, if there is one."""
+        return f"{self.system}\n\n{prompt}" if self.system else prompt
 
     def concludes(self, sentence: str) -> bool:
         """Return whether a sentence of the model contains the answer phrase, or its opening tag."""

@@ -31,6 +31,7 @@ _CONTROL_TOKEN_END = re.compile(r"\|(?=>)")
 _INSTRUCTION = re.compile(r"\[(/?INST)\]", re.IGNORECASE)
 _HEADING = re.compile(r"\b(Question|Answer|Context|Facts)\s?[:：]", re.IGNORECASE)
 _NUMBER = re.compile(r"[\[［]\s?(\d+)\s?[\]］]")
+_ROLE = re.compile(r"\b(User|Assistant|System|Standalone question)\s?[:：]", re.IGNORECASE)
 _ANSWER_PHRASE = re.compile(r"\b(the answer)(?= is\b)", re.IGNORECASE)
 
 
@@ -60,6 +61,18 @@ def safe_passage(text: str) -> str:
     text = _HEADING.sub(_without_colon, text)
     text = _NUMBER.sub(r"(\1)", text)
     return _ANSWER_PHRASE.sub(r"\1 -", text)
+
+
+def safe_turn(text: str) -> str:
+    """Return a message of a conversation for a prompt: one line, cut, without markers and roles."""
+    return _ROLE.sub(r"\1 -", safe_passage(text))
+
+
+def safe_system(text: str) -> str:
+    """Return the text of the system for a prompt: its lines, without markers and roles."""
+    lines = (without_control_tokens(one_line(line)) for line in text.splitlines())
+    kept = (_ROLE.sub(r"\1 -", _HEADING.sub(_without_colon, line)) for line in lines if line)
+    return "\n".join(kept)
 
 
 def cut(text: str, limit: int) -> str:

@@ -36,6 +36,7 @@ from scaar.core.types.catalog import (
     SearchRequest,
     SearchResult,
 )
+from scaar.core.types.conversation import Message, MessageRole, Rewrite, RewriteOutcome
 from scaar.core.types.events import (
     AnswerDrafted,
     AnswerEvent,
@@ -48,6 +49,7 @@ from scaar.core.types.events import (
     PassagesFiltered,
     PassagesRetrieved,
     QueryBuilt,
+    QuestionRewritten,
     RetrievalDecision,
     RetrievalWeighed,
     ScoredCandidate,
@@ -175,6 +177,8 @@ __all__ = [
     "LearnedTrigger",
     "LogprobKind",
     "LogprobsRequest",
+    "Message",
+    "MessageRole",
     "MetadataField",
     "ModelDescription",
     "Moment",
@@ -192,6 +196,7 @@ __all__ = [
     "QueryBuilt",
     "QueryRequest",
     "QuerySettings",
+    "QuestionRewritten",
     "RankedScore",
     "RecommendedSettings",
     "Rerank",
@@ -201,6 +206,8 @@ __all__ = [
     "RetrieveRequest",
     "RetrieveResult",
     "RetrievedPassage",
+    "Rewrite",
+    "RewriteOutcome",
     "RiskFigures",
     "ScoreParts",
     "ScoreRequest",

@@ -3,6 +3,7 @@
 import enum
 from dataclasses import dataclass
 
+from scaar.core.types.conversation import Message, Rewrite
 from scaar.core.types.generation import ContinuationKind, LogprobKind
 from scaar.core.types.policies import EffectivePolicy, PolicyRequest
 from scaar.core.types.retrieval import Filter, Passage
@@ -42,7 +43,7 @@ class AnswerRequest:
     Every retrieval returns only passages that match all ``filters``.
     """
 
-    question: str
+    question: str = ""
     policy: PolicyRequest = DEFAULT_POLICY
     index: str = "lab"
     budget: BudgetLimits = BudgetLimits()
@@ -50,6 +51,14 @@ class AnswerRequest:
     request_id: str = ""
     on_failure: OnFailure = OnFailure.FAIL
     filters: tuple[Filter, ...] = ()
+    messages: tuple[Message, ...] = ()
+    """A conversation, in place of the question. The last message is the user's question."""
+    rewrite: Rewrite = Rewrite.AUTO
+
+    @property
+    def last_question(self) -> str:
+        """The question: that of the last message, if there are messages."""
+        return self.messages[-1].content if self.messages else self.question
 
 
 class AnswerEnd(enum.StrEnum):
@@ -179,6 +188,9 @@ class Answer:
     passages: tuple[Passage, ...] = ()
     abstained: Abstention | None = None
     """Why the answer should not be given; its text is kept. None for an answer that is given."""
+    question: str = ""
+    """The standalone question into which the last one of the conversation was rewritten; empty if
+    it was not."""
 
     @property
     def text(self) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from scaar.core.types.answers import AcceptedSentence, Answer, Provenance
+from scaar.core.types.conversation import RewriteOutcome
 from scaar.core.types.generation import Token
 from scaar.core.types.judgements import JudgedWord
 from scaar.core.types.queries import Query
@@ -16,6 +17,21 @@ class AnswerStarted:
     """The first event: the models, the index and the policy of the answer."""
 
     provenance: Provenance
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRewritten:
+    """The last question of a conversation, rewritten as a standalone question.
+
+    Follows AnswerStarted. ``question`` is answered; it is the ``original`` one unless the outcome
+    is ``REWRITTEN``. ``dropped_messages`` is the number of oldest messages that the model did not
+    see.
+    """
+
+    original: str
+    question: str
+    outcome: RewriteOutcome
+    dropped_messages: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +286,7 @@ class AnswerFinished:
 
 AnswerEvent = (
     AnswerStarted
+    | QuestionRewritten
     | TokenDrafted
     | GateJudged
     | SentenceJudged

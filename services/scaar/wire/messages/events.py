@@ -1,5 +1,11 @@
 """The events of answers and generations, which are unions in the domain."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
+
+from scaar.core.errors import InvalidRequest
 from scaar.core.types import AnswerEvent, GenerationEvent
 from scaar.v1 import answer_pb2, generator_pb2, orchestrator_pb2
 from scaar.wire.messages.codec import codec_of
@@ -17,6 +23,34 @@ def answer_event_from_pb(message: orchestrator_pb2.StreamAnswerResponse) -> Answ
     """Return the event; None if this version does not know it."""
     event: AnswerEvent | None = _ANSWER_EVENT.read(message.event)
     return event
+
+
+def decision_from_pb(message: orchestrator_pb2.StreamAnswerResponse) -> AnswerEvent | None:
+    """Return the event; None for a drafted token, and if this version does not know it."""
+    if message.event.HasField("token_drafted"):
+        return None
+    return answer_event_from_pb(message)
+
+
+def answer_event_to_json(event: AnswerEvent) -> dict[str, Any]:
+    """Return the event in the JSON form of the contract, with the field names of the contract."""
+    message = answer_event_to_pb(event).event
+    found: dict[str, Any] = MessageToDict(message, preserving_proto_field_name=True)
+    return found
+
+
+def answer_event_from_json(found: Mapping[str, Any]) -> AnswerEvent | None:
+    """Return the event in the JSON form of the contract; None if this version does not know it.
+
+    Raises:
+        InvalidRequest: it is not in this form.
+    """
+    message = orchestrator_pb2.StreamAnswerResponse()
+    try:
+        ParseDict(dict(found), message.event, ignore_unknown_fields=True)
+    except ParseError as error:
+        raise InvalidRequest.of("decisions", f"is not an event: {error}") from error
+    return answer_event_from_pb(message)
 
 
 def generation_event_to_pb(event: GenerationEvent) -> generator_pb2.GenerateResponse:

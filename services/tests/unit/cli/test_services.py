@@ -1,6 +1,12 @@
 import pytest
 
-from scaar.cli.serve.services import BACK_ENDS, ServiceName, default_address, full_name
+from scaar.cli.serve.services import (
+    BACK_ENDS,
+    GRPC_SERVICES,
+    ServiceName,
+    default_address,
+    full_name,
+)
 from scaar.wire import evaluator, generator, orchestrator, query_builder, retriever, scorer
 
 CONTRACT = {
@@ -13,17 +19,18 @@ CONTRACT = {
 }
 
 
-@pytest.mark.parametrize("service", ServiceName)
+@pytest.mark.parametrize("service", GRPC_SERVICES)
 def test_a_service_is_called_as_in_the_contract(service: ServiceName) -> None:
     assert full_name(service) == CONTRACT[service]
 
 
 def test_every_service_has_its_own_port_on_loopback() -> None:
-    addresses = [default_address(service, 50051) for service in ServiceName]
+    addresses = [default_address(service, 50051) for service in GRPC_SERVICES]
+    assert default_address(ServiceName.GATEWAY) == "127.0.0.1:8090"
     assert addresses[0] == default_address(ServiceName.ORCHESTRATOR) == "127.0.0.1:50051"
     assert addresses == [f"127.0.0.1:{port}" for port in range(50051, 50057)]
 
 
-def test_the_back_ends_are_all_services_but_the_orchestrator() -> None:
-    assert {*BACK_ENDS, ServiceName.ORCHESTRATOR, ServiceName.EVALUATOR} == set(ServiceName)
+def test_the_back_ends_are_the_services_that_an_orchestrator_calls() -> None:
+    assert {*BACK_ENDS, ServiceName.ORCHESTRATOR, ServiceName.EVALUATOR} == set(GRPC_SERVICES)
     assert len(BACK_ENDS) == 4

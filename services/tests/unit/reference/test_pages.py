@@ -86,7 +86,9 @@ def test_the_configuration_page_has_every_setting_once(
     common = re.findall(r"^\| `(\w+)`", parts["every service"], re.MULTILINE)
     for service in ServiceName:
         own = re.findall(r"^\| `(\w+)`", parts[service], re.MULTILINE)
-        assert [*common, *own] == list(settings_class(service).model_fields)
+        # The gateway has no gRPC server: its table is complete by itself.
+        shared = [] if service is ServiceName.GATEWAY else common
+        assert [*shared, *own] == list(settings_class(service).model_fields)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,25 @@
+"""The file of ``scaar ask --messages``."""
+
+import json
+from pathlib import Path
+
+from scaar.client.requests import message_of
+from scaar.core.errors import InvalidRequest
+from scaar.core.types import Message
+
+
+def read_messages(path: Path) -> tuple[Message, ...]:
+    """Return the messages of a conversation in a JSON file.
+
+    Raises:
+        InvalidRequest: the file cannot be read, or is no list of messages; names the message.
+    """
+    try:
+        found = json.loads(path.read_bytes())
+    except OSError as error:
+        raise InvalidRequest.of("--messages", f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise InvalidRequest.of("--messages", f"{path} is not JSON: {error}") from error
+    if not isinstance(found, list) or not found:
+        raise InvalidRequest.of("--messages", f"{path} must be a list of messages")
+    return tuple(message_of(each, number) for number, each in enumerate(found))

@@ -1,0 +1,1 @@
+"""The gateway: HTTP, MCP and gRPC-Web in front of an orchestrator."""

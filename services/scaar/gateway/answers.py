@@ -1,0 +1,164 @@
+"""Answers in parts, for streams, and whole."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any
+
+from scaar.core.errors import StreamIncomplete
+from scaar.core.types import (
+    AcceptedSentence,
+    Answer,
+    AnswerEnd,
+    AnswerFinished,
+    AnswerStarted,
+    GateJudged,
+    PassagesRetrieved,
+    Provenance,
+    SentenceAccepted,
+)
+from scaar.gateway.content import Citation, Content, Link
+from scaar.gateway.orchestrator import Caller
+from scaar.gateway.parameters import AnswerParameters
+from scaar.wire.messages.events import answer_event_to_json
+
+ABSTAINING_GATE = "p_correct"
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How an answer is returned: its citations, decisions and stop sequences."""
+
+    citations: str
+    url_field: str
+    events: bool = False
+    stop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """What answers. Errors before this part have an HTTP status of their own."""
+
+    provenance: Provenance
+
+
+@dataclass(frozen=True, slots=True)
+class TextAdded:
+    """Accepted text, and the citations that it adds. It is never taken back."""
+
+    text: str
+    citations: tuple[Citation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """An event of the answer, in the JSON form of the contract."""
+
+    event: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """The end: the whole answer, and its text and citations as the client gets them."""
+
+    answer: Answer
+    text: str
+    citations: tuple[Citation, ...]
+    refusal: str = ""
+    """Why the answer is not given; its text is empty."""
+    stopped: bool = False
+    decisions: tuple[Json, ...] = field(default=(), repr=False)
+
+    @property
+    def truncated(self) -> bool:
+        """Whether a limit of the budget ended the answer."""
+        limited = self.answer.end in (AnswerEnd.MAX_TOKENS, AnswerEnd.MAX_SENTENCES)
+        return limited and not self.stopped
+
+
+Part = Started | TextAdded | Decided | Completed
+
+
+async def stream_parts(
+    caller: Caller, parameters: AnswerParameters, style: Style
+) -> AsyncGenerator[Part, None]:
+    """Yield the parts of an answer: Started first, Completed last.
+
+    If the model may abstain, the text follows when it is known that it does not: at the end.
+    """
+    content = Content(Link(parameters.request.index, style.url_field).of, style.stop)
+    held: list[TextAdded] | None = None
+    decisions: list[Json] = []
+    stream = caller.answerer.stream_answer(parameters.request, tokens=style.events)
+    async with aclosing(stream) as events:
+        async for event in events:
+            if isinstance(event, AnswerStarted):
+                yield Started(event.provenance)
+            if style.events:
+                decisions.append(answer_event_to_json(event))
+                yield Decided(decisions[-1])
+            match event:
+                case GateJudged(gate=gate) if gate == ABSTAINING_GATE:
+                    held = []
+                case PassagesRetrieved():
+                    content.add_passages(event.passages)
+                case SentenceAccepted():
+                    part = _added(content, event.accepted, style)
+                    if held is not None:
+                        held.append(part)
+                    elif part.text or part.citations:
+                        yield part
+                case AnswerFinished():
+                    refusal = _refusal(event.answer) if held is not None else ""
+                    rest, sources = content.finish(), _sources(content, style)
+                    for each in () if refusal else (*(held or ()), TextAdded(rest + sources)):
+                        if each.text or each.citations:
+                            yield each
+                    yield _completed(event.answer, content, style, refusal, decisions)
+                    return
+    raise StreamIncomplete("the stream of the answer ended before its last event")
+
+
+async def whole_answer(caller: Caller, parameters: AnswerParameters, style: Style) -> Completed:
+    """Return an answer; in one call, if its decisions are not requested."""
+    if style.events:
+        async with aclosing(stream_parts(caller, parameters, style)) as parts:
+            async for part in parts:
+                if isinstance(part, Completed):
+                    return part
+        raise StreamIncomplete("the stream of the answer ended before its last event")
+    answer = await caller.answerer.answer(parameters.request)
+    content = Content(Link(parameters.request.index, style.url_field).of, style.stop)
+    content.add_passages(answer.passages)
+    for sentence in answer.sentences:
+        content.add(sentence)
+    content.finish()
+    return _completed(answer, content, style, _refusal(answer), ())
+
+
+def _added(content: Content, sentence: AcceptedSentence, style: Style) -> TextAdded:
+    text, citations = content.add(sentence)
+    return TextAdded(text, citations if style.citations != "none" else ())
+
+
+def _sources(content: Content, style: Style) -> str:
+    return content.sources() if style.citations == "markdown" else ""
+
+
+def _refusal(answer: Answer) -> str:
+    if (abstained := answer.abstained) is None:
+        return ""
+    return (
+        "I do not know. The probability that my answer is correct is "
+        f"{abstained.p_correct:.2f}, below the limit of {abstained.limit:.2f}."
+    )
+
+
+def _completed(
+    answer: Answer, content: Content, style: Style, refusal: str, decisions: Sequence[Json]
+) -> Completed:
+    cited = () if refusal or style.citations == "none" else tuple(content.citations)
+    text = "" if refusal else content.text + _sources(content, style)
+    return Completed(answer, text, cited, refusal, content.stopped, tuple(decisions))

@@ -1,0 +1,279 @@
+"""The application: OpenAI-compatible HTTP, search and health."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
+from contextlib import aclosing, asynccontextmanager
+from typing import Any, TypeVar
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.middleware.cors import CORSMiddleware
+from fastapi.responses import JSONResponse
+from fastapi_offline import FastAPIOffline
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+
+from scaar import __version__
+from scaar.core.errors import (
+    CapabilityMissing,
+    InvalidRequest,
+    NotFound,
+    ScaarError,
+    StreamIncomplete,
+    Violation,
+)
+from scaar.core.observers import UNOBSERVED_REQUESTS, RequestObserver
+from scaar.gateway.answers import Part, Style, stream_parts, whole_answer
+from scaar.gateway.chat import chat_chunks, chat_completion
+from scaar.gateway.chat_request import ChatRequest
+from scaar.gateway.errors import error_response
+from scaar.gateway.mcp import MCP_PATH, Identified, build_mcp
+from scaar.gateway.model_names import ModelName, model_names
+from scaar.gateway.options import ScaarOptions
+from scaar.gateway.orchestrator import Caller, Orchestrator
+from scaar.gateway.parameters import AnswerParameters
+from scaar.gateway.requests import REQUEST_ID, Requests
+from scaar.gateway.responses import response_events, response_of
+from scaar.gateway.responses_request import ResponsesRequest
+from scaar.gateway.search import RetrieveRequest, retrieve
+from scaar.gateway.settings import GatewaySettings
+from scaar.gateway.sse import EventStream
+from scaar.runtime.admission import Admission
+from scaar.runtime.health import is_serving
+from scaar.wire.orchestrator import SERVICE_NAME
+
+Json = dict[str, Any]
+_Value = TypeVar("_Value")
+_READY_TIMEOUT_S = 2.0
+DESCRIPTION = """
+Answers with adaptive retrieval, in the form of OpenAI's interface.
+`GET /v1/models` lists the models: `scaar`, `scaar/POLICY`, `scaar@INDEX`, `scaar/POLICY@INDEX`.
+The field `scaar` of a request sets what OpenAI's interface lacks: the policy and its settings,
+filters, the budget, citations and whether decisions are reported.
+"""
+_EVENTS: dict[int | str, Json] = {
+    200: {"content": {"text/event-stream": {}}, "description": "Also as events."}
+}
+
+
+class Readiness:
+    """Whether the gateway accepts requests: not while it drains."""
+
+    def __init__(self) -> None:
+        self.draining = False
+
+
+def build_app(
+    orchestrator: Orchestrator,
+    settings: GatewaySettings,
+    *,
+    readiness: Readiness,
+    observer: RequestObserver = UNOBSERVED_REQUESTS,
+) -> FastAPI:
+    """Return the application in front of an orchestrator."""
+    mcp_app = build_mcp(orchestrator, settings)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with mcp_app.router.lifespan_context(mcp_app):
+            yield
+
+    app = FastAPIOffline(
+        lifespan=lifespan,
+        title="scaar gateway",
+        version=__version__,
+        description=DESCRIPTION,
+        redoc_url=None,
+        separate_input_output_schemas=False,
+    )
+    _add_errors(app)
+    _add_health(app, orchestrator, readiness)
+    _add_models(app, orchestrator, settings)
+    _add_answers(app, orchestrator, settings)
+
+    @app.post("/retrieve", tags=["search"], summary="Passages for queries")
+    async def retrieve_passages(request: Request, body: RetrieveRequest) -> Json:
+        caller = _caller(orchestrator, request)
+        work = retrieve(caller, body, default_index=settings.default_index)
+        return await _unless_disconnected(request, work)
+
+    app.router.routes.append(Route(MCP_PATH, Identified(mcp_app)))
+    app.add_middleware(
+        Requests,
+        admission=Admission(settings.max_concurrent_requests, subject="the gateway"),
+        max_body_bytes=settings.max_body_bytes,
+        observer=observer,
+    )
+    if settings.allowed_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.allowed_origins,
+            allow_methods=["GET", "POST", "OPTIONS"],
+            allow_headers=["*"],
+            expose_headers=[REQUEST_ID, "retry-after"],
+        )
+    return app
+
+
+def _add_health(app: FastAPI, orchestrator: Orchestrator, readiness: Readiness) -> None:
+    @app.get("/healthz", tags=["health"], summary="Whether the process runs")
+    async def healthz() -> Json:
+        return {"status": "ok", "version": __version__}
+
+    @app.get("/readyz", tags=["health"], summary="Whether the orchestrator is ready")
+    async def readyz() -> JSONResponse:
+        if readiness.draining:
+            return JSONResponse({"status": "draining"}, 503)
+        serving = await is_serving(orchestrator.channel, SERVICE_NAME, timeout_s=_READY_TIMEOUT_S)
+        if serving:
+            return JSONResponse({"status": "ready"})
+        return JSONResponse({"status": "the orchestrator is not ready"}, 503)
+
+
+def _add_models(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySettings) -> None:
+    async def listed(request: Request) -> list[ModelName]:
+        catalog = _caller(orchestrator, request).catalog
+        policies, indexes = await asyncio.gather(catalog.list_policies(), catalog.list_indexes())
+        return list(model_names(policies, indexes, default_index=settings.default_index))
+
+    @app.get("/v1/models", tags=["models"], summary="Policies and indexes as models")
+    async def list_models(request: Request) -> Json:
+        found = await listed(request)
+        return {"object": "list", "data": [_model(str(each)) for each in found]}
+
+    @app.get("/v1/models/{model:path}", tags=["models"], summary="One model")
+    async def get_model(request: Request, model: str) -> Json:
+        name = ModelName.parse(model)
+        # A model may name the default index too, which the list leaves out.
+        index = "" if name.index == settings.default_index else name.index
+        if ModelName(name.policy, index) not in await listed(request):
+            raise NotFound(f"the model {model!r} does not exist; GET /v1/models lists the models")
+        return _model(model)
+
+
+def _add_answers(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySettings) -> None:
+    def style_of(options: ScaarOptions, stop: tuple[str, ...] = ()) -> Style:
+        citations = options.citations or settings.citations
+        return Style(citations, settings.url_field, options.events, stop)
+
+    def stream(events: AsyncIterator[bytes]) -> EventStream:
+        return EventStream(
+            events,
+            keepalive_s=settings.keepalive_s,
+            write_timeout_s=settings.write_timeout_s,
+        )
+
+    @app.post("/v1/chat/completions", tags=["answers"], summary="Answer a chat", responses=_EVENTS)
+    async def create_chat_completion(request: Request, body: ChatRequest) -> Response:
+        parameters = body.parameters(default_index=settings.default_index)
+        style = style_of(body.scaar, body.stop_sequences)
+        caller = _caller(orchestrator, request)
+        if not body.stream:
+            work = whole_answer(caller, parameters, style)
+            completed = await _unless_disconnected(request, work)
+            return JSONResponse(chat_completion(completed, parameters, style))
+        usage = body.stream_options is not None and body.stream_options.include_usage
+        parts = await _started(request, caller, parameters, style)
+        return stream(chat_chunks(parts, parameters, style, include_usage=usage))
+
+    @app.post("/v1/responses", tags=["answers"], summary="Answer an input", responses=_EVENTS)
+    async def create_response(request: Request, body: ResponsesRequest) -> Response:
+        parameters = body.parameters(default_index=settings.default_index)
+        style = style_of(body.scaar)
+        caller = _caller(orchestrator, request)
+        if not body.stream:
+            work = whole_answer(caller, parameters, style)
+            completed = await _unless_disconnected(request, work)
+            return JSONResponse(response_of(completed, parameters, style))
+        parts = await _started(request, caller, parameters, style)
+        return stream(response_events(parts, parameters, style))
+
+
+async def _started(
+    request: Request, caller: Caller, parameters: AnswerParameters, style: Style
+) -> AsyncGenerator[Part, None]:
+    """Return the parts of an answer that has started, so that earlier errors have a status."""
+    parts = stream_parts(caller, parameters, style)
+    try:
+        first = await _unless_disconnected(request, anext(parts))
+    except BaseException:
+        await parts.aclose()
+        raise
+
+    async def all_parts() -> AsyncGenerator[Part, None]:
+        async with aclosing(parts):
+            yield first
+            async for each in parts:
+                yield each
+
+    return all_parts()
+
+
+def _caller(orchestrator: Orchestrator, request: Request) -> Caller:
+    return orchestrator.caller(request.headers, request.state.request_id)
+
+
+async def _unless_disconnected(request: Request, work: Awaitable[_Value]) -> _Value:
+    """Return the result of the work, which is cancelled if the client disconnects first."""
+
+    async def disconnected() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    working = asyncio.ensure_future(work)
+    watching = asyncio.create_task(disconnected())
+    try:
+        await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise StreamIncomplete("the client has disconnected")
+        return working.result()
+    finally:
+        for task in (working, watching):
+            task.cancel()
+        await asyncio.gather(working, watching, return_exceptions=True)
+
+
+def _model(name: str) -> Json:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "scaar"}
+
+
+def _add_errors(app: FastAPI) -> None:
+    """Return every error as OpenAI's error object."""
+
+    @app.exception_handler(ScaarError)
+    async def of_scaar(request: Request, error: Exception) -> Response:
+        assert isinstance(error, ScaarError)
+        return error_response(error)
+
+    @app.exception_handler(RequestValidationError)
+    async def of_validation(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        if not _is_json(request):
+            # Forms need no preflight, so that pages of other origins could send them.
+            text = "must be application/json"
+            return error_response(InvalidRequest.of("header content-type", text))
+        return error_response(InvalidRequest([_violation(each) for each in error.errors()]))
+
+    @app.exception_handler(HTTPException)
+    async def of_http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        found: ScaarError = NotFound(f"there is nothing at {request.url.path}")
+        if error.status_code != 404:
+            found = CapabilityMissing(f"{request.method} {request.url.path}: {error.detail}")
+        response = error_response(found)
+        response.status_code = error.status_code
+        return response
+
+
+def _is_json(request: Request) -> bool:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "application/json" or kind.endswith("+json")
+
+
+def _violation(error: dict[str, Any]) -> Violation:
+    """Return the violation of an invalid field, named by its path in the body."""
+    path = [str(each) for each in error["loc"] if each != "body"]
+    text = error["msg"]
+    if error["type"] == "extra_forbidden":
+        text = "is not a known field"
+    return Violation(".".join(path) or "body", text[:1].lower() + text[1:])

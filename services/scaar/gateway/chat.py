@@ -1,0 +1,115 @@
+"""Answers as chat completions, whole and in chunks."""
+
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any
+
+from scaar.core.errors import ScaarError
+from scaar.core.types import Usage
+from scaar.gateway.answers import Completed, Decided, Part, Started, Style, TextAdded
+from scaar.gateway.content import Citation, Link
+from scaar.gateway.errors import error_object
+from scaar.gateway.parameters import AnswerParameters
+from scaar.gateway.sse import DONE, sse
+from scaar.gateway.summary import extra_usage, summary
+
+Json = dict[str, Any]
+
+
+def chat_completion(completed: Completed, parameters: AnswerParameters, style: Style) -> Json:
+    """Return the chat completion of an answer."""
+    message: Json = {
+        "role": "assistant",
+        "content": None if completed.refusal else completed.text,
+        "refusal": completed.refusal or None,
+        "annotations": [_annotation(each) for each in completed.citations],
+    }
+    choice = {"index": 0, "message": message, "finish_reason": _finish_reason(completed)}
+    return {
+        **_head(completed.answer.provenance.request_id, parameters, "chat.completion"),
+        "choices": [{**choice, "logprobs": None}],
+        "usage": _usage(completed.answer.usage),
+        "scaar": summary(completed, Link(parameters.request.index, style.url_field)),
+    }
+
+
+async def chat_chunks(
+    parts: AsyncGenerator[Part, None],
+    parameters: AnswerParameters,
+    style: Style,
+    *,
+    include_usage: bool,
+) -> AsyncIterator[bytes]:
+    """Yield the answer as chunks, as server-sent events.
+
+    A decision is a chunk without choices, whose field ``scaar`` has the event.
+    """
+    head: Json = {}
+    try:
+        async for part in parts:
+            match part:
+                case Started():
+                    head = _head(part.provenance.request_id, parameters, "chat.completion.chunk")
+                    yield sse(_chunk(head, {"role": "assistant", "content": ""}))
+                case TextAdded():
+                    delta: Json = {"content": part.text}
+                    if part.citations:
+                        delta["annotations"] = [_annotation(each) for each in part.citations]
+                    yield sse(_chunk(head, delta))
+                case Decided():
+                    yield sse({**head, "choices": [], "scaar": {"event": part.event}})
+                case Completed():
+                    if part.refusal:
+                        yield sse(_chunk(head, {"refusal": part.refusal}))
+                    ended = _chunk(head, {}, _finish_reason(part))
+                    found = summary(part, Link(parameters.request.index, style.url_field))
+                    found.pop("decisions", None)
+                    yield sse({**ended, "scaar": found})
+                    if include_usage:
+                        usage = _usage(part.answer.usage)
+                        yield sse({**head, "choices": [], "usage": usage})
+                    yield DONE
+    except ScaarError as error:
+        # The status is sent; clients raise the error of the event.
+        yield sse({"error": error_object(error)})
+
+
+def _head(request_id: str, parameters: AnswerParameters, kind: str) -> Json:
+    return {
+        "id": f"chatcmpl-{request_id}",
+        "object": kind,
+        "created": int(time.time()),
+        "model": parameters.model,
+    }
+
+
+def _chunk(head: Json, delta: Json, finish_reason: str | None = None) -> Json:
+    choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
+    return {**head, "choices": [choice]}
+
+
+def _finish_reason(completed: Completed) -> str:
+    return "length" if completed.truncated else "stop"
+
+
+def _annotation(citation: Citation) -> Json:
+    return {
+        "type": "url_citation",
+        "url_citation": {
+            "start_index": citation.start,
+            "end_index": citation.end,
+            "title": citation.title,
+            "url": citation.url,
+        },
+    }
+
+
+def _usage(usage: Usage) -> Json:
+    completion = usage.generated_tokens + usage.thinking_tokens
+    return {
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": completion,
+        "total_tokens": usage.prompt_tokens + completion,
+        "completion_tokens_details": {"reasoning_tokens": usage.thinking_tokens},
+        **extra_usage(usage),
+    }

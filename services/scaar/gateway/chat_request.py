@@ -1,0 +1,103 @@
+"""Requests of ``/v1/chat/completions``."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from scaar.gateway.options import Options, ScaarOptions, Temperature
+from scaar.gateway.parameters import (
+    IGNORED,
+    AnswerParameters,
+    MessageText,
+    Turn,
+    answer_parameters,
+)
+
+StopSequences = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=256)]],
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
+    Field(max_length=16),
+]
+"""Texts before which an answer ends; one may be given without a list."""
+
+
+class StreamOptions(Options):
+    """Options of a stream."""
+
+    include_usage: bool = False
+    include_obfuscation: bool = False
+
+
+class ResponseFormat(Options):
+    """Format of the text."""
+
+    type: Literal["text"]
+
+
+class ChatMessage(Options):
+    """A message of the conversation."""
+
+    role: Literal["system", "developer", "user", "assistant"]
+    content: MessageText
+    name: str | None = None
+
+
+class ChatRequest(Options):
+    """A conversation whose last message is the question.
+
+    Fields that only change how a text is sampled, stored or billed are accepted and ignored, since
+    answers are decoded greedily and nothing is stored. Fields that ask for what scaar does not do
+    are rejected.
+    """
+
+    model: str = Field(max_length=256)
+    messages: list[ChatMessage] = Field(min_length=1, max_length=4096)
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+    max_tokens: int | None = Field(default=None, ge=1, le=8192)
+    max_completion_tokens: int | None = Field(default=None, ge=1, le=8192)
+    stop: StopSequences | None = None
+    temperature: Temperature = None
+    top_p: float | None = Field(default=None, ge=0, le=1)
+    n: Literal[1] | None = None
+    logprobs: Literal[False] | None = None
+    response_format: ResponseFormat | None = None
+    tools: list[Any] | None = Field(default=None, max_length=0)
+    tool_choice: Literal["none", "auto"] | None = None
+    modalities: list[Literal["text"]] | None = None
+    frequency_penalty: Any = IGNORED
+    presence_penalty: Any = IGNORED
+    logit_bias: Any = IGNORED
+    metadata: Any = IGNORED
+    parallel_tool_calls: Any = IGNORED
+    prompt_cache_key: Any = IGNORED
+    reasoning_effort: Any = IGNORED
+    safety_identifier: Any = IGNORED
+    seed: Any = IGNORED
+    service_tier: Any = IGNORED
+    store: Any = IGNORED
+    top_logprobs: Any = IGNORED
+    user: Any = IGNORED
+    verbosity: Any = IGNORED
+    scaar: ScaarOptions = ScaarOptions()
+
+    def parameters(self, *, default_index: str) -> AnswerParameters:
+        """Return the parameters of the answer.
+
+        Raises:
+            InvalidRequest: naming the field.
+            NotFound: the model does not exist.
+        """
+        turns = [
+            Turn("system" if each.role == "developer" else each.role, each.content)
+            for each in self.messages
+        ]
+        limit = self.max_completion_tokens or self.max_tokens
+        return answer_parameters(
+            self.model, turns, self.scaar, max_tokens=limit, default_index=default_index
+        )
+
+    @property
+    def stop_sequences(self) -> tuple[str, ...]:
+        """The stop sequences."""
+        return tuple(self.stop or ())

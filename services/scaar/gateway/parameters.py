@@ -1,0 +1,103 @@
+"""From a conversation of a request to the parameters of an answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from scaar.client.requests import filter_choices, policy_request
+from scaar.core.errors import InvalidRequest
+from scaar.core.types import AnswerRequest, BudgetLimits, Message, MessageRole, OnFailure, Rewrite
+from scaar.core.validation import MAX_MESSAGES
+from scaar.gateway.model_names import ModelName
+from scaar.gateway.options import ScaarOptions
+
+IGNORED = Field(default=None, description="Accepted and ignored.")
+_TEXT_PARTS = ("text", "input_text", "output_text")
+
+
+def _text_of(content: object) -> object:
+    """Return the text of a message, which may be a list of parts; they are joined by line breaks.
+
+    ValueError if a part is no text.
+    """
+    if not isinstance(content, list):
+        return content
+    texts = [
+        part.get("text") if isinstance(part, dict) and part.get("type") in _TEXT_PARTS else None
+        for part in content
+    ]
+    if not all(isinstance(each, str) for each in texts):
+        raise ValueError("must be text: images, audio and files are not supported")
+    return "\n".join(str(each) for each in texts)
+
+
+MessageText = Annotated[
+    str,
+    BeforeValidator(_text_of),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "object"}}]}),
+]
+"""The text of a message: a string, or parts of the types text, input_text and output_text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The role and the text of a message."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerParameters:
+    """The request for an answer, and the model that its caller named."""
+
+    model: str
+    request: AnswerRequest
+
+
+def answer_parameters(
+    model: str,
+    turns: Sequence[Turn],
+    options: ScaarOptions,
+    *,
+    max_tokens: int | None,
+    default_index: str,
+) -> AnswerParameters:
+    """Return the parameters of an answer to the last message.
+
+    The system messages that begin the conversation become one. Of more than ``MAX_MESSAGES``
+    messages, the oldest are dropped.
+
+    Raises:
+        InvalidRequest: the last message is not the user's.
+        NotFound: the model does not exist.
+    """
+    named = ModelName.parse(model)
+    budget = options.budget
+    tokens = max_tokens or budget.max_tokens or BudgetLimits().max_tokens
+    messages = _messages(turns)
+    alone = len(messages) == 1
+    request = AnswerRequest(
+        question=messages[0].content if alone else "",
+        policy=policy_request(options.policy or named.policy, options.settings),
+        index=options.index or named.index or default_index,
+        budget=BudgetLimits(budget.max_sentences, tokens, budget.max_retrievals, budget.timeout_s),
+        prompt_profile=options.prompt_profile,
+        on_failure=OnFailure(options.on_failure),
+        filters=filter_choices(options.filters),
+        messages=() if alone else messages,
+        rewrite=Rewrite(options.rewrite),
+    )
+    return AnswerParameters(model, request)
+
+
+def _messages(turns: Sequence[Turn]) -> tuple[Message, ...]:
+    if not turns or turns[-1].role != "user":
+        raise InvalidRequest.of("messages", "the last message must be the user's question")
+    first = next(at for at, each in enumerate(turns) if each.role != "system")
+    system = "\n\n".join(each.text for each in turns[:first] if each.text.strip())
+    head = (Message(MessageRole.SYSTEM, system),) if system else ()
+    recent = turns[first:][-(MAX_MESSAGES - len(head)) :]
+    return (*head, *(Message(MessageRole(each.role), each.text) for each in recent))

@@ -1,0 +1,187 @@
+"""Answers as OpenAI's responses, whole and as semantic events."""
+
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any
+
+from scaar.core.errors import ScaarError
+from scaar.core.types import Usage
+from scaar.gateway.answers import Completed, Decided, Part, Started, Style, TextAdded
+from scaar.gateway.content import Citation, Link
+from scaar.gateway.errors import error_object
+from scaar.gateway.parameters import AnswerParameters
+from scaar.gateway.sse import sse
+from scaar.gateway.summary import extra_usage, summary
+
+Json = dict[str, Any]
+
+
+def response_of(completed: Completed, parameters: AnswerParameters, style: Style) -> Json:
+    """Return the response with the whole answer."""
+    request_id = completed.answer.provenance.request_id
+    reason = "max_output_tokens" if completed.truncated else None
+    return {
+        **_response(request_id, parameters, "incomplete" if reason else "completed"),
+        "incomplete_details": {"reason": reason} if reason else None,
+        "output": [_message(request_id, "completed", [_part(completed)])],
+        "usage": _usage(completed.answer.usage),
+        "scaar": summary(completed, Link(parameters.request.index, style.url_field)),
+    }
+
+
+async def response_events(
+    parts: AsyncGenerator[Part, None], parameters: AnswerParameters, style: Style
+) -> AsyncIterator[bytes]:
+    """Yield the events of the response, as server-sent events.
+
+    A decision is an event of the type ``scaar.decision``.
+    """
+    stream = _EventNumbers()
+    request_id, item_id, text, cited = "", "", "", 0
+    try:
+        async for part in parts:
+            match part:
+                case Started():
+                    request_id = part.provenance.request_id
+                    item_id = _item_id(request_id)
+                    begun = _response(request_id, parameters, "in_progress")
+                    yield stream.event("response.created", response=begun)
+                    yield stream.event("response.in_progress", response=begun)
+                    item = _message(request_id, "in_progress", [])
+                    yield stream.event("response.output_item.added", output_index=0, item=item)
+                case Decided():
+                    yield stream.event("scaar.decision", decision=part.event)
+                case TextAdded():
+                    at = {"item_id": item_id, "output_index": 0, "content_index": 0}
+                    if not text:
+                        empty = _text("", [])
+                        yield stream.event("response.content_part.added", **at, part=empty)
+                    text += part.text
+                    if part.text:
+                        name = "response.output_text.delta"
+                        yield stream.event(name, **at, delta=part.text, logprobs=[])
+                    for each in part.citations:
+                        yield stream.event(
+                            "response.output_text.annotation.added",
+                            **at,
+                            annotation_index=cited,
+                            annotation=_annotation(each),
+                        )
+                        cited += 1
+                case Completed():
+                    for event in _ending(stream, part, parameters, style, had_text=bool(text)):
+                        yield event
+    except ScaarError as error:
+        failed = _response(request_id, parameters, "failed")
+        found = error_object(error)
+        reported = {"code": found["code"], "message": found["message"]}
+        yield stream.event("response.failed", response={**failed, "error": reported})
+
+
+class _EventNumbers:
+    """Numbers the events of a stream."""
+
+    def __init__(self) -> None:
+        self._next = 0
+
+    def event(self, kind: str, **fields: Any) -> bytes:
+        number = self._next
+        self._next += 1
+        return sse({"type": kind, "sequence_number": number, **fields}, event=kind)
+
+
+def _ending(
+    stream: _EventNumbers,
+    completed: Completed,
+    parameters: AnswerParameters,
+    style: Style,
+    *,
+    had_text: bool,
+) -> list[bytes]:
+    whole = response_of(completed, parameters, style)
+    whole["scaar"].pop("decisions", None)
+    item = whole["output"][0]
+    at = {"item_id": item["id"], "output_index": 0, "content_index": 0}
+    part = item["content"][0]
+    events = []
+    if not had_text:
+        empty = {"type": "refusal", "refusal": ""} if completed.refusal else _text("", [])
+        events.append(stream.event("response.content_part.added", **at, part=empty))
+    if completed.refusal:
+        delta = completed.refusal
+        events.append(stream.event("response.refusal.delta", **at, delta=delta))
+        events.append(stream.event("response.refusal.done", **at, refusal=delta))
+    else:
+        text = completed.text
+        events.append(stream.event("response.output_text.done", **at, text=text, logprobs=[]))
+    events.append(stream.event("response.content_part.done", **at, part=part))
+    events.append(stream.event("response.output_item.done", output_index=0, item=item))
+    events.append(stream.event(f"response.{whole['status']}", response=whole))
+    return events
+
+
+def _response(request_id: str, parameters: AnswerParameters, status: str) -> Json:
+    return {
+        "id": f"resp_{request_id}",
+        "object": "response",
+        "created_at": int(time.time()),
+        "status": status,
+        "error": None,
+        "incomplete_details": None,
+        "instructions": None,
+        "metadata": {},
+        "model": parameters.model,
+        "output": [],
+        "parallel_tool_calls": False,
+        "temperature": None,
+        "tool_choice": "none",
+        "tools": [],
+        "top_p": None,
+        "usage": None,
+    }
+
+
+def _item_id(request_id: str) -> str:
+    return f"msg_{request_id}"
+
+
+def _message(request_id: str, status: str, content: list[Json]) -> Json:
+    return {
+        "id": _item_id(request_id),
+        "type": "message",
+        "role": "assistant",
+        "status": status,
+        "content": content,
+    }
+
+
+def _part(completed: Completed) -> Json:
+    if completed.refusal:
+        return {"type": "refusal", "refusal": completed.refusal}
+    return _text(completed.text, [_annotation(each) for each in completed.citations])
+
+
+def _text(text: str, annotations: list[Json]) -> Json:
+    return {"type": "output_text", "text": text, "annotations": annotations, "logprobs": []}
+
+
+def _annotation(citation: Citation) -> Json:
+    return {
+        "type": "url_citation",
+        "start_index": citation.start,
+        "end_index": citation.end,
+        "title": citation.title,
+        "url": citation.url,
+    }
+
+
+def _usage(usage: Usage) -> Json:
+    output = usage.generated_tokens + usage.thinking_tokens
+    return {
+        "input_tokens": usage.prompt_tokens,
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": output,
+        "output_tokens_details": {"reasoning_tokens": usage.thinking_tokens},
+        "total_tokens": usage.prompt_tokens + output,
+        **extra_usage(usage),
+    }

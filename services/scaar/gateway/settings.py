@@ -1,0 +1,64 @@
+"""The gateway's settings, from ``SCAAR_GATEWAY_*``."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from scaar.runtime.settings import ProcessSettings, settings_of
+
+
+class GatewaySettings(ProcessSettings):
+    """Settings of the gateway, which serves HTTP in front of an orchestrator.
+
+    The gateway keeps no state and authenticates no caller: it passes bearer tokens on, and the
+    orchestrator decides. ``drain_s`` is the time in which ``/readyz`` reports 503 and requests are
+    still accepted, ``stop_grace_s`` the time that running requests get afterwards.
+    """
+
+    model_config = settings_of("gateway")
+
+    orchestrator_target: str = "dns:///127.0.0.1:50051"
+    """Target of the orchestrator. The channel uses the settings ``SCAAR_CHANNEL_*``."""
+
+    default_index: str = Field(default="lab", min_length=1, max_length=64)
+    """Index of requests whose model names none."""
+
+    require_token: bool = False
+    """Rejects requests without a bearer token with 401, before the orchestrator is called. Always
+    on if ``SCAAR_CHANNEL_CERT_FILE`` or ``SCAAR_CHANNEL_TOKEN_FILE`` is set: callers without a
+    token would otherwise act under the identity of the gateway."""
+
+    citations: Literal["annotations", "markdown", "none"] = "annotations"
+    """How answers cite passages if the request does not choose: ``annotations`` of the type
+    ``url_citation``, ``markdown`` for a list of sources at the end of the text too, for clients
+    that show no annotations, or ``none``."""
+
+    url_field: str = Field(default="url", min_length=1, max_length=64)
+    """Metadata field of passages with the URL that citations link to. A passage without the field
+    is cited as ``scaar:INDEX/ID``."""
+
+    allowed_origins: tuple[str, ...] = ()
+    """Origins of pages whose scripts may call the gateway (CORS), such as
+    ``https://app.example.com``, or ``*`` for every origin. By default browsers allow scripts of
+    the same origin only."""
+
+    allowed_hosts: tuple[str, ...] = ()
+    """Names by which MCP clients may address the gateway, such as ``scaar.example.com`` or
+    ``scaar.example.com:*``, besides loopback names. Requests with other ``Host`` or ``Origin``
+    headers are rejected, which protects against DNS rebinding. ``*`` allows every name."""
+
+    max_concurrent_requests: int = Field(default=256, ge=1, le=100_000)
+    """Maximum number of concurrent requests, counting open streams. Further requests are rejected
+    with 429 and ``Retry-After``. Health checks are not counted."""
+
+    max_body_bytes: int = Field(default=1_048_576, ge=1024, le=67_108_864)
+    """Maximum size of a request body, in bytes. A larger one is rejected with 413 before it is
+    read. The orchestrator accepts questions and filters of at most 262,144 bytes."""
+
+    write_timeout_s: float = Field(default=30.0, gt=0, le=3600, allow_inf_nan=False)
+    """Maximum time, in seconds, that a client may take to read what it was sent. The stream of a
+    slower client is closed, and its answer is cancelled."""
+
+    keepalive_s: float = Field(default=15.0, gt=0, le=3600, allow_inf_nan=False)
+    """Seconds without an event after which a stream carries a comment, so that proxies keep it
+    open."""

@@ -1,0 +1,41 @@
+"""What an answer reports beyond OpenAI's interface: usage, passages and decisions."""
+
+from typing import Any
+
+from scaar.core.types import Usage
+from scaar.gateway.answers import Completed
+from scaar.gateway.content import Link
+
+
+def summary(completed: Completed, link: Link) -> dict[str, Any]:
+    """Return the field ``scaar`` of an answer."""
+    answer, provenance = completed.answer, completed.answer.provenance
+    found: dict[str, Any] = {
+        "request_id": provenance.request_id,
+        "answer": answer.answer,
+        "policy": provenance.policy.name,
+        "model": provenance.model,
+        "index": provenance.index,
+        "index_version": provenance.index_version,
+        "end": answer.end.value,
+        "degraded": answer.degraded,
+        "passages": [
+            {"id": each.id, "title": each.title, "url": link.of(each)} for each in answer.passages
+        ],
+    }
+    if answer.question:
+        found["question"] = answer.question
+    if (abstained := answer.abstained) is not None:
+        found["abstained"] = {"p_correct": abstained.p_correct, "limit": abstained.limit}
+    if completed.decisions:
+        found["decisions"] = list(completed.decisions)
+    return found
+
+
+def extra_usage(usage: Usage) -> dict[str, Any]:
+    """Return the counts of an answer that OpenAI's usage lacks."""
+    return {
+        "retrievals": usage.retrievals,
+        "searches": usage.searches,
+        "llm_calls": usage.llm_calls,
+    }

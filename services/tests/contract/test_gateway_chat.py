@@ -1,0 +1,470 @@
+"""``/v1/chat/completions`` and ``/v1/models``, by OpenAI's client over sockets."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import httpx2
+import openai
+import pytest
+from openai import AsyncOpenAI
+from openai.types.chat import ChatCompletion, ChatCompletionChunk
+
+from scaar.core.errors import (
+    BackendUnavailable,
+    CapabilityMissing,
+    DeadlineExceeded,
+    InvalidRequest,
+    NotFound,
+    Overloaded,
+    ScaarError,
+)
+from scaar.core.loop.catalog import PortsCatalog
+from scaar.core.loop.loop import Ports
+from scaar.core.types import (
+    Abstention,
+    AnswerEnd,
+    AnswerEvent,
+    AnswerFinished,
+    AnswerRequest,
+    AnswerStarted,
+    BudgetLimits,
+    Filter,
+    GateJudged,
+    OnFailure,
+    Passage,
+    Rewrite,
+    SentenceAccepted,
+)
+from scaar.core.validation import MAX_MESSAGES
+from scaar.gateway.settings import GatewaySettings
+from scaar.query_builder.local import LocalQueryBuilder
+from scaar.testing.fakes import (
+    InMemoryRetriever,
+    ScriptedAnswerer,
+    ScriptedGenerator,
+    ScriptedScorer,
+)
+from scaar.testing.gateways import PASSAGES, TEXT, URL, cited_answer, gateway_before
+
+QUESTION: Any = [{"role": "user", "content": "Where was Ada born?"}]
+ANNOTATIONS = [
+    {
+        "type": "url_citation",
+        "url_citation": {"start_index": 0, "end_index": 23, "title": title, "url": url},
+    }
+    for title, url in (("Ada", URL), ("Byron & <co>", "scaar:lab/p2"))
+]
+
+
+@asynccontextmanager
+async def asking(answerer: ScriptedAnswerer, **settings: Any) -> AsyncIterator[AsyncOpenAI]:
+    async with (
+        gateway_before(answerer, **settings) as url,
+        AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0) as client,
+    ):
+        yield client
+
+
+async def completed(client: AsyncOpenAI, **fields: Any) -> ChatCompletion:
+    found = await client.chat.completions.create(
+        **{"model": "scaar", "messages": QUESTION, **fields}
+    )
+    assert isinstance(found, ChatCompletion)
+    return ChatCompletion.model_validate(found.model_dump(), strict=True)
+
+
+async def chunks_of(client: AsyncOpenAI, **fields: Any) -> list[ChatCompletionChunk]:
+    stream: Any = await client.chat.completions.create(
+        **{"model": "scaar", "messages": QUESTION, **fields}, stream=True
+    )
+    return [each async for each in stream]
+
+
+def text_of(chunks: list[ChatCompletionChunk]) -> str:
+    return "".join(each.choices[0].delta.content or "" for each in chunks if each.choices)
+
+
+async def test_a_chat_is_answered_with_citations_and_usage() -> None:
+    async with asking(ScriptedAnswerer(cited_answer)) as client:
+        found = await completed(client)
+    (choice,) = found.choices
+    assert choice.finish_reason == "stop"
+    assert choice.message.content == TEXT
+    assert [each.model_dump() for each in choice.message.annotations or ()] == ANNOTATIONS
+    cited = ANNOTATIONS[0]["url_citation"]
+    assert isinstance(cited, dict)
+    assert TEXT[cited["start_index"] : cited["end_index"]] == "Ada was born in London."
+    usage = found.usage
+    assert usage is not None
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.total_tokens) == (30, 22, 52)
+    assert usage.model_extra == {"retrievals": 1, "searches": 1, "llm_calls": 3}
+    extra = found.model_extra
+    assert extra is not None
+    assert extra["scaar"]["answer"] == "London"
+    assert f"chatcmpl-{extra['scaar']['request_id']}" == found.id
+
+
+async def test_a_stream_has_the_same_text_and_citations() -> None:
+    async with asking(ScriptedAnswerer(cited_answer)) as client:
+        chunks = await chunks_of(client, stream_options={"include_usage": True})
+        without = await chunks_of(client)
+    assert text_of(chunks) == text_of(without) == TEXT
+    deltas = [each.choices[0].delta for each in chunks if each.choices]
+    assert deltas[0].role == "assistant"
+    found = [each for delta in deltas for each in (delta.model_extra or {}).get("annotations", ())]
+    assert found == ANNOTATIONS
+    assert [each.choices[0].finish_reason for each in without][-1] == "stop"
+    assert chunks[-1].choices == []
+    assert chunks[-1].usage is not None
+    assert chunks[-1].usage.total_tokens == 52
+    assert all(each.usage is None for each in without)
+    assert len({each.id for each in chunks}) == 1
+
+
+async def test_a_draft_that_is_replaced_never_reaches_the_client() -> None:
+    async with asking(ScriptedAnswerer(cited_answer)) as client:
+        chunks = await chunks_of(client)
+    assert not any("Paris" in each.model_dump_json() for each in chunks)
+
+
+async def test_decisions_are_chunks_without_choices() -> None:
+    async with asking(ScriptedAnswerer(cited_answer)) as client:
+        chunks = await chunks_of(client, extra_body={"scaar": {"events": True}})
+        whole = await completed(client, extra_body={"scaar": {"events": True}})
+    events = [(each.model_extra or {})["scaar"]["event"] for each in chunks if not each.choices]
+    names = [name for each in events for name in each]
+    assert names == [
+        "started",
+        "token_drafted",
+        "sentence_judged",
+        "query_built",
+        "passages_retrieved",
+        "sentence_regenerated",
+        "sentence_accepted",
+        "sentence_accepted",
+        "finished",
+    ]
+    assert events[2]["sentence_judged"]["words"][0]["probability"] == 0.1
+    decisions = (whole.model_extra or {})["scaar"]["decisions"]
+    assert [name for each in decisions for name in each] == names
+    assert text_of(chunks) == TEXT
+
+
+async def test_sources_can_be_a_list_in_markdown() -> None:
+    expected = f"{TEXT}\n\nSources:\n\n1. [Ada]({URL})\n2. [Byron & \\<co\\>](scaar:lab/p2)"
+    async with asking(ScriptedAnswerer(cited_answer), citations="markdown") as client:
+        whole = await completed(client)
+        chunks = await chunks_of(client)
+        none = await completed(client, extra_body={"scaar": {"citations": "none"}})
+    assert whole.choices[0].message.content == text_of(chunks) == expected
+    assert none.choices[0].message.content == TEXT
+    assert none.choices[0].message.annotations == []
+
+
+async def test_every_field_of_a_request_arrives() -> None:
+    answerer = ScriptedAnswerer(cited_answer)
+    options = {
+        "settings": {"theta": 0.5},
+        "filters": {"lang": ["en", "de"], "tenant": "acme"},
+        "budget": {"max_retrievals": 2, "timeout_s": 9},
+        "on_failure": "accept_draft",
+        "prompt_profile": "lab",
+    }
+    async with asking(answerer, default_index="docs") as client:
+        await completed(
+            client,
+            model="scaar/flare@mine",
+            max_completion_tokens=99,
+            extra_body={"scaar": options},
+        )
+        await completed(client)
+        await completed(
+            client, model="scaar/flare@mine", extra_body={"scaar": {"policy": "etc", "index": "b"}}
+        )
+    first, second, third = answerer.requests
+    assert first.question == "Where was Ada born?"
+    assert first.policy.name == "flare"
+    assert first.policy.overrides.theta == 0.5
+    assert first.index == "mine"
+    assert first.budget == BudgetLimits(max_tokens=99, max_retrievals=2, timeout_s=9.0)
+    assert first.on_failure is OnFailure.ACCEPT_DRAFT
+    assert first.filters == (Filter("lang", ("en", "de")), Filter("tenant", ("acme",)))
+    assert (second.policy.name, second.index) == ("", "docs")
+    assert (third.policy.name, third.index) == ("etc", "b")
+
+
+async def test_parameters_of_sampling_are_ignored_and_texts_may_have_parts() -> None:
+    answerer = ScriptedAnswerer(cited_answer)
+    parts: Any = [{"role": "user", "content": [{"type": "text", "text": "Where was Ada born?"}]}]
+    async with asking(answerer) as client:
+        found = await completed(
+            client, messages=parts, temperature=0.7, top_p=0.9, seed=7, user="u", presence_penalty=1
+        )
+    assert found.choices[0].message.content == TEXT
+    assert answerer.requests[0].question == "Where was Ada born?"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("stop", "text"),
+    [
+        ("London", "Ada was born in "),
+        (["nowhere", " So"], "Ada was born in London."),
+        (". So", "Ada was born in London"),
+        ("London. So the answer is London. And", TEXT),
+    ],
+)
+async def test_a_stop_sequence_ends_the_text(stream: bool, stop: Any, text: str) -> None:
+    async with asking(ScriptedAnswerer(cited_answer)) as client:
+        if stream:
+            found = text_of(await chunks_of(client, stop=stop))
+        else:
+            found = (await completed(client, stop=stop)).choices[0].message.content or ""
+    assert found == text
+
+
+async def test_a_budget_that_ends_the_answer_is_a_length() -> None:
+    def cut(request: AnswerRequest) -> Iterator[AnswerEvent]:
+        for event in cited_answer(request):
+            if isinstance(event, AnswerFinished):
+                event = AnswerFinished(replace(event.answer, end=AnswerEnd.MAX_TOKENS))
+            yield event
+
+    async with asking(ScriptedAnswerer(cut)) as client:
+        assert (await completed(client)).choices[0].finish_reason == "length"
+
+
+async def test_an_abstention_is_a_refusal_and_its_text_is_withheld() -> None:
+    def abstaining(request: AnswerRequest) -> Iterator[AnswerEvent]:
+        for event in cited_answer(request):
+            if isinstance(event, SentenceAccepted) and event.sentence == 0:
+                yield GateJudged("p_correct", "scaar", 0.2, 0.5, {})
+            if isinstance(event, AnswerFinished):
+                event = AnswerFinished(replace(event.answer, abstained=Abstention(0.12, 0.3)))
+            yield event
+
+    async with asking(ScriptedAnswerer(abstaining)) as client:
+        found = await completed(client)
+        chunks = await chunks_of(client)
+    message = found.choices[0].message
+    assert message.content is None
+    assert message.refusal is not None
+    assert "0.12, below the limit of 0.30" in message.refusal
+    refusals = [each.choices[0].delta.refusal for each in chunks if each.choices]
+    assert [each for each in refusals if each] == [message.refusal]
+    assert text_of(chunks) == ""
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("error", "status", "kind"),
+    [
+        (InvalidRequest.of("policy.theta", "must be over 0"), 400, openai.BadRequestError),
+        (CapabilityMissing("the engine returns no attention"), 400, openai.BadRequestError),
+        (NotFound("no index 'x'"), 404, openai.NotFoundError),
+        (Overloaded("full", retry_after_s=2.5), 429, openai.RateLimitError),
+        (DeadlineExceeded("late", stage="drafting"), 504, openai.InternalServerError),
+        (BackendUnavailable("gone"), 503, openai.InternalServerError),
+        (ScaarError("internal error"), 500, openai.InternalServerError),
+    ],
+)
+async def test_an_error_has_its_status_and_reason(
+    stream: bool, error: ScaarError, status: int, kind: type[openai.APIStatusError]
+) -> None:
+    async with asking(ScriptedAnswerer(lambda _: [error])) as client:
+        with pytest.raises(kind) as raised:
+            await (chunks_of(client) if stream else completed(client))
+    assert raised.value.status_code == status
+    assert raised.value.code == error.reason
+    assert error.message in str(raised.value)
+    if isinstance(error, InvalidRequest):
+        assert raised.value.param == "policy.theta"
+    if isinstance(error, Overloaded):
+        headers = raised.value.response.headers
+        assert (headers["retry-after"], headers["retry-after-ms"]) == ("3", "2500")
+
+
+async def test_an_error_within_a_stream_is_an_event() -> None:
+    def failing(request: AnswerRequest) -> Iterator[AnswerEvent | Exception]:
+        for event in cited_answer(request):
+            if isinstance(event, SentenceAccepted) and event.sentence == 1:
+                yield BackendUnavailable("the retriever is gone")
+            yield event
+
+    async with asking(ScriptedAnswerer(failing)) as client:
+        stream: Any = await client.chat.completions.create(
+            model="scaar", messages=QUESTION, stream=True
+        )
+        chunks = aiter(stream)
+        received = [await anext(chunks), await anext(chunks)]
+        with pytest.raises(openai.APIError, match="the retriever is gone"):
+            await anext(chunks)
+    assert text_of(received) == "Ada was born in London."
+
+
+async def test_a_client_retries_an_overloaded_gateway() -> None:
+    outcomes: list[Any] = [Overloaded("full", retry_after_s=0.01)]
+
+    def script(request: AnswerRequest) -> Any:
+        return [outcomes.pop()] if outcomes else cited_answer(request)
+
+    async with (
+        gateway_before(ScriptedAnswerer(script)) as url,
+        AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=2) as client,
+    ):
+        assert (await completed(client)).choices[0].message.content == TEXT
+
+
+@pytest.mark.parametrize(
+    ("fields", "param", "text"),
+    [
+        ({"messages": []}, "messages", "at least 1 item"),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
+            "messages.0.content",
+            "images, audio and files are not supported",
+        ),
+        ({"messages": [{"role": "tool", "content": "x"}]}, "messages.0.role", "should be"),
+        (
+            {"messages": [*QUESTION, {"role": "assistant", "content": "x"}]},
+            "messages",
+            "the last message must be the user's question",
+        ),
+        ({"n": 2}, "n", "should be 1"),
+        ({"tools": [{"type": "function"}]}, "tools", "at most 0 items"),
+        ({"logprobs": True}, "logprobs", "should be False"),
+        ({"stop": [""]}, "stop.0", "at least 1 character"),
+        ({"extra_body": {"tpyo": 1}}, "tpyo", "is not a known field"),
+        ({"extra_body": {"scaar": {"theta": 1}}}, "scaar.theta", "is not a known field"),
+        (
+            {"extra_body": {"scaar": {"settings": {"tpyo": 1}}}},
+            "policy.tpyo",
+            "is not a setting",
+        ),
+        ({"max_tokens": 0}, "max_tokens", "greater than or equal to 1"),
+    ],
+)
+async def test_an_invalid_field_is_named_before_any_work(
+    fields: dict[str, Any], param: str, text: str
+) -> None:
+    answerer = ScriptedAnswerer(cited_answer)
+    async with asking(answerer) as client:
+        with pytest.raises(openai.BadRequestError, match=text) as raised:
+            await completed(client, **fields)
+    assert raised.value.param == param
+    assert answerer.opened == 0
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "", "scaar/", "scaar/a/b", "scaar@", "scaar@a@b"])
+async def test_an_unknown_model_does_not_exist(model: str) -> None:
+    async with asking(ScriptedAnswerer(cited_answer)) as client:
+        with pytest.raises(openai.NotFoundError, match="models are named"):
+            await completed(client, model=model)
+
+
+async def test_a_client_that_leaves_cancels_the_answer() -> None:
+    def endless(request: AnswerRequest) -> Iterator[AnswerEvent]:
+        events = list(cited_answer(request))
+        yield events[0]
+        while True:
+            yield events[1]
+
+    answerer = ScriptedAnswerer(endless, delay_s=0.01)
+    async with asking(answerer) as client:
+        stream: Any = await client.chat.completions.create(
+            model="scaar", messages=QUESTION, stream=True
+        )
+        await anext(aiter(stream))
+        await stream.close()
+        await closed(answerer, 1)
+        with pytest.raises(openai.APITimeoutError):
+            await completed(client, timeout=0.3)
+        await closed(answerer, 2)
+
+
+async def closed(answerer: ScriptedAnswerer, number: int) -> None:
+    async with asyncio.timeout(10):
+        while answerer.closed < number:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def test_an_idle_stream_is_kept_alive() -> None:
+    answerer = ScriptedAnswerer(cited_answer, delay_s=0.2)
+    async with (
+        gateway_before(answerer, keepalive_s=0.05) as url,
+        httpx2.AsyncClient() as client,
+        client.stream(
+            "POST",
+            f"{url}/v1/chat/completions",
+            json={"model": "scaar", "messages": QUESTION, "stream": True},
+        ) as response,
+    ):
+        text = (await response.aread()).decode()
+    assert ": keep-alive\n\n" in text
+    assert text.endswith("data: [DONE]\n\n")
+    assert response.headers["content-type"].startswith("text/event-stream")
+
+
+async def test_the_models_are_policies_and_indexes() -> None:
+    retriever = InMemoryRetriever({"lab": PASSAGES, "mine": (Passage("p", "t", "x"),)})
+    ports = Ports(ScriptedGenerator({}), ScriptedScorer({}), LocalQueryBuilder(), retriever)
+    catalog = PortsCatalog(ports, version="1")
+    async with (
+        gateway_before(ScriptedAnswerer(cited_answer), catalog) as url,
+        AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0) as client,
+    ):
+        names = [each.id async for each in client.models.list()]
+        assert (await client.models.retrieve("scaar/flare@lab")).id == "scaar/flare@lab"
+        with pytest.raises(openai.NotFoundError, match="GET /v1/models lists"):
+            await client.models.retrieve("scaar/flare@other")
+    assert names[:2] == ["scaar", "scaar@mine"]
+    assert {"scaar/flare", "scaar/flare@mine", "scaar/no_retrieval"} < set(names)
+    # What the model cannot serve, and an index for a policy that never retrieves, are not models.
+    assert not {"scaar/dragin", "scaar/no_retrieval@mine"} & set(names)
+
+
+def test_settings_are_read_from_their_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCAAR_GATEWAY_ALLOWED_ORIGINS", '["https://a.example"]')
+    monkeypatch.setenv("SCAAR_GATEWAY_CITATIONS", "markdown")
+    found = GatewaySettings.read()
+    assert (found.allowed_origins, found.citations) == (("https://a.example",), "markdown")
+    monkeypatch.setenv("SCAAR_GATEWAY_CITATIONS", "footnotes")
+    with pytest.raises(InvalidRequest, match="SCAAR_GATEWAY_CITATIONS"):
+        GatewaySettings.read()
+
+
+async def test_the_first_event_is_awaited_before_the_response_starts() -> None:
+    answerer = ScriptedAnswerer(lambda request: [*list(cited_answer(request))[:1]])
+    async with asking(answerer) as client:
+        with pytest.raises(openai.APIError, match="too early"):
+            await chunks_of(client)
+    assert isinstance(next(iter(cited_answer(AnswerRequest("x")))), AnswerStarted)
+
+
+async def test_a_conversation_arrives_as_messages() -> None:
+    answerer = ScriptedAnswerer(cited_answer)
+    conversation: Any = [
+        {"role": "developer", "content": "Be brief."},
+        {"role": "system", "content": "Answer in English."},
+        {"role": "user", "content": "Who wrote the notes?"},
+        {"role": "assistant", "content": "Ada wrote them."},
+        {"role": "user", "content": "And where was she born?"},
+    ]
+    async with asking(answerer) as client:
+        await completed(client, messages=conversation)
+        await completed(client, messages=conversation, extra_body={"scaar": {"rewrite": "never"}})
+        await completed(client, messages=[*conversation[2:4] * 200, conversation[-1]])
+    first, second, third = answerer.requests
+    assert first.question == ""
+    assert [(each.role.value, each.content) for each in first.messages] == [
+        ("system", "Be brief.\n\nAnswer in English."),
+        ("user", "Who wrote the notes?"),
+        ("assistant", "Ada wrote them."),
+        ("user", "And where was she born?"),
+    ]
+    assert (first.rewrite, second.rewrite) == (Rewrite.AUTO, Rewrite.NEVER)
+    assert len(third.messages) == MAX_MESSAGES
+    assert third.messages[-1].content == "And where was she born?"

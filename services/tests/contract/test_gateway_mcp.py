@@ -1,0 +1,158 @@
+"""``/mcp``, by the official client over sockets, with the current and an older protocol."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+import pytest
+from mcp.client import Client
+
+from scaar.core.loop.catalog import PortsCatalog
+from scaar.core.loop.loop import Ports
+from scaar.query_builder.local import LocalQueryBuilder
+from scaar.testing.fakes import (
+    InMemoryRetriever,
+    ScriptedAnswerer,
+    ScriptedGenerator,
+    ScriptedScorer,
+)
+from scaar.testing.gateways import PASSAGES, TEXT, URL, cited_answer, gateway_before
+
+MODES = ("auto", "legacy")
+
+
+@asynccontextmanager
+async def connected(
+    mode: str = "auto", answerer: ScriptedAnswerer | None = None
+) -> AsyncIterator[Client]:
+    retriever = InMemoryRetriever({"lab": PASSAGES}, fields={"lab": ("url",)})
+    ports = Ports(ScriptedGenerator({}), ScriptedScorer({}), LocalQueryBuilder(), retriever)
+    served = answerer or ScriptedAnswerer(cited_answer)
+    async with (
+        gateway_before(served, PortsCatalog(ports, version="1")) as url,
+        Client(f"{url}/mcp", mode=mode) as client,
+    ):
+        yield client
+
+
+async def called(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    assert result.structured_content is not None
+    return dict(result.structured_content)
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_the_tools_are_read_only(mode: str) -> None:
+    async with connected(mode) as client:
+        tools = (await client.list_tools()).tools
+    assert [each.name for each in tools] == ["answer", "search", "explain", "would_retrieve"]
+    for each in tools:
+        assert each.annotations is not None
+        assert each.annotations.read_only_hint is True
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_an_answer_has_citations_and_decisions_that_can_be_explained(mode: str) -> None:
+    async with connected(mode) as client:
+        found = await called(client, "answer", question="Where was Ada born?")
+        explained = await called(client, "explain", decisions=found["decisions"])
+    assert (found["answer"], found["text"]) == ("London", TEXT)
+    assert found["citations"][0] == {"start": 0, "end": 23, "title": "Ada", "url": URL}
+    assert [each["id"] for each in found["passages"]] == ["p1", "p2"]
+    assert explained["explanation"].splitlines() == [
+        "Sentence 1, draft: 'Ada was born in Paris.'.",
+        "  Uncertain: 'Paris.' (probability 0.1 below threshold 0.25). Therefore passages are "
+        "retrieved.",
+        "  Query (pfq): 'Where was Ada born?'.",
+        "  Passages of lab: p1 (Ada), p2 (Byron & <co>).",
+        "  Rewritten: 'Ada was born in London.'.",
+        "Sentence 1, accepted from p1, p2: 'Ada was born in London.'.",
+        "Sentence 2, accepted without passages: 'So the answer is London.'.",
+    ]
+
+
+async def test_would_retrieve_stops_the_answer_after_its_first_decision() -> None:
+    answerer = ScriptedAnswerer(cited_answer)
+    async with connected(answerer=answerer) as client:
+        found = await called(client, "would_retrieve", question="Where was Ada born?")
+    assert found["would_retrieve"] is True
+    assert found["draft"] == "Ada was born in Paris."
+    assert found["words"] == [{"text": "Paris.", "probability": 0.1, "threshold": 0.25}]
+
+
+async def test_a_search_returns_passages_with_links() -> None:
+    async with connected() as client:
+        found = await called(client, "search", query="Ada London", top_k=1)
+    assert [(each["id"], each["url"]) for each in found["passages"]] == [("p1", URL)]
+
+
+async def test_policies_and_indexes_are_resources() -> None:
+    async with connected() as client:
+        listed = (await client.list_resources()).resources
+        policies = await client.read_resource("scaar://policies")
+        indexes = await client.read_resource("scaar://indexes")
+    assert {str(each.uri) for each in listed} == {"scaar://policies", "scaar://indexes"}
+    assert '"flare"' in str(policies.contents[0])
+    assert '"lab"' in str(indexes.contents[0]).replace("\\", "")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "text"),
+    [
+        ("search", {"query": "x", "index": "nowhere"}, "NOT_FOUND"),
+        ("search", {"query": "x", "top_k": 0}, "greater than or equal to 1"),
+        ("answer", {"question": ""}, "at least 1 character"),
+        ("answer", {"question": "x", "index": "no name"}, "index"),
+        ("explain", {"decisions": [{"sentence_judged": {"words": 3}}]}, "is not an event"),
+    ],
+)
+async def test_an_error_can_be_read_by_the_model(
+    tool: str, arguments: dict[str, Any], text: str
+) -> None:
+    async with connected() as client:
+        result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    assert text in str(result.content)
+
+
+async def test_the_caller_acts_under_its_own_identity() -> None:
+    answerer = ScriptedAnswerer(cited_answer)
+    async with gateway_before(answerer, require_token=True) as url:
+        async with Client(f"{url}/mcp") as client:
+            result = await client.call_tool("answer", {"question": "x"})
+            assert result.is_error
+            assert "a bearer token is missing" in str(result.content)
+        answer: dict[str, Any] = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": "answer", "arguments": {"question": "Where?"}},
+        }
+        headers = {
+            "authorization": "Bearer secret",
+            "accept": "application/json, text/event-stream",
+            "mcp-protocol-version": "2025-06-18",
+            "x-request-id": "r-7",
+        }
+        async with httpx2.AsyncClient(headers=headers) as http:
+            response = await http.post(f"{url}/mcp", json=answer)
+    assert response.json()["result"]["structuredContent"]["request_id"] == "r-7"
+    assert [each.request_id for each in answerer.requests] == ["r-7"]
+
+
+async def test_a_page_of_another_host_is_rejected() -> None:
+    async with (
+        gateway_before(ScriptedAnswerer(cited_answer)) as url,
+        httpx2.AsyncClient() as client,
+    ):
+        accepted = {"accept": "application/json, text/event-stream"}
+        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        rebound = await client.post(
+            f"{url}/mcp", json=ping, headers={**accepted, "host": "evil.example"}
+        )
+        foreign = await client.post(
+            f"{url}/mcp", json=ping, headers={**accepted, "origin": "https://evil.example"}
+        )
+    assert (rebound.status_code, foreign.status_code) == (421, 403)
