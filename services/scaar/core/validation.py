@@ -7,6 +7,7 @@ from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.filters import wrong_excluded, wrong_filters
 from scaar.core.policies.checks import check_policy, is_known
 from scaar.core.policies.settings import MAX_TOP_K
+from scaar.core.search_stages import wrong_stages
 from scaar.core.types import (
     DEFAULT_POLICY,
     AnswerRequest,
@@ -79,6 +80,7 @@ def validate_search(request: SearchRequest) -> None:
         wrong.append(Violation("top_k", f"must be 1 to {MAX_TOP_K}, not {request.top_k}"))
     wrong += wrong_filters(request.filters)
     wrong += wrong_excluded(request.excluded_ids)
+    wrong += wrong_stages(request)
     if wrong:
         raise InvalidRequest(wrong)
 

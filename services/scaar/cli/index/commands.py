@@ -158,6 +158,7 @@ def build(
         ),
     ] = False,
     encoder: Encoder = None,
+    hybrid: options.Hybrid = False,
     metric: options.Metric = None,
     search: options.Search = None,
     hnsw_m: options.HnswM = None,
@@ -167,8 +168,8 @@ def build(
 ) -> None:
     """Build an index from a file of passages or documents.
 
-    The index is of words (BM25), or of vectors with --encoder, --metric or --search. Searches see
-    the previous index until the new one is complete.
+    The index is of words (BM25), of vectors with --encoder, --metric or --search, or of both with
+    --hybrid. Searches see the previous index until the new one is complete.
     """
     _check_one_source({"--corpus": corpus is not None, "--from": bool(from_), "--lab": lab})
     if wait_s and target == EMBEDDED:
@@ -185,6 +186,7 @@ def build(
         search,
         {"m": hnsw_m, "ef_construction": hnsw_ef_construction, "ef_search": hnsw_ef_search},
         encoder=encoder,
+        hybrid=hybrid,
     )
     read = documents.document_options(
         from_,

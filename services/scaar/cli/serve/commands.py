@@ -175,7 +175,7 @@ async def _open_servicer(
             from scaar.retriever.settings import RetrieverSettings
 
             assert isinstance(settings, RetrieverSettings)
-            async with compose.open_embedded_indexes(settings) as indexes:
+            async with compose.open_embedded_indexes(settings, breakers=breakers) as indexes:
                 # Report damaged indexes now; the others are served.
                 whole = {**await indexes.check_indexes()}
                 if compose.indexes_are_local() and lab_is_installed():
