@@ -93,6 +93,7 @@ class DocumentIndex:
                 return await asyncio.to_thread(self._folders.read, on_file)
             finally:
                 stopped = True
+                self._folders.close()
 
     def _report_files(self, read: ReadFolder) -> None:
         kinds = ", ".join(f"{suffix} ({count:,})" for suffix, count in read.unsupported.items())
