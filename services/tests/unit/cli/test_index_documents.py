@@ -124,7 +124,7 @@ def test_a_dense_index_of_documents_is_refreshed(
     (folder / "etna.md").unlink()
     (folder / "alps.txt").write_text("Alps is in Italy.")
     assert "1 added, 0 changed, 1 removed, 1 unchanged" in build("--from", folder).stdout
-    assert [each.text for each in search("Alps in Italy")][0] == "Alps is in Italy."
+    assert search("Alps in Italy")[0].text == "Alps is in Italy."
 
 
 @pytest.mark.slow
