@@ -183,10 +183,11 @@ proto: $(VENV)/.dev ## generate services/scaar/v1 and the tables of docs/
 contract-breaks: $(VENV)/.dev ## fail if the contract breaks the clients of another commit (AGAINST=main)
 	@$(BIN)/buf breaking proto --against '.git#ref=$(AGAINST),subdir=proto'
 
-dist: $(VENV)/.dev ## build the Python packages scaar and scaar-lab, and an archive of the contract for other languages
+dist: $(VENV)/.dev ## build the Python packages scaar, scaar-lab and langchain-scaar, and an archive of the contract for other languages
 	@rm -rf dist
 	@$(BIN)/python -m build --no-isolation --outdir dist . >/dev/null
 	@$(BIN)/python deploy/lab_distribution.py dist >/dev/null
+	@$(BIN)/python -m build --no-isolation --outdir dist clients/langchain >/dev/null
 	@tar --create --gzip --file dist/scaar-proto-$(VERSION).tar.gz --sort=name --owner=0 --group=0 --numeric-owner \
 	  --mtime=@$$(git log -1 --format=%ct) --transform 's,^,scaar-proto-$(VERSION)/,' LICENSE proto/buf.yaml proto/scaar
 	@ls -1 dist

@@ -120,6 +120,16 @@ def indexes_are_local() -> bool:
     return RetrieverSettings.read().engine == "bm25s"
 
 
+def index_place(target: str = EMBEDDED) -> str:
+    """Return a text that names where the indexes of the retriever at a target are stored."""
+    if target != EMBEDDED:
+        return target
+    settings = _retriever_settings(target)
+    if settings.engine == "opensearch":
+        return " ".join((*settings.opensearch_urls, settings.opensearch_prefix))
+    return str((settings.indexes or scaar_home() / "indexes").absolute())
+
+
 def lab_index_name(seed: int) -> str:
     """Return the name of the index of a lab world."""
     return "lab" if seed == LAB_SEED else f"lab-{seed}"

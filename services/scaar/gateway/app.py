@@ -1,9 +1,9 @@
 """The application: OpenAI-compatible HTTP, search and health."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -19,15 +19,17 @@ from scaar.core.errors import (
     InvalidRequest,
     NotFound,
     ScaarError,
-    StreamIncomplete,
     Violation,
 )
 from scaar.core.observers import UNOBSERVED_REQUESTS, RequestObserver
 from scaar.gateway.answers import Part, Style, stream_parts, whole_answer
 from scaar.gateway.chat import chat_chunks, chat_completion
 from scaar.gateway.chat_request import ChatRequest
+from scaar.gateway.disconnects import unless_disconnected
 from scaar.gateway.errors import error_response
-from scaar.gateway.mcp import MCP_PATH, Identified, build_mcp
+from scaar.gateway.grpc_web import EXPOSED_HEADERS, grpc_web_routes
+from scaar.gateway.mcp import MCP_PATH, build_mcp
+from scaar.gateway.mcp_tools import Identified
 from scaar.gateway.model_names import ModelName, model_names
 from scaar.gateway.options import ScaarOptions
 from scaar.gateway.orchestrator import Caller, Orchestrator
@@ -43,7 +45,6 @@ from scaar.runtime.health import is_serving
 from scaar.wire.orchestrator import SERVICE_NAME
 
 Json = dict[str, Any]
-_Value = TypeVar("_Value")
 _READY_TIMEOUT_S = 2.0
 DESCRIPTION = """
 Answers with adaptive retrieval, in the form of OpenAI's interface.
@@ -95,9 +96,10 @@ def build_app(
     async def retrieve_passages(request: Request, body: RetrieveRequest) -> Json:
         caller = _caller(orchestrator, request)
         work = retrieve(caller, body, default_index=settings.default_index)
-        return await _unless_disconnected(request, work)
+        return await unless_disconnected(request.receive, work)
 
     app.router.routes.append(Route(MCP_PATH, Identified(mcp_app)))
+    app.router.routes += grpc_web_routes(orchestrator, write_timeout_s=settings.write_timeout_s)
     app.add_middleware(
         Requests,
         admission=Admission(settings.max_concurrent_requests, subject="the gateway"),
@@ -110,7 +112,7 @@ def build_app(
             allow_origins=settings.allowed_origins,
             allow_methods=["GET", "POST", "OPTIONS"],
             allow_headers=["*"],
-            expose_headers=[REQUEST_ID, "retry-after"],
+            expose_headers=[REQUEST_ID, "retry-after", *EXPOSED_HEADERS],
         )
     return app
 
@@ -170,7 +172,7 @@ def _add_answers(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySett
         caller = _caller(orchestrator, request)
         if not body.stream:
             work = whole_answer(caller, parameters, style)
-            completed = await _unless_disconnected(request, work)
+            completed = await unless_disconnected(request.receive, work)
             return JSONResponse(chat_completion(completed, parameters, style))
         usage = body.stream_options is not None and body.stream_options.include_usage
         parts = await _started(request, caller, parameters, style)
@@ -183,7 +185,7 @@ def _add_answers(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySett
         caller = _caller(orchestrator, request)
         if not body.stream:
             work = whole_answer(caller, parameters, style)
-            completed = await _unless_disconnected(request, work)
+            completed = await unless_disconnected(request.receive, work)
             return JSONResponse(response_of(completed, parameters, style))
         parts = await _started(request, caller, parameters, style)
         return stream(response_events(parts, parameters, style))
@@ -195,7 +197,7 @@ async def _started(
     """Return the parts of an answer that has started, so that earlier errors have a status."""
     parts = stream_parts(caller, parameters, style)
     try:
-        first = await _unless_disconnected(request, anext(parts))
+        first = await unless_disconnected(request.receive, anext(parts))
     except BaseException:
         await parts.aclose()
         raise
@@ -211,26 +213,6 @@ async def _started(
 
 def _caller(orchestrator: Orchestrator, request: Request) -> Caller:
     return orchestrator.caller(request.headers, request.state.request_id)
-
-
-async def _unless_disconnected(request: Request, work: Awaitable[_Value]) -> _Value:
-    """Return the result of the work, which is cancelled if the client disconnects first."""
-
-    async def disconnected() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-
-    working = asyncio.ensure_future(work)
-    watching = asyncio.create_task(disconnected())
-    try:
-        await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
-            raise StreamIncomplete("the client has disconnected")
-        return working.result()
-    finally:
-        for task in (working, watching):
-            task.cancel()
-        await asyncio.gather(working, watching, return_exceptions=True)
 
 
 def _model(name: str) -> Json:

@@ -40,7 +40,12 @@ class Orchestrator:
         self.target = target
         self._require_token = require_token
 
-    def _metadata(self, headers: Mapping[str, str], request_id: str) -> Metadata:
+    def metadata(self, headers: Mapping[str, str], request_id: str) -> Metadata:
+        """Return the metadata of a call for a caller: identity, tenant, trace and request id.
+
+        Raises:
+            Unauthenticated: the token is missing, or is none.
+        """
         authorization = headers.get(AUTHORIZATION, "").strip()
         scheme, _, token = authorization.partition(" ")
         if authorization and not (scheme.lower() == "bearer" and _sendable(token)):
@@ -60,7 +65,7 @@ class Orchestrator:
         Raises:
             Unauthenticated: the token is missing, or is none.
         """
-        metadata = self._metadata(headers, request_id)
+        metadata = self.metadata(headers, request_id)
         return Caller(
             RemoteAnswerer(self.channel, self.target, metadata=metadata),
             RemoteCatalog(

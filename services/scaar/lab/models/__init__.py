@@ -21,10 +21,12 @@ FORM_MODELS = (LAB_LM_FORMS, LAB_LM_FORMS_B)
 LAB_RERANKER = "lab-reranker"
 """Cross-encoder of a query and a passage, trained for relevance."""
 
+LAB_LM_CHAT = "lab-lm-chat"
 LAB_LM_REFLECT = "lab-lm-reflect"
 LAB_LM_SEARCH = "lab-lm-search"
-TAGGED_MODELS = (LAB_LM_REFLECT, LAB_LM_SEARCH)
-"""``lab-lm`` trained further: one writes Self-RAG's reflection tokens, one Search-R1's tags."""
+TAGGED_MODELS = (LAB_LM_REFLECT, LAB_LM_SEARCH, LAB_LM_CHAT)
+"""``lab-lm`` trained further: one writes Self-RAG's reflection tokens, one Search-R1's tags, and
+one rewrites the last question of a conversation."""
 
 
 def model_folder(name: str) -> Path:

@@ -17,6 +17,7 @@ from scaar.lab.export.hugging_face import WEIGHTS, decoder_params
 from scaar.lab.export.onnx_decoder import decoder_graph
 from scaar.lab.models import (
     LAB_CROSS_ENCODER,
+    LAB_LM_CHAT,
     LAB_LM_REFLECT,
     LAB_LM_SEARCH,
     LAB_MEANING_ENCODER,
@@ -61,6 +62,9 @@ TRAININGS: dict[str, DecoderTraining | EncoderTraining] = {
     LAB_CROSS_ENCODER: EncoderTraining(seed=1),
     LAB_MEANING_ENCODER: MeaningTraining(seed=6),
     LAB_RERANKER: RelevanceTraining(seed=10),
+    LAB_LM_CHAT: ContinuedTraining(
+        seed=11, exercises="conversation", steps=600, rows=6, row_tokens=336, warm_up_steps=50
+    ),
     LAB_LM_REFLECT: ContinuedTraining(seed=8, exercises="reflection"),
     LAB_LM_SEARCH: ContinuedTraining(
         seed=9, exercises="search", steps=2_000, rows=6, row_tokens=560
@@ -72,7 +76,8 @@ def train_language_model(folder: Path, training: DecoderTraining) -> None:
     """Train a language model, and write its checkpoint, ONNX graph and report."""
     forms = isinstance(training, SentenceTraining)
     continued = training if isinstance(training, ContinuedTraining) else None
-    tokenizer = build_tokenizer(forms=forms, tags=continued.tags if continued else ())
+    added = (continued.tags, continued.words) if continued else ((), ())
+    tokenizer = build_tokenizer(forms=forms, tags=added[0], words=added[1])
     shape = language_model.DecoderShape(tokenizer.get_vocab_size())
     if continued:
         base = decoder_params((model_folder(continued.base) / WEIGHTS).read_bytes())
