@@ -25,8 +25,8 @@ from scaar.core.observers import UNOBSERVED_REQUESTS, RequestObserver
 from scaar.gateway.answers import Part, Style, stream_parts, whole_answer
 from scaar.gateway.chat import chat_chunks, chat_completion
 from scaar.gateway.chat_request import ChatRequest
-from scaar.gateway.disconnects import unless_disconnected
 from scaar.gateway.description import describe_errors
+from scaar.gateway.disconnects import unless_disconnected
 from scaar.gateway.errors import error_response
 from scaar.gateway.grpc_web import EXPOSED_HEADERS, grpc_web_routes
 from scaar.gateway.mcp import MCP_PATH, build_mcp
