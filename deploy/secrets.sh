@@ -60,6 +60,12 @@ fi
 if missing redis.conf; then printf 'requirepass %s\n' "$(cat redis-password)" | keep redis.conf; fi
 if missing identities.yaml; then
   keep identities.yaml <<END
+# Without this section, every tenant may read every index.
+# tenants:
+#   client:
+#     indexes: {docs: {}, shared: {tenant: client}}
+#   evaluations:
+#     indexes: {"*": {}}
 tokens:                             # the SHA-256 of a token: its tenant
   $(openssl dgst -sha256 -r client.token | cut -d ' ' -f 1): client
 certificates:

@@ -212,7 +212,7 @@ def test_notes_name_the_url_of_the_gateway_and_a_command(tmp_path: Path) -> None
     assert "Authorization" not in said
     secured = notes(tmp_path, "production")
     assert "https://films-scaar-gateway.questions.svc.cluster.local:8090" in secured
-    assert 'curl --cacert CA.pem https://localhost:8090/v1/chat/completions' in secured
+    assert "curl --cacert CA.pem https://localhost:8090/v1/chat/completions" in secured
     assert '"Authorization: Bearer $TOKEN"' in secured
     behind = notes(tmp_path, "gateway behind an ingress controller")
     assert ", https://scaar.example.org, https://*.example.net:" in behind

@@ -18,7 +18,7 @@ from ..installation.ours.containers import docker
 PREFIX = os.environ.get("SCAAR_IMAGES") or "scaar/"
 VERSION = os.environ.get("SCAAR_VERSION") or __version__
 SERVICES = ("orchestrator", "generator", "scorer", "query-builder", "retriever", "evaluator")
-IMAGES = (*SERVICES, "worker", "scaar-lab")
+IMAGES = (*SERVICES, "gateway", "worker", "scaar-lab")
 HARDENED = ("--rm", "--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL")
 TOOLS = {
     *("ash", "bash", "busybox", "dash", "sh", "apt", "apt-get", "dpkg-query", "pip", "pip3"),
@@ -121,15 +121,60 @@ def test_the_evaluators_image_brings_tables_to_this_version() -> None:
         docker("volume", "rm", "--force", volume)
 
 
-def test_the_health_check_of_an_image_reports_a_healthy_service() -> None:
+def started(image: str, *options: str) -> str:
+    """Start a container whose health is checked every second, and return its name."""
     name = f"scaar-tests-{uuid4().hex[:8]}"
     quick = ("--health-interval", "1s", "--detach", "--name", name)
-    docker("run", *quick, *HARDENED, f"{PREFIX}query-builder:{VERSION}")
+    docker("run", *quick, *HARDENED, *options, f"{PREFIX}{image}:{VERSION}")
+    return name
+
+
+def wait_until_healthy(name: str) -> None:
+    until = time.monotonic() + 60
+    while (state := docker("inspect", "--format", STATE, name)) != "healthy":
+        assert state == "starting"
+        assert time.monotonic() < until
+        time.sleep(0.5)
+
+
+def test_the_health_check_of_an_image_reports_a_healthy_service() -> None:
+    name = started("query-builder")
     try:
-        until = time.monotonic() + 60
-        while (state := docker("inspect", "--format", STATE, name)) != "healthy":
-            assert state == "starting"
-            assert time.monotonic() < until
-            time.sleep(0.5)
+        wait_until_healthy(name)
     finally:
         docker("rm", "--force", name)
+
+
+def test_the_gateways_image_is_healthy_once_its_orchestrator_is(network: str) -> None:
+    there = ("--network", network)
+    target = "SCAAR_GATEWAY_ORCHESTRATOR_TARGET=dns:///orchestrator:50051"
+    names = [started("gateway", *there, "--env", target)]
+    asking = ("exec", names[0], "python", "-m", "scaar.runtime.probe")
+    try:
+        until = time.monotonic() + 60
+        while True:
+            try:
+                docker(*asking, "http://localhost:8090/healthz")
+                break
+            except RuntimeError:
+                assert time.monotonic() < until
+                time.sleep(0.5)
+        with pytest.raises(RuntimeError, match="returned status 503"):
+            docker(*asking)
+        names.append(started("scaar-lab", *there, "--network-alias", "orchestrator"))
+        wait_until_healthy(names[0])
+    finally:
+        docker("rm", "--force", *names)
+
+
+def test_the_gateways_image_has_its_pages_and_neither_models_nor_engines() -> None:
+    found = """
+import importlib.util, json
+from importlib.metadata import distributions
+names = {each.metadata["Name"].lower() for each in distributions()}
+import scaar.gateway.app
+print(json.dumps(sorted(names)))
+"""
+    names = set(json.loads(python("gateway", found)))
+    assert {"fastapi", "uvicorn", "mcp", "prometheus-client"} <= names
+    assert not {"onnxruntime", "tokenizers", "faiss-cpu", "sqlalchemy", "tritonclient"} & names

@@ -33,6 +33,8 @@ class Access:
     """Returns the current URLs of metrics."""
     index: str = INDEX
     question: str = QUESTION
+    gateways: tuple[str, ...] = ()
+    """URLs of gateways, of which some may not be running."""
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Self | None:
@@ -66,6 +68,7 @@ class Access:
             metrics=lambda: urls,
             index=given.get("SCAAR_INDEX", INDEX),
             question=given.get("SCAAR_QUESTION", QUESTION),
+            gateways=_gateways(given.get("SCAAR_GATEWAY_URL", "")),
         )
 
     def credentials(self) -> grpc.ChannelCredentials | None:
@@ -132,8 +135,14 @@ def channel_options(service: str) -> tuple[tuple[str, object], ...]:
 
 _VARIABLES = (
     *("SCAAR_EVALUATOR_TARGET", *FILES, "SCAAR_TOKEN", "SCAAR_METRICS_URLS"),
-    *("SCAAR_INDEX", "SCAAR_QUESTION"),
+    *("SCAAR_INDEX", "SCAAR_QUESTION", "SCAAR_GATEWAY_URL"),
 )
+
+
+def _gateways(url: str) -> tuple[str, ...]:
+    if url and not url.startswith(("http://", "https://")):
+        raise pytest.UsageError(f"SCAAR_GATEWAY_URL: {url!r} is no http:// or https://")
+    return (url.rstrip("/"),) if url else ()
 
 
 def _file(name: str, value: str | None) -> Path | None:

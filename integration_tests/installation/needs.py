@@ -16,6 +16,7 @@ class Need(enum.StrEnum):
     CONTROL = "an installation of the tests' own (SCAAR_TARGET unset)"
     PROCESSES = "an installation of processes (SCAAR_INSTALLATION and SCAAR_TARGET unset)"
     EVALUATOR = "SCAAR_EVALUATOR_TARGET"
+    GATEWAY = "SCAAR_GATEWAY_URL"
     METRICS = "SCAAR_METRICS_URLS"
     TLS = "SCAAR_TLS_CA_FILE"
     CERTIFICATE = "SCAAR_TLS_CERT_FILE"
@@ -46,6 +47,7 @@ def lacking(
             Need.CONTROL: False,
             Need.PROCESSES: False,
             Need.EVALUATOR: bool(access.evaluator_target),
+            Need.GATEWAY: bool(access.gateways),
             Need.METRICS: bool(access.metrics()),
             Need.TLS: access.ca is not None,
             Need.CERTIFICATE: access.cert is not None,

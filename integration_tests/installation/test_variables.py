@@ -25,6 +25,13 @@ def test_an_installation_is_reached_as_the_variables_say(tmp_path: Path) -> None
     assert (read.ca, read.cert, read.token) == (ca, None, "t")
     assert read.metrics() == ("http://a/metrics", "http://b/metrics")
     assert (read.index, read.question) == ("mine", "Who?")
+    assert read.gateways == ()
+
+
+def test_a_gateway_is_reached_by_its_url() -> None:
+    read = Access.read({**TARGET, "SCAAR_GATEWAY_URL": "https://scaar.example.com/"})
+    assert read
+    assert read.gateways == ("https://scaar.example.com",)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +41,8 @@ def test_an_installation_is_reached_as_the_variables_say(tmp_path: Path) -> None
         ({**TARGET, "SCAAR_TOKEN": "t"}, "go by TLS: set SCAAR_TLS_CA_FILE"),
         ({**TARGET, "SCAAR_TLS_CA_FILE": "/none"}, "SCAAR_TLS_CA_FILE is no file"),
         ({**TARGET, "SCAAR_TLS_KEY_FILE": __file__}, "SCAAR_TLS_KEY_FILE go together"),
+        ({"SCAAR_GATEWAY_URL": "http://a"}, "SCAAR_GATEWAY_URL goes with SCAAR_TARGET"),
+        ({**TARGET, "SCAAR_GATEWAY_URL": "a:8090"}, "'a:8090' is no http:// or https://"),
         ({**TARGET, "SCAAR_METRICS_URLS": "a:9464"}, "'a:9464' is no http:// or https://"),
     ],
 )

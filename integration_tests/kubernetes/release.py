@@ -160,6 +160,7 @@ def exposed() -> Values:
         "networkPolicy": {"clients": everybody, "prometheus": everybody, "modelMetrics": True},
         "orchestrator": at_node,
         "evaluator": at_node,
+        "gateway": at_node,
     }
 
 

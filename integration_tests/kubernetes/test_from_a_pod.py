@@ -11,7 +11,7 @@ from .release import Release
 
 TIMES = 4
 PORTS = {"orchestrator": 9464, "generator": 9464, "scorer": 9464, "query-builder": 9464}
-PORTS |= {"retriever": 9464, "evaluator": 9464, "lab-model": 8080}
+PORTS |= {"retriever": 9464, "evaluator": 9464, "gateway": 9464, "lab-model": 8080}
 
 
 async def test_the_calls_of_a_pod_are_balanced_over_the_replicas(
@@ -51,6 +51,7 @@ async def test_the_tests_of_an_installation_pass_in_a_pod(release: Release) -> N
     variables = {
         "SCAAR_TARGET": release.target("orchestrator", 50_051),
         "SCAAR_EVALUATOR_TARGET": release.target("evaluator", 50_056),
+        "SCAAR_GATEWAY_URL": release.target("gateway", 8090).replace("dns:///", "http://"),
         "SCAAR_METRICS_URLS": " ".join(urls),
     }
     with client_pod(release) as asker:

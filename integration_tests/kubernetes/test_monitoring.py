@@ -17,7 +17,7 @@ from .release import Release, installed
 pytestmark = needs(Need.PROMETHEUS_OPERATOR)
 ANSWERING = ("orchestrator", "generator", "scorer", "query-builder", "retriever")
 """The services that take part in an answer."""
-SERVICES = (*ANSWERING, "evaluator")
+SERVICES = (*ANSWERING, "evaluator", "gateway")
 PATIENCE_S = 180.0
 """Time, in seconds, within which the operator writes settings and Prometheus reloads them."""
 

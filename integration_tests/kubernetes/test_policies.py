@@ -18,6 +18,7 @@ CALLS = {
     "query-builder": 50_054,
     "retriever": 50_055,
     "evaluator": 50_056,
+    "gateway": 8090,
     "lab-model": 8080,
 }
 METRICS = {part: 9464 for part in CALLS if part != "lab-model"}
@@ -56,7 +57,10 @@ def release(cluster: Cluster, namespace: str, monitoring: str) -> Iterator[Relea
     ]
     policy = {"clients": [{"podSelector": {}}], "prometheus": prometheus, "modelMetrics": False}
     inside = {"expose": {"enabled": False}}
-    values = {"networkPolicy": policy, "orchestrator": inside, "evaluator": inside}
+    values = {
+        "networkPolicy": policy,
+        **dict.fromkeys(("orchestrator", "evaluator", "gateway"), inside),
+    }
     with installed(Release(cluster, namespace, "lab", values)) as found:
         yield found
 
@@ -80,11 +84,11 @@ def test_a_question_is_answered(release: Release) -> None:
     assert "Phase:          Succeeded" in release.helm("test", RELEASE, "--timeout", "5m")
 
 
-def test_a_client_reaches_orchestrator_and_evaluator_alone(release: Release) -> None:
+def test_a_client_reaches_orchestrator_evaluator_and_gateway_alone(release: Release) -> None:
     with running_client_pod(release.cluster, release.namespace) as pod:
         # It has no policy of its own, and so may go anywhere.
         found = reached(release, pod, release.namespace) - {("API server", 443)}
-    assert found == calls("orchestrator", "evaluator")
+    assert found == calls("orchestrator", "evaluator", "gateway")
 
 
 def test_other_clients_reach_nothing_and_prometheus_only_the_metrics(
@@ -110,6 +114,7 @@ def test_other_clients_reach_nothing_and_prometheus_only_the_metrics(
         ("query-builder", calls()),
         ("retriever", calls()),
         ("evaluator", calls("orchestrator")),
+        ("gateway", calls("orchestrator")),
         ("lab-model", calls()),
     ],
 )

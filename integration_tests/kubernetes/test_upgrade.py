@@ -17,7 +17,10 @@ from .cluster import Cluster
 from .release import Release, Values, installed
 from .shared_folder import shared_folder
 
-PARTS = ("orchestrator", "generator", "scorer", "queryBuilder", "retriever", "evaluator")
+PARTS = (
+    *("orchestrator", "generator", "scorer", "queryBuilder", "retriever"),
+    *("evaluator", "gateway"),
+)
 MODES = {"shared": "ReadWriteMany", "own": "ReadWriteOnce"}
 FOUND_S = 3.0
 """Time in which callers find a part that is ready again, with a margin for a busy machine."""

@@ -5,9 +5,9 @@ import os
 import pytest
 import torch
 
+from scaar.encoders.cross_encoder import open_cross_encoder
 from scaar.generator.engines.decoding.language_model import open_language_model
 from scaar.lab.models import LAB_CROSS_ENCODER, LAB_LM, model_folder
-from scaar.scorer.engines.cross_encoder import open_cross_encoder
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from scaar.core.errors import DataCorrupt
+from scaar.encoders.pair_reader import TokenPair
 from scaar.lab.models import LAB_CROSS_ENCODER, model_folder
-from scaar.scorer.engines.pair_reader import TokenPair
 from scaar.scorer.triton_repository.export import export_scorer
 from scaar.scorer.triton_repository.golden import read_golden
 from scaar.scorer.triton_repository.model_config import Backend

@@ -20,10 +20,10 @@ from tritonclient.grpc.aio import InferenceServerClient
 
 from scaar.core.types import ScoreRequest
 from scaar.encoders.checkpoint import read_checkpoint
+from scaar.encoders.pair_reader import build_pair_reader
+from scaar.encoders.tensor_names import OUTPUT
 from scaar.lab.models import LAB_CROSS_ENCODER, model_folder
-from scaar.scorer.engines.pair_reader import build_pair_reader
 from scaar.scorer.engines.pairs import encode_requests
-from scaar.scorer.engines.tensor_names import OUTPUT
 from scaar.scorer.factory import open_scorer
 from scaar.scorer.settings import ScorerSettings
 from scaar.scorer.triton_repository.export import export_scorer

@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from scaar import __version__
 
-from .installation import SERVICES
+from .installation import GATEWAY, SERVICES
 from .places import Place, places_each
 from .runner import Replica
 from .settings import variable
@@ -32,6 +32,7 @@ _HARDENED = (
 )
 _HOME = "/var/lib/scaar"
 _TGI_PORT = 8080
+_GATEWAY_PORT = 8090
 _METRICS_PORT = 9464
 _START_S = 120
 
@@ -173,5 +174,7 @@ def docker(*arguments: str) -> str:
 
 
 def _port(service: str) -> int:
+    if service == GATEWAY:
+        return _GATEWAY_PORT
     order = ("orchestrator", *(each for each in SERVICES if each != "orchestrator"))
     return 50_051 + order.index(service)

@@ -6,6 +6,9 @@ from ..access import Access
 
 BACK_ENDS = ("generator", "scorer", "query-builder", "retriever")
 SERVICES = (*BACK_ENDS, "orchestrator", "evaluator")
+GATEWAY = "gateway"
+PARTS = (*SERVICES, GATEWAY)
+"""The services of the contract, and the gateway, which serves HTTP."""
 
 
 class Installation(Protocol):

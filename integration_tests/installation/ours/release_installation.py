@@ -7,12 +7,13 @@ from ...kubernetes.cluster import Cluster
 from ...kubernetes.pod_access import PodAccess, pod_access
 from ...kubernetes.release import Release, installed
 from ..access import Access
-from .installation import BACK_ENDS, SERVICES
+from .installation import BACK_ENDS, GATEWAY, PARTS
 from .release_values import replicated_values, secured_values
 from .replicated_installation import InstallationOptions
 from .security import Security
 
 _PORTS = dict(zip(("orchestrator", *BACK_ENDS, "evaluator"), range(50_051, 50_057), strict=True))
+_PORTS[GATEWAY] = 8090
 _METRICS_PORT, _TGI_PORT = 9464, 8080
 
 
@@ -26,9 +27,11 @@ class ReleaseInstallation:
     def access(self) -> Access:
         orchestrator, evaluator = map(self._release.node_port, ("orchestrator", "evaluator"))
         targets = f"ipv4:{orchestrator}", f"ipv4:{evaluator}"
+        address = self._release.node_port(GATEWAY)
         if (known := self._security) is None:
-            return Access(*targets, metrics=self._metrics_urls)
-        return Access(*targets, known.ca, known.cert, known.key, known.token, self._metrics_urls)
+            return Access(*targets, metrics=self._metrics_urls, gateways=(f"http://{address}",))
+        shown = (known.ca, known.cert, known.key, known.token)
+        return Access(*targets, *shown, self._metrics_urls, gateways=(f"https://{address}",))
 
     def replicas(self, service: str) -> tuple[str, ...]:
         names = (each["metadata"]["name"] for each in self._release.pods(service))
@@ -41,7 +44,7 @@ class ReleaseInstallation:
         self._release.kill(service)
 
     def _metrics_urls(self) -> tuple[str, ...]:
-        ports = {**dict.fromkeys(SERVICES, _METRICS_PORT), "lab-model": _TGI_PORT}
+        ports = {**dict.fromkeys(PARTS, _METRICS_PORT), "lab-model": _TGI_PORT}
         return tuple(
             self._pod_access.url(pod["metadata"]["name"], port, "/metrics")
             for service, port in ports.items()

@@ -7,7 +7,7 @@ from typing import Any
 from ...kubernetes.cluster import Cluster
 from ...kubernetes.shared_folder import shared_folder
 from ...servers.postgresql.postgresql_server import running_postgresql
-from .installation import BACK_ENDS, SERVICES
+from .installation import BACK_ENDS, PARTS
 from .replicated_installation import InstallationOptions
 from .security import Security
 from .settings import TENANT_CALLS
@@ -33,7 +33,7 @@ def replicated_values(
         make_secret(cluster, namespace, "database", {"url": postgresql.url_from_outside()})
         database = {"existingSecret": "database", "port": postgresql.port}
         values: Values = {
-            key(each): {"replicas": requested.replicas, "resources": _SMALL} for each in SERVICES
+            key(each): {"replicas": requested.replicas, "resources": _SMALL} for each in PARTS
         }
         # The first call of a service may be slow on a busy machine.
         patient = {f"{each.replace('-', '_')}_timeout_s": 60 for each in BACK_ENDS}
@@ -63,7 +63,7 @@ def secured_values(cluster: Cluster, namespace: str, known: Security) -> Values:
         "tls": {"enabled": True, "existingSecret": "certificate"},
         "identities": {"existingSecret": "callers", "tokenSecret": "token"},
         "indexLoad": {"enabled": True, "lab": True, "index": "lab", "resources": _SMALL},
-        **{key(each): {"resources": _SMALL} for each in SERVICES},
+        **{key(each): {"resources": _SMALL} for each in PARTS},
     }
 
 

@@ -18,7 +18,8 @@ import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from ..access import Access
-from .installation import BACK_ENDS, SERVICES, full_name
+from ..http_client import is_ready
+from .installation import BACK_ENDS, GATEWAY, PARTS, SERVICES, full_name
 from .places import Place, listed
 from .runner import Replica, Runner
 from .security import Security
@@ -44,10 +45,8 @@ class ReplicatedInstallation:
         self._runner, self._asked = runner, requested
         # A certificate cannot be issued for a list of addresses.
         count = 1 if requested.security else requested.replicas + 1
-        self._places = dict(
-            zip((*SERVICES, TGI), runner.places(len(SERVICES) + 1, count), strict=True)
-        )
-        self._running: dict[str, dict[Place, Replica]] = {name: {} for name in SERVICES}
+        self._places = dict(zip((*PARTS, TGI), runner.places(len(PARTS) + 1, count), strict=True))
+        self._running: dict[str, dict[Place, Replica]] = {name: {} for name in PARTS}
         self._tgi: Replica | None = None
         self._changed: Mapping[str, str] = {}
         tgi_url = "" if requested.security else runner.url(TGI, self._places[TGI][0])
@@ -61,9 +60,11 @@ class ReplicatedInstallation:
     @property
     def access(self) -> Access:
         targets = listed(self._places["orchestrator"]), listed(self._places["evaluator"])
+        gateways = tuple(map(self._url, self._places[GATEWAY]))
         if (known := self._asked.security) is None:
-            return Access(*targets, metrics=self._metrics_urls)
-        return Access(*targets, known.ca, known.cert, known.key, known.token, self._metrics_urls)
+            return Access(*targets, metrics=self._metrics_urls, gateways=gateways)
+        shown = (known.ca, known.cert, known.key, known.token)
+        return Access(*targets, *shown, self._metrics_urls, gateways=gateways)
 
     def replicas(self, service: str) -> tuple[str, ...]:
         return tuple(place.target for place in self._running[service])
@@ -87,17 +88,21 @@ class ReplicatedInstallation:
         self._start_model()
         # The first retriever builds the lab's index, and the first evaluator its database.
         self._start_all(answering)
-        self._start_all(["evaluator", *answering * more])
-        self._start_all(["evaluator"] * more)
+        self._start_all(["evaluator", GATEWAY, *answering * more])
+        self._start_all(["evaluator", GATEWAY] * more)
 
     def stop(self) -> None:
         """Stop all replicas gracefully, callers before the services that they call."""
-        for names in (("evaluator",), ("orchestrator",), BACK_ENDS):
+        for names in (("evaluator", GATEWAY), ("orchestrator",), BACK_ENDS):
             running = [each for name in names for each in self._running[name].values()]
             with ThreadPoolExecutor() as threads:
                 list(threads.map(lambda each: each.stop(), running))
         if self._tgi:
             self._tgi.stop()
+
+    def _url(self, place: Place) -> str:
+        scheme = "https" if self._asked.security else "http"
+        return f"{scheme}://{place.address}"
 
     def _start_model(self) -> None:
         if self._settings.tgi_url:
@@ -119,6 +124,10 @@ class ReplicatedInstallation:
         running = self._running[service]
         place = next(each for each in self._places[service] if each not in running)
         settings = {**self._settings.environment(service), **self._changed}
+        if service == GATEWAY:
+            url, ca = self._url(place), self.access.ca
+            running[place] = self._runner.serve(service, place, settings, lambda: is_ready(url, ca))
+            return
         with _asking(place.target, self.access.credentials()) as health:
             running[place] = self._runner.serve(
                 service, place, settings, lambda: _serves(health, full_name(service))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .installation import BACK_ENDS
+from .installation import BACK_ENDS, GATEWAY
 
 PACE_MS = 30
 """Milliseconds per token of the lab's TGI, so that an answer takes about a second."""
@@ -25,6 +25,8 @@ class InstallationSettings:
 
     def environment(self, service: str) -> dict[str, str]:
         """Return the variables of a replica, without addresses and folders."""
+        if service == GATEWAY:
+            return self._of_gateway()
         settings: dict[str, object] = {
             "drain_s": 1,
             "stop_grace_s": 20,
@@ -47,6 +49,22 @@ class InstallationSettings:
         named = {variable(service, name): str(value) for name, value in settings.items()}
         for name, value in (self.secured or {}).items():
             named[name if name.startswith("SCAAR_") else variable(service, name)] = value
+        return named
+
+    def _of_gateway(self) -> dict[str, str]:
+        settings = {
+            # Longer than a client takes from a check of its readiness to a request.
+            "drain_s": "3",
+            "stop_grace_s": "20",
+            "orchestrator_target": self.targets["orchestrator"],
+        }
+        named = {variable(GATEWAY, name): value for name, value in settings.items()}
+        for name, value in (self.secured or {}).items():
+            if name in ("tls_cert_file", "tls_key_file"):
+                named[variable(GATEWAY, name)] = value
+            # It has no identity of its own.
+            elif name.startswith("SCAAR_CHANNEL_") and name != "SCAAR_CHANNEL_TOKEN_FILE":
+                named[name] = value
         return named
 
 

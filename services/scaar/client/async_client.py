@@ -13,6 +13,7 @@ from scaar.client.requests import (
     Filters,
     Messages,
     answer_request,
+    choice,
     filter_choices,
 )
 from scaar.core.ports import Answerer, Catalog
@@ -21,12 +22,15 @@ from scaar.core.types import (
     AnswerEvent,
     AnswerRequest,
     BudgetLimits,
+    HybridSettings,
     IndexDescription,
     OnFailure,
     OrchestratorDescription,
     PolicyDescription,
     PolicyRequest,
+    RerankSettings,
     Rewrite,
+    SearchMode,
     SearchRequest,
     SearchResult,
 )
@@ -151,13 +155,27 @@ class Client:
         top_k: int = TOP_K,
         filters: Filters = NO_FILTERS,
         excluded_ids: Sequence[str] = (),
+        mode: SearchMode | str = SearchMode.INDEX,
+        hybrid: HybridSettings | None = None,
+        rerank: RerankSettings | None = None,
     ) -> SearchResult:
         """Return at most ``top_k`` passages for a query, best first, without an answer.
 
-        Passages of the ``excluded_ids`` are not returned.
+        Passages of the ``excluded_ids`` are not returned. ``mode`` is how the index is searched,
+        ``hybrid`` the settings of a hybrid search, None for the defaults, and ``rerank`` those of
+        reranking, None for none.
         """
         excluded = (excluded_ids,) if isinstance(excluded_ids, str) else tuple(excluded_ids)
-        request = SearchRequest(query, index, top_k, filter_choices(filters), excluded)
+        request = SearchRequest(
+            query,
+            index,
+            top_k,
+            filter_choices(filters),
+            excluded,
+            mode=choice(SearchMode, mode, "mode"),
+            hybrid=hybrid,
+            rerank=rerank,
+        )
         return await self._catalog.search(request)
 
     async def describe(self) -> OrchestratorDescription:

@@ -20,12 +20,15 @@ from scaar.core.types import (
     Answer,
     AnswerEvent,
     BudgetLimits,
+    HybridSettings,
     IndexDescription,
     OnFailure,
     OrchestratorDescription,
     PolicyDescription,
     PolicyRequest,
+    RerankSettings,
     Rewrite,
+    SearchMode,
     SearchResult,
 )
 
@@ -118,14 +121,26 @@ class SyncClient:
         top_k: int = TOP_K,
         filters: Filters = NO_FILTERS,
         excluded_ids: Sequence[str] = (),
+        mode: SearchMode | str = SearchMode.INDEX,
+        hybrid: HybridSettings | None = None,
+        rerank: RerankSettings | None = None,
     ) -> SearchResult:
         """Return at most ``top_k`` passages for a query, best first, without an answer.
 
-        Passages of the ``excluded_ids`` are not returned.
+        Passages of the ``excluded_ids`` are not returned. ``mode`` is how the index is searched,
+        ``hybrid`` the settings of a hybrid search, None for the defaults, and ``rerank`` those of
+        reranking, None for none.
         """
         return self._thread.run(
             self._client.search(
-                query, index=index, top_k=top_k, filters=filters, excluded_ids=excluded_ids
+                query,
+                index=index,
+                top_k=top_k,
+                filters=filters,
+                excluded_ids=excluded_ids,
+                mode=mode,
+                hybrid=hybrid,
+                rerank=rerank,
             )
         )
 

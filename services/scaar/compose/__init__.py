@@ -5,6 +5,7 @@ and the process of an orchestrator differ in their targets only. An engine is im
 opened, so that a process needs only the libraries of its own engines.
 """
 
+from scaar.compose.access import with_access_rules, with_filter_limits
 from scaar.compose.answerers import (
     open_answerer,
     open_answerers,
@@ -24,6 +25,7 @@ from scaar.compose.indexes import (
     LAB_SEED,
     ensure_lab_index,
     ensure_lab_index_in,
+    index_place,
     indexes_are_local,
     lab_index_name,
     open_embedded_indexes,
@@ -59,6 +61,7 @@ __all__ = [
     "ensure_lab_index_in",
     "evaluator_broker",
     "evaluator_database",
+    "index_place",
     "indexes_are_local",
     "lab_index_name",
     "needs_of",
@@ -82,5 +85,7 @@ __all__ = [
     "read_policies",
     "scaar_home",
     "tuned_policies_of",
+    "with_access_rules",
     "with_breaker",
+    "with_filter_limits",
 ]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from scaar.retriever.factory import Engine
     from scaar.retriever.settings import RetrieverSettings
 
+LAB_RERANKER = "lab-reranker"
+"""Name of the lab's cross-encoder for query and passage."""
 LAB_SEED = 2000
 """Seed of the world of the index ``lab``."""
 LAB_INDEX_VERSION = "1edbffaa06e42555372e9147f166c086f6c63d85cfd403c66793786fbbfe6469"
@@ -42,7 +44,7 @@ async def open_retriever(
             )
         return
     settings = _retriever_settings(target)
-    async with open_embedded_indexes(settings) as engine:
+    async with open_embedded_indexes(settings, breakers=breakers) as engine:
         yield with_breaker(engine, settings.engine, breakers)
 
 
@@ -70,12 +72,15 @@ async def open_indexes(
 
 
 @asynccontextmanager
-async def open_embedded_indexes(settings: "RetrieverSettings") -> AsyncIterator["Engine"]:
+async def open_embedded_indexes(
+    settings: "RetrieverSettings", *, breakers: Breakers = NO_BREAKERS
+) -> AsyncIterator["Engine"]:
     """Open the retriever of the settings in this process; bm25s reads :func:`scaar_home`."""
     from scaar.retriever.factory import open_retriever as open_engine
 
     folder = settings.indexes or scaar_home() / "indexes"
-    async with open_engine(settings.model_copy(update={"indexes": folder})) as engine:
+    given = {"indexes": folder, "reranker": _reranker_folder(settings.reranker)}
+    async with open_engine(settings.model_copy(update=given), breakers=breakers) as engine:
         yield engine
 
 
@@ -88,6 +93,15 @@ def _retriever_settings(target: str, encoder: Path | None = None) -> "RetrieverS
         opensearch_urls=(target,) if served else None,
         encoder=encoder,
     )
+
+
+def _reranker_folder(given: Path | None) -> Path | None:
+    """Return the folder of a reranker; that of the lab by its name."""
+    if given is None or str(given) != LAB_RERANKER:
+        return given
+    with lab_required(f"the reranker {LAB_RERANKER}"):
+        from scaar.lab.models import model_folder
+    return model_folder(LAB_RERANKER)
 
 
 def _is_url(target: str) -> bool:
@@ -106,6 +120,16 @@ def indexes_are_local() -> bool:
     return RetrieverSettings.read().engine == "bm25s"
 
 
+def index_place(target: str = EMBEDDED) -> str:
+    """Return a text that names where the indexes of the retriever at a target are stored."""
+    if target != EMBEDDED:
+        return target
+    settings = _retriever_settings(target)
+    if settings.engine == "opensearch":
+        return " ".join((*settings.opensearch_urls, settings.opensearch_prefix))
+    return str((settings.indexes or scaar_home() / "indexes").absolute())
+
+
 def lab_index_name(seed: int) -> str:
     """Return the name of the index of a lab world."""
     return "lab" if seed == LAB_SEED else f"lab-{seed}"
@@ -114,7 +138,9 @@ def lab_index_name(seed: int) -> str:
 async def ensure_lab_index(seed: int = LAB_SEED) -> IndexDescription:
     """Return the index of a lab world. Build it if it is missing or of an earlier world."""
     # Nothing else of the settings is loaded: no encoder, and no index to preload.
-    settings = _retriever_settings(EMBEDDED).model_copy(update={"encoder": None, "preload": ()})
+    settings = _retriever_settings(EMBEDDED).model_copy(
+        update={"encoder": None, "reranker": None, "rerank_url": None, "preload": ()}
+    )
     async with open_embedded_indexes(settings) as indexes:
         return await ensure_lab_index_in(indexes, seed)
 

@@ -1,25 +1,34 @@
-"""The tenant of a call, as its caller has proved it."""
+"""The tenant of a call, as its caller has proved it, and the indexes that it may read."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from scaar.core.access import EVERY_INDEX, IndexAccess
+
 TENANT_KEY = "x-scaar-tenant"
 """Metadata key that names the tenant if callers are not authenticated."""
 MAX_TENANT_CHARACTERS = 128
 
-_PROVED: ContextVar[str | None] = ContextVar("proved_tenant", default=None)
+_PROVED: ContextVar[tuple[str, IndexAccess] | None] = ContextVar("proved_tenant", default=None)
 
 
 def proved_tenant() -> str | None:
     """Return the tenant of the current call; None if callers are not authenticated."""
-    return _PROVED.get()
+    proved = _PROVED.get()
+    return None if proved is None else proved[0]
+
+
+def proved_access() -> IndexAccess | None:
+    """Return the access of the current call's tenant; None if callers are not authenticated."""
+    proved = _PROVED.get()
+    return None if proved is None else proved[1]
 
 
 @contextmanager
-def tenant_proved(tenant: str) -> Iterator[None]:
-    """Run the block for the tenant."""
-    token = _PROVED.set(tenant)
+def tenant_proved(tenant: str, access: IndexAccess = EVERY_INDEX) -> Iterator[None]:
+    """Run the block for the tenant, which has this access to indexes."""
+    token = _PROVED.set((tenant, access))
     try:
         yield
     finally:

@@ -7,6 +7,7 @@ from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.filters import wrong_excluded, wrong_filters
 from scaar.core.policies.checks import check_policy, is_known
 from scaar.core.policies.settings import MAX_TOP_K
+from scaar.core.search_stages import wrong_stages
 from scaar.core.types import (
     DEFAULT_POLICY,
     AnswerRequest,
@@ -28,6 +29,8 @@ MAX_SENTENCES = 100
 MAX_TOKENS = 8_192
 MAX_RETRIEVALS = 100
 MAX_TIMEOUT_S = 3_600.0
+
+INDEX_NAME_RULE = "must be 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit"
 
 _INDEX_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 # The Unicode categories Cc and Cs, except tabs and line breaks.
@@ -77,6 +80,7 @@ def validate_search(request: SearchRequest) -> None:
         wrong.append(Violation("top_k", f"must be 1 to {MAX_TOP_K}, not {request.top_k}"))
     wrong += wrong_filters(request.filters)
     wrong += wrong_excluded(request.excluded_ids)
+    wrong += wrong_stages(request)
     if wrong:
         raise InvalidRequest(wrong)
 
@@ -107,8 +111,7 @@ def check_text(field: str, text: str) -> list[Violation]:
 
 
 def _index_name_violation(field: str, name: str) -> Violation:
-    rule = "must be 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit"
-    return Violation(field, f"{rule}, not {name[:80]!r}")
+    return Violation(field, f"{INDEX_NAME_RULE}, not {name[:80]!r}")
 
 
 def _check_messages(request: AnswerRequest) -> list[Violation]:

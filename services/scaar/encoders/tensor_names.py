@@ -5,3 +5,6 @@ INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 OUTPUTS = ("last_hidden_state", "token_embeddings")
 """Names of the output with token vectors, in exports of a model and of a sentence encoder."""
+
+OUTPUT = "logits"
+"""Name of the output of a cross-encoder, one number per pair."""

@@ -37,9 +37,11 @@ from scaar.evaluator.specification import template_of
 from scaar.evaluator.statistics.cost_units import UNITS
 from scaar.evaluator.studies.tuning.candidates import (
     QUERY_NAMES,
+    SEARCHES,
     TRIGGER_NAMES,
     Candidate,
     Label,
+    Searches,
     check_parts,
     evidence_of_triggers,
     plan_candidates,
@@ -66,6 +68,7 @@ MAX_GENERATIONS = 20_000
 class TuningOptions:
     """The options of a tuning; ``work`` is the folder in which it resumes.
 
+    ``searches`` are the modes of a search and the orders of its passages.
     ``labels`` are what learned triggers predict; the default is all that the data sets have.
     ``latency_weight`` is the quality that a second of an answer is worth, and ``unit_times_ms`` the
     times of units of usage (:data:`~scaar.evaluator.statistics.cost_units.UNITS`) that are not
@@ -78,6 +81,7 @@ class TuningOptions:
     target: Target
     triggers: tuple[str, ...] = TRIGGER_NAMES
     queries: tuple[str, ...] = QUERY_NAMES
+    searches: Searches = SEARCHES
     index: str | None = None
     concurrency: int = 1
     timeout_s: float = 60.0
@@ -160,7 +164,13 @@ async def tune(options: TuningOptions, progress: "RunProgress") -> Tuned:
     async with AsyncExitStack() as stack:
         ports = await stack.enter_async_context(open_ports(settings))
         model = await ports.generator.describe_model()
-        candidates = plan_candidates(options.triggers, options.queries, labels, model.capabilities)
+        candidates = plan_candidates(
+            options.triggers,
+            options.queries,
+            labels,
+            model.capabilities,
+            options.searches,
+        )
         triggers = tuple(dict.fromkeys(each.trigger for each in candidates))
         stack.enter_context(forced_retrievals(triggers))
         if settings.retriever_target == EMBEDDED and indexes_are_local():

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from scaar.core.types import BudgetLimits, Provenance
+from scaar.core.types import BudgetLimits, Filter, Provenance
 from scaar.evaluator.records import Prediction, Question, Setting
 
 FORMAT = 1
@@ -57,7 +57,8 @@ class Evaluation:
     ``provenance`` maps the label of a setting to every value in force; ``budget`` is the budget of
     each answer. ``created`` is the start of the evaluation, RFC 3339 in UTC. ``left_out`` are the
     settings that the model cannot serve. With ``generations_cached``, generations that settings
-    have in common were cached, so that measured times are meaningless.
+    have in common were cached, so that measured times are meaningless. ``filters`` are those of
+    every retrieval.
     """
 
     scaar: str
@@ -69,6 +70,7 @@ class Evaluation:
     grid: Grid | None = None
     left_out: tuple[LeftOut, ...] = ()
     generations_cached: bool = False
+    filters: tuple[Filter, ...] = ()
     format: int = FORMAT
 
 

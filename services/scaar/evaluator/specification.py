@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from scaar.core.types import AnswerRequest, BudgetLimits
+from scaar.core.types import AnswerRequest, BudgetLimits, Filter
 from scaar.evaluator.records import Setting
 from scaar.evaluator.results import DatasetOrigin, LeftOut
 
@@ -14,7 +14,8 @@ class EvaluationSpec:
     ``dataset`` identifies the questions by their checksum. ``index`` is empty if no setting
     retrieves and no index is known. With ``theta_candidates``, that many thresholds of every
     setting are placed by a first pass. With ``cache_generations``, settings share generations.
-    ``max_retrievals`` is the limit of one answer.
+    ``max_retrievals`` is the limit of one answer. ``filters`` are those of every retrieval: the
+    mandatory ones of the caller on each of the indexes.
     """
 
     dataset: DatasetOrigin
@@ -25,6 +26,7 @@ class EvaluationSpec:
     skip_unserved: bool = False
     cache_generations: bool = False
     max_retrievals: int | None = None
+    filters: tuple[Filter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ def template_of(spec: EvaluationSpec, request_id: str = "") -> AnswerRequest:
         "",
         spec.settings[0].policy,
         index=spec.index or "none",
+        filters=spec.filters,
         budget=budget,
         request_id=request_id,
     )

@@ -1,4 +1,4 @@
-"""The tags that the lab's model of Search-R1 writes and reads, each one token of it."""
+"""The tags that the lab's models write and read, each one token of them."""
 
 SEARCH, SEARCH_END = "<search>", "</search>"
 INFORMATION, INFORMATION_END = "<information>", "</information>"
@@ -10,3 +10,6 @@ SEARCH_TAGS = (
     *(THINK, THINK_END, ANSWER, ANSWER_END),
 )
 """The tags of Search-R1 (Jin et al., 2025)."""
+
+TURN_TAGS = ("User:", "Assistant:", "Standalone question:")
+"""The headings of a conversation (:mod:`scaar.core.prompts.rewriting`), which are only read."""

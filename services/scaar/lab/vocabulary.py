@@ -77,17 +77,21 @@ def vocabulary(more: Sequence[str] = ()) -> list[str]:
 
 
 def build_tokenizer(
-    *, pairs: bool = False, forms: bool = False, tags: Sequence[str] = ()
+    *,
+    pairs: bool = False,
+    forms: bool = False,
+    tags: Sequence[str] = (),
+    words: Sequence[str] = (),
 ) -> Tokenizer:
     """Return the tokenizer of the language model, or of the cross-encoder if ``pairs`` is set.
 
     The former starts a text with ``<s>``. The latter encodes a pair as ``<s> A </s> B </s>``, with
     token type 1 for B. With ``forms``, the words of sentence forms are tokens too. With ``tags``,
     each tag is one token of the decoded text, and so are the words that follow a tag without a
-    space; their ids follow those of the other tokens.
+    space; their ids follow those of the other tokens. ``words`` are further words.
     """
-    words = form_words() if forms else ()
-    tokens = [*vocabulary(words), *(PASSAGE_STARTS if tags else ())]
+    more = (*(form_words() if forms else ()), *words)
+    tokens = [*vocabulary(more), *(PASSAGE_STARTS if tags else ())]
     ids = {token: index for index, token in enumerate(tokens)}
     tokenizer = Tokenizer(models.BPE(vocab=ids, merges=[], ignore_merges=True))
     tokenizer.add_special_tokens([AddedToken(token, special=True) for token in SPECIAL_TOKENS])

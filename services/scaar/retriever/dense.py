@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from scaar.core.errors import CapabilityMissing, DataCorrupt, InvalidRequest, Violation
-from scaar.core.types import DenseDescription, DenseSettings, Passage
+from scaar.core.types import DenseDescription, DenseSettings, Passage, RetrievedPassage
 
 if TYPE_CHECKING:
     from typing import Any
@@ -87,7 +87,7 @@ class ConfiguredEncoder:
         return own
 
 
-def encoded_text(passage: Passage) -> str:
+def encoded_text(passage: Passage | RetrievedPassage) -> str:
     """Return the text of a passage that is encoded."""
     return f"{passage.title} {passage.text}".strip()
 
@@ -126,11 +126,11 @@ def unchanged_dense(
 
 def settings_text(settings: DenseSettings) -> str:
     """Return the settings of a vector index as a short text."""
-    graph = settings.hnsw
+    graph, words = settings.hnsw, ", with words" if settings.words else ""
     if graph is None:
-        return f"exact, {settings.metric}"
+        return f"exact, {settings.metric}{words}"
     numbers = f"m {graph.m}, ef_construction {graph.ef_construction}, ef_search {graph.ef_search}"
-    return f"hnsw, {settings.metric}, {numbers}"
+    return f"hnsw, {settings.metric}, {numbers}{words}"
 
 
 def _settings_violations(settings: DenseSettings) -> Iterator[Violation]:

@@ -39,6 +39,46 @@ class RetrieverSettings(ServiceSettings):
     encoder_threads: int = Field(default=1, ge=1, le=256)
     """Number of threads that encode one batch of texts."""
 
+    reranker: Path | None = None
+    """Path to the folder of a cross-encoder in ONNX, which reranks passages; ``lab-reranker`` is
+    that of the lab. Default: none, and searches with ``rerank`` are rejected."""
+
+    reranker_threads: int = Field(default=1, ge=1, le=256)
+    """Number of threads that compute one batch of the cross-encoder."""
+
+    rerank_url: str | None = None
+    """URL of a server that reranks passages, instead of ``reranker``, such as
+    ``http://host:8000``. Its path ``/v1/rerank`` is called, unless the URL ends in ``/rerank``."""
+
+    rerank_model: str = ""
+    """Name of the model on the server of ``rerank_url``. Default: none is sent."""
+
+    rerank_api_key: SecretStr | None = None
+    """Key of the server of ``rerank_url``, sent as a bearer token."""
+
+    rerank_api_key_file: Path | None = None
+    """Path to a file that contains only the key. Use it instead of ``rerank_api_key``."""
+
+    rerank_ca_file: Path | None = None
+    """Path to the certificates, in PEM, of the authority that must have signed the certificate of
+    the server of ``rerank_url``. Default: the authorities that the system trusts."""
+
+    rerank_timeout_s: float = Field(default=10.0, gt=0, le=600)
+    """Maximum duration of a request to the server of ``rerank_url``, in seconds. The deadline of
+    the call applies too."""
+
+    rerank_max_batch: int = Field(default=64, ge=1, le=100)
+    """Maximum number of passages in a request to the server of ``rerank_url``. More passages of a
+    query are sent in several requests, one after another."""
+
+    rerank_max_characters: int = Field(default=4_000, ge=1, le=1_000_000)
+    """Maximum length of a query and of a passage that are sent to the server of ``rerank_url``, in
+    code points. Longer ones are cut off at their end."""
+
+    rerank_connections: int = Field(default=16, ge=1, le=1_000)
+    """Maximum number of connections to the server of ``rerank_url``. Further requests wait for a
+    connection."""
+
     build_max_passages: int = Field(default=BuildLimits().passages, ge=1)
     """Maximum number of passages in one build or upload. A larger build is rejected with
     INVALID_ARGUMENT. Wikipedia in passages of 100 words has 21 million."""

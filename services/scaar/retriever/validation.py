@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.filters import MAX_ID_CHARACTERS, wrong_excluded, wrong_filters, wrong_scored
+from scaar.core.search_stages import wrong_stages
 from scaar.core.types import Passage, RetrieveRequest
 from scaar.core.validation import check_index_name
 from scaar.retriever.metadata import metadata_violations, undeclared_fields
@@ -33,6 +34,7 @@ def check_request(request: RetrieveRequest) -> None:
     wrong += wrong_filters(request.filters)
     wrong += wrong_excluded(request.excluded_ids)
     wrong += wrong_scored(request.queries, score_all=request.score_all)
+    wrong += wrong_stages(request)
     if wrong:
         raise InvalidRequest(wrong)
     check_index_name(request.index)

@@ -34,9 +34,7 @@ def check_url(url: str, *, timeout_s: float) -> None:
         raise BackendUnavailable(f"{url} returned status {status}", target=url)
 
 
-def _connection(
-    address: str, timeout_s: float, *, secured: bool
-) -> http.client.HTTPConnection:
+def _connection(address: str, timeout_s: float, *, secured: bool) -> http.client.HTTPConnection:
     if not secured:
         return http.client.HTTPConnection(address, timeout=timeout_s)
     # A certificate for callers outside need not name this machine, and nothing secret is sent.

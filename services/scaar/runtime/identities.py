@@ -1,9 +1,14 @@
-"""Permitted callers of a server, from a file: SHA-256 of tokens and names of certificates.
+"""Permitted callers of a server, from a file, and the indexes that their tenants may read.
 
 tokens:                 # printf %s "$TOKEN" | sha256sum
   9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08: acme
 certificates:           # an alternative name, or the common name if there is none
   evaluator.scaar.internal: scaar
+tenants:                # without this section, every tenant may read every index
+  acme:
+    indexes: {acme-docs: {}, shared: {tenant: acme}}
+  scaar:
+    indexes: {"*": {}}
 """
 
 import re
@@ -14,8 +19,11 @@ from hmac import compare_digest
 from pathlib import Path
 from typing import Self
 
+from scaar.core.access import EVERY_INDEX, NO_INDEX, IndexAccess
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.tenancy import wrong_tenant
+from scaar.runtime.access_rules import SECTION as TENANTS
+from scaar.runtime.access_rules import read_access_rules
 from scaar.runtime.config_file import ConfigFile
 from scaar.runtime.settings import ServiceSettings, variable_of
 from scaar.runtime.watched_files import WatchedFiles
@@ -26,11 +34,13 @@ _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Identities:
-    """Tenants by token and by certificate."""
+    """Tenants by token and by certificate, and their access to indexes."""
 
     tokens: Mapping[bytes, str] = field(repr=False)
     """By SHA-256 digest; tokens themselves are not stored."""
     certificates: Mapping[str, str]
+    tenants: Mapping[str, IndexAccess] | None = None
+    """None if every tenant may read every index; otherwise, others than these may read none."""
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -41,7 +51,8 @@ class Identities:
         """
         file = ConfigFile.read(path)
         tokens, certificates = (file.sections.get(name, {}) for name in _SECTIONS)
-        wrong = file.unknown(_SECTIONS)
+        tenants, wrong_rules = read_access_rules(file)
+        wrong = file.unknown((*_SECTIONS, TENANTS))
         for section in _SECTIONS:
             for name, tenant in file.sections.get(section, {}).items():
                 if section == "tokens" and not _SHA256.fullmatch(name):
@@ -51,6 +62,7 @@ class Identities:
                 elif message := wrong_tenant(tenant if isinstance(tenant, str) else ""):
                     named = name[:8] + "..." if section == "tokens" else name
                     wrong.append(Violation(file.named(section, named), f"the tenant {message}"))
+        wrong += wrong_rules
         if wrong:
             raise InvalidRequest(wrong)
         if not tokens and not certificates:
@@ -58,7 +70,12 @@ class Identities:
         return cls(
             {bytes.fromhex(name): str(tenant) for name, tenant in tokens.items()},
             {name: str(tenant) for name, tenant in certificates.items()},
+            tenants,
         )
+
+    def access_of(self, tenant: str) -> IndexAccess:
+        """Return the access of a tenant to indexes."""
+        return EVERY_INDEX if self.tenants is None else self.tenants.get(tenant, NO_INDEX)
 
     def of_token(self, token: str) -> str | None:
         """Return the tenant of a token. All tokens are compared, each in constant time."""

@@ -25,12 +25,14 @@ class IdentityInterceptor(CallInterceptor):
 
     def around(self, behavior: Behavior, method: str) -> Behavior:
         async def identified(request: Any, context: Context) -> Any:
-            tenant = _tenant_of(context, self._identities.current())
+            identities = self._identities.current()
+            tenant = _tenant_of(context, identities)
             for requested in metadata_of(context, TENANT_KEY):
                 if requested != tenant:
                     text = f"{TENANT_KEY} is {requested!r}, but the caller's tenant is {tenant!r}"
                     raise PermissionDenied(text)
-            with tenant_proved(tenant):
+            # The access of one version of the file holds for the whole call.
+            with tenant_proved(tenant, identities.access_of(tenant)):
                 return await behavior(request, context)
 
         return identified

@@ -129,8 +129,9 @@ class ServiceSettings(ProcessSettings):
     identities_file: Path | None = None
     """Path to a YAML or JSON file of permitted callers: SHA-256 digests of bearer tokens and names
     of client certificates, each with its tenant. Other callers are rejected with UNAUTHENTICATED;
-    health checks need no identity. By default every caller is accepted. The file is reloaded when
-    it changes."""
+    health checks need no identity. Its section ``tenants`` names the indexes that each tenant may
+    read through the orchestrator and the evaluator; without it, every tenant may read every index.
+    By default every caller is accepted. The file is reloaded when it changes."""
 
     max_call_s: float = Field(default=3660.0, gt=0)
     """Maximum duration of a call, in seconds, whatever deadline the client sets. A longer call

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from scaar.core.errors import AlreadyExists, CapabilityMissing, InvalidRequest, NotFound
 from scaar.core.filters import check_declared, fits, wrong_excluded, wrong_filters, wrong_scored
+from scaar.core.search_stages import mode_of, wrong_stages
 from scaar.core.types import (
     AnswerEvent,
     AnswerRequest,
@@ -361,11 +362,13 @@ class InMemoryRetriever:
             raise InvalidRequest.of("top_k", f"must be 1 to 100, not {request.top_k}")
         wrong = [*wrong_filters(request.filters), *wrong_excluded(request.excluded_ids)]
         wrong += wrong_scored(request.queries, score_all=request.score_all)
+        wrong += wrong_stages(request)
         if wrong:
             raise InvalidRequest(wrong)
         passages = self._passages(request.index)
         declared = self._fields.get(request.index, ())
         check_declared(request.filters, declared, index=request.index)
+        mode_of(request, await self.describe_index(request.index))
         self.requests.append(request)
         fitting = [
             each

@@ -176,7 +176,7 @@ class CreateEvaluationRequest(_message.Message):
         """The names of the indexes to retrieve from. Each policy that retrieves is evaluated with each of
         several indexes, which must contain the same passages. Default: for the data set lab, the index
         of its world; none otherwise. INVALID_ARGUMENT for an invalid or repeated name, and if a policy
-        retrieves and there is no index.
+        retrieves and there is no index. NOT_FOUND for an index that the caller may not read.
         """
 
     @_builtins.property

@@ -156,7 +156,7 @@ class AnswerRequest(_message.Message):
     """
     index: _builtins.str
     """The name of the index to retrieve from. Default: "lab". INVALID_ARGUMENT if not a valid name,
-    NOT_FOUND if there is no such index.
+    NOT_FOUND if there is no such index, or if the caller may not read it.
     """
     prompt_profile: _builtins.str
     """The prompt profile: a layout and, after a colon, a set of few-shot examples, each with an
@@ -279,7 +279,7 @@ class StreamAnswerRequest(_message.Message):
     """
     index: _builtins.str
     """The name of the index to retrieve from. Default: "lab". INVALID_ARGUMENT if not a valid name,
-    NOT_FOUND if there is no such index.
+    NOT_FOUND if there is no such index, or if the caller may not read it.
     """
     prompt_profile: _builtins.str
     """The prompt profile: a layout and, after a colon, a set of few-shot examples, each with an
@@ -645,15 +645,22 @@ class SearchRequest(_message.Message):
     TOP_K_FIELD_NUMBER: _builtins.int
     FILTERS_FIELD_NUMBER: _builtins.int
     EXCLUDED_IDS_FIELD_NUMBER: _builtins.int
+    MODE_FIELD_NUMBER: _builtins.int
+    HYBRID_FIELD_NUMBER: _builtins.int
+    RERANK_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The query, 1 to 32,768 characters. INVALID_ARGUMENT if empty or longer."""
     index: _builtins.str
     """Name of the index. Default: "lab". INVALID_ARGUMENT if it is not a valid name, NOT_FOUND if the
-    index does not exist.
+    index does not exist, or if the caller may not read it.
     """
     top_k: _builtins.int
     """Maximum number of passages, 1 to 100. Default: 3. INVALID_ARGUMENT if out of range, or if the
     passages exceed 16 MB.
+    """
+    mode: _retriever_pb2.SearchMode.ValueType
+    """How the index is searched. Default: as it was built. FAILED_PRECONDITION for a mode that the
+    index does not have.
     """
     @_builtins.property
     def filters(self) -> _containers.RepeatedCompositeFieldContainer[_retriever_pb2.Filter]:
@@ -669,6 +676,16 @@ class SearchRequest(_message.Message):
         together. INVALID_ARGUMENT otherwise.
         """
 
+    @_builtins.property
+    def hybrid(self) -> _retriever_pb2.HybridSettings:
+        """Settings of a hybrid search. INVALID_ARGUMENT for SEARCH_MODE_WORDS and SEARCH_MODE_VECTORS."""
+
+    @_builtins.property
+    def rerank(self) -> _retriever_pb2.RerankSettings:
+        """Order the best passages by the retriever's cross-encoder. FAILED_PRECONDITION if the retriever
+        has none.
+        """
+
     def __init__(
         self,
         *,
@@ -677,10 +694,13 @@ class SearchRequest(_message.Message):
         top_k: _builtins.int | None = ...,
         filters: _abc.Iterable[_retriever_pb2.Filter] | None = ...,
         excluded_ids: _abc.Iterable[_builtins.str] | None = ...,
+        mode: _retriever_pb2.SearchMode.ValueType = ...,
+        hybrid: _retriever_pb2.HybridSettings | None = ...,
+        rerank: _retriever_pb2.RerankSettings | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_top_k", b"_top_k", "index", b"index", "top_k", b"top_k"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_top_k", b"_top_k", "hybrid", b"hybrid", "index", b"index", "rerank", b"rerank", "top_k", b"top_k"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_top_k", b"_top_k", "excluded_ids", b"excluded_ids", "filters", b"filters", "index", b"index", "query", b"query", "top_k", b"top_k"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_top_k", b"_top_k", "excluded_ids", b"excluded_ids", "filters", b"filters", "hybrid", b"hybrid", "index", b"index", "mode", b"mode", "query", b"query", "rerank", b"rerank", "top_k", b"top_k"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__index: _TypeAlias = _typing.Literal["index"]  # noqa: Y015
     _WhichOneofArgType__index: _TypeAlias = _typing.Literal["_index", b"_index"]  # noqa: Y015

@@ -107,8 +107,9 @@ class OrchestratorServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListIndexes(self, request, context):
-        """ListIndexes returns the indexes that answers can use, sorted by name. A damaged index is listed
-        with its damage. UNAVAILABLE if the retriever cannot be reached.
+        """ListIndexes returns the indexes that answers can use, sorted by name, without those that the
+        caller may not read. A damaged index is listed with its damage. UNAVAILABLE if the retriever
+        cannot be reached.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -34,8 +34,9 @@ class OrchestratorServiceStub:
     included. UNAVAILABLE if the generator cannot be reached.
     """
     ListIndexes: _aio.UnaryUnaryMultiCallable[_orchestrator_pb2.OrchestratorServiceListIndexesRequest, _orchestrator_pb2.OrchestratorServiceListIndexesResponse]
-    """ListIndexes returns the indexes that answers can use, sorted by name. A damaged index is listed
-    with its damage. UNAVAILABLE if the retriever cannot be reached.
+    """ListIndexes returns the indexes that answers can use, sorted by name, without those that the
+    caller may not read. A damaged index is listed with its damage. UNAVAILABLE if the retriever
+    cannot be reached.
     """
     Search: _aio.UnaryUnaryMultiCallable[_orchestrator_pb2.SearchRequest, _orchestrator_pb2.SearchResponse]
     """Search returns the passages of an index for one query, without generating an answer. NOT_FOUND
@@ -91,8 +92,9 @@ class OrchestratorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _orchestrator_pb2.OrchestratorServiceListIndexesRequest,
         context: _aio.ServicerContext[_orchestrator_pb2.OrchestratorServiceListIndexesRequest, _abc.Awaitable[_orchestrator_pb2.OrchestratorServiceListIndexesResponse]],
     ) -> _abc.Awaitable[_orchestrator_pb2.OrchestratorServiceListIndexesResponse]:
-        """ListIndexes returns the indexes that answers can use, sorted by name. A damaged index is listed
-        with its damage. UNAVAILABLE if the retriever cannot be reached.
+        """ListIndexes returns the indexes that answers can use, sorted by name, without those that the
+        caller may not read. A damaged index is listed with its damage. UNAVAILABLE if the retriever
+        cannot be reached.
         """
 
     @_abc_1.abstractmethod

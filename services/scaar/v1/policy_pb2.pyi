@@ -9,6 +9,7 @@ from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from scaar.v1 import query_builder_pb2 as _query_builder_pb2
+from scaar.v1 import retriever_pb2 as _retriever_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -151,6 +152,30 @@ FUSION_ANGLES: Fusion.ValueType  # 2
 FUSION_SUM: Fusion.ValueType  # 3
 """By the sum of the cosines between the passage and the two queries (DTR's code)."""
 Global___Fusion: _TypeAlias = Fusion  # noqa: Y015
+
+class _Rerank:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RerankEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Rerank.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    RERANK_UNSPECIFIED: _Rerank.ValueType  # 0
+    """As RERANK_NONE."""
+    RERANK_NONE: _Rerank.ValueType  # 1
+    """That of the search."""
+    RERANK_CROSS_ENCODER: _Rerank.ValueType  # 2
+    """By relevance according to the retriever's cross-encoder, which reads query and passage."""
+
+class Rerank(_Rerank, metaclass=_RerankEnumTypeWrapper):
+    """The order of the passages that a retrieval finds."""
+
+RERANK_UNSPECIFIED: Rerank.ValueType  # 0
+"""As RERANK_NONE."""
+RERANK_NONE: Rerank.ValueType  # 1
+"""That of the search."""
+RERANK_CROSS_ENCODER: Rerank.ValueType  # 2
+"""By relevance according to the retriever's cross-encoder, which reads query and passage."""
+Global___Rerank: _TypeAlias = Rerank  # noqa: Y015
 
 class _SentenceFilter:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -833,6 +858,9 @@ class PolicyOverrides(_message.Message):
     MIN_COUNT_FIELD_NUMBER: _builtins.int
     RETRIEVE_ABOVE_FIELD_NUMBER: _builtins.int
     FUSION_FIELD_NUMBER: _builtins.int
+    SEARCH_MODE_FIELD_NUMBER: _builtins.int
+    RERANK_FIELD_NUMBER: _builtins.int
+    RERANK_DEPTH_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The query formulation, by name (QuerySettings.formulation)."""
     alpha: _builtins.float
@@ -977,6 +1005,20 @@ class PolicyOverrides(_message.Message):
     the others. FAILED_PRECONDITION for FUSION_ANGLES and FUSION_SUM unless the index is one of
     vectors by inner product.
     """
+    search_mode: _retriever_pb2.SearchMode.ValueType
+    """How the index is searched. Default: SEARCH_MODE_INDEX. FAILED_PRECONDITION for a mode that the
+    index does not have. INVALID_ARGUMENT for FUSION_ANGLES and FUSION_SUM unless the mode is
+    SEARCH_MODE_VECTORS or SEARCH_MODE_INDEX.
+    """
+    rerank: Global___Rerank.ValueType
+    """The order of the passages that a retrieval finds. Default: RERANK_NONE. FAILED_PRECONDITION for
+    RERANK_CROSS_ENCODER if the retriever has no cross-encoder. INVALID_ARGUMENT with FUSION_ANGLES
+    and FUSION_SUM.
+    """
+    rerank_depth: _builtins.int
+    """Number of the best passages of a query that RERANK_CROSS_ENCODER orders, 1 to 100; top_k if
+    that is more. Default: 30. INVALID_ARGUMENT outside this range.
+    """
     def __init__(
         self,
         *,
@@ -1009,10 +1051,13 @@ class PolicyOverrides(_message.Message):
         min_count: _builtins.int | None = ...,
         retrieve_above: _builtins.float | None = ...,
         fusion: Global___Fusion.ValueType | None = ...,
+        search_mode: _retriever_pb2.SearchMode.ValueType | None = ...,
+        rerank: Global___Rerank.ValueType | None = ...,
+        rerank_depth: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_fusion", b"_fusion", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_min_count", b"_min_count", "_query", b"_query", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "query", b"query", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_fusion", b"_fusion", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_min_count", b"_min_count", "_query", b"_query", "_rerank", b"_rerank", "_rerank_depth", b"_rerank_depth", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_search_mode", b"_search_mode", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "query", b"query", "rerank", b"rerank", "rerank_depth", b"rerank_depth", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "search_mode", b"search_mode", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_fusion", b"_fusion", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_min_count", b"_min_count", "_query", b"_query", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "query", b"query", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_fusion", b"_fusion", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_min_count", b"_min_count", "_query", b"_query", "_rerank", b"_rerank", "_rerank_depth", b"_rerank_depth", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_search_mode", b"_search_mode", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "query", b"query", "rerank", b"rerank", "rerank_depth", b"rerank_depth", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "search_mode", b"search_mode", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__alpha: _TypeAlias = _typing.Literal["alpha"]  # noqa: Y015
     _WhichOneofArgType__alpha: _TypeAlias = _typing.Literal["_alpha", b"_alpha"]  # noqa: Y015
@@ -1046,10 +1091,16 @@ class PolicyOverrides(_message.Message):
     _WhichOneofArgType__min_count: _TypeAlias = _typing.Literal["_min_count", b"_min_count"]  # noqa: Y015
     _WhichOneofReturnType__query: _TypeAlias = _typing.Literal["query"]  # noqa: Y015
     _WhichOneofArgType__query: _TypeAlias = _typing.Literal["_query", b"_query"]  # noqa: Y015
+    _WhichOneofReturnType__rerank: _TypeAlias = _typing.Literal["rerank"]  # noqa: Y015
+    _WhichOneofArgType__rerank: _TypeAlias = _typing.Literal["_rerank", b"_rerank"]  # noqa: Y015
+    _WhichOneofReturnType__rerank_depth: _TypeAlias = _typing.Literal["rerank_depth"]  # noqa: Y015
+    _WhichOneofArgType__rerank_depth: _TypeAlias = _typing.Literal["_rerank_depth", b"_rerank_depth"]  # noqa: Y015
     _WhichOneofReturnType__retrieve_above: _TypeAlias = _typing.Literal["retrieve_above"]  # noqa: Y015
     _WhichOneofArgType__retrieve_above: _TypeAlias = _typing.Literal["_retrieve_above", b"_retrieve_above"]  # noqa: Y015
     _WhichOneofReturnType__rounds: _TypeAlias = _typing.Literal["rounds"]  # noqa: Y015
     _WhichOneofArgType__rounds: _TypeAlias = _typing.Literal["_rounds", b"_rounds"]  # noqa: Y015
+    _WhichOneofReturnType__search_mode: _TypeAlias = _typing.Literal["search_mode"]  # noqa: Y015
+    _WhichOneofArgType__search_mode: _TypeAlias = _typing.Literal["_search_mode", b"_search_mode"]  # noqa: Y015
     _WhichOneofReturnType__sentence_filter: _TypeAlias = _typing.Literal["sentence_filter"]  # noqa: Y015
     _WhichOneofArgType__sentence_filter: _TypeAlias = _typing.Literal["_sentence_filter", b"_sentence_filter"]  # noqa: Y015
     _WhichOneofReturnType__skip_above: _TypeAlias = _typing.Literal["skip_above"]  # noqa: Y015
@@ -1105,9 +1156,15 @@ class PolicyOverrides(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__query) -> _WhichOneofReturnType__query | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rerank) -> _WhichOneofReturnType__rerank | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rerank_depth) -> _WhichOneofReturnType__rerank_depth | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__retrieve_above) -> _WhichOneofReturnType__retrieve_above | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__rounds) -> _WhichOneofReturnType__rounds | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__search_mode) -> _WhichOneofReturnType__search_mode | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__sentence_filter) -> _WhichOneofReturnType__sentence_filter | None: ...
     @_typing.overload
@@ -1166,6 +1223,9 @@ class EffectivePolicy(_message.Message):
     MIN_COUNT_FIELD_NUMBER: _builtins.int
     RETRIEVE_ABOVE_FIELD_NUMBER: _builtins.int
     FUSION_FIELD_NUMBER: _builtins.int
+    SEARCH_MODE_FIELD_NUMBER: _builtins.int
+    RERANK_FIELD_NUMBER: _builtins.int
+    RERANK_DEPTH_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The name of the policy, such as "scaar", or of the artefact of a tuned policy."""
     trigger: _builtins.str
@@ -1222,6 +1282,12 @@ class EffectivePolicy(_message.Message):
     """
     fusion: Global___Fusion.ValueType
     """The order of passages that two queries find."""
+    search_mode: _retriever_pb2.SearchMode.ValueType
+    """How the index is searched."""
+    rerank: Global___Rerank.ValueType
+    """The order of the passages that a retrieval finds."""
+    rerank_depth: _builtins.int
+    """Number of the best passages of a query that are reranked. Unset means 30."""
     @_builtins.property
     def moments(self) -> _containers.RepeatedScalarFieldContainer[Global___Moment.ValueType]:
         """The moments at which the policy retrieves. Empty if it never does."""
@@ -1264,10 +1330,13 @@ class EffectivePolicy(_message.Message):
         min_count: _builtins.int = ...,
         retrieve_above: _builtins.float | None = ...,
         fusion: Global___Fusion.ValueType = ...,
+        search_mode: _retriever_pb2.SearchMode.ValueType = ...,
+        rerank: Global___Rerank.ValueType = ...,
+        rerank_depth: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "gate", b"gate", "gate_threshold", b"gate_threshold", "mask_below", b"mask_below", "max_searches", b"max_searches", "query", b"query", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "skip_above", b"skip_above", "trigger", b"trigger"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_rerank_depth", b"_rerank_depth", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "gate", b"gate", "gate_threshold", b"gate_threshold", "mask_below", b"mask_below", "max_searches", b"max_searches", "query", b"query", "rerank_depth", b"rerank_depth", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "skip_above", b"skip_above", "trigger", b"trigger"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "moments", b"moments", "name", b"name", "query", b"query", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_rerank_depth", b"_rerank_depth", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "moments", b"moments", "name", b"name", "query", b"query", "rerank", b"rerank", "rerank_depth", b"rerank_depth", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "search_mode", b"search_mode", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__gate: _TypeAlias = _typing.Literal["gate"]  # noqa: Y015
     _WhichOneofArgType__gate: _TypeAlias = _typing.Literal["_gate", b"_gate"]  # noqa: Y015
@@ -1277,6 +1346,8 @@ class EffectivePolicy(_message.Message):
     _WhichOneofArgType__mask_below: _TypeAlias = _typing.Literal["_mask_below", b"_mask_below"]  # noqa: Y015
     _WhichOneofReturnType__max_searches: _TypeAlias = _typing.Literal["max_searches"]  # noqa: Y015
     _WhichOneofArgType__max_searches: _TypeAlias = _typing.Literal["_max_searches", b"_max_searches"]  # noqa: Y015
+    _WhichOneofReturnType__rerank_depth: _TypeAlias = _typing.Literal["rerank_depth"]  # noqa: Y015
+    _WhichOneofArgType__rerank_depth: _TypeAlias = _typing.Literal["_rerank_depth", b"_rerank_depth"]  # noqa: Y015
     _WhichOneofReturnType__retrieve_above: _TypeAlias = _typing.Literal["retrieve_above"]  # noqa: Y015
     _WhichOneofArgType__retrieve_above: _TypeAlias = _typing.Literal["_retrieve_above", b"_retrieve_above"]  # noqa: Y015
     _WhichOneofReturnType__rounds: _TypeAlias = _typing.Literal["rounds"]  # noqa: Y015
@@ -1293,6 +1364,8 @@ class EffectivePolicy(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__mask_below) -> _WhichOneofReturnType__mask_below | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_searches) -> _WhichOneofReturnType__max_searches | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rerank_depth) -> _WhichOneofReturnType__rerank_depth | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__retrieve_above) -> _WhichOneofReturnType__retrieve_above | None: ...
     @_typing.overload

@@ -19,6 +19,38 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _SearchMode:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SearchModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SearchMode.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    SEARCH_MODE_UNSPECIFIED: _SearchMode.ValueType  # 0
+    """As SEARCH_MODE_INDEX."""
+    SEARCH_MODE_INDEX: _SearchMode.ValueType  # 1
+    """As the index was built: by words, by vectors, or, with both, hybrid."""
+    SEARCH_MODE_WORDS: _SearchMode.ValueType  # 2
+    """By BM25."""
+    SEARCH_MODE_VECTORS: _SearchMode.ValueType  # 3
+    """By the similarity of vectors."""
+    SEARCH_MODE_HYBRID: _SearchMode.ValueType  # 4
+    """By words and by vectors; the two rankings are fused by reciprocal rank."""
+
+class SearchMode(_SearchMode, metaclass=_SearchModeEnumTypeWrapper):
+    """How an index is searched."""
+
+SEARCH_MODE_UNSPECIFIED: SearchMode.ValueType  # 0
+"""As SEARCH_MODE_INDEX."""
+SEARCH_MODE_INDEX: SearchMode.ValueType  # 1
+"""As the index was built: by words, by vectors, or, with both, hybrid."""
+SEARCH_MODE_WORDS: SearchMode.ValueType  # 2
+"""By BM25."""
+SEARCH_MODE_VECTORS: SearchMode.ValueType  # 3
+"""By the similarity of vectors."""
+SEARCH_MODE_HYBRID: SearchMode.ValueType  # 4
+"""By words and by vectors; the two rankings are fused by reciprocal rank."""
+Global___SearchMode: _TypeAlias = SearchMode  # noqa: Y015
+
 class _IndexMode:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -91,6 +123,9 @@ class RetrieveRequest(_message.Message):
     FILTERS_FIELD_NUMBER: _builtins.int
     EXCLUDED_IDS_FIELD_NUMBER: _builtins.int
     SCORE_ALL_FIELD_NUMBER: _builtins.int
+    MODE_FIELD_NUMBER: _builtins.int
+    HYBRID_FIELD_NUMBER: _builtins.int
+    RERANK_FIELD_NUMBER: _builtins.int
     top_k: _builtins.int
     """Maximum number of passages per query, 1 to 100. INVALID_ARGUMENT outside this range, and if the
     passages do not fit into a message of 16 MB.
@@ -103,7 +138,11 @@ class RetrieveRequest(_message.Message):
     """Score every passage under every query: the result of each query has all passages that any of
     the queries finds among its best top_k, with their exact scores for that query, 0 for a passage
     without a word of the query in a BM25 index. A result can then have more than top_k passages.
-    For at most 8 queries. INVALID_ARGUMENT for more.
+    For at most 8 queries. INVALID_ARGUMENT for more, and for a hybrid or reranked search.
+    """
+    mode: Global___SearchMode.ValueType
+    """How the index is searched. Default: as it was built. FAILED_PRECONDITION for a mode that the
+    index does not have.
     """
     @_builtins.property
     def queries(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -127,6 +166,17 @@ class RetrieveRequest(_message.Message):
         otherwise.
         """
 
+    @_builtins.property
+    def hybrid(self) -> Global___HybridSettings:
+        """Settings of a hybrid search. INVALID_ARGUMENT for SEARCH_MODE_WORDS and SEARCH_MODE_VECTORS."""
+
+    @_builtins.property
+    def rerank(self) -> Global___RerankSettings:
+        """Order the best passages by the retriever's cross-encoder. FAILED_PRECONDITION if the retriever
+        has none. INVALID_ARGUMENT if the cross-encoder would read more than 2,000 passages for all
+        queries of the request together.
+        """
+
     def __init__(
         self,
         *,
@@ -136,14 +186,166 @@ class RetrieveRequest(_message.Message):
         filters: _abc.Iterable[Global___Filter] | None = ...,
         excluded_ids: _abc.Iterable[_builtins.str] | None = ...,
         score_all: _builtins.bool = ...,
+        mode: Global___SearchMode.ValueType = ...,
+        hybrid: Global___HybridSettings | None = ...,
+        rerank: Global___RerankSettings | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["hybrid", b"hybrid", "rerank", b"rerank"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["excluded_ids", b"excluded_ids", "filters", b"filters", "index", b"index", "queries", b"queries", "score_all", b"score_all", "top_k", b"top_k"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["excluded_ids", b"excluded_ids", "filters", b"filters", "hybrid", b"hybrid", "index", b"index", "mode", b"mode", "queries", b"queries", "rerank", b"rerank", "score_all", b"score_all", "top_k", b"top_k"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RetrieveRequest: _TypeAlias = RetrieveRequest  # noqa: Y015
+
+@_typing.final
+class HybridSettings(_message.Message):
+    """Settings of reciprocal rank fusion: the score of a passage is the sum of weight / (rrf_k + rank)
+    over the rankings by words and by vectors that have it. Ties are ordered by passage id.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RRF_K_FIELD_NUMBER: _builtins.int
+    WORDS_WEIGHT_FIELD_NUMBER: _builtins.int
+    VECTORS_WEIGHT_FIELD_NUMBER: _builtins.int
+    CANDIDATES_FIELD_NUMBER: _builtins.int
+    rrf_k: _builtins.int
+    """The constant added to a rank, 1 to 1,000. Default: 60. INVALID_ARGUMENT outside this range."""
+    words_weight: _builtins.float
+    """The weight of the ranking by words, (0, 1000]. Default: 1. INVALID_ARGUMENT outside this range."""
+    vectors_weight: _builtins.float
+    """The weight of the ranking by vectors, (0, 1000]. Default: 1. INVALID_ARGUMENT outside this
+    range.
+    """
+    candidates: _builtins.int
+    """Number of passages that each ranking contributes, 1 to 1,000, and at least top_k. Default: 100.
+    INVALID_ARGUMENT outside this range.
+    """
+    def __init__(
+        self,
+        *,
+        rrf_k: _builtins.int | None = ...,
+        words_weight: _builtins.float | None = ...,
+        vectors_weight: _builtins.float | None = ...,
+        candidates: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_candidates", b"_candidates", "_rrf_k", b"_rrf_k", "_vectors_weight", b"_vectors_weight", "_words_weight", b"_words_weight", "candidates", b"candidates", "rrf_k", b"rrf_k", "vectors_weight", b"vectors_weight", "words_weight", b"words_weight"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_candidates", b"_candidates", "_rrf_k", b"_rrf_k", "_vectors_weight", b"_vectors_weight", "_words_weight", b"_words_weight", "candidates", b"candidates", "rrf_k", b"rrf_k", "vectors_weight", b"vectors_weight", "words_weight", b"words_weight"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__candidates: _TypeAlias = _typing.Literal["candidates"]  # noqa: Y015
+    _WhichOneofArgType__candidates: _TypeAlias = _typing.Literal["_candidates", b"_candidates"]  # noqa: Y015
+    _WhichOneofReturnType__rrf_k: _TypeAlias = _typing.Literal["rrf_k"]  # noqa: Y015
+    _WhichOneofArgType__rrf_k: _TypeAlias = _typing.Literal["_rrf_k", b"_rrf_k"]  # noqa: Y015
+    _WhichOneofReturnType__vectors_weight: _TypeAlias = _typing.Literal["vectors_weight"]  # noqa: Y015
+    _WhichOneofArgType__vectors_weight: _TypeAlias = _typing.Literal["_vectors_weight", b"_vectors_weight"]  # noqa: Y015
+    _WhichOneofReturnType__words_weight: _TypeAlias = _typing.Literal["words_weight"]  # noqa: Y015
+    _WhichOneofArgType__words_weight: _TypeAlias = _typing.Literal["_words_weight", b"_words_weight"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__candidates) -> _WhichOneofReturnType__candidates | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rrf_k) -> _WhichOneofReturnType__rrf_k | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__vectors_weight) -> _WhichOneofReturnType__vectors_weight | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__words_weight) -> _WhichOneofReturnType__words_weight | None: ...
+
+Global___HybridSettings: _TypeAlias = HybridSettings  # noqa: Y015
+
+@_typing.final
+class RerankSettings(_message.Message):
+    """Settings of reranking."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DEPTH_FIELD_NUMBER: _builtins.int
+    depth: _builtins.int
+    """Number of the best passages of each query that the cross-encoder reads, 1 to 100, and at least
+    top_k. Default: 30. INVALID_ARGUMENT outside this range.
+    """
+    def __init__(
+        self,
+        *,
+        depth: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_depth", b"_depth", "depth", b"depth"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_depth", b"_depth", "depth", b"depth"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__depth: _TypeAlias = _typing.Literal["depth"]  # noqa: Y015
+    _WhichOneofArgType__depth: _TypeAlias = _typing.Literal["_depth", b"_depth"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__depth) -> _WhichOneofReturnType__depth | None: ...
+
+Global___RerankSettings: _TypeAlias = RerankSettings  # noqa: Y015
+
+@_typing.final
+class RankedScore(_message.Message):
+    """A rank, and the score that gives it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RANK_FIELD_NUMBER: _builtins.int
+    SCORE_FIELD_NUMBER: _builtins.int
+    rank: _builtins.int
+    """The rank, from 1."""
+    score: _builtins.float
+    """The score; higher is better."""
+    def __init__(
+        self,
+        *,
+        rank: _builtins.int = ...,
+        score: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["rank", b"rank", "score", b"score"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RankedScore: _TypeAlias = RankedScore  # noqa: Y015
+
+@_typing.final
+class ScoreParts(_message.Message):
+    """What the stages of a search say of a passage. A stage without a say is unset."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WORDS_FIELD_NUMBER: _builtins.int
+    VECTORS_FIELD_NUMBER: _builtins.int
+    FUSED_FIELD_NUMBER: _builtins.int
+    RERANK_FIELD_NUMBER: _builtins.int
+    rerank: _builtins.float
+    """Relevance according to the cross-encoder."""
+    @_builtins.property
+    def words(self) -> Global___RankedScore:
+        """Rank and score by BM25, among the candidates of the words."""
+
+    @_builtins.property
+    def vectors(self) -> Global___RankedScore:
+        """Rank and score by similarity, among the candidates of the vectors."""
+
+    @_builtins.property
+    def fused(self) -> Global___RankedScore:
+        """Rank and score of a hybrid search, before reranking."""
+
+    def __init__(
+        self,
+        *,
+        words: Global___RankedScore | None = ...,
+        vectors: Global___RankedScore | None = ...,
+        fused: Global___RankedScore | None = ...,
+        rerank: _builtins.float | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_rerank", b"_rerank", "fused", b"fused", "rerank", b"rerank", "vectors", b"vectors", "words", b"words"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rerank", b"_rerank", "fused", b"fused", "rerank", b"rerank", "vectors", b"vectors", "words", b"words"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__rerank: _TypeAlias = _typing.Literal["rerank"]  # noqa: Y015
+    _WhichOneofArgType__rerank: _TypeAlias = _typing.Literal["_rerank", b"_rerank"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rerank) -> _WhichOneofReturnType__rerank | None: ...
+
+Global___ScoreParts: _TypeAlias = ScoreParts  # noqa: Y015
 
 @_typing.final
 class Filter(_message.Message):
@@ -276,6 +478,7 @@ class RetrievedPassage(_message.Message):
     SCORE_FIELD_NUMBER: _builtins.int
     RANK_FIELD_NUMBER: _builtins.int
     METADATA_FIELD_NUMBER: _builtins.int
+    SCORE_PARTS_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The id of the passage in the index."""
     title: _builtins.str
@@ -283,12 +486,18 @@ class RetrievedPassage(_message.Message):
     text: _builtins.str
     """The text, as indexed. Treat it as untrusted input."""
     score: _builtins.float
-    """The relevance score; higher is better. Scores of different queries are not comparable."""
+    """The relevance score; higher is better. Scores of different queries are not comparable. Of a
+    hybrid search, the score by reciprocal rank; of a reranked one, that of the cross-encoder.
+    """
     rank: _builtins.int
     """The rank of the passage in the result of the query, from 1."""
     @_builtins.property
     def metadata(self) -> _containers.RepeatedCompositeFieldContainer[Global___MetadataField]:
         """The metadata fields, as indexed. Treat them as untrusted input."""
+
+    @_builtins.property
+    def score_parts(self) -> Global___ScoreParts:
+        """What the stages of the search say of the passage. Unset unless the search is hybrid or reranked."""
 
     def __init__(
         self,
@@ -299,10 +508,11 @@ class RetrievedPassage(_message.Message):
         score: _builtins.float = ...,
         rank: _builtins.int = ...,
         metadata: _abc.Iterable[Global___MetadataField] | None = ...,
+        score_parts: Global___ScoreParts | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["score_parts", b"score_parts"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "metadata", b"metadata", "rank", b"rank", "score", b"score", "text", b"text", "title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "metadata", b"metadata", "rank", b"rank", "score", b"score", "score_parts", b"score_parts", "text", b"text", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -448,8 +658,13 @@ class DenseSettings(_message.Message):
 
     METRIC_FIELD_NUMBER: _builtins.int
     HNSW_FIELD_NUMBER: _builtins.int
+    WORDS_FIELD_NUMBER: _builtins.int
     metric: Global___VectorMetric.ValueType
     """The similarity metric. INVALID_ARGUMENT for an unknown metric."""
+    words: _builtins.bool
+    """Index the words of the passages too, as a BM25 index does: then the index can be searched by
+    words, by vectors, and by both (SEARCH_MODE_HYBRID).
+    """
     @_builtins.property
     def hnsw(self) -> Global___HnswSettings:
         """Search an HNSW graph, which may miss passages. If unset, a search compares every vector."""
@@ -459,10 +674,11 @@ class DenseSettings(_message.Message):
         *,
         metric: Global___VectorMetric.ValueType = ...,
         hnsw: Global___HnswSettings | None = ...,
+        words: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["hnsw", b"hnsw"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["hnsw", b"hnsw", "metric", b"metric"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["hnsw", b"hnsw", "metric", b"metric", "words", b"words"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -827,6 +1043,7 @@ class IndexDescription(_message.Message):
     DENSE_FIELD_NUMBER: _builtins.int
     CONTENT_FIELD_NUMBER: _builtins.int
     ANALYSIS_FIELD_NUMBER: _builtins.int
+    RERANKER_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The name of the index."""
     version: _builtins.str
@@ -836,9 +1053,9 @@ class IndexDescription(_message.Message):
     engine: _builtins.str
     """The engine that stores and searches the index."""
     k1: _builtins.float
-    """BM25's k1, at least 0. 0 for a dense index."""
+    """BM25's k1, at least 0. 0 for an index without words."""
     b: _builtins.float
-    """BM25's b, [0, 1]. 0 for a dense index."""
+    """BM25's b, [0, 1]. 0 for an index without words."""
     created: _builtins.str
     """Time at which the index was built, RFC 3339 in UTC."""
     size_bytes: _builtins.int
@@ -853,6 +1070,8 @@ class IndexDescription(_message.Message):
     """
     analysis: _builtins.str
     """The text analysis of the index, such as "english-1"."""
+    reranker: _builtins.str
+    """The name of the cross-encoder with which the retriever reranks passages. Empty if it has none."""
     @_builtins.property
     def metadata_fields(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The metadata fields that the index declares, ordered by name."""
@@ -877,10 +1096,11 @@ class IndexDescription(_message.Message):
         dense: Global___DenseDescription | None = ...,
         content: _builtins.str = ...,
         analysis: _builtins.str = ...,
+        reranker: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["dense", b"dense"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "b", b"b", "content", b"content", "created", b"created", "damage", b"damage", "dense", b"dense", "engine", b"engine", "k1", b"k1", "metadata_fields", b"metadata_fields", "name", b"name", "passages", b"passages", "size_bytes", b"size_bytes", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "b", b"b", "content", b"content", "created", b"created", "damage", b"damage", "dense", b"dense", "engine", b"engine", "k1", b"k1", "metadata_fields", b"metadata_fields", "name", b"name", "passages", b"passages", "reranker", b"reranker", "size_bytes", b"size_bytes", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -241,7 +241,7 @@ async def test_calls_above_a_tenants_concurrency_are_rejected() -> None:
         (None, "IDENTITIES_FILE: .*cannot be read: No such file"),
         ("", "has neither tokens nor certificates"),
         ("tokens: [", "line 1"),
-        ("users: {a: b}", "users: is not a section; known: tokens, certificates"),
+        ("users: {a: b}", "users: is not a section; known: tokens, certificates, tenants"),
         ("tokens: {secret-token: acme}", r"tokens\.secr\.\.\.: must be the SHA-256"),
         (f"tokens: {{{'a' * 64}: ''}}", r"tokens\.aaaaaaaa\.\.\.: the tenant must have 1 to 128"),
         (f"tokens: {{{'a' * 64}: ' x'}}", "the tenant must be printable ASCII"),

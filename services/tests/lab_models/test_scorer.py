@@ -10,11 +10,11 @@ import pytest
 from scaar.core.loop.contribution import leave_one_out
 from scaar.core.ports import ContributionScorer
 from scaar.core.types import ScoreRequest
+from scaar.encoders.cross_encoder import TokenPair, open_cross_encoder
 from scaar.lab.models import LAB_CROSS_ENCODER, model_folder
 from scaar.scorer.cache import CachedScorer
 from scaar.scorer.engines.batched_request import BatchLimits
 from scaar.scorer.engines.batcher import Batcher
-from scaar.scorer.engines.cross_encoder import TokenPair, open_cross_encoder
 from scaar.scorer.engines.onnx import OnnxScorer
 from scaar.scorer.engines.pairs import encode_pairs
 from scaar.scorer.factory import open_scorer

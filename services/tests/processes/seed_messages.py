@@ -146,6 +146,14 @@ def _retriever() -> Mapping[str, Sequence[Message]]:
             pb.RetrieveRequest(queries=[FILM], top_k=100, index="a"),
             pb.RetrieveRequest(queries=[FILM], top_k=100, index="a", filters=expected),
             pb.RetrieveRequest(queries=[FILM], top_k=1, index="a", excluded_ids=["p0", "c1"]),
+            pb.RetrieveRequest(
+                queries=[FILM],
+                top_k=1,
+                index="a",
+                mode=pb.SEARCH_MODE_HYBRID,
+                hybrid=pb.HybridSettings(rrf_k=60, words_weight=0.5, candidates=10),
+                rerank=pb.RerankSettings(depth=5),
+            ),
         ),
         "IndexPassages": (
             pb.IndexPassagesRequest(index="a", passages=passages, mode=pb.INDEX_MODE_REPLACE),

@@ -30,10 +30,12 @@ from scaar.core.types import (
     Provenance,
     QueryBuilt,
     QuestionRewritten,
+    Rerank,
     RetrievalDecision,
     RetrievalWeighed,
     RetrievedPassage,
     RewriteOutcome,
+    SearchMode,
     SearchRequested,
     SentenceAccepted,
     SentenceFilter,
@@ -320,6 +322,11 @@ def _ungated_text(policy: EffectivePolicy) -> str:
         parts.append(setting("skip_above", f"{policy.skip_above:g}"))
     if policy.rounds > 1:
         parts.append(setting("rounds", str(policy.rounds)))
+    if policy.search_mode is not SearchMode.INDEX:
+        parts.append(setting("search_mode", policy.search_mode))
+    if policy.rerank is not Rerank.NONE:
+        parts.append(setting("rerank", policy.rerank))
+        parts.append(setting("rerank_depth", str(policy.rerank_depth)))
     if policy.fusion is not Fusion.RANK:
         parts.append(setting("fusion", policy.fusion))
     if policy.exclude_seen is not ExcludeSeen.NONE:

@@ -13,14 +13,23 @@ from scaar.cli.completion import complete_index
 from scaar.cli.eval import options
 from scaar.cli.eval.fields import draw, named_by_options
 from scaar.cli.eval.progress import EvaluationProgress
+from scaar.cli.index import search_options
 from scaar.cli.index.commands import Encoder
 from scaar.cli.tables import Column, Format, Interval, Table, TableFormat, number, print_table
 from scaar.compose import EMBEDDED, ensure_lab_index_in, lab_index_name, open_indexes
 from scaar.core.errors import InvalidRequest
-from scaar.core.types import IndexDescription
+from scaar.core.types import IndexDescription, SearchMode
 from scaar.evaluator.store.files import write_whole
 from scaar.evaluator.studies.retrieval.beir import read_beir
-from scaar.evaluator.studies.retrieval.rankings import MAX_DEPTH, Ranking, check_depth, rank
+from scaar.evaluator.studies.retrieval.rankings import (
+    MAX_DEPTH,
+    MAX_STAGED_DEPTH,
+    Ranking,
+    Stages,
+    check_depth,
+    default_depth,
+    rank,
+)
 from scaar.evaluator.studies.retrieval.topics import Topics, topics_of_questions
 from scaar.evaluator.studies.retrieval.trec import read_trec, run_lines
 
@@ -67,15 +76,26 @@ def retrieval(
         typer.Option(metavar="NAME,...", help="Measures, as ir_measures names them."),
     ] = USUAL,
     depth: Annotated[
-        int,
-        typer.Option(metavar="N", help=f"Passages of a ranking, 1 to {MAX_DEPTH:,}."),
-    ] = MAX_DEPTH,
+        int | None,
+        typer.Option(
+            metavar="N",
+            help=f"Passages of a ranking, 1 to {MAX_DEPTH:,}; hybrid or reranked, to "
+            f"{MAX_STAGED_DEPTH}. Default: the maximum.",
+            show_default=False,
+        ),
+    ] = None,
     run: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE", help="File for the rankings, as a TREC run.", show_default=False
         ),
     ] = None,
+    mode: search_options.Mode = SearchMode.INDEX,
+    rrf_k: search_options.RrfK = None,
+    weights: search_options.Weights = None,
+    candidates: search_options.Candidates = None,
+    rerank: search_options.Rerank = False,
+    rerank_depth: search_options.RerankDepth = None,
     limit: options.Limit = None,
     seed: options.Seed = None,
     output: Format = None,
@@ -93,12 +113,19 @@ def retrieval(
     names = options.names_of(measures)
     with named_by_options():
         parse_measures(names)
-        check_depth(depth)
+        check_depth(MAX_DEPTH if depth is None else depth)
         collection = _collection(dataset, split, qrels, limit, seed)
+    stages = Stages(
+        mode,
+        search_options.hybrid_settings(rrf_k, weights, candidates),
+        search_options.rerank_settings(rerank_depth, rerank=rerank),
+    )
     if (index := index or collection.index) is None:
         raise InvalidRequest.of("--index", "is required: the data set has no default index")
     with named_by_options():
-        described, rankings = asyncio.run(_rank(collection, index, depth, target, encoder))
+        described, rankings = asyncio.run(
+            _rank(collection, index, depth, target, encoder=encoder, stages=stages)
+        )
     if run is not None:
         _write(run, rankings, described)
     topics = collection.topics
@@ -140,7 +167,13 @@ def _collection(
 
 
 async def _rank(
-    collection: _Collection, index: str, depth: int, target: str, encoder: Path | None
+    collection: _Collection,
+    index: str,
+    depth: int | None,
+    target: str,
+    *,
+    encoder: Path | None,
+    stages: Stages,
 ) -> tuple[IndexDescription, dict[str, Ranking]]:
     progress = EvaluationProgress(Console(stderr=True, highlight=False), what="queries")
     progress.name, topics = "searching", collection.topics.judged
@@ -149,8 +182,12 @@ async def _rank(
         if target == EMBEDDED and world is not None and index == lab_index_name(world):
             await ensure_lab_index_in(indexes, world)
         described = await indexes.describe_index(index)
+        depth = default_depth(described, stages) if depth is None else depth
         with progress.watch(len(topics), 0) as count:
-            return described, await rank(indexes, index, topics, depth=depth, on_ranked=count)
+            rankings = await rank(
+                indexes, index, topics, depth=depth, stages=stages, on_ranked=count
+            )
+            return described, rankings
 
 
 def _version(index: IndexDescription) -> str:

@@ -107,6 +107,8 @@ def tune_policy(
     ] = None,
     triggers: tune_options.Triggers = None,
     queries: tune_options.Queries = None,
+    search_modes: tune_options.SearchModes = None,
+    reranks: tune_options.Reranks = None,
     labels: tune_options.Labels = None,
     latency_weight: tune_options.LatencyWeight = 0.0,
     unit_time: tune_options.UnitTimes = None,
@@ -153,7 +155,8 @@ def tune_policy(
 ) -> None:
     """Tune a policy for a retrieval budget.
 
-    The candidates are every trigger with every query, mask, exclusion and top_k. Each is tuned to
+    The candidates are every trigger with every query, mask, exclusion, top_k, search mode and
+    order of the passages found. Each is tuned to
     the budget, and the simplest within one standard error of the best is chosen by
     cross-validation and written as a policy artefact. The command resumes when it is run again.
     """
@@ -176,6 +179,8 @@ def tune_policy(
         unused = {
             "--trigger": triggers,
             "--query": queries,
+            "--search-mode": search_modes,
+            "--rerank": reranks,
             "--label": labels,
             "--latency-weight": latency_weight or None,
             "--unit-time": unit_time,
@@ -210,6 +215,7 @@ def tune_policy(
         index=index,
         concurrency=concurrency,
         timeout_s=timeout,
+        searches=tune_options.parse_searches(search_modes, reranks),
         labels=tune_options.parse_labels(labels),
         latency_weight=latency_weight,
         unit_times_ms=tune_options.parse_unit_times(unit_time or ()),

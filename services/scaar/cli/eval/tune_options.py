@@ -2,15 +2,19 @@
 
 import math
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
 from scaar.cli.eval.options import names_of
 from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.types import Rerank, SearchMode
 from scaar.evaluator.statistics.cost_units import UNITS
-from scaar.evaluator.studies.tuning.candidates import Label
+from scaar.evaluator.studies.tuning.candidates import SEARCHES, Label, Searches
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
 
 Triggers = Annotated[
     str | None,
@@ -28,6 +32,25 @@ Queries = Annotated[
         "--query",
         metavar="NAME,...",
         help="Query formulations to choose from. Default: current_sentence and span_masked.",
+        show_default=False,
+    ),
+]
+SearchModes = Annotated[
+    str | None,
+    typer.Option(
+        "--search-mode",
+        metavar="MODE,...",
+        help="Modes of a search to choose from: index (as the index was built), words, vectors, "
+        "hybrid. Default: index.",
+        show_default=False,
+    ),
+]
+Reranks = Annotated[
+    str | None,
+    typer.Option(
+        "--rerank",
+        metavar="ORDER,...",
+        help="Orders of the passages found to choose from: none, cross_encoder. Default: none.",
         show_default=False,
     ),
 ]
@@ -96,13 +119,18 @@ def parse_labels(text: str | None) -> tuple[Label, ...]:
     Raises:
         InvalidRequest: names every one that is unknown.
     """
-    names = names_of(text) if text else ()
-    known = ", ".join(Label)
-    wrong = [each for each in names if each not in list(Label)]
-    if wrong:
-        violations = (f"there is no label {each!r}; known: {known}" for each in wrong)
-        raise InvalidRequest([Violation("--label", each) for each in violations])
-    return tuple(dict.fromkeys(map(Label, names)))
+    return _choices(Label, text, "--label", "label")
+
+
+def parse_searches(modes: str | None, orders: str | None) -> Searches:
+    """Parse the modes of a search, and the orders of the passages found.
+
+    Raises:
+        InvalidRequest: names every one that is unknown.
+    """
+    by_mode = _choices(SearchMode, modes, "--search-mode", "mode")
+    by_order = _choices(Rerank, orders, "--rerank", "order")
+    return by_mode or SEARCHES[0], by_order or SEARCHES[1]
 
 
 def parse_unit_times(given: Sequence[str]) -> dict[str, float]:
@@ -141,6 +169,16 @@ def parse_sizes(text: str | None) -> tuple[int, ...]:
     if wrong := [each for each in names if not each.isdecimal()]:
         raise InvalidRequest.of("--learning-curve", f"must be whole numbers, not {wrong[0]!r}")
     return tuple(sorted(set(map(int, names))))
+
+
+def _choices(kind: type[_Choice], text: str | None, option: str, what: str) -> tuple[_Choice, ...]:
+    names = names_of(text) if text else ()
+    known = ", ".join(kind)
+    wrong = [each for each in names if each not in list(kind)]
+    if wrong:
+        violations = (f"there is no {what} {each!r}; known: {known}" for each in wrong)
+        raise InvalidRequest([Violation(option, each) for each in violations])
+    return tuple(dict.fromkeys(map(kind, names)))
 
 
 def _number(text: str) -> float | None:

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -13,7 +13,9 @@ import typer
 from scaar.cli.addresses import RetrieverAddress
 from scaar.cli.completion import complete_index
 from scaar.cli.index import dense_options as options
+from scaar.cli.index import document_options as documents
 from scaar.cli.index.build import build_from_file
+from scaar.cli.index.documents import build_from_documents
 from scaar.cli.index.tables import (
     index_facts,
     index_record,
@@ -124,6 +126,13 @@ def build(
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace an existing index of that name.")
     ] = False,
+    from_: documents.From = None,
+    passage_words: documents.PassageWords = None,
+    url_prefix: documents.UrlPrefix = None,
+    max_file_mb: documents.MaxFileMb = None,
+    strict: documents.Strict = False,
+    watch: documents.Watch = False,
+    watch_every: documents.WatchEvery = None,
     if_needed: Annotated[
         bool,
         typer.Option(
@@ -149,6 +158,7 @@ def build(
         ),
     ] = False,
     encoder: Encoder = None,
+    hybrid: options.Hybrid = False,
     metric: options.Metric = None,
     search: options.Search = None,
     hnsw_m: options.HnswM = None,
@@ -156,13 +166,12 @@ def build(
     hnsw_ef_search: options.HnswEfSearch = None,
     target: RetrieverAddress = EMBEDDED,
 ) -> None:
-    """Build an index from a file of passages.
+    """Build an index from a file of passages or documents.
 
-    The index is of words (BM25), or of vectors with --encoder, --metric or --search. Searches see
-    the previous index until the new one is complete.
+    The index is of words (BM25), of vectors with --encoder, --metric or --search, or of both with
+    --hybrid. Searches see the previous index until the new one is complete.
     """
-    if (corpus is None) != lab:
-        raise InvalidRequest.of("--corpus", "must be given, or --lab")
+    _check_one_source({"--corpus": corpus is not None, "--from": bool(from_), "--lab": lab})
     if wait_s and target == EMBEDDED:
         raise InvalidRequest.of("--wait", "requires the --address of a running retriever")
     if (name is None) == (index is None):
@@ -177,7 +186,28 @@ def build(
         search,
         {"m": hnsw_m, "ef_construction": hnsw_ef_construction, "ef_search": hnsw_ef_search},
         encoder=encoder,
+        hybrid=hybrid,
     )
+    read = documents.document_options(
+        from_,
+        passage_words=passage_words,
+        url_prefix=url_prefix,
+        max_file_mb=max_file_mb,
+        strict=strict,
+        watch=watch,
+        watch_every=watch_every,
+    )
+    if read is not None:
+        of_files = {
+            "--metadata": fields,
+            "--ignore-metadata": ignore_metadata,
+            "--ignore-titles": ignore_titles,
+            "--clean": clean,
+            "--if-needed": if_needed,
+        }
+        for option, given in of_files.items():
+            if given:
+                raise InvalidRequest.of(option, "cannot be combined with --from")
     replace = replace or if_needed
     mode = IndexMode.REPLACE if replace else IndexMode.UPSERT if upsert else IndexMode.CREATE
     named = str(index if name is None else name)
@@ -189,6 +219,14 @@ def build(
         asyncio.run(serving)
     if if_needed and asyncio.run(_is_whole(named, target)):
         print(f"{named}: is intact and stays as it is")
+        return
+    if read is not None:
+        check_index_name(named)
+        building = build_from_documents(
+            named, read, mode=mode, dense=dense, encoder=encoder, target=target
+        )
+        if not asyncio.run(building):
+            raise typer.Exit(1)
         return
     with TemporaryDirectory() as folder:
         path = corpus or _lab_passages(Path(folder))
@@ -280,6 +318,14 @@ def drop(name: Name, target: RetrieverAddress = EMBEDDED) -> None:
     """Delete an index, even a damaged one."""
     asyncio.run(_drop(name, target))
     print(f"{name}: dropped")
+
+
+def _check_one_source(sources: Mapping[str, bool]) -> None:
+    first, *others = [option for option, is_given in sources.items() if is_given] or [""]
+    if not first:
+        raise InvalidRequest.of("--corpus", "must be given, or --from, or --lab")
+    if others:
+        raise InvalidRequest.of(others[0], f"cannot be combined with {first}")
 
 
 def _corpus_file(path: Path, ignore_metadata: bool, ignore_titles: bool, clean: bool) -> CorpusFile:

@@ -54,12 +54,22 @@ HnswEfSearch = Annotated[
 ]
 
 
+Hybrid = Annotated[
+    bool,
+    typer.Option(
+        "--hybrid",
+        help="Index words and vectors, for searches by either and by both.",
+    ),
+]
+
+
 def dense_settings(
     metric: VectorMetric | None,
     search: SearchKind | None,
     hnsw: Mapping[str, int | None],
     *,
     encoder: Path | None,
+    hybrid: bool = False,
 ) -> DenseSettings | None:
     """Return the settings of a dense index; None for an index of words, without any option.
 
@@ -70,7 +80,7 @@ def dense_settings(
     if given and search is not SearchKind.HNSW:
         name = f"--hnsw-{next(iter(given)).replace('_', '-')}"
         raise InvalidRequest.of(name, "requires --search hnsw")
-    if metric is None and search is None and encoder is None:
+    if metric is None and search is None and encoder is None and not hybrid:
         return None
     graph = HnswSettings(**given) if search is SearchKind.HNSW else None
-    return DenseSettings(metric or VectorMetric.INNER_PRODUCT, graph)
+    return DenseSettings(metric or VectorMetric.INNER_PRODUCT, graph, words=hybrid)

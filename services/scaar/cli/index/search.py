@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -12,11 +13,12 @@ from rich.text import Text
 from scaar.cli.addresses import RetrieverAddress
 from scaar.cli.ask.filters import Filters, parse_filters
 from scaar.cli.completion import complete_index
+from scaar.cli.index import search_options as options
 from scaar.cli.index.commands import Encoder
 from scaar.cli.tables import Column, Format, Table, TableFormat, number, output_format, print_table
 from scaar.compose import EMBEDDED, LAB_SEED, ensure_lab_index_in, lab_index_name, open_indexes
 from scaar.core.distributions import lab_is_installed
-from scaar.core.types import RetrievedPassage, RetrieveRequest
+from scaar.core.types import RetrievedPassage, RetrieveRequest, ScoreParts, SearchMode
 from scaar.retriever.metadata import metadata_to_json
 from scaar.retriever.validation import check_request
 
@@ -44,6 +46,12 @@ def search(
             show_default=False,
         ),
     ] = None,
+    mode: options.Mode = SearchMode.INDEX,
+    rrf_k: options.RrfK = None,
+    weights: options.Weights = None,
+    candidates: options.Candidates = None,
+    rerank: options.Rerank = False,
+    rerank_depth: options.RerankDepth = None,
     output: Format = None,
     encoder: Encoder = None,
     target: RetrieverAddress = EMBEDDED,
@@ -55,6 +63,9 @@ def search(
         index=index,
         filters=parse_filters(filters or ()),
         excluded_ids=tuple(exclude or ()),
+        mode=mode,
+        hybrid=options.hybrid_settings(rrf_k, weights, candidates),
+        rerank=options.rerank_settings(rerank_depth, rerank=rerank),
     )
     # Report an invalid request before anything is loaded.
     check_request(request)
@@ -90,9 +101,27 @@ def _show(passages: Sequence[RetrievedPassage]) -> None:
             "  ",
             (_one_line(passage.title), "bold"),
         )
-        for line in (head, Text(f"{_INDENT}{_one_line(passage.text)}")):
+        parts = f"{_INDENT}{_parts(passage.score_parts)}" if passage.score_parts else ""
+        lines = (head, *([Text(parts, style="dim")] if parts else []))
+        for line in (*lines, Text(f"{_INDENT}{_one_line(passage.text)}")):
             line.truncate(console.width, overflow="ellipsis")
             console.print(line, no_wrap=True)
+
+
+def _parts(parts: ScoreParts) -> str:
+    """Return what each stage of the search says of a passage."""
+    found = [
+        f"{name} {part.rank} ({part.score:.4g})"
+        for name, part in (
+            ("words", parts.words),
+            ("vectors", parts.vectors),
+            ("fused", parts.fused),
+        )
+        if part is not None
+    ]
+    if parts.rerank is not None:
+        found.append(f"rerank {parts.rerank:.4g}")
+    return ", ".join(found)
 
 
 def _one_line(text: str) -> str:
@@ -114,7 +143,7 @@ def _table(passages: Sequence[RetrievedPassage]) -> Table:
 
 
 def _record(passage: RetrievedPassage) -> dict[str, object]:
-    return {
+    record: dict[str, object] = {
         "rank": passage.rank,
         "score": passage.score,
         "id": passage.id,
@@ -122,3 +151,6 @@ def _record(passage: RetrievedPassage) -> dict[str, object]:
         "text": passage.text,
         "metadata": metadata_to_json(passage.metadata),
     }
+    if passage.score_parts is not None:
+        record["score_parts"] = asdict(passage.score_parts)
+    return record

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from scaar.cli.tables import Column, Table, TableFormat, Value, print_table
-from scaar.core.types import IndexDescription, IndexVerification
+from scaar.core.types import IndexDescription, IndexVerification, SearchMode
 from scaar.retriever.dense import settings_text
 
 
@@ -64,10 +64,13 @@ def index_facts(index: IndexDescription) -> dict[str, object]:
     """Return the properties of an intact index, each as one line of text."""
     facts = index_record(index)
     dense = index.dense
-    for name in ("damage", "dense", *(("k1", "b") if dense else ())):
+    by_words = SearchMode.WORDS in index.modes
+    for name in ("damage", "dense", *(() if by_words else ("k1", "b"))):
         del facts[name]
     facts["metadata_fields"] = ", ".join(index.metadata_fields) or "none"
     facts["content"] = index.content[:12] or "unknown"
+    facts["modes"] = ", ".join(index.modes)
+    facts["reranker"] = index.reranker or "none"
     if dense is not None:
         facts["encoder"] = dense.encoder
         facts["encoder_revision"] = dense.encoder_revision

@@ -175,7 +175,7 @@ async def _open_servicer(
             from scaar.retriever.settings import RetrieverSettings
 
             assert isinstance(settings, RetrieverSettings)
-            async with compose.open_embedded_indexes(settings) as indexes:
+            async with compose.open_embedded_indexes(settings, breakers=breakers) as indexes:
                 # Report damaged indexes now; the others are served.
                 whole = {**await indexes.check_indexes()}
                 if compose.indexes_are_local() and lab_is_installed():
@@ -192,14 +192,16 @@ async def _open_servicer(
             async with compose.open_ports(
                 settings, observer=telemetry.scorer, breakers=breakers
             ) as ports:
+                limited = compose.with_access_rules(ports, settings)
                 loop = compose.build_loop(
-                    ports,
+                    limited,
                     settings,
                     observer=telemetry.capacity,
                     policy_observer=telemetry.policies,
                 )
-                catalog = compose.build_catalog(ports, loop)
-                answerer = telemetry.watched(loop, resolve=loop.resolve)
+                catalog = compose.build_catalog(limited, loop)
+                answerer = compose.with_filter_limits(loop, settings)
+                answerer = telemetry.watched(answerer, resolve=loop.resolve)
                 yield OrchestratorServicer(answerer, catalog)
         case ServiceName.EVALUATOR:
             from scaar.evaluator.service.setup import EvaluationHooks

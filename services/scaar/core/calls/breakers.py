@@ -85,6 +85,10 @@ class Breakers:
         breaker = self._breaker("orchestrator", target, connected)
         return BreakerAnswerer(answerer, breaker) if breaker else answerer
 
+    def of_server(self, service: str, target: str) -> Breaker | None:
+        """Return the breaker of a server behind an engine; None without limits."""
+        return self._breaker(service, target, always_connected)
+
     def _breaker(self, service: str, target: str, connected: Connected) -> Breaker | None:
         if self.limits is None:
             return None

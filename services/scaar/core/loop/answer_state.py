@@ -53,9 +53,12 @@ from scaar.core.types import (
     QueryBuilt,
     QueryRequest,
     QuerySettings,
+    Rerank,
+    RerankSettings,
     RetrievedPassage,
     RetrieveRequest,
     RetrieveResult,
+    SearchMode,
     SentenceAccepted,
     SentenceFilter,
     Token,
@@ -471,13 +474,22 @@ class AnswerState:
         index, filters = self.request.index, self.request.filters
         queries: tuple[str, ...] = (query.text,)
         top_k = self.policy.top_k
-        score_all = False
+        score_all, mode = False, self.policy.search_mode
         if query.fused_with:
             fusion = self.policy.fusion
             queries, top_k = (*queries, query.fused_with), depth_of(fusion, top_k)
             score_all = fusion is not Fusion.RANK
+            mode = SearchMode.VECTORS if score_all else mode
+        reranks = self.policy.rerank is Rerank.CROSS_ENCODER
         request = RetrieveRequest(
-            queries, top_k, index, filters, self._excluded_ids(), score_all=score_all
+            queries,
+            top_k,
+            index,
+            filters,
+            self._excluded_ids(),
+            score_all=score_all,
+            mode=mode,
+            rerank=RerankSettings(self.policy.rerank_depth) if reranks else None,
         )
         async with self.budget.within(stage, Part.RETRIEVAL):
             return await self.ports.retriever.retrieve(request)

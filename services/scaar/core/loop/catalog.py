@@ -69,6 +69,9 @@ class PortsCatalog:
                 request.index,
                 request.filters,
                 request.excluded_ids,
+                mode=request.mode,
+                hybrid=request.hybrid,
+                rerank=request.rerank,
             )
         )
         (passages,) = found.results

@@ -43,13 +43,16 @@ from scaar.core.policies.requirements import (
     capabilities,
     needs_corpus_counts,
     needs_cosines,
+    needs_reranker,
     needs_retriever,
     needs_scorer,
+    needs_search_mode,
     needs_sentence_filter,
     served_by,
 )
 from scaar.core.ports import CorpusCounts, Generator
 from scaar.core.prompts import profile_of
+from scaar.core.search_stages import require_mode, require_reranker
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.types import (
     Abstention,
@@ -66,6 +69,7 @@ from scaar.core.types import (
     PolicyRequest,
     Provenance,
     Query,
+    SearchMode,
     VectorMetric,
 )
 from scaar.core.validation import validate
@@ -217,8 +221,8 @@ class AdaptiveLoop:
                 # The required parts depend on the request only, so they are described concurrently.
                 if any(map(needs_retriever, policies)):
                     index = self._ports.retriever.describe_index(request.index)
-                    # Without the description, the scores could be those of any index.
-                    required = OnFailure.FAIL if any(map(needs_cosines, policies)) else on_failure
+                    # Without the description, the index could be of any kind.
+                    required = OnFailure.FAIL if any(map(_needs_kind, policies)) else on_failure
                     describing_index = parts.create_task(_tolerate(index, required))
                 if any(map(needs_scorer, policies)):
                     describing_scorer = parts.create_task(_tolerate(self._scorer.get(), on_failure))
@@ -228,6 +232,7 @@ class AdaptiveLoop:
         if found is not None:
             check_declared(request.filters, found.metadata_fields, index=request.index)
             _require_cosines(policies, found)
+            _require_stages(policies, found)
         scorer = describing_scorer.result() if describing_scorer else None
         policy = self.policies.effective(
             request.policy, model, gate_threshold=gate.threshold if gate else None
@@ -396,6 +401,20 @@ def _require_cosines(policies: Iterable[PolicyRequest], index: IndexDescription)
                 policy=each.label,
                 missing="vector_index",
             )
+
+
+def _needs_kind(policy: PolicyRequest) -> bool:
+    """Return whether the policy needs an index or a retriever of some kind."""
+    by_mode = needs_search_mode(policy) is not SearchMode.INDEX
+    return by_mode or needs_cosines(policy) or needs_reranker(policy)
+
+
+def _require_stages(policies: Iterable[PolicyRequest], index: IndexDescription) -> None:
+    """Reject policies that search in a mode, or rerank, if index or retriever cannot."""
+    for each in policies:
+        require_mode(needs_search_mode(each), index)
+        if needs_reranker(each):
+            require_reranker(index)
 
 
 def _require_gate_capabilities(

@@ -12,10 +12,13 @@ from scaar.core.triggers import TRIGGERS, learned
 from scaar.core.types import (
     AttentionSpan,
     ExcludeSeen,
+    Fusion,
     Moment,
     PolicyOverrides,
     PolicyRequest,
     RecommendedSettings,
+    Rerank,
+    SearchMode,
 )
 
 
@@ -76,6 +79,7 @@ def combination_of(preset: Preset, overrides: PolicyOverrides) -> Combination:
         overrides.query or preset.query.formulation,
         overrides.gate or preset.gate,
         overrides.attention_span or span or AttentionSpan.SENTENCE,
+        overrides.rerank or Rerank.NONE,
     )
 
 
@@ -118,6 +122,21 @@ def _out_of_range(preset: Preset, overrides: PolicyOverrides) -> list[Violation]
     if unhelpful and Moment.UNCERTAIN_DRAFT not in preset.moments:
         text = f"unhelpful needs judged sentences, and policy {preset.name} judges none"
         wrong.append(Violation("policy.exclude_seen", text))
+    return [*wrong, *_wrong_scores(preset, overrides)]
+
+
+def _wrong_scores(preset: Preset, overrides: PolicyOverrides) -> list[Violation]:
+    """Return the violations of stages of a search that give other scores than the fusion needs."""
+    if (overrides.fusion or preset.fusion) is Fusion.RANK:
+        return []
+    if FORMULATIONS[overrides.query or preset.query.formulation].fused_with is None:
+        return []
+    fusion = f"cannot be combined with fusion {overrides.fusion or preset.fusion}, which needs the"
+    wrong = []
+    if overrides.search_mode in (SearchMode.WORDS, SearchMode.HYBRID):
+        wrong.append(Violation("policy.search_mode", f"{fusion} scores of vectors"))
+    if overrides.rerank is Rerank.CROSS_ENCODER:
+        wrong.append(Violation("policy.rerank", f"{fusion} scores of vectors"))
     return wrong
 
 

@@ -19,6 +19,8 @@ from scaar.core.types import (
     ModelDescription,
     Moment,
     PolicyRequest,
+    Rerank,
+    SearchMode,
     SentenceFilter,
 )
 
@@ -72,6 +74,20 @@ def needs_cosines(request: PolicyRequest) -> bool:
     rule = FORMULATIONS[overrides.query or preset.query.formulation]
     by_rank = (overrides.fusion or preset.fusion) is Fusion.RANK
     return bool(preset.moments) and rule.fused_with is not None and not by_rank
+
+
+def needs_search_mode(request: PolicyRequest) -> SearchMode:
+    """Return the mode in which the policy searches; that of the index if it is any."""
+    mode = request.overrides.search_mode
+    if mode is None or not PRESETS[request.name].moments:
+        return SearchMode.INDEX
+    return mode
+
+
+def needs_reranker(request: PolicyRequest) -> bool:
+    """Return whether the policy reranks passages."""
+    reranks = request.overrides.rerank is Rerank.CROSS_ENCODER
+    return reranks and bool(PRESETS[request.name].moments)
 
 
 def capabilities(policy: EffectivePolicy) -> frozenset[Capability]:

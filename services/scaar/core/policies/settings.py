@@ -18,6 +18,7 @@ from scaar.core.queries.pseudo_passage import PSEUDO_PASSAGE
 from scaar.core.queries.question import QUESTION
 from scaar.core.queries.uncovered_question import UNCOVERED_QUESTION
 from scaar.core.registry import Names, Registry
+from scaar.core.search_stages import MAX_RERANK_DEPTH
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import (
     AttentionSpan,
@@ -26,7 +27,10 @@ from scaar.core.types import (
     Fusion,
     Granularity,
     Moment,
+    Rerank,
+    RerankSettings,
     SearchDialect,
+    SearchMode,
     SentenceFilter,
     SettingSource,
     Truncation,
@@ -45,6 +49,7 @@ class Combination:
     query: str
     gate: str | None = None
     attention_span: AttentionSpan = AttentionSpan.SENTENCE
+    rerank: Rerank = Rerank.NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +98,10 @@ class PolicySetting:
     limit of theta is the trigger's; the values of a setting with a ``registry`` are its names.
     ``accepted_by`` returns whether a policy accepts the setting, ``default`` its value if neither
     request nor model gives one; ``default_text`` describes a default that the policy alone does not
-    decide. The setting has an effect with ``triggers``, ``queries``, ``gates`` and ``spans`` of the
-    attention only, if they are given. A model may recommend a ``recommendable`` setting. Settings
-    of an evaluation that differ only in ``tuned`` ones are candidates of one policy variant.
+    decide. The setting has an effect with ``triggers``, ``queries``, ``gates``, ``spans`` of the
+    attention and ``reranks`` only, if they are given. A model may recommend a ``recommendable``
+    setting. Settings of an evaluation that differ only in ``tuned`` ones are candidates of one
+    policy variant.
     """
 
     name: str
@@ -113,6 +119,7 @@ class PolicySetting:
     queries: Collection[str] = ()
     gates: Collection[str] = ()
     spans: Collection[AttentionSpan] = ()
+    reranks: Collection[Rerank] = ()
     recommendable: bool = False
     tuned: bool = False
 
@@ -140,6 +147,8 @@ class PolicySetting:
             return f"query {given.query}"
         if self.spans and given.attention_span not in self.spans:
             return f"attention_span {given.attention_span}"
+        if self.reranks and given.rerank not in self.reranks:
+            return f"rerank {given.rerank}"
         return "no gate" if self.gates and given.gate not in self.gates else ""
 
 
@@ -570,6 +579,39 @@ SETTING_ROWS = (
             Origin(_OWN, "no other paper fuses the results of two queries"),
         ),
         queries=Names(FORMULATIONS, lambda rule: rule.fused_with is not None),
+    ),
+    PolicySetting(
+        "search_mode",
+        "How the index is searched: as it was built, by words (BM25), by vectors, or by both, "
+        "fused by reciprocal rank. The index must have been built for the mode.",
+        kind=SearchMode,
+        accepted_by=_retrieves,
+        default=lambda preset, given: SearchMode.INDEX,
+        origins=(Origin(_PAPER, "the papers search their index in one way"),),
+        tuned=True,
+    ),
+    PolicySetting(
+        "rerank",
+        "Order of the passages that a retrieval finds: that of the search, or by relevance "
+        "according to the retriever's cross-encoder.",
+        kind=Rerank,
+        accepted_by=_retrieves,
+        default=lambda preset, given: Rerank.NONE,
+        origins=(Origin(_PAPER, "no paper of these policies reranks"),),
+        tuned=True,
+    ),
+    PolicySetting(
+        "rerank_depth",
+        "Number of the best passages of a query that the cross-encoder reads; `top_k` if that is "
+        "more.",
+        kind=int,
+        accepted_by=_retrieves,
+        default=lambda preset, given: RerankSettings().depth,
+        origins=(Origin(_PAPER, "no paper of these policies reranks"),),
+        limit=Limit(MAX_RERANK_DEPTH, whole=True),
+        unit="passages per query",
+        reranks=(Rerank.CROSS_ENCODER,),
+        tuned=True,
     ),
     PolicySetting(
         "gate",

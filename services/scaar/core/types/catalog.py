@@ -11,7 +11,13 @@ from scaar.core.types.artefacts import (
 )
 from scaar.core.types.generation import Capability, ModelDescription
 from scaar.core.types.policies import EffectivePolicy
-from scaar.core.types.retrieval import Filter, RetrievedPassage
+from scaar.core.types.retrieval import (
+    Filter,
+    HybridSettings,
+    RerankSettings,
+    RetrievedPassage,
+    SearchMode,
+)
 from scaar.core.types.scoring import ScorerDescription
 
 
@@ -61,7 +67,8 @@ class PolicyDescription:
 class SearchRequest:
     """A query for at most ``top_k`` passages of one index that match all ``filters``.
 
-    Passages of the ``excluded_ids`` are not returned.
+    Passages of the ``excluded_ids`` are not returned. ``mode``, ``hybrid`` and ``rerank`` are those
+    of :class:`RetrieveRequest`.
     """
 
     query: str
@@ -69,6 +76,9 @@ class SearchRequest:
     top_k: int = 3
     filters: tuple[Filter, ...] = ()
     excluded_ids: tuple[str, ...] = ()
+    mode: SearchMode = SearchMode.INDEX
+    hybrid: HybridSettings | None = None
+    rerank: RerankSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 
 from scaar.core.types.learned import LearnedTrigger
 from scaar.core.types.queries import QuerySettings, WordOrder
+from scaar.core.types.retrieval import SearchMode
 
 
 class Granularity(enum.StrEnum):
@@ -60,6 +61,15 @@ class Fusion(enum.StrEnum):
     """By the cosine of the sum of the angles between the passage and the two queries."""
     SUM = "sum"
     """By the sum of the cosines between the passage and the two queries."""
+
+
+class Rerank(enum.StrEnum):
+    """Order of the passages that a retrieval finds."""
+
+    NONE = "none"
+    """That of the search."""
+    CROSS_ENCODER = "cross_encoder"
+    """By relevance according to the retriever's cross-encoder, which reads query and passage."""
 
 
 class Moment(enum.StrEnum):
@@ -143,6 +153,9 @@ class PolicyOverrides:
     min_count: int | None = None
     retrieve_above: float | None = None
     fusion: Fusion | None = None
+    search_mode: SearchMode | None = None
+    rerank: Rerank | None = None
+    rerank_depth: int | None = None
 
     def given(self) -> dict[str, float | int | bool | str]:
         """Return the settings that the request overrides, by name."""
@@ -193,7 +206,8 @@ class EffectivePolicy:
     ``sentence_filter`` decides which sentences of the retrieved passages reach the prompt, and
     ``fusion`` the order of passages that two queries find. ``min_count`` is the number of
     occurrences in the corpus below which an entity is rare. A model with reflection tokens
-    retrieves if their probability of retrieving is above ``retrieve_above``.
+    retrieves if their probability of retrieving is above ``retrieve_above``. The index is searched
+    in ``search_mode``, and ``rerank`` orders the best ``rerank_depth`` passages of a query.
     """
 
     name: str
@@ -223,5 +237,8 @@ class EffectivePolicy:
     min_count: int = 20
     retrieve_above: float = 0.2
     fusion: Fusion = Fusion.RANK
+    search_mode: SearchMode = SearchMode.INDEX
+    rerank: Rerank = Rerank.NONE
+    rerank_depth: int = 30
     learned: LearnedTrigger | None = None
     """The parameters of the trigger ``learned``; None for other triggers."""

@@ -23,8 +23,33 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class RankedScore:
+    """A rank from 1, and the score that gives it."""
+
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreParts:
+    """What the stages of a search say of a passage; a stage without a say is None."""
+
+    words: RankedScore | None = None
+    """Rank and score by BM25, among all candidates of the words."""
+    vectors: RankedScore | None = None
+    """Rank and score by similarity, among all candidates of the vectors."""
+    fused: RankedScore | None = None
+    """Rank and score of a hybrid search, before reranking."""
+    rerank: float | None = None
+    """Relevance according to the cross-encoder."""
+
+
+@dataclass(frozen=True, slots=True)
 class RetrievedPassage:
-    """A passage found for a query. A higher ``score`` is better; ``rank`` counts from 1."""
+    """A passage found for a query. A higher ``score`` is better; ``rank`` counts from 1.
+
+    A hybrid search and reranking state the ``score_parts`` that lead to them.
+    """
 
     id: str
     title: str
@@ -32,6 +57,7 @@ class RetrievedPassage:
     score: float
     rank: int
     metadata: tuple[MetadataField, ...] = ()
+    score_parts: ScoreParts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +68,50 @@ class Filter:
     values: tuple[str, ...]
 
 
+class SearchMode(enum.StrEnum):
+    """How an index is searched."""
+
+    INDEX = "index"
+    """As the index was built: by words, by vectors, or, with both, hybrid."""
+    WORDS = "words"
+    """By BM25."""
+    VECTORS = "vectors"
+    """By the similarity of vectors."""
+    HYBRID = "hybrid"
+    """By words and by vectors; the two rankings are fused by reciprocal rank."""
+
+
+@dataclass(frozen=True, slots=True)
+class HybridSettings:
+    """Settings of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009).
+
+    The score of a passage is the sum of ``weight / (rrf_k + rank)`` over the rankings that have it.
+    """
+
+    rrf_k: int = 60
+    """The constant of the paper, which limits the weight of the first ranks."""
+    words_weight: float = 1.0
+    vectors_weight: float = 1.0
+    candidates: int = 100
+    """Number of passages that each ranking contributes, at least ``top_k``."""
+
+
+@dataclass(frozen=True, slots=True)
+class RerankSettings:
+    """Settings of reranking by the retriever's cross-encoder."""
+
+    depth: int = 30
+    """Number of the best passages that are read with the query, at least ``top_k``."""
+
+
 @dataclass(frozen=True, slots=True)
 class RetrieveRequest:
     """Queries for at most ``top_k`` passages each of one index that match all filters.
 
     Passages of the ``excluded_ids`` are not returned. With ``score_all``, every passage that one of
     the queries finds is in the result of each query, with its exact score there, whatever the score
-    is.
+    is. ``hybrid`` are the settings of a hybrid search, None for the defaults. With ``rerank``, the
+    best passages are ordered by the retriever's cross-encoder.
     """
 
     queries: tuple[str, ...]
@@ -57,6 +120,9 @@ class RetrieveRequest:
     filters: tuple[Filter, ...] = ()
     excluded_ids: tuple[str, ...] = ()
     score_all: bool = False
+    mode: SearchMode = SearchMode.INDEX
+    hybrid: HybridSettings | None = None
+    rerank: RerankSettings | None = None
 
 
 class VectorMetric(enum.StrEnum):
@@ -82,10 +148,14 @@ class HnswSettings:
 
 @dataclass(frozen=True, slots=True)
 class DenseSettings:
-    """How an index of vectors is searched; without ``hnsw``, exactly, over every vector."""
+    """How an index of vectors is searched; without ``hnsw``, exactly, over every vector.
+
+    With ``words``, the index has the words of the passages too, for BM25 and hybrid searches.
+    """
 
     metric: VectorMetric = VectorMetric.INNER_PRODUCT
     hnsw: HnswSettings | None = None
+    words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +192,17 @@ class IndexDescription:
     Empty if the version that built the index stored none."""
     analysis: str = ""
     """The text analysis of an index by BM25, such as ``english-1``."""
+    reranker: str = ""
+    """The cross-encoder of the retriever, which reranks passages; empty if it has none."""
+
+    @property
+    def modes(self) -> tuple[SearchMode, ...]:
+        """The modes in which the index can be searched, the mode of the index itself last."""
+        if self.dense is None:
+            return (SearchMode.WORDS,)
+        if not self.dense.settings.words:
+            return (SearchMode.VECTORS,)
+        return (SearchMode.WORDS, SearchMode.VECTORS, SearchMode.HYBRID)
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,7 @@ def describe_provenance(analysis: Analysis) -> Section:
         ("model", _each(f"{x.model} {x.model_revision} ({x.engine})" for x in made)),
         ("scorer", _each(f"{x.scorer} {x.scorer_revision}" for x in made if x.scorer)),
         ("index", _each(f"{x.index} {x.index_version}" for x in made if x.index_version)),
+        ("filters", "; ".join(f"{x.field}: {', '.join(x.values)}" for x in evaluation.filters)),
         ("encoder", _each(f"{x.encoder} {x.encoder_revision}" for x in made if x.encoder)),
         ("prompt profile", _each(x.prompt_profile for x in made)),
         ("time limit", f"{evaluation.budget.timeout_s:g} s per question"),

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
+from scaar.core.access import EVERY_INDEX
 from scaar.core.errors import InvalidRequest
 from scaar.core.evaluations import (
     EvaluationDescription,
@@ -15,9 +16,10 @@ from scaar.core.evaluations import (
     PredictionPage,
     ReportFormat,
 )
-from scaar.core.tenancy import proved_tenant
+from scaar.core.tenancy import proved_access, proved_tenant
 from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.prediction_view import describe_prediction, with_details
+from scaar.evaluator.service.access import require_readable
 from scaar.evaluator.service.descriptions import (
     ProgressRate,
     describe_figures,
@@ -56,7 +58,8 @@ class HostedEvaluator:
     ``on_change`` is called when an evaluation was created or cancelled, ``now`` returns the time in
     seconds since 1970, ``new_id`` makes ids. Reports are made one at a time. A caller with an
     authenticated tenant can access only the evaluations of that tenant, unless the tenant is one
-    of ``operator_tenants``.
+    of ``operator_tenants``. New evaluations read only what the caller may read, at the time of the
+    call that creates or resumes them.
     """
 
     database: Database
@@ -76,7 +79,8 @@ class HostedEvaluator:
     async def create_evaluation(
         self, request: EvaluationRequest, questions: AsyncIterable[EvaluationQuestion]
     ) -> EvaluationDescription:
-        spec, drawn = await plan_request(request, questions, self.sources)
+        access = proved_access() or EVERY_INDEX
+        spec, drawn = await plan_request(request, questions, self.sources, access=access)
         evaluation_id = self.new_id()
         new = NewEvaluation(
             id=evaluation_id,
@@ -130,6 +134,7 @@ class HostedEvaluator:
         self, evaluation_id: str, *, retry_failed: bool = False
     ) -> EvaluationDescription:
         stored = await self._stored(evaluation_id)
+        require_readable(proved_access() or EVERY_INDEX, stored.spec)
         resumed = await transitions.resume(
             self.database, stored, retry_failed=retry_failed, max_unfinished=self.max_unfinished
         )

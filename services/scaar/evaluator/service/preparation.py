@@ -53,6 +53,7 @@ class Preparation:
             grid=grid,
             left_out=self.left_out,
             generations_cached=self.spec.cache_generations,
+            filters=self.spec.filters,
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Collection, Iter
 from dataclasses import dataclass
 from pathlib import Path
 
+from scaar.core.access import EVERY_INDEX, IndexAccess
 from scaar.core.controls import Control
 from scaar.core.errors import DataCorrupt, InvalidRequest, Violation
 from scaar.core.evaluations import MAX_SETTINGS, EvaluationQuestion, EvaluationRequest
@@ -29,6 +30,7 @@ from scaar.evaluator.planning.settings import Values
 from scaar.evaluator.planning.work import check_questions
 from scaar.evaluator.records import Question, Setting
 from scaar.evaluator.results import DatasetOrigin
+from scaar.evaluator.service.access import readable_filters
 from scaar.evaluator.service.uploads import collect_questions
 from scaar.evaluator.specification import EvaluationSpec, template_of
 from scaar.evaluator.splits import split_questions
@@ -68,37 +70,47 @@ async def plan_request(
     request: EvaluationRequest,
     questions: AsyncIterable[EvaluationQuestion],
     sources: QuestionSources,
+    *,
+    access: IndexAccess = EVERY_INDEX,
 ) -> tuple[EvaluationSpec, tuple[Question, ...]]:
     """Return the specification of a request and its questions.
 
+    ``access`` is that of the caller; every retrieval has its mandatory filters.
+
     Raises:
         InvalidRequest: naming every invalid field, or the first invalid question.
+        NotFound: the caller may not read an index of the evaluation.
     """
     if wrong := list(_wrong(request, sources)):
         raise InvalidRequest(wrong)
     named = {each.name for each in request.policies} - {"", *PRESETS}
     tuned = await sources.tuned_policies() if named else NO_POLICIES
     settings = _settings(request, sources.controls, tuned)
+    filters = readable_filters(access, request.indexes)
     if request.dataset:
         drawn = await _drawn(request, questions, sources)
     else:
         drawn = await _sent(request, questions, sources)
     retrieves = any(needs_retriever(each.policy) for each in settings)
-    index = request.indexes[0] if request.indexes else None
-    if index is None and request.dataset == LAB.name:
-        index = sources.lab_index(drawn.origin.seed)
-        if retrieves and sources.ensure_lab_index is not None:
-            await sources.ensure_lab_index(drawn.origin.seed)
+    of_lab = not request.indexes and request.dataset == LAB.name
+    index = sources.lab_index(drawn.origin.seed) if of_lab else next(iter(request.indexes), "")
+    if of_lab and not retrieves and not access.may_read(index):
+        index = ""
     if not index and retrieves:
         text = "is required: a policy retrieves, so name an index of its passages"
         raise InvalidRequest.of("indexes", text)
+    if of_lab and index:
+        filters = readable_filters(access, (index,))
+    if of_lab and retrieves and sources.ensure_lab_index is not None:
+        await sources.ensure_lab_index(drawn.origin.seed)
     if request.theta_candidates is not None:
         await asyncio.to_thread(_check_development, drawn)
     spec = EvaluationSpec(
-        *(drawn.origin, settings, index or "", request.timeout_s),
+        *(drawn.origin, settings, index, request.timeout_s),
         theta_candidates=request.theta_candidates,
         skip_unserved=request.skip_unserved,
         cache_generations=request.cache_generations,
+        filters=filters,
     )
     await asyncio.to_thread(check_questions, template_of(spec), drawn.questions)
     return spec, drawn.questions

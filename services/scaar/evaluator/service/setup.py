@@ -19,6 +19,7 @@ from scaar.evaluator.datasets import KINDS
 from scaar.evaluator.execution.cancellation import cancel_all
 from scaar.evaluator.execution.retries import RetryingAnswerer
 from scaar.evaluator.execution.scorers import NO_CONTROLS, Answerers, Controls
+from scaar.evaluator.execution.unlisted_indexes import with_unlisted_indexes
 from scaar.evaluator.service.evaluator import HostedEvaluator
 from scaar.evaluator.service.executor import Executor, ExternalExecutor, open_in_process
 from scaar.evaluator.service.request_plan import QuestionSources, no_policies
@@ -89,10 +90,11 @@ async def open_evaluator(
         if exclusive:
             await release_all(database)
         wake = asyncio.Event()
+        starting = _as_tenants_see(settings, Answerers(answerer, controls))
         starter = EvaluationStarter(
-            *(database, answerer, time.time, settings.shard_predictions),
-            controls=controls,
-            cached=cached,
+            *(database, starting.answerer, time.time, settings.shard_predictions),
+            controls=starting.controls,
+            cached=cached and _as_tenants_see(settings, cached),
         )
         execution = execution_of(settings, database, answerer, hooks, controls, cached)
         async with _open_executor(settings, execution, broker_url, on_free=wake.set) as executor:
@@ -155,6 +157,8 @@ def execution_of(
 ) -> ShardSequence:
     """Return the execution of shards, for any process."""
     observer = hooks.observer or EvaluationObserver()
+    answering = _as_tenants_see(settings, Answerers(answerer, controls))
+    cached = cached and _as_tenants_see(settings, cached)
 
     def patient(answerer: Answerer) -> Answerer:
         retrying = RetryingAnswerer(
@@ -170,8 +174,8 @@ def execution_of(
 
     execution = ShardExecution(
         database=database,
-        answerer=patient(answerer),
-        controls=all_patient(controls),
+        answerer=patient(answering.answerer),
+        controls=all_patient(answering.controls),
         cached=cached and Answerers(patient(cached.answerer), all_patient(cached.controls)),
         holder=f"{socket.gethostname()} {os.getpid()}",
         now=time.time,
@@ -182,6 +186,11 @@ def execution_of(
     )
     # Half of the time is a reserve for slow shards.
     return ShardSequence(execution, settings.concurrency, continue_s=settings.shard_s / 2)
+
+
+def _as_tenants_see(settings: EvaluatorSettings, answerers: Answerers) -> Answerers:
+    """Return the answerers; if callers are authenticated, errors do not list indexes."""
+    return answerers if settings.identities_file is None else with_unlisted_indexes(answerers)
 
 
 def _open_executor(

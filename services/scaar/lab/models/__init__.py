@@ -18,10 +18,15 @@ LAB_MEANING_ENCODER = "lab-meaning-encoder"
 FORM_MODELS = (LAB_LM_FORMS, LAB_LM_FORMS_B)
 """Language models of sentence forms (:mod:`scaar.lab.sentences`), from two training seeds."""
 
+LAB_RERANKER = "lab-reranker"
+"""Cross-encoder of a query and a passage, trained for relevance."""
+
+LAB_LM_CHAT = "lab-lm-chat"
 LAB_LM_REFLECT = "lab-lm-reflect"
 LAB_LM_SEARCH = "lab-lm-search"
-TAGGED_MODELS = (LAB_LM_REFLECT, LAB_LM_SEARCH)
-"""``lab-lm`` trained further: one writes Self-RAG's reflection tokens, one Search-R1's tags."""
+TAGGED_MODELS = (LAB_LM_REFLECT, LAB_LM_SEARCH, LAB_LM_CHAT)
+"""``lab-lm`` trained further: one writes Self-RAG's reflection tokens, one Search-R1's tags, and
+one rewrites the last question of a conversation."""
 
 
 def model_folder(name: str) -> Path:
@@ -33,5 +38,6 @@ SHIPPED_MODELS = (
     *LANGUAGE_MODELS,
     *(name for name in TAGGED_MODELS if model_folder(name).is_dir()),
     LAB_CROSS_ENCODER,
+    *(name for name in (LAB_RERANKER,) if model_folder(name).is_dir()),
 )
 """The models that a package contains. A recipe can exist before its model."""

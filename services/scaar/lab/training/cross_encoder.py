@@ -22,6 +22,7 @@ from tokenizers import Encoding, Tokenizer
 from scaar.lab.training.checkpoints import Checkpoint
 from scaar.lab.training.meaning_pairs import draw_meaning_pair
 from scaar.lab.training.pairs import Pair, draw_pair
+from scaar.lab.training.relevance_pairs import draw_relevance_pair
 
 Params = dict[str, Any]
 Array = np.ndarray[Any, Any]
@@ -68,6 +69,18 @@ class MeaningTraining(EncoderTraining):
     def draw(self, random: Random, step: int) -> Pair:
         """Draw a pair, with label 1 for the same meaning and 0 for another."""
         return draw_meaning_pair(random, share=step / self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class RelevanceTraining(EncoderTraining):
+    """Hyperparameters of a training on queries and passages, labelled as relevant or not."""
+
+    steps: int = 2_000
+    pair_tokens: int = 68
+
+    def draw(self, random: Random, step: int) -> Pair:
+        """Draw a query and a passage, with label 0.98 for a relevant one and 0.02 for another."""
+        return draw_relevance_pair(random)
 
 
 def initial_params(shape: EncoderShape, seed: int) -> Params:

@@ -13,7 +13,9 @@ from scaar.lab.models import (
     LAB_LM_FORMS,
     LAB_LM_FORMS_B,
 )
-from scaar.lab.tags import SEARCH_TAGS
+from scaar.lab.questions.conversations import WORDS
+from scaar.lab.tags import SEARCH_TAGS, TURN_TAGS
+from scaar.lab.training.conversation_exercises import ConversationBook
 from scaar.lab.training.exercises import Exercise, ExerciseBook, Mix
 from scaar.lab.training.reflection_exercises import ReflectionBook
 from scaar.lab.training.search_exercises import SearchBook
@@ -147,6 +149,10 @@ class ContinuedTraining(DecoderTraining):
         return TAGGED_BOOKS[self.exercises].tags
 
     @property
+    def words(self) -> tuple[str, ...]:
+        return TAGGED_BOOKS[self.exercises].words
+
+    @property
     def prompt_profile(self) -> str:
         return TAGGED_BOOKS[self.exercises].prompt_profile
 
@@ -160,16 +166,21 @@ class ContinuedTraining(DecoderTraining):
 
 @dataclass(frozen=True, slots=True)
 class TaggedBook:
-    """Exercises with their tags, and the prompt profile of a model that is trained on them."""
+    """Exercises with their tags, and the prompt profile of a model that is trained on them.
 
-    book: type[ReflectionBook | SearchBook]
+    ``words`` are tokens that the base does not have.
+    """
+
+    book: type[ReflectionBook | SearchBook | ConversationBook]
     tags: tuple[str, ...]
     prompt_profile: str
+    words: tuple[str, ...] = ()
 
 
 TAGGED_BOOKS = {
     "reflection": TaggedBook(ReflectionBook, REFLECTION_TOKENS, "lab"),
     "search": TaggedBook(SearchBook, SEARCH_TAGS, "lab_search"),
+    "conversation": TaggedBook(ConversationBook, TURN_TAGS, "lab_chat", WORDS),
 }
 """The exercises of continued trainings by name."""
 

@@ -17,15 +17,21 @@ from scaar.lab.export.hugging_face import WEIGHTS, decoder_params
 from scaar.lab.export.onnx_decoder import decoder_graph
 from scaar.lab.models import (
     LAB_CROSS_ENCODER,
+    LAB_LM_CHAT,
     LAB_LM_REFLECT,
     LAB_LM_SEARCH,
     LAB_MEANING_ENCODER,
+    LAB_RERANKER,
     model_folder,
 )
 from scaar.lab.training import cross_encoder, language_model
 from scaar.lab.training.acceptance import measure_cross_encoder, measure_language_model
 from scaar.lab.training.checkpoints import Checkpoint
-from scaar.lab.training.cross_encoder import EncoderTraining, MeaningTraining
+from scaar.lab.training.cross_encoder import (
+    EncoderTraining,
+    MeaningTraining,
+    RelevanceTraining,
+)
 from scaar.lab.training.form_acceptance import measure_form_model, measure_meaning_encoder
 from scaar.lab.training.meaning_pairs import build_meaning_tokenizer
 from scaar.lab.training.recipes import (
@@ -34,6 +40,7 @@ from scaar.lab.training.recipes import (
     DecoderTraining,
     SentenceTraining,
 )
+from scaar.lab.training.relevance_acceptance import measure_reranker
 from scaar.lab.training.report import TrainingLog
 from scaar.lab.training.tagged_acceptance import measure_tagged_model, missed_tagged_targets
 from scaar.lab.vocabulary import build_tokenizer
@@ -54,6 +61,10 @@ TRAININGS: dict[str, DecoderTraining | EncoderTraining] = {
     **LANGUAGE_MODEL_TRAININGS,
     LAB_CROSS_ENCODER: EncoderTraining(seed=1),
     LAB_MEANING_ENCODER: MeaningTraining(seed=6),
+    LAB_RERANKER: RelevanceTraining(seed=10),
+    LAB_LM_CHAT: ContinuedTraining(
+        seed=11, exercises="conversation", steps=600, rows=6, row_tokens=336, warm_up_steps=50
+    ),
     LAB_LM_REFLECT: ContinuedTraining(seed=8, exercises="reflection"),
     LAB_LM_SEARCH: ContinuedTraining(
         seed=9, exercises="search", steps=2_000, rows=6, row_tokens=560
@@ -65,7 +76,8 @@ def train_language_model(folder: Path, training: DecoderTraining) -> None:
     """Train a language model, and write its checkpoint, ONNX graph and report."""
     forms = isinstance(training, SentenceTraining)
     continued = training if isinstance(training, ContinuedTraining) else None
-    tokenizer = build_tokenizer(forms=forms, tags=continued.tags if continued else ())
+    added = (continued.tags, continued.words) if continued else ((), ())
+    tokenizer = build_tokenizer(forms=forms, tags=added[0], words=added[1])
     shape = language_model.DecoderShape(tokenizer.get_vocab_size())
     if continued:
         base = decoder_params((model_folder(continued.base) / WEIGHTS).read_bytes())
@@ -112,10 +124,19 @@ def train_cross_encoder(folder: Path, training: EncoderTraining) -> None:
         every=_EVERY,
         checkpoint=_checkpoint(folder.name, shape, training, log),
     )
-    measure = measure_meaning_encoder if of_meaning else measure_cross_encoder
-    measured = measure(shape, params, tokenizer, seed=REPORT_SEED)
+    measured = _measure_of(training)(shape, params, tokenizer, seed=REPORT_SEED)
     report = log.report(shape, training, measured)
     export_cross_encoder(params, shape, folder, report, tokenizer=tokenizer if of_meaning else None)
+
+
+def _measure_of(training: EncoderTraining) -> Callable[..., dict[str, float]]:
+    match training:
+        case MeaningTraining():
+            return measure_meaning_encoder
+        case RelevanceTraining():
+            return measure_reranker
+        case _:
+            return measure_cross_encoder
 
 
 def _reporter(name: str, log: TrainingLog, value: str) -> Callable[["DataclassInstance"], None]:

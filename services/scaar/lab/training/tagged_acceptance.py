@@ -31,6 +31,10 @@ from scaar.lab.questions import (
 )
 from scaar.lab.tags import ANSWER, ANSWER_END, SEARCH, SEARCH_END
 from scaar.lab.training.acceptance import POPULAR
+from scaar.lab.training.conversation_acceptance import (
+    CONVERSATION_TARGETS,
+    measure_conversations,
+)
 from scaar.lab.training.greedy import GreedyWriter
 from scaar.lab.training.tagged_exercises import facts_of
 from scaar.lab.world import Fact, World, build_world, draw_film
@@ -53,7 +57,11 @@ SEARCH_TARGETS = {
 }
 """Minimum shares: as above for search requests; of first queries that are the name of the subject
 that the question needs first; of right answers if the passage is among the results."""
-_TARGETS = {"reflection": REFLECTION_TARGETS, "search": SEARCH_TARGETS}
+_TARGETS = {
+    "reflection": REFLECTION_TARGETS,
+    "search": SEARCH_TARGETS,
+    "conversation": CONVERSATION_TARGETS,
+}
 _DECIDED = (Kind.ONE_HOP, Kind.COMPOSITIONAL)
 
 
@@ -67,13 +75,16 @@ def measure_tagged_model(
 ) -> dict[str, Any]:
     """Measure a tagged model by its ONNX graph, on ``count`` questions per measure."""
     writer = GreedyWriter(graph, tokenizer)
-    sample = _Sample(build_world(seed), Random(f"{exercises} acceptance {seed}"), count)
+    world, random = build_world(seed), Random(f"{exercises} acceptance {seed}")
 
     def write(prompts: Sequence[str]) -> list[str]:
         return [each.text for each in writer.write(prompts)]
 
+    found = {"seed": seed, "questions_each": count}
+    if exercises == "conversation":
+        return found | measure_conversations(world, random, count, write)
     measure = _measure_reflection if exercises == "reflection" else _measure_search
-    return {"seed": seed, "questions_each": count, **measure(sample, write)}
+    return found | measure(_Sample(world, random, count), write)
 
 
 class _Sample:

@@ -9,6 +9,8 @@ import threading
 
 import Stemmer
 
+from scaar.core.types import DenseDescription
+from scaar.retriever.dense import VECTOR_ANALYZER
 from scaar.retriever.local.tokens import words_of
 
 ANALYZER = "english-1"
@@ -24,6 +26,13 @@ _NOT_UNDOUBLED = frozenset(consonant * 2 for consonant in "chjkqvwx")
 _BLI = ("bli", "bly", "blis", "blies")
 _LOGI = ("logi", "logy", "logis", "logies")
 _CACHED_TERMS = 1 << 16
+
+
+def analyzer_of(dense: DenseDescription | None) -> str:
+    """Return the name of the analysis of an index with these vectors, if any."""
+    if dense is None:
+        return ANALYZER
+    return f"{ANALYZER}+{VECTOR_ANALYZER}" if dense.settings.words else VECTOR_ANALYZER
 
 
 class EnglishAnalyzer:

@@ -5,11 +5,13 @@ import logging
 import threading
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import assert_never
 
 from scaar.core.errors import BackendUnavailable, DataCorrupt, NotFound, Overloaded, ScaarError
+from scaar.core.search_stages import mode_of
 from scaar.core.types import (
     DenseSettings,
     IndexDescription,
@@ -33,6 +35,7 @@ from scaar.retriever.local.recipes import check_recipe
 from scaar.retriever.local.stored_passages import TextAnalysis
 from scaar.retriever.local.verification import verify
 from scaar.retriever.metadata import check_fields
+from scaar.retriever.reranking.stage import Reranker, RerankingStage
 from scaar.retriever.settings import RetrieverSettings
 from scaar.retriever.validation import check_request
 from scaar.retriever.workers import Workers
@@ -60,10 +63,12 @@ class Bm25sRetriever:
         settings: RetrieverSettings,
         *,
         encoder: Encoder | None = None,
+        reranker: Reranker | None = None,
         now: Callable[[], datetime] = utc_now,
     ) -> None:
         self._files = IndexFiles(root)
         self._analysis = TextAnalysis(EnglishAnalyzer(), ConfiguredEncoder(encoder))
+        self._reranking = RerankingStage(reranker)
         self._preload = settings.preload
         self._max_concurrent, self._in_progress = settings.max_concurrent, 0
         self._cache = IndexCache(
@@ -84,7 +89,8 @@ class Bm25sRetriever:
         Raises:
             InvalidRequest: naming each invalid field and its limit.
             NotFound, DataCorrupt: the index is missing or damaged.
-            CapabilityMissing: the index was built with another encoder.
+            CapabilityMissing: the index does not have the mode, was built with another encoder, or
+                the retriever cannot rerank.
             Overloaded: too many requests are in progress.
         """
         check_request(request)
@@ -94,7 +100,9 @@ class Bm25sRetriever:
         cancelled = threading.Event()
         self._in_progress += 1
         try:
-            return await self._workers.run(self._search, request, cancelled)
+            return await self._reranking.retrieve(
+                request, lambda each: self._workers.run(self._search, each, cancelled)
+            )
         finally:
             self._in_progress -= 1
             cancelled.set()
@@ -125,16 +133,20 @@ class Bm25sRetriever:
         fields = check_fields(metadata_fields)
         match mode:
             case IndexMode.CREATE | IndexMode.REPLACE:
-                replace = mode is IndexMode.REPLACE
-                return await self._builds.build(
-                    index, passages, replace=replace, fields=fields, dense=dense
+                built = await self._builds.build(
+                    index,
+                    passages,
+                    replace=mode is IndexMode.REPLACE,
+                    fields=fields,
+                    dense=dense,
                 )
             case IndexMode.UPSERT:
-                return await self._builds.upsert(
+                built = await self._builds.upsert(
                     index, passages, self._cache, fields=fields, dense=dense
                 )
             case _:
                 assert_never(mode)
+        return replace(built, index=self._reranking.describe(built.index))
 
     async def delete_passages(self, index: str, passage_ids: Sequence[str]) -> int:
         """Rebuild the index without the passages. Return how many of them it contained.
@@ -147,13 +159,14 @@ class Bm25sRetriever:
 
     async def list_indexes(self) -> tuple[IndexDescription, ...]:
         """Return every index, sorted by name. File sizes are compared with the manifest."""
-        return await self._workers.run(list_descriptions, self._files, self._cache)
+        found = await self._workers.run(list_descriptions, self._files, self._cache)
+        return tuple(map(self._reranking.describe, found))
 
     async def describe_index(self, index: str) -> IndexDescription:
         """Return the description of an index. File sizes are compared with the manifest."""
         check_index_name(index)
         await self._workers.run(self._cache.refuse_damaged, index)
-        return await self._workers.run(describe, self._files, index)
+        return self._reranking.describe(await self._workers.run(describe, self._files, index))
 
     async def verify_index(self, index: str) -> IndexVerification:
         """Verify every file, array and passage of an index against its manifest."""
@@ -256,16 +269,9 @@ class Bm25sRetriever:
 
     def _search(self, request: RetrieveRequest, cancelled: threading.Event) -> RetrieveResult:
         index = self._cache.get(request.index)
-        allowed = index.matching_rows(request.filters)
+        mode = mode_of(request, index.manifest.description())
         results: list[tuple[RetrievedPassage, ...]] = []
-        search = index.search_and_score_all if request.score_all else index.search
-        found = search(
-            request.queries,
-            request.top_k,
-            self._analysis,
-            allowed=allowed,
-            excluded=frozenset(request.excluded_ids),
-        )
+        found = index.found(request, mode, self._analysis)
         while not cancelled.is_set() and (each := next(found, None)) is not None:
             results.append(each)
         # The results may contain damage that was found meanwhile.

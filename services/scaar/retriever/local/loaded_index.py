@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from scaar.core.distributions import library_required
-from scaar.retriever.dense import VECTOR_ANALYZER
-from scaar.retriever.local.analysis import ANALYZER
+from scaar.retriever.local.analysis import analyzer_of
 from scaar.retriever.local.bm25s_without_jax import bm25s
 from scaar.retriever.local.manifest import MANIFEST_FILE, FileRecord, Manifest, damaged, file_record
 from scaar.retriever.local.metadata_rows import Array
+from scaar.retriever.local.one_ranking import OneRanking
 from scaar.retriever.local.stored_passages import (
     UNREADABLE,
     Scored,
@@ -20,7 +20,7 @@ from scaar.retriever.local.stored_passages import (
 )
 
 
-class LoadedIndex(StoredPassages):
+class LoadedIndex(OneRanking):
     """A BM25 index. Searches return passages with a score over 0."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
@@ -94,7 +94,7 @@ def check_files(
 
 def analysis_of(manifest: Manifest) -> str:
     """Return the analysis that this version uses for an index of that kind."""
-    return ANALYZER if manifest.dense is None else VECTOR_ANALYZER
+    return analyzer_of(manifest.dense)
 
 
 def wrong_file(
@@ -126,7 +126,11 @@ def open_index(folder: Path, manifest: Manifest, *, checksums: bool) -> StoredPa
         if manifest.dense is None:
             return LoadedIndex(folder, manifest)
         with library_required("a vector index", "dense"):
+            from scaar.retriever.local.loaded_hybrid import LoadedHybrid
             from scaar.retriever.local.loaded_vectors import LoadedVectors
-        return LoadedVectors(folder, manifest, manifest.dense)
+        vectors = LoadedVectors(folder, manifest, manifest.dense)
+        if not manifest.dense.settings.words:
+            return vectors
+        return LoadedHybrid(folder, manifest, LoadedIndex(folder, manifest), vectors)
     except (ValueError, TypeError, KeyError, IndexError, EOFError) as error:
         raise damaged(manifest.name, folder.name, "cannot be read") from error

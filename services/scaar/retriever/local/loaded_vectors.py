@@ -9,10 +9,10 @@ from scaar.core.types import DenseDescription, IndexCheck, Passage
 from scaar.retriever.dense import VectorLookup, Vectors, encode, encoded_text
 from scaar.retriever.local.manifest import Manifest
 from scaar.retriever.local.metadata_rows import Array
+from scaar.retriever.local.one_ranking import OneRanking
 from scaar.retriever.local.stored_passages import (
     UNREADABLE,
     Scored,
-    StoredPassages,
     TextAnalysis,
 )
 from scaar.retriever.local.vector_index import VECTORS_FILE, VectorIndex
@@ -21,7 +21,7 @@ _ENCODE_BATCH = 32
 _CHECK_BATCH = 8_192
 
 
-class LoadedVectors(StoredPassages):
+class LoadedVectors(OneRanking):
     """A vector index. Searches return the nearest passages, at any distance."""
 
     def __init__(self, folder: Path, manifest: Manifest, dense: DenseDescription) -> None:

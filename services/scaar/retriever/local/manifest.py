@@ -17,6 +17,8 @@ from scaar.core.types import (
     VectorMetric,
 )
 
+FORMAT_OF_BOTH = 4
+"""Format of words and vectors, which earlier versions cannot read."""
 FORMAT_OF_VECTORS = 3
 FORMAT = 2
 """Format with declared metadata fields. A BM25 index without any has the format below, which
@@ -24,8 +26,9 @@ earlier versions can read."""
 FORMAT_WITHOUT_FIELDS = 1
 ENGINE = "bm25s"
 ENGINE_OF_VECTORS = "faiss"
+ENGINE_OF_BOTH = "bm25s+faiss"
 MANIFEST_FILE = "manifest.json"
-_FORMATS = (FORMAT_WITHOUT_FIELDS, FORMAT, FORMAT_OF_VECTORS)
+_FORMATS = (FORMAT_WITHOUT_FIELDS, FORMAT, FORMAT_OF_VECTORS, FORMAT_OF_BOTH)
 
 _READ_BATCH = 1 << 20
 
@@ -48,7 +51,7 @@ class FileRecord:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How passages are made searchable: by weighted words, or by vectors."""
+    """How passages are made searchable: by weighted words, by vectors, or by both."""
 
     analyzer: str
     k1: float = 0.0
@@ -94,7 +97,9 @@ class Manifest:
     @property
     def engine(self) -> str:
         """The library that searches the index."""
-        return ENGINE if self.dense is None else ENGINE_OF_VECTORS
+        if self.dense is None:
+            return ENGINE
+        return ENGINE_OF_BOTH if self.dense.settings.words else ENGINE_OF_VECTORS
 
     def description(self) -> IndexDescription:
         """Return the description that the port exposes."""
@@ -117,11 +122,13 @@ class Manifest:
         """Return the manifest as stored on disk, with its own checksum."""
         format_ = FORMAT if self.metadata_fields else FORMAT_WITHOUT_FIELDS
         if self.dense:
-            format_ = FORMAT_OF_VECTORS
+            format_ = FORMAT_OF_BOTH if self.dense.settings.words else FORMAT_OF_VECTORS
         content = {"format": format_, "engine": self.engine, **asdict(self)}
         for name in ("metadata_fields", "content", "dense", "longest"):
             if not content[name]:
                 del content[name]
+        if self.dense and not self.dense.settings.words:
+            del content["dense"]["settings"]["words"]
         return json.dumps({**content, "checksum": _checksum(content)}, indent=1).encode()
 
 
@@ -175,7 +182,8 @@ def dense_parts(dense: DenseDescription) -> list[object]:
     """Return the part of a version's digest that describes the vectors."""
     graph = dense.settings.hnsw
     numbers = [graph.m, graph.ef_construction, graph.ef_search] if graph else []
-    return [dense.encoder_revision, dense.width, dense.settings.metric, *numbers]
+    words = ["words"] if dense.settings.words else []
+    return [dense.encoder_revision, dense.width, dense.settings.metric, *numbers, *words]
 
 
 def dense_of(content: Mapping[str, Json]) -> DenseDescription:
@@ -195,7 +203,9 @@ def dense_of(content: Mapping[str, Json]) -> DenseDescription:
         encoder=str(content["encoder"]),
         encoder_revision=str(content["encoder_revision"]),
         width=int(content["width"]),
-        settings=DenseSettings(VectorMetric(settings["metric"]), hnsw),
+        settings=DenseSettings(
+            VectorMetric(settings["metric"]), hnsw, words=bool(settings.get("words", False))
+        ),
     )
 
 

@@ -2,12 +2,13 @@
 
 from scaar.core.distributions import library_required
 from scaar.core.types import DenseDescription, DenseSettings
-from scaar.retriever.dense import VECTOR_ANALYZER, VectorLookup
-from scaar.retriever.local.analysis import ANALYZER
+from scaar.retriever.dense import VectorLookup
+from scaar.retriever.local.analysis import analyzer_of
 from scaar.retriever.local.builder import SearchWriter
 from scaar.retriever.local.files import PendingIndex
 from scaar.retriever.local.manifest import Recipe
 from scaar.retriever.local.stored_passages import StoredPassages, TextAnalysis
+from scaar.retriever.local.words_and_vectors_writer import WordsAndVectorsWriter
 from scaar.retriever.local.words_writer import WordsWriter
 
 
@@ -21,11 +22,13 @@ def recipe_of(
         CapabilityMissing: vectors need an encoder and faiss, and one of them is missing.
     """
     if settings is None:
-        return Recipe(ANALYZER, k1, b)
+        return Recipe(analyzer_of(None), k1, b)
     dense = analysis.configured_encoder.describe(settings)
     with library_required("a vector index", "dense"):
         import faiss  # noqa: F401
-    return Recipe(VECTOR_ANALYZER, dense=dense)
+    if not settings.words:
+        return Recipe(analyzer_of(dense), dense=dense)
+    return Recipe(analyzer_of(dense), k1, b, dense)
 
 
 def check_recipe(index: str, recipe: Recipe, analysis: TextAnalysis) -> None:
@@ -46,9 +49,13 @@ def searched_by(
     old: StoredPassages | None = None,
 ) -> SearchWriter:
     """Return the writer of a pending index's search files. Vectors of ``old`` are reused."""
-    if recipe.dense is None:
-        return WordsWriter(pending.files, analysis.analyzer, k1=recipe.k1, b=recipe.b)
-    return _vectors_writer(pending, recipe.dense, analysis, old)
+    dense = recipe.dense
+    if dense is not None and not dense.settings.words:
+        return _vectors_writer(pending, dense, analysis, old)
+    words = WordsWriter(pending.files, analysis.analyzer, k1=recipe.k1, b=recipe.b)
+    if dense is None:
+        return words
+    return WordsAndVectorsWriter(words, _vectors_writer(pending, dense, analysis, old))
 
 
 def _vectors_writer(
@@ -58,7 +65,6 @@ def _vectors_writer(
     old: StoredPassages | None,
 ) -> SearchWriter:
     with library_required("a vector index", "dense"):
-        from scaar.retriever.local.loaded_vectors import LoadedVectors
         from scaar.retriever.local.vectors_writer import VectorsWriter
-    lookup: VectorLookup = old.vector_lookup() if isinstance(old, LoadedVectors) else lambda _: None
+    lookup: VectorLookup = old.vector_lookup() if old is not None else lambda _: None
     return VectorsWriter(pending.files, analysis.configured_encoder.encoder, dense, lookup=lookup)

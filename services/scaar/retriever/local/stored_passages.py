@@ -6,14 +6,20 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from scaar.core.errors import DataCorrupt
 from scaar.core.filters import check_declared
-from scaar.core.types import Filter, IndexCheck, Passage, RetrievedPassage
-from scaar.retriever.dense import ConfiguredEncoder
+from scaar.core.types import (
+    Filter,
+    IndexCheck,
+    Passage,
+    RetrievedPassage,
+    RetrieveRequest,
+    SearchMode,
+)
+from scaar.retriever.dense import ConfiguredEncoder, VectorLookup
 from scaar.retriever.local.analysis import EnglishAnalyzer
 from scaar.retriever.local.builder import (
     ID_RANKS_FILE,
@@ -52,54 +58,18 @@ class StoredPassages(ABC):
         self.metadata = MetadataRows(folder) if manifest.metadata_fields else None
 
     @abstractmethod
-    def analysed(self, queries: Sequence[str], analysis: TextAnalysis) -> Iterator[Any]:
-        """Yield each query in the form in which the index is searched."""
-
-    @abstractmethod
-    def best(self, query: Any, top_k: int, *, allowed: Array | None) -> Iterable[Scored]:
-        """Return the best rows for an analysed query, ties by id, among the ``allowed`` ones."""
-
-    @abstractmethod
-    def scored(self, query: Any, rows: Array) -> Iterable[Scored]:
-        """Return the rows by their exact scores for an analysed query, best first, ties by id."""
-
-    def search(
-        self,
-        queries: Sequence[str],
-        top_k: int,
-        analysis: TextAnalysis,
-        *,
-        allowed: Array | None = None,
-        excluded: Collection[str] = (),
+    def found(
+        self, request: RetrieveRequest, mode: SearchMode, analysis: TextAnalysis
     ) -> Iterator[tuple[RetrievedPassage, ...]]:
-        """Yield the best passages for each query, ties by id, among the ``allowed`` rows.
-
-        Passages with ``excluded`` ids are left out. Scores depend on neither.
-        """
-        for query in self.analysed(queries, analysis):
-            found = self.best(query, top_k + len(excluded), allowed=allowed)
-            yield self._retrieved(self._kept(found, top_k, excluded))
-
-    def search_and_score_all(
-        self,
-        queries: Sequence[str],
-        top_k: int,
-        analysis: TextAnalysis,
-        *,
-        allowed: Array | None = None,
-        excluded: Collection[str] = (),
-    ) -> Iterator[tuple[RetrievedPassage, ...]]:
-        """Yield for each query, by its exact scores, the passages that any of the queries finds."""
-        analysed, rows = list(self.analysed(queries, analysis)), set[int]()
-        for query in analysed:
-            found = self.best(query, top_k + len(excluded), allowed=allowed)
-            rows.update(row for row, _ in self._kept(found, top_k, excluded))
-        for query in analysed:
-            yield self._retrieved(self.scored(query, np.array(sorted(rows), dtype=np.int64)))
+        """Yield the passages for each query of a request, in a mode that the index has."""
 
     def extra_checks(self) -> Iterator[IndexCheck]:
         """Yield the checks against the manifest that are specific to the kind of index."""
         yield from ()
+
+    def vector_lookup(self) -> VectorLookup:
+        """Return a lookup of the vectors of passages whose title and text are in the index."""
+        return lambda passage: None
 
     def matching_rows(self, filters: Sequence[Filter]) -> Array | None:
         """Return the rows of passages that match all filters, None for all rows.
@@ -127,7 +97,7 @@ class StoredPassages(ABC):
         except UNREADABLE as error:
             raise self._inconsistent() from error
 
-    def _kept(
+    def kept(
         self, best: Iterable[Scored], top_k: int, excluded: Collection[str]
     ) -> Iterable[Scored]:
         """Return the first ``top_k`` rows without the excluded passages."""
@@ -135,7 +105,7 @@ class StoredPassages(ABC):
             return islice(best, top_k)
         return islice((each for each in best if self.passage(each[0]).id not in excluded), top_k)
 
-    def _retrieved(self, best: Iterable[Scored]) -> tuple[RetrievedPassage, ...]:
+    def retrieved(self, best: Iterable[Scored]) -> tuple[RetrievedPassage, ...]:
         """Return the passages of rows, with their scores and ranks."""
         stored = ((self.passage(row), score) for row, score in best)
         return tuple(

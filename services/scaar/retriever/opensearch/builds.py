@@ -21,6 +21,7 @@ from scaar.retriever.opensearch.record import Record
 from scaar.retriever.opensearch.schema import (
     delete_lines,
     document_id,
+    has_words,
     index_lines,
     passage_of,
 )
@@ -212,7 +213,7 @@ class OpenSearchBuilds:
     ) -> Record:
         settings = self._settings
         made = self._configured_encoder.describe(dense) if dense else None
-        k1, b = (0.0, 0.0) if made else (settings.k1, settings.b)
+        k1, b = (settings.k1, settings.b) if has_words(made) else (0.0, 0.0)
         shards = settings.opensearch_shards
         return Record(name, k1, b, shards, metadata_fields=fields, dense=made)
 

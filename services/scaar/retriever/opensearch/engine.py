@@ -1,10 +1,10 @@
 """Retriever over OpenSearch: indexes of a server, searched with BM25 or by vectors."""
 
+import dataclasses
 import logging
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import assert_never
 
@@ -38,6 +38,7 @@ from scaar.retriever.opensearch.record import ENGINE
 from scaar.retriever.opensearch.search import OpenSearchSearch
 from scaar.retriever.opensearch.server import Server
 from scaar.retriever.opensearch.verification import Verification
+from scaar.retriever.reranking.stage import Reranker, RerankingStage
 from scaar.retriever.settings import RetrieverSettings
 from scaar.retriever.validation import check_request
 
@@ -58,6 +59,7 @@ class OpenSearchRetriever:
         settings: RetrieverSettings,
         *,
         encoder: Encoder | None = None,
+        reranker: Reranker | None = None,
         now: Callable[[], datetime] = utc_now,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -78,6 +80,7 @@ class OpenSearchRetriever:
             server, self._catalogue, self._pending, completion, settings, self._configured_encoder
         )
         self._verification = Verification(server, self._catalogue)
+        self._reranking = RerankingStage(reranker)
         self._preload = settings.preload
         self._max_concurrent, self._in_progress = settings.max_concurrent, 0
 
@@ -90,6 +93,8 @@ class OpenSearchRetriever:
         Raises:
             InvalidRequest: naming each invalid field and its limit.
             NotFound, DataCorrupt: the index is missing or damaged.
+            CapabilityMissing: the index does not have the mode, was built with another encoder, or
+                the retriever cannot rerank.
             Overloaded: too many requests are in progress, here or on the server.
             BackendUnavailable, DeadlineExceeded: the server does not respond, or not in time.
         """
@@ -99,7 +104,7 @@ class OpenSearchRetriever:
             raise Overloaded(text)
         self._in_progress += 1
         try:
-            return await self._searches.search(request)
+            return await self._reranking.retrieve(request, self._searches.search)
         finally:
             self._in_progress -= 1
 
@@ -139,7 +144,7 @@ class OpenSearchRetriever:
             case _:
                 assert_never(mode)
         self._searches.forget(index)
-        return built
+        return dataclasses.replace(built, index=self._reranking.describe(built.index))
 
     async def delete_passages(self, index: str, passage_ids: Sequence[str]) -> int:
         """Rebuild the index without the passages. Return how many of them it contained.
@@ -165,17 +170,17 @@ class OpenSearchRetriever:
             except NotFound:
                 continue  # dropped since its name was read
             except DataCorrupt as error:
-                description = replace(description, damage=error.metadata["damage"])
+                description = dataclasses.replace(description, damage=error.metadata["damage"])
             except (BackendUnavailable, CapabilityMissing) as error:
-                description = replace(description, damage=error.message)
-            found.append(description)
+                description = dataclasses.replace(description, damage=error.message)
+            found.append(self._reranking.describe(description))
         return tuple(found)
 
     async def describe_index(self, index: str) -> IndexDescription:
         """Return the description of an index, with its passages counted."""
         check_index_name(index)
         _, record = await self._catalogue.open(index)
-        return record.description()
+        return self._reranking.describe(record.description())
 
     async def verify_index(self, index: str) -> IndexVerification:
         """Verify every passage and the layout of an index against its record."""

@@ -11,12 +11,14 @@ from scaar.retriever.opensearch.content import ANALYZER
 from scaar.retriever.opensearch.vectors import Json
 
 ENGINE = "opensearch"
+FORMAT_OF_BOTH = 4
+"""Format of words and vectors, which earlier versions cannot read."""
 FORMAT_OF_VECTORS = 3
 FORMAT = 2
 """Format with declared metadata fields. A BM25 index without any has the format below, which
 earlier versions can read."""
 FORMAT_WITHOUT_FIELDS = 1
-_FORMATS = (FORMAT_WITHOUT_FIELDS, FORMAT, FORMAT_OF_VECTORS)
+_FORMATS = (FORMAT_WITHOUT_FIELDS, FORMAT, FORMAT_OF_VECTORS, FORMAT_OF_BOTH)
 _KEY = "scaar"
 
 
@@ -94,9 +96,11 @@ class Record:
         for name in ("metadata_fields", "dense"):
             if not content[name]:
                 del content[name]
+        if self.dense and not self.dense.settings.words:
+            del content["dense"]["settings"]["words"]
         format_ = FORMAT if self.metadata_fields else FORMAT_WITHOUT_FIELDS
         if self.dense:
-            format_ = FORMAT_OF_VECTORS
+            format_ = FORMAT_OF_BOTH if self.dense.settings.words else FORMAT_OF_VECTORS
         return {_KEY: {"format": format_, "analyzer": ANALYZER, **content}}
 
 

@@ -2,7 +2,8 @@
 
 Title and text are copied to one field, which is searched, so that BM25 reproduces the published
 figures of collections that index ``title + " " + text``. A vector index has a vector in place of
-that field (:mod:`scaar.retriever.opensearch.vectors`). Passages are stored unchanged.
+that field (:mod:`scaar.retriever.opensearch.vectors`), a hybrid index both. Passages are stored
+unchanged.
 """
 
 import hashlib
@@ -40,23 +41,28 @@ def index_body(
 ) -> Json:
     """Return the body of the request that creates an index to load, without replicas or refresh."""
     index: Json = {"number_of_shards": shards, "number_of_replicas": 0, "refresh_interval": "-1"}
-    if dense is None:
+    if has_words(dense):
         index["similarity"] = {"default": {"type": "BM25", "k1": k1, "b": b}}
-    else:
+    if dense is not None:
         index |= vector_settings()
     layout = {**mappings(fields, dense), "_meta": meta}
     return {"settings": {"index": index}, "mappings": layout}
 
 
+def has_words(dense: DenseDescription | None) -> bool:
+    """Return whether an index with these vectors, if any, has the words of its passages."""
+    return dense is None or dense.settings.words
+
+
 def mappings(fields: Sequence[str] = (), dense: DenseDescription | None = None) -> Json:
     """Return the strict mapping, which rejects undeclared fields."""
     stored: Json = {"type": "text", "index": False}
-    if dense is None:
+    if has_words(dense):
         stored["copy_to"] = CONTENTS
     properties: Json = {"passage_id": {"type": "keyword"}, "title": stored, "text": stored}
-    if dense is None:
+    if has_words(dense):
         properties[CONTENTS] = {"type": "text", "analyzer": "english", "index_options": "freqs"}
-    else:
+    if dense is not None:
         properties[VECTOR] = vector_field(dense)
     if fields:
         # The fields are used in filters only, neither sorted nor aggregated.

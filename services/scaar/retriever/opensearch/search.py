@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from scaar.core.errors import (
@@ -12,25 +13,32 @@ from scaar.core.errors import (
     ScaarError,
 )
 from scaar.core.filters import check_declared
+from scaar.core.search_stages import mode_of
 from scaar.core.types import (
     DenseDescription,
+    HybridSettings,
     RetrievedPassage,
     RetrieveRequest,
     RetrieveResult,
+    SearchMode,
 )
 from scaar.retriever.dense import ConfiguredEncoder, Vectors, encode
+from scaar.retriever.hybrid import depth_of, fuse
 from scaar.retriever.opensearch.catalogue import Catalogue, StoredIndex
 from scaar.retriever.opensearch.errors import condition, kind_of
 from scaar.retriever.opensearch.record import Record, damaged
 from scaar.retriever.opensearch.schema import retrieved_passage, search_lines, vector_search_lines
 from scaar.retriever.opensearch.server import Server
 from scaar.retriever.opensearch.vectors import port_score
+from scaar.retriever.reranking.stage import with_parts
 from scaar.retriever.workers import Workers
 
 LOOKUP_TTL_S = 5.0
 """Seconds for which the current index of a name is cached, unless a search of the index fails."""
 
 _QUERIES_PER_REQUEST = 100
+_HYBRID_QUERIES_PER_REQUEST = 10
+"""Fewer queries, since each has the candidates of two rankings."""
 _ATTEMPTS = 10
 
 
@@ -93,23 +101,46 @@ class OpenSearchSearch:
     async def _search(
         self, stored: StoredIndex, record: Record, request: RetrieveRequest
     ) -> tuple[tuple[RetrievedPassage, ...], ...]:
+        mode = mode_of(request, record.description())
+        if mode is SearchMode.HYBRID:
+            return await self._search_both(stored, record, request)
         results: list[tuple[RetrievedPassage, ...]] = []
         for start in range(0, len(request.queries), _QUERIES_PER_REQUEST):
             queries = await self._analysed(
-                record, request.queries[start : start + _QUERIES_PER_REQUEST], request.index
+                record, request.queries[start : start + _QUERIES_PER_REQUEST], request.index, mode
             )
             found = await self._found(stored, record, queries, request, start=start)
             if request.score_all and (ids := sorted({each.id for of in found for each in of})):
                 # A published index never changes, so both searches are of the same passages.
                 found = await self._found(stored, record, queries, request, start=start, only=ids)
-            results += found
+            results += (with_parts(each, request, mode) for each in found)
+        return tuple(results)
+
+    async def _search_both(
+        self, stored: StoredIndex, record: Record, request: RetrieveRequest
+    ) -> tuple[tuple[RetrievedPassage, ...], ...]:
+        """Return the passages for every query by the fused rankings of words and vectors.
+
+        The rankings are fused here: the server's own fusion has no weights in 2.x, and breaks ties
+        by the place of a passage in the index.
+        """
+        settings = request.hybrid or HybridSettings()
+        deep = replace(request, top_k=depth_of(settings, request.top_k))
+        results: list[tuple[RetrievedPassage, ...]] = []
+        for start in range(0, len(request.queries), _HYBRID_QUERIES_PER_REQUEST):
+            texts = request.queries[start : start + _HYBRID_QUERIES_PER_REQUEST]
+            vectors = await self._analysed(record, texts, request.index, SearchMode.VECTORS)
+            both = [*texts, *vectors]
+            found = await self._found(stored, record, both, deep, start=start)
+            pairs = zip(found[: len(texts)], found[len(texts) :], strict=True)
+            results += (_fused(words, near, settings, request.top_k) for words, near in pairs)
         return tuple(results)
 
     async def _analysed(
-        self, record: Record, queries: Sequence[str], index: str
+        self, record: Record, queries: Sequence[str], index: str, mode: SearchMode
     ) -> "Sequence[str | Vectors]":
         """Return the queries, or their vectors, with which the index is searched."""
-        if record.dense is None:
+        if record.dense is None or mode is SearchMode.WORDS:
             return queries
         encoder = self._configured_encoder.check(index, record.dense)
         return list(await self._encoding.run(encode, encoder, queries))
@@ -129,7 +160,8 @@ class OpenSearchSearch:
         answer = await self._server.call(
             self._server.client.msearch, f"search the index {request.index!r}", body=b"".join(lines)
         )
-        return _results(answer["responses"], start, request.index, record.dense)
+        kinds = [None if isinstance(each, str) else record.dense for each in queries]
+        return _results(answer["responses"], kinds, start, request)
 
 
 def _lines(
@@ -165,13 +197,19 @@ def _lines(
 
 def _results(
     answers: Sequence[Mapping[str, Any]],
+    kinds: Sequence[DenseDescription | None],
     start: int,
-    index: str,
-    dense: DenseDescription | None,
+    request: RetrieveRequest,
 ) -> list[tuple[RetrievedPassage, ...]]:
-    results = []
-    for position, answer in enumerate(answers, start):
+    """Return the passages of each search, of queries from ``start`` on, again for each ranking.
+
+    ``kinds`` has the description of the vectors for a search by vectors.
+    """
+    results, index = [], request.index
+    for place, (answer, dense) in enumerate(zip(answers, kinds, strict=True)):
         if "error" in answer:
+            rankings = 2 if len({each is None for each in kinds}) > 1 else 1
+            position = start + place % (len(kinds) // rankings)
             error = condition(answer["status"], kind_of(answer), f"search the index {index!r}")
             if isinstance(error, InvalidRequest):
                 raise InvalidRequest.of(f"queries[{position}]", error.violations[0].description)
@@ -187,6 +225,26 @@ def _results(
         except (KeyError, TypeError, AttributeError) as error:
             raise damaged(index, "it contains a document that is not a passage") from error
     return results
+
+
+def _fused(
+    words: tuple[RetrievedPassage, ...],
+    vectors: tuple[RetrievedPassage, ...],
+    settings: HybridSettings,
+    top_k: int,
+) -> tuple[RetrievedPassage, ...]:
+    passages = {each.id: each for each in (*words, *vectors)}
+    fused = fuse(
+        ((each.id, each.score) for each in words),
+        ((each.id, each.score) for each in vectors),
+        settings,
+        top_k,
+        order=lambda passage_id: passage_id,
+    )
+    return tuple(
+        replace(passages[each.key], score=each.score, rank=rank, score_parts=each.parts)
+        for rank, each in enumerate(fused, 1)
+    )
 
 
 def _score(hit: Mapping[str, Any], dense: DenseDescription | None) -> float:

@@ -12,7 +12,7 @@ from scaar.retriever.opensearch.catalogue import Catalogue, StoredIndex
 from scaar.retriever.opensearch.content import Content
 from scaar.retriever.opensearch.pages import Hit, pages_of
 from scaar.retriever.opensearch.record import Record
-from scaar.retriever.opensearch.schema import CONTENTS, document_id, mappings, passage_of
+from scaar.retriever.opensearch.schema import CONTENTS, document_id, has_words, mappings, passage_of
 from scaar.retriever.opensearch.server import Server
 from scaar.retriever.validation import passage_violations
 
@@ -118,22 +118,24 @@ def _layout_checks(layout: Mapping[str, Any], record: Record) -> Iterator[IndexC
     text = f"strict, with the declared fields ({fields})" if same else "differs from the built one"
     yield IndexCheck("mapping", text, passed=same)
     settings = layout["settings"]["index"]
-    yield _searched_by(settings, record)
+    yield from _searched_by(settings, record)
     shards = settings.get("number_of_shards")
     yield IndexCheck("shards", str(shards), passed=shards == str(record.shards))
     blocked = settings.get("blocks", {}).get("write") == "true"
     yield IndexCheck("writing", "blocked" if blocked else "not blocked", passed=blocked)
 
 
-def _searched_by(settings: Mapping[str, Any], record: Record) -> IndexCheck:
+def _searched_by(settings: Mapping[str, Any], record: Record) -> Iterator[IndexCheck]:
     if record.dense is not None:
         exists = settings.get("knn") == "true"
-        return IndexCheck("graph", "present" if exists else "missing", passed=exists)
+        yield IndexCheck("graph", "present" if exists else "missing", passed=exists)
+    if not has_words(record.dense):
+        return
     similarity = settings.get("similarity", {}).get("default", {})
     shown = " ".join(f"{name} {similarity.get(name, 'unset')}" for name in ("type", "k1", "b"))
     numbers = _number(similarity, "k1"), _number(similarity, "b")
     same = similarity.get("type") == "BM25" and numbers == (record.k1, record.b)
-    return IndexCheck("similarity", shown, passed=same)
+    yield IndexCheck("similarity", shown, passed=same)
 
 
 def _as_made(field: Mapping[str, Any]) -> Mapping[str, Any]:

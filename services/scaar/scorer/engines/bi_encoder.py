@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from scaar.encoders.pair_reader import Array
 from scaar.encoders.sentence_encoder import SentenceEncoder, Tokens
-from scaar.scorer.engines.pair_reader import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from typing import Generic, Protocol
 from scaar.core.errors import NotFound
 from scaar.core.observers import UNOBSERVED, ScorerObserver
 from scaar.core.types import ScorerDescription, ScoreRequest
+from scaar.encoders.cross_encoder import open_cross_encoder
+from scaar.encoders.pair_reader import Array, TokenPair
 from scaar.scorer.engines.batched_request import BatchLimits, P
 from scaar.scorer.engines.batcher import Batcher
 from scaar.scorer.engines.bi_encoder import TextPair, open_bi_encoder
-from scaar.scorer.engines.cross_encoder import open_cross_encoder
-from scaar.scorer.engines.pair_reader import Array, TokenPair
 from scaar.scorer.engines.pairs import contributions_of, encode_requests
 from scaar.scorer.settings import ScorerSettings
 from scaar.scorer.validation import check_requests

@@ -19,8 +19,8 @@ from scaar.core.errors import (
 from scaar.core.observers import UNOBSERVED, ScorerObserver
 from scaar.core.types import ScorerDescription, ScoreRequest
 from scaar.encoders.checkpoint import read_checkpoint
+from scaar.encoders.pair_reader import PairReader, build_pair_reader
 from scaar.scorer.engines.batched_request import BatchLimits
-from scaar.scorer.engines.pair_reader import PairReader, build_pair_reader
 from scaar.scorer.engines.pairs import contributions_of, encode_requests
 from scaar.scorer.engines.triton_model import TritonModel, open_triton_model
 from scaar.scorer.engines.triton_requests import TritonRequests

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from scaar.core.errors import CapabilityMissing
-from scaar.scorer.engines.tensor_names import INPUTS, OUTPUT
+from scaar.encoders.tensor_names import INPUTS, OUTPUT
 
 REVISION_PARAMETER = "revision"
 """Parameter of the model's configuration: a prefix of the SHA-256 of its ONNX file."""

@@ -17,9 +17,9 @@ from scaar.core.errors import (
     Overloaded,
     ScaarError,
 )
+from scaar.encoders.pair_reader import Array
+from scaar.encoders.tensor_names import OUTPUT
 from scaar.runtime.channels import ChannelSettings, channel_options
-from scaar.scorer.engines.pair_reader import Array
-from scaar.scorer.engines.tensor_names import OUTPUT
 from scaar.scorer.engines.triton_contract import ReportedModel, Tensor
 from scaar.scorer.engines.triton_tls import is_tls_failure
 

@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from scaar.core.observers import UNOBSERVED, ScorerObserver
+from scaar.encoders.pair_reader import PairReader, TokenPair
 from scaar.scorer.engines.batched_request import BatchLimits
-from scaar.scorer.engines.pair_reader import PairReader, TokenPair
 from scaar.scorer.engines.triton_contract import ServedModel
 from scaar.scorer.engines.triton_model import TritonModel
 from scaar.wire.calls import timeout_within

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from scaar.core.errors import AlreadyExists, InvalidRequest
 from scaar.encoders.checkpoint import MODEL_FILES, Checkpoint, read_checkpoint
-from scaar.scorer.engines.cross_encoder import CrossEncoder, open_cross_encoder
-from scaar.scorer.engines.tensor_names import INPUTS
+from scaar.encoders.cross_encoder import CrossEncoder, open_cross_encoder
+from scaar.encoders.tensor_names import INPUTS
 from scaar.scorer.triton_repository.golden import GOLDEN_FILE, Golden, write_golden
 from scaar.scorer.triton_repository.golden_texts import golden_pairs
 from scaar.scorer.triton_repository.model_config import (

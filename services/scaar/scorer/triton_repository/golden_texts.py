@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from scaar.core.loop.contribution import leave_one_out
-from scaar.scorer.engines.cross_encoder import CrossEncoder
+from scaar.encoders.cross_encoder import CrossEncoder
 from scaar.scorer.triton_repository.golden import GoldenPair
 
 _SHORT = (

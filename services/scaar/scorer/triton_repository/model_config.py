@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from scaar.encoders.tensor_names import OUTPUT
 from scaar.scorer.engines.batched_request import BUCKETS
-from scaar.scorer.engines.tensor_names import OUTPUT
 from scaar.scorer.engines.triton_contract import REVISION_PARAMETER, TOKENIZER_PARAMETER
 
 MODEL_NAME = "contribution_scorer"
@@ -29,7 +29,7 @@ class ModelShape:
     """Properties of a model that its configuration contains."""
 
     inputs: tuple[str, ...]
-    """Inputs of the model, among :data:`~scaar.scorer.engines.tensor_names.INPUTS`."""
+    """Inputs of the model, among :data:`~scaar.encoders.tensor_names.INPUTS`."""
 
     max_pair_tokens: int
     padding: int = 0

@@ -7,10 +7,10 @@ import numpy as np
 
 from scaar.core.errors import DataCorrupt
 from scaar.encoders.checkpoint import MODEL_FILES
+from scaar.encoders.cross_encoder import open_cross_encoder
+from scaar.encoders.pair_reader import TokenPair
+from scaar.encoders.tensor_names import OUTPUT
 from scaar.encoders.weights import NEEDED, Weights, open_weights
-from scaar.scorer.engines.cross_encoder import open_cross_encoder
-from scaar.scorer.engines.pair_reader import TokenPair
-from scaar.scorer.engines.tensor_names import OUTPUT
 
 _MAX_DRIFT = 1e-3
 _COPIED = (*NEEDED, "tokenizer_config.json")

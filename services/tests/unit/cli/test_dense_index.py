@@ -61,7 +61,52 @@ def test_a_dense_index_is_built_searched_and_described(
     assert kinds[0]["content"] == kinds[1]["content"]
     run("index", "build", "near", "--corpus", str(corpus), "--metric", "l2")
     described = json.loads(run("index", "describe", "near", "--format", "json"))
-    assert described["dense"]["settings"] == {"metric": "l2", "hnsw": None}
+    assert described["dense"]["settings"] == {"metric": "l2", "hnsw": None, "words": False}
+
+
+def test_a_hybrid_index_is_built_described_and_searched_in_each_mode(
+    home: Path, corpus: Path, encoder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCAAR_RETRIEVER_ENCODER", encoder)
+    run("index", "build", "geo", "--corpus", str(corpus), "--hybrid")
+    output = run("index", "describe", "geo")
+    assert "| engine | bm25s+faiss |\n" in output
+    assert "| search | exact, ip, with words |\n" in output
+    assert "| modes | words, vectors, hybrid |\n" in output
+    assert "| k1 | 0.9 |\n" in output
+    assert "vectors" in run("index", "verify", "geo")
+    options = ("Japan", "--index", "geo", "--format", "json")
+    ids = {}
+    for mode in ("words", "vectors", "hybrid", "index"):
+        lines = run("search", *options, "--mode", mode).splitlines()
+        found = [json.loads(line) for line in lines]
+        ids[mode] = [each["id"] for each in found]
+        assert ("score_parts" not in found[0]) == (mode in ("words", "vectors"))
+    assert ids == {"words": ["b"], "vectors": ["b", "a"], "hybrid": ["b", "a"], "index": ["b", "a"]}
+    weighted = ("--rrf-k", "1", "--weights", "3,0.5", "--candidates", "1")
+    (best,) = map(json.loads, run("search", *options, "--top-k", "1", *weighted).splitlines())
+    assert best["score"] == 3 / 2 + 0.5 / 2
+    assert best["score_parts"]["words"]["rank"] == best["score_parts"]["vectors"]["rank"] == 1
+    shown = run("search", "Japan", "--index", "geo", "--top-k", "1", "--format", "table")
+    assert "words 1 (" in shown
+    assert "fused 1 (0.03279)" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--weights", "1"), "--weights: must be two numbers, not '1'"),
+        (("--weights", "1,0"), r"hybrid.vectors_weight: must be in \(0, 1000\], not 0"),
+        (("--mode", "words", "--rrf-k", "5"), "hybrid: has no effect with mode words"),
+        (("--rerank-depth", "5"), "--rerank-depth: requires --rerank"),
+        (("--rerank", "--rerank-depth", "101"), "rerank.depth: must be 1 to 100, not 101"),
+    ],
+)
+def test_wrong_stages_of_a_search_are_refused(
+    home: Path, options: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(InvalidRequest, match=message):
+        run("search", "Japan", *options)
 
 
 @pytest.mark.parametrize(

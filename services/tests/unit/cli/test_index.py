@@ -160,9 +160,10 @@ def test_a_build_waits_for_its_retriever(home: Path, tmp_path: Path) -> None:
 
 
 def test_a_build_has_one_source_of_passages(home: Path, corpus: Path) -> None:
-    for sources in ((), ("--corpus", str(corpus), "--lab")):
-        with pytest.raises(InvalidRequest, match="--corpus: must be given, or --lab"):
-            run("build", "geo", *sources)
+    with pytest.raises(InvalidRequest, match="--corpus: must be given, or --from, or --lab"):
+        run("build", "geo")
+    with pytest.raises(InvalidRequest, match="--lab: cannot be combined with --corpus"):
+        run("build", "geo", "--corpus", str(corpus), "--lab")
 
 
 def test_passages_are_deleted_and_counted(home: Path, corpus: Path) -> None:

@@ -33,7 +33,7 @@ EVAL_RUN = ("eval", "run", "--dataset", "lab", "--out", "o")
     [
         (["nonsense"], USAGE, "No such command 'nonsense'."),
         (["--nonsense"], USAGE, "No such option: --nonsense"),
-        (["ask"], USAGE, "question: is missing; give a question, or --file"),
+        (["ask"], USAGE, "question: is missing; give a question, --messages or --file"),
         (["ask", "x", "--out", "o"], USAGE, "--out: requires --file"),
         (["ask", "--file", "f"], USAGE, "--file: requires --out"),
         (
@@ -197,7 +197,8 @@ def test_a_port_in_use_is_reported_before_anything_is_started(command: str) -> N
             "up": ["up", "--base-port", str(first)],
         }
         ran = run_scaar(*arguments[command])
-    assert ran == Ran(FAILURE, "", f"scaar: address {address} is already in use\n")
+    advice = "; choose another with --base-port" if command == "up" else ""
+    assert ran == Ran(FAILURE, "", f"scaar: address {address} is already in use{advice}\n")
 
 
 def test_the_version_is_printed() -> None:

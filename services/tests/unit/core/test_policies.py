@@ -133,6 +133,7 @@ def test_a_row_and_a_field_are_all_that_a_setting_needs(setting: PolicySetting) 
         "query": setting.queries,
         "gate": setting.gates,
         "attention_span": setting.spans,
+        "rerank": setting.reranks,
     }
     given = [f"{name}={next(iter(each))}" for name, each in needed.items() if each]
     assert f"{setting.name}=" in dict(complete_setting(setting.name))

@@ -9,9 +9,9 @@ import pytest
 from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound, Overloaded, ScaarError
 from scaar.core.loop.contribution import leave_one_out
 from scaar.core.types import ScoreRequest
+from scaar.encoders.cross_encoder import TokenPair, open_cross_encoder
 from scaar.lab.training.cross_encoder import logits, pad
 from scaar.lab.vocabulary import build_tokenizer
-from scaar.scorer.engines.cross_encoder import TokenPair, open_cross_encoder
 from scaar.scorer.engines.pairs import encode_pairs
 from scaar.scorer.factory import open_scorer
 from scaar.scorer.settings import ScorerSettings

@@ -15,7 +15,7 @@ from scaar.core.errors import (
     ScaarError,
 )
 from scaar.core.types import ScoreRequest
-from scaar.scorer.engines.cross_encoder import open_cross_encoder
+from scaar.encoders.cross_encoder import open_cross_encoder
 from scaar.scorer.factory import open_scorer
 from scaar.scorer.settings import ScorerSettings
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from scaar.core.errors import AlreadyExists, DataCorrupt, InvalidRequest, NotFound
-from scaar.scorer.engines.cross_encoder import open_cross_encoder
+from scaar.encoders.cross_encoder import open_cross_encoder
 from scaar.scorer.triton_repository import export as exporting
 from scaar.scorer.triton_repository.export import export_scorer
 from scaar.scorer.triton_repository.golden import GoldenPair, check_parity, read_golden

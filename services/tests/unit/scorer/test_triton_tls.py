@@ -7,7 +7,7 @@ import pytest
 
 from scaar.core.errors import BackendUnavailable, CapabilityMissing, InvalidRequest
 from scaar.core.types import ScoreRequest
-from scaar.scorer.engines.cross_encoder import open_cross_encoder
+from scaar.encoders.cross_encoder import open_cross_encoder
 from scaar.scorer.factory import open_scorer
 from scaar.scorer.settings import ScorerSettings
 from scaar.testing.certificates import Authority

@@ -11,7 +11,7 @@ import grpc
 import numpy as np
 from tritonclient.grpc import model_config_pb2, service_pb2, service_pb2_grpc
 
-from scaar.scorer.engines.tensor_names import INPUTS
+from scaar.encoders.tensor_names import INPUTS
 
 
 class TritonStandIn(service_pb2_grpc.GRPCInferenceServiceServicer):

@@ -96,6 +96,7 @@ def _spec_of(evaluation: Evaluation) -> EvaluationSpec:
         timeout_s=evaluation.budget.timeout_s,
         theta_candidates=evaluation.grid.size if evaluation.grid else None,
         cache_generations=evaluation.generations_cached,
+        filters=evaluation.filters,
     )
 
 

@@ -30,6 +30,7 @@ def first_pass_spec(
         timeout_s=spec.timeout_s,
         cache_generations=spec.cache_generations,
         max_retrievals=MAX_RETRIEVALS,
+        filters=spec.filters,
     )
 
 

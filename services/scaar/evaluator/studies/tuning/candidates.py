@@ -11,7 +11,14 @@ from scaar.core.policies import PRESETS
 from scaar.core.queries import FORMULATIONS
 from scaar.core.signals import SIGNALS, evidence_of_signals
 from scaar.core.triggers import TRIGGERS, learned
-from scaar.core.types import Capability, EvidenceKind, ExcludeSeen, PolicyOverrides
+from scaar.core.types import (
+    Capability,
+    EvidenceKind,
+    ExcludeSeen,
+    PolicyOverrides,
+    Rerank,
+    SearchMode,
+)
 
 TRIGGER_NAMES = ("flare", "exp_raw", "perplexity", "surprisal_sum", learned.NAME)
 QUERY_NAMES = ("current_sentence", "span_masked")
@@ -39,6 +46,11 @@ class Label(enum.StrEnum):
     harm."""
 
 
+Searches = tuple[tuple[SearchMode, ...], tuple[Rerank, ...]]
+SEARCHES: Searches = ((SearchMode.INDEX,), (Rerank.NONE,))
+"""The modes of a search and the orders of its passages: those of the published policies."""
+
+
 @dataclass(frozen=True, slots=True)
 class Retrieving:
     """What is searched for, and what the model reads: every setting except those of the trigger."""
@@ -47,12 +59,17 @@ class Retrieving:
     mask_below: float
     exclude_seen: ExcludeSeen
     top_k: int
+    search_mode: SearchMode = SearchMode.INDEX
+    rerank: Rerank = Rerank.NONE
 
     @property
     def label(self) -> str:
         """The settings as text."""
         excluding = ", exclude_seen" if self.exclude_seen is not ExcludeSeen.NONE else ""
-        return f"{self.query}, mask_below {self.mask_below:g}, top_k {self.top_k}{excluding}"
+        mode = "" if self.search_mode is SearchMode.INDEX else f", mode {self.search_mode}"
+        reranked = "" if self.rerank is Rerank.NONE else f", rerank {self.rerank}"
+        text = f"{self.query}, mask_below {self.mask_below:g}, top_k {self.top_k}"
+        return f"{text}{excluding}{mode}{reranked}"
 
     @property
     def overrides(self) -> PolicyOverrides:
@@ -63,6 +80,8 @@ class Retrieving:
             mask_below=self.mask_below,
             exclude_seen=self.exclude_seen if excluding else None,
             top_k=self.top_k,
+            search_mode=None if self.search_mode is SearchMode.INDEX else self.search_mode,
+            rerank=None if self.rerank is Rerank.NONE else self.rerank,
         )
 
 
@@ -91,6 +110,8 @@ class Candidate:
             + bool(_evidence(self.trigger) - {EvidenceKind.PROBABILITIES})
             + (self.retrieving.query != QUERY_NAMES[0])
             + (self.retrieving.exclude_seen is not ExcludeSeen.NONE)
+            + (self.retrieving.search_mode is SearchMode.HYBRID)
+            + (self.retrieving.rerank is not Rerank.NONE)
         )
 
     @property
@@ -130,10 +151,12 @@ def plan_candidates(
     queries: Sequence[str],
     labels: Sequence[Label],
     available: frozenset[Capability],
+    searches: Searches = SEARCHES,
 ) -> tuple[Candidate, ...]:
     """Return the candidates that a model with these capabilities can serve, simplest first.
 
-    ``labels`` are what learned triggers predict, each one in a candidate of its own.
+    ``labels`` are what learned triggers predict, each one in a candidate of its own. ``searches``
+    are the modes of a search, each with every order of the passages found.
 
     Raises:
         InvalidRequest: the model serves none of the triggers.
@@ -143,7 +166,10 @@ def plan_candidates(
         lacking = {kind.value for name in triggers for kind in _evidence(name)}
         text = f"the model provides none of the evidence that they need: {sorted(lacking)}"
         raise InvalidRequest.of("triggers", text)
-    ways = [Retrieving(*each) for each in itertools.product(queries, MASKS, EXCLUSIONS, TOP_KS)]
+    ways = [
+        Retrieving(*each)
+        for each in itertools.product(queries, MASKS, EXCLUSIONS, TOP_KS, *searches)
+    ]
     found = [
         Candidate(name, way, label)
         for way in ways

@@ -70,11 +70,13 @@ def test_the_general_examples_are_those_of_a_layout_that_names_none() -> None:
         ("dragin:hotpotqa@2", "no profile 'dragin:hotpotqa@2': the known sets of examples are"),
         (
             "dragin@2:hotpotqa",
-            "no profile 'dragin@2:hotpotqa'; known: lab@1, lab_search@1, scaar@2, scaar@1, dragin",
+            "no profile 'dragin@2:hotpotqa'; known: lab@1, lab_chat@1, lab_search@1, scaar@2, "
+            "scaar@1, dragin",
         ),
         (
             ":hotpotqa",
-            "no profile ':hotpotqa'; known: lab@1, lab_search@1, scaar@2, scaar@1, dragin@1",
+            "no profile ':hotpotqa'; known: lab@1, lab_chat@1, lab_search@1, scaar@2, scaar@1, "
+            "dragin@1",
         ),
         ("lab:hotpotqa", "the layout lab shows no examples, so there is no 'lab:hotpotqa'"),
     ],
@@ -129,7 +131,13 @@ def test_every_data_set_names_examples_that_there_are() -> None:
     for kind in KINDS.values():
         if kind.exemplars:
             assert profile_of(f"dragin:{kind.exemplars}").exemplars is EXEMPLARS[kind.exemplars]
-    assert {each.name for each in PROFILES.values()} == {"lab", "lab_search", "scaar", "dragin"}
+    assert {each.name for each in PROFILES.values()} == {
+        "lab",
+        "lab_chat",
+        "lab_search",
+        "scaar",
+        "dragin",
+    }
 
 
 NEAR = 0.6

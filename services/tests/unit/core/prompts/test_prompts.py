@@ -181,7 +181,14 @@ def test_a_forced_conclusion_concludes(profile: PromptProfile) -> None:
 
 
 def test_a_profile_is_known_by_name_and_by_name_and_version() -> None:
-    assert list(PROFILES) == ["lab@1", "lab_search@1", "scaar@2", "scaar@1", "dragin@1"]
+    assert list(PROFILES) == [
+        "lab@1",
+        "lab_chat@1",
+        "lab_search@1",
+        "scaar@2",
+        "scaar@1",
+        "dragin@1",
+    ]
     assert all(profile_of(label) is profile for label, profile in PROFILES.items())
 
 
@@ -194,6 +201,7 @@ def test_a_name_without_a_version_is_the_newest() -> None:
 @pytest.mark.parametrize("name", ["", "LAB", "lab@2"])
 def test_an_unknown_profile_is_refused_with_the_known_ones(name: str) -> None:
     with pytest.raises(
-        InvalidRequest, match=r"prompt_profile: .*lab@1, lab_search@1, scaar@2, scaar@1, dragin@1"
+        InvalidRequest,
+        match=r"prompt_profile: .*lab@1, lab_chat@1, lab_search@1, scaar@2, scaar@1, dragin@1",
     ):
         profile_of(name)

@@ -1,8 +1,8 @@
 import pytest
 
-from scaar.core.errors import InvalidRequest
-from scaar.core.types import Passage
-from scaar.evaluator.studies.retrieval.rankings import rank
+from scaar.core.errors import CapabilityMissing, InvalidRequest
+from scaar.core.types import Passage, RerankSettings, SearchMode
+from scaar.evaluator.studies.retrieval.rankings import Stages, rank
 from scaar.evaluator.studies.retrieval.topics import Topic
 from scaar.testing.fakes import InMemoryRetriever
 
@@ -27,6 +27,17 @@ async def test_a_ranking_ends_with_the_last_passage_that_a_search_finds() -> Non
     ranked = []
     ranking = (await rank(fake, "geo", [TOPIC], depth=1_000, on_ranked=ranked.append))["q"]
     assert (len(ranking), len(fake.requests), ranked) == (120, 2, [TOPIC])
+
+
+async def test_a_ranking_is_searched_by_its_stages() -> None:
+    fake = retriever(120)
+    stages = Stages(SearchMode.WORDS)
+    await rank(fake, "geo", [TOPIC], depth=110, stages=stages)
+    assert {request.mode for request in fake.requests} == {SearchMode.WORDS}
+    with pytest.raises(CapabilityMissing, match="'geo' cannot be searched in mode hybrid"):
+        await rank(fake, "geo", [TOPIC], depth=10, stages=Stages(SearchMode.HYBRID))
+    with pytest.raises(InvalidRequest, match="must be at most 100 for a hybrid or reranked"):
+        await rank(fake, "geo", [TOPIC], depth=101, stages=Stages(rerank=RerankSettings()))
 
 
 @pytest.mark.parametrize("depth", [0, 1_001])

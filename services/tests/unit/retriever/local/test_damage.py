@@ -105,9 +105,9 @@ async def test_the_error_of_another_format_says_to_rebuild_the_index(
     open_engine: OpenEngine, files: Path
 ) -> None:
     path = files.parent / "manifest.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 4}))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 5}))
     async with open_engine() as retriever:
-        with pytest.raises(DataCorrupt, match=r"has format 4, not 1, 2 or 3; rebuild it"):
+        with pytest.raises(DataCorrupt, match=r"has format 5, not 1, 2, 3 or 4; rebuild it"):
             await retriever.retrieve(REQUEST)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scaar.core.types import Filter, MetadataField, Passage
+from scaar.core.types import DenseDescription, DenseSettings, Filter, MetadataField, Passage
 from scaar.retriever.opensearch.schema import (
     document_id,
     index_body,
@@ -73,6 +73,21 @@ def test_a_passage_may_have_declared_fields_only() -> None:
         "tenant": "keyword",
     }
     assert properties == mappings()["properties"]
+
+
+def test_a_hybrid_index_has_the_fields_of_both_kinds() -> None:
+    vectors, both = (
+        DenseDescription("e", "1", 8, DenseSettings(words=words)) for words in (False, True)
+    )
+    properties, of_words = mappings((), both)["properties"], mappings()["properties"]
+    of_vectors = mappings((), vectors)["properties"]
+    assert isinstance(of_vectors, dict)
+    assert isinstance(of_words, dict)
+    assert properties == of_vectors | of_words
+    made = index_body(k1=0.9, b=0.4, shards=1, meta={}, dense=both)["settings"]
+    assert isinstance(made, dict)
+    assert made["index"]["similarity"]["default"] == {"type": "BM25", "k1": 0.9, "b": 0.4}
+    assert made["index"]["knn"] is True
 
 
 def test_the_deployed_template_matches_new_indexes() -> None:

@@ -10,9 +10,9 @@ from tokenizers import Encoding
 
 from scaar.core.errors import DataCorrupt, ScaarError
 from scaar.encoders.checkpoint import read_checkpoint
+from scaar.encoders.pair_reader import Array, PairReader, TokenPair, build_pair_reader
 from scaar.encoders.session import OPEN_ERRORS, open_session
-from scaar.scorer.engines.pair_reader import Array, PairReader, TokenPair, build_pair_reader
-from scaar.scorer.engines.tensor_names import INPUTS, OUTPUT
+from scaar.encoders.tensor_names import INPUTS, OUTPUT
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from tokenizers import Encoding, Tokenizer
 
 from scaar.core.errors import DataCorrupt
 from scaar.encoders.checkpoint import Checkpoint
+from scaar.encoders.tensor_names import INPUTS
 from scaar.encoders.tokenizer import open_tokenizer, padding_id, token_limit
-from scaar.scorer.engines.tensor_names import INPUTS
 
 Array = np.ndarray[Any, Any]
 

@@ -1,0 +1,1 @@
+"""Folders of documents as people have them, read as passages: Markdown, HTML, text, PDF, docx."""
