@@ -288,7 +288,6 @@ $(TRANSFORMERS_5)/.test: $(TRANSFORMERS_5)/.made $(TRANSFORMERS)/.test integrati
 	  --requirement integration_tests/transformers/requirements.txt
 	@touch $@
 
-<<<<<<< HEAD
 $(PACKAGES)/.test: $(PACKAGES)/.made $(VENV)/.dev integration_tests/langchain/requirements.txt
 	@echo 'Installing LangChain and Playwright into $(PACKAGES), over the packages of $(VENV)'
 	@base=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
@@ -296,13 +295,13 @@ $(PACKAGES)/.test: $(PACKAGES)/.made $(VENV)/.dev integration_tests/langchain/re
 	  echo "import site; site.addsitedir('$$base')" > "$$own/base.pth"
 	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps --require-hashes \
 	  --requirement integration_tests/langchain/requirements.txt
-=======
+	@touch $@
+
 $(CLIENTS)/.test: $(CLIENTS)/.made integration_tests/clients/requirements.txt $(PINS)
 	@echo 'Installing clients of other projects into $(CLIENTS)'
 	@$(@D)/bin/python deploy/locked.py build > $(@D)/build.txt
 	@$(PIP) --use-pep517 --require-hashes --requirement $(@D)/build.txt
 	@$(PIP) --no-deps --require-hashes --requirement integration_tests/clients/requirements.txt
->>>>>>> main
 	@touch $@
 
 $(DOCS)/.site: $(DOCS)/.made $(PINS)
