@@ -173,6 +173,12 @@ def test_the_port_of_a_url_is_let_out(url: str, port: int) -> None:
     assert outside(release, "generator") == {port}
 
 
+def test_the_server_that_reranks_is_called_at_its_port() -> None:
+    settings = {"rerank_url": "http://reranker.models:8000"}
+    release = Scenario({"retriever": {"settings": settings}}).rendered()
+    assert outside(release, "retriever") == {8000}
+
+
 def test_a_model_is_fetched_only_where_it_may_be() -> None:
     assert outside(SCENARIOS["TGI"].rendered(), "tgi") == {443}
     assert outside(SCENARIOS["TGI of a volume"].rendered(), "tgi") == set()

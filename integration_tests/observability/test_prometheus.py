@@ -1,6 +1,6 @@
 """The settings, the alerts and the board of deploy/observability on a real Prometheus.
 
-Six real services are asked, and some of them die; the only change to the settings is where the
+Six real services are asked, also through a gateway, and some of them die; the only change to the settings is where the
 services are, and how often they are read.
 """
 
@@ -12,11 +12,13 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import ProxyHandler, Request, build_opener
 
 import pytest
 import yaml
 
-from scaar.cli.serve.services import ServiceName
+from scaar.cli.serve.services import BACK_ENDS, ServiceName
 from scaar.client import OnFailure, ScaarError, open_sync_client
 from scaar.core.policies.artefact_json import artefact_to_json
 from scaar.core.types import ExpectedCost, TuningConditions
@@ -77,6 +79,17 @@ class Watched:
                 client.answer(QUESTION)
             with suppress(ScaarError):
                 client.answer(QUESTION, index="nowhere")
+        for model in ("scaar", "scaar@nowhere"):
+            self.ask_by_http(model)
+
+    def ask_by_http(self, model: str) -> None:
+        """Sends a chat to the gateway; whatever it returns is counted."""
+        url = self.services["gateway"].target.removeprefix("dns:///")
+        body = {"model": model, "messages": [{"role": "user", "content": QUESTION}]}
+        request = Request(f"{url}/v1/chat/completions", json.dumps(body).encode())
+        request.add_header("content-type", "application/json")
+        with suppress(HTTPError), build_opener(ProxyHandler({})).open(request, timeout=60):
+            pass
 
     def evaluate(self) -> None:
         """Begins an evaluation that takes longer than the test."""
@@ -99,8 +112,9 @@ def watched(tmp_path: Path) -> Iterator[Watched]:
     file = tmp_path / "prometheus.yml"
     file.write_text(yaml.safe_dump(config))
     with ExitStack() as stack:
-        # The orchestrator after those that it asks, and the evaluator after it.
-        for service in (*list(ServiceName)[1:5], ServiceName.ORCHESTRATOR, ServiceName.EVALUATOR):
+        # The orchestrator after those that it asks, and the evaluator and the gateway after it.
+        after = (ServiceName.ORCHESTRATOR, ServiceName.EVALUATOR, ServiceName.GATEWAY)
+        for service in (*BACK_ENDS, *after):
             variable = f"SCAAR_{service.upper().replace('-', '_')}"
             given = {f"{variable}_METRICS_ADDRESS": metrics[service]}
             if service is ServiceName.EVALUATOR:

@@ -66,11 +66,13 @@ class Content:
         start = len(self.text) + len(self._held) + len(text) - len(text.lstrip())
         added = self._release(self._held + text)
         end = min(len(self.text) + len(self._held), start + len(text.strip()))
-        found = tuple(
+        cited = (
             Citation(start, end, passage.title, self._link(passage))
             for each in sentence.passage_ids
             if start < end and (passage := self._passages.get(each)) is not None
         )
+        # Passages of one section of a document have the same title and URL.
+        found = tuple(dict.fromkeys(cited))
         self.citations += found
         return added, found
 

@@ -3,7 +3,8 @@
 Chen et al., "Benchmarking Large Language Models in Retrieval-Augmented Generation" (RGB), AAAI
 2024, name four abilities: robustness to noise, rejection where no passage has the answer,
 integration of several passages, and robustness to false passages. Three are variants here. The
-lab's questions of every kind but ``one_hop`` need two passages or more.
+lab's questions of every kind but ``one_hop`` need two passages or more. A fourth variant has a
+passage for each fact, of which a search must find the right one.
 """
 
 import enum
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
+from scaar.lab.fact_passages import fact_passages_of
 from scaar.lab.near_names import near_name, near_title
 from scaar.lab.passages import LabPassage, passage_id, passage_text, passages_of
 from scaar.lab.world import SUBJECTS, Fact, Film, Subject, World, draw_film
@@ -27,12 +29,14 @@ class Variant(enum.StrEnum):
     """Tail films have no passages."""
     FALSE = "false"
     """Passages state the values of another film."""
+    FACTS = "facts"
+    """Every fact has a passage of its own."""
 
 
 def varied_passages(world: World, variant: Variant) -> Iterator[LabPassage]:
     """Yield the passages of a variant of a world.
 
-    Passages about subjects of the world have the same ids in every variant.
+    Passages about subjects of the world have the same ids in every variant except ``facts``.
     """
     match variant:
         case Variant.NONE:
@@ -44,6 +48,8 @@ def varied_passages(world: World, variant: Variant) -> Iterator[LabPassage]:
             yield from passages_of(replace(world, tail=()))
         case Variant.FALSE:
             yield from _false(world)
+        case Variant.FACTS:
+            yield from fact_passages_of(world)
 
 
 def _distractors(world: World) -> Iterator[LabPassage]:

@@ -166,7 +166,7 @@ def build(
     hnsw_ef_search: options.HnswEfSearch = None,
     target: RetrieverAddress = EMBEDDED,
 ) -> None:
-    """Build an index from a file of passages, or from folders of documents.
+    """Build an index from a file of passages or documents.
 
     The index is of words (BM25), of vectors with --encoder, --metric or --search, or of both with
     --hybrid. Searches see the previous index until the new one is complete.

@@ -110,7 +110,8 @@ def passages(
         typer.Option(
             metavar="NAME",
             help="none; distractors (adds passages about similar names), no_answer (without the "
-            "passages about tail films) or false (with the values of other films).",
+            "passages about tail films), false (with the values of other films) or facts (a "
+            "passage for each fact).",
         ),
     ] = "none",
 ) -> None:

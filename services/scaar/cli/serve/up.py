@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from scaar.cli.serve import up_documents as of_documents
 from scaar.cli.serve.services import (
     BACK_ENDS,
     BASE_PORT,
@@ -56,6 +57,10 @@ def up(
             help="Port of the gateway, which serves HTTP, MCP and gRPC-Web; 0 runs none.",
         ),
     ] = GATEWAY_PORT,
+    model_url: of_documents.ModelUrl = None,
+    documents: of_documents.Documents = None,
+    index: of_documents.Index = None,
+    url_prefix: of_documents.UrlPrefix = None,
 ) -> None:
     """Run all services on this machine until Ctrl-C.
 
@@ -67,10 +72,13 @@ def up(
     if not 0 <= gateway_port <= HIGHEST_PORT:
         text = f"must be 0 to {HIGHEST_PORT}, not {gateway_port}"
         raise InvalidRequest.of("--gateway-port", text)
-    # Report every invalid setting before the first service is started.
-    settings = read_every()
-    stop_timeout_s = max(each.drain_s + each.stop_grace_s for each in settings.values())
-    asyncio.run(_up(_addresses(base_port, gateway_port), stop_timeout_s + STOP_MARGIN_S))
+    indexed = of_documents.up_documents(documents, index=index, url_prefix=url_prefix)
+    with of_documents.settings_of(model_url, indexed):
+        # Report every invalid setting before the first service is started.
+        settings = read_every()
+        stop_timeout_s = max(each.drain_s + each.stop_grace_s for each in settings.values())
+        addresses = _addresses(base_port, gateway_port)
+        asyncio.run(_up(addresses, stop_timeout_s + STOP_MARGIN_S, indexed))
 
 
 def _addresses(base_port: int, gateway_port: int) -> dict[ServiceName, str]:
@@ -82,7 +90,11 @@ def _addresses(base_port: int, gateway_port: int) -> dict[ServiceName, str]:
     return addresses
 
 
-async def _up(addresses: dict[ServiceName, str], stop_timeout_s: float) -> None:
+async def _up(
+    addresses: dict[ServiceName, str],
+    stop_timeout_s: float,
+    documents: of_documents.UpDocuments | None,
+) -> None:
     console = Console(stderr=True)
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -107,10 +119,16 @@ async def _up(addresses: dict[ServiceName, str], stop_timeout_s: float) -> None:
                     ready.cancel()
                     return
                 await ready
+        if documents is not None:
+            retriever = f"dns:///{addresses[ServiceName.RETRIEVER]}"
+            if not await documents.start(retriever, stopped):
+                return
         show_table(_table(addresses), console)
         orchestrator = addresses[ServiceName.ORCHESTRATOR]
+        named = f" --index {documents.name}" if documents is not None else ""
         console.print(
-            f'Ask: scaar ask "QUESTION" --address {orchestrator}    Stop: Ctrl-C', soft_wrap=True
+            f'Ask: scaar ask "QUESTION"{named} --address {orchestrator}    Stop: Ctrl-C',
+            soft_wrap=True,
         )
         if gateway := addresses.get(ServiceName.GATEWAY):
             console.print(f"OpenAI clients: base URL http://{gateway}/v1", soft_wrap=True)
@@ -125,6 +143,8 @@ async def _up(addresses: dict[ServiceName, str], stop_timeout_s: float) -> None:
         ended_early.cancel()
     finally:
         stopped.cancel()
+        if documents is not None:
+            await documents.close()
         # Callers stop first: their answers need the others until the end.
         for group in reversed(_ORDER):
             running = [processes[name] for name in group if name in processes]

@@ -75,10 +75,8 @@ class MeaningTraining(EncoderTraining):
 class RelevanceTraining(EncoderTraining):
     """Hyperparameters of a training on queries and passages, labelled as relevant or not."""
 
-    steps: int = 2_400
-    pairs: int = 32
+    steps: int = 2_000
     pair_tokens: int = 68
-    peak_rate: float = 3e-3
 
     def draw(self, random: Random, step: int) -> Pair:
         """Draw a query and a passage, with label 0.98 for a relevant one and 0.02 for another."""

@@ -11,8 +11,6 @@ from scaar.core.errors import InvalidRequest
 from scaar.core.filters import MAX_VALUE_CHARACTERS
 from scaar.retriever.documents.readers import READERS
 
-_OPTION = "--from"
-
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
@@ -33,8 +31,7 @@ class FileError:
     reason: str
 
     def __str__(self) -> str:
-        printable = str(self.path).encode("utf-8", "backslashreplace").decode()
-        return f"{printable} {self.reason}"
+        return f"{printable(str(self.path))} {self.reason}"
 
 
 @dataclass(slots=True)
@@ -46,7 +43,14 @@ class FoundFiles:
     errors: list[FileError] = field(default_factory=list)
 
 
-def check_roots(paths: Sequence[Path]) -> tuple[Path, ...]:
+def printable(name: str) -> str:
+    """Return the name of a file with escapes for characters that a terminal should not get."""
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in name
+    )
+
+
+def check_roots(paths: Sequence[Path], *, option: str = "--from") -> tuple[Path, ...]:
     """Return files and folders as absolute paths.
 
     Raises:
@@ -56,25 +60,31 @@ def check_roots(paths: Sequence[Path]) -> tuple[Path, ...]:
     roots = tuple(path.expanduser().resolve() for path in paths)
     for given, root in zip(paths, roots, strict=True):
         if not root.exists():
-            raise InvalidRequest.of(_OPTION, f"{given} does not exist")
+            raise InvalidRequest.of(option, f"{given} does not exist")
         if not root.is_dir() and root.suffix.lower() not in READERS:
             known = ", ".join(READERS)
-            raise InvalidRequest.of(_OPTION, f"{given} is not a folder, and not one of {known}")
+            raise InvalidRequest.of(option, f"{given} is not a folder, and not one of {known}")
     for position, root in enumerate(roots):
         others = (*roots[:position], *roots[position + 1 :])
         if any(root.is_relative_to(other) for other in others):
-            raise InvalidRequest.of(_OPTION, f"{paths[position]} is given twice")
+            raise InvalidRequest.of(option, f"{paths[position]} is given twice")
     return roots
 
 
 def find_files(roots: Sequence[Path]) -> FoundFiles:
-    """Return the documents below the roots, sorted; hidden files and links are skipped."""
+    """Return the documents below the roots, sorted; hidden files and links are skipped.
+
+    Raises:
+        InvalidRequest: a root does not exist (any more).
+    """
     found = FoundFiles()
     for root in roots:
+        if not root.exists():
+            raise InvalidRequest.of("documents", f"{root} does not exist")
         for path in _below(root, found.errors):
             suffix = path.suffix.lower()
             if suffix not in READERS:
-                found.unsupported[suffix or "no suffix"] += 1
+                found.unsupported[printable(suffix) or "no suffix"] += 1
             else:
                 _add(found, root, path)
     return found
@@ -82,8 +92,7 @@ def find_files(roots: Sequence[Path]) -> FoundFiles:
 
 def _below(root: Path, errors: list[FileError]) -> Iterator[Path]:
     if not root.is_dir():
-        if root.exists():
-            yield root
+        yield root
         return
 
     def report(error: OSError) -> None:

@@ -8,6 +8,7 @@ from typer.testing import CliRunner, Result
 from scaar.cli.eval.commands import app
 from scaar.cli.index.commands import app as index_app
 from scaar.core.errors import CapabilityMissing, InvalidRequest
+from scaar.testing.word_encoder import write_word_encoder
 
 # Anserini's figures: BM25, k1 0.9, b 0.4. bm25s does not round the lengths of passages as Lucene
 # does, and its English analysis differs in a few words.
@@ -49,6 +50,23 @@ def collection(home: Path, tmp_path: Path) -> Path:
     )
     build("geo", folder / "corpus.jsonl")
     return folder
+
+
+def test_the_modes_of_a_hybrid_index_are_measured(
+    collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = ("Etna is a volcano.", "A river.", "The volcano Fuji, a volcano.", "rivers lake")
+    monkeypatch.setenv("SCAAR_RETRIEVER_ENCODER", str(write_word_encoder(tmp_path / "w", texts)))
+    build("both", collection / "corpus.jsonl", "--hybrid")
+    options = ("--dataset", f"beir:{collection}", "--measures", "RR", "--format", "json")
+    words = means(run(*options, "--index", "geo"))
+    assert means(run(*options, "--index", "both", "--mode", "words")) == words
+    assert means(run(*options, "--index", "both", "--mode", "hybrid", "--rrf-k", "1")).keys()
+    assert means(run(*options, "--index", "both", "--depth", "100")).keys() == words.keys()
+    with pytest.raises(InvalidRequest, match="must be at most 100 for a hybrid or reranked"):
+        run(*options, "--index", "both", "--depth", "101")
+    with pytest.raises(CapabilityMissing, match="'geo' cannot be searched in mode vectors"):
+        run(*options, "--index", "geo", "--mode", "vectors")
 
 
 def test_a_collection_of_beir_is_measured_and_its_rankings_are_written(

@@ -127,7 +127,7 @@ async def test_the_index_stays_if_no_document_is_left(
     await refresh(indexes, documents)
     for file in documents.iterdir():
         file.unlink()
-    with pytest.raises(InvalidRequest, match="no document with text"):
+    with pytest.raises(InvalidRequest, match="documents: none with text is in"):
         await refresh(indexes, documents)
     assert len(await texts(indexes)) == 3
 

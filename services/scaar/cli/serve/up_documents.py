@@ -1,0 +1,133 @@
+"""``scaar up`` with a model server and a folder of documents."""
+
+import asyncio
+import os
+import re
+from asyncio import Task
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scaar.cli.index.document_options import WATCH_EVERY_S, DocumentOptions
+from scaar.cli.index.documents import DocumentIndex
+from scaar.compose import index_place, open_indexes
+from scaar.core.errors import InvalidRequest
+from scaar.core.validation import check_index_name
+from scaar.retriever.documents.files import check_roots
+from scaar.retriever.documents.urls import check_prefix
+
+ModelUrl = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="OpenAI-compatible model server, such as http://127.0.0.1:8000: sets "
+        "SCAAR_GENERATOR_ENGINE=openai and SCAAR_GENERATOR_URL.",
+        show_default=False,
+    ),
+]
+Documents = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Folder of documents: an index of them is built, refreshed on changes, and the "
+        "default index of the orchestrator and the gateway.",
+        show_default=False,
+    ),
+]
+Index = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="With --documents: name of the index. Default: the name of the folder.",
+        show_default=False,
+    ),
+]
+UrlPrefix = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="With --documents: URL of the folder, to which citations link.",
+        show_default=False,
+    ),
+]
+
+
+class UpDocuments:
+    """The index of a folder of documents, built and kept up to date while the services run."""
+
+    def __init__(self, name: str, options: DocumentOptions) -> None:
+        self.name = name
+        self._options = options
+        self._watching: Task[None] | None = None
+        self._stack = AsyncExitStack()
+
+    async def start(self, target: str, stopped: Task[bool]) -> bool:
+        """Build or refresh the index, then watch. Return False if stopped before it is built."""
+        building = asyncio.create_task(self._build(target))
+        await asyncio.wait({building, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        if not building.done():
+            building.cancel()
+            await asyncio.wait({building})
+            return False
+        await building
+        return True
+
+    async def close(self) -> None:
+        """Stop watching."""
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.wait({self._watching})
+        await self._stack.aclose()
+
+    async def _build(self, target: str) -> None:
+        indexes = await self._stack.enter_async_context(open_indexes(target))
+        # The port of the services may change, their indexes are those of the settings.
+        documents = DocumentIndex(self.name, self._options, indexes, index_place())
+        seen = await documents.state()
+        await documents.refresh()
+        watching = documents.watch(every_s=WATCH_EVERY_S, seen=seen)
+        self._watching = asyncio.create_task(watching)
+
+
+def up_documents(
+    folder: Path | None, *, index: str | None, url_prefix: str | None
+) -> UpDocuments | None:
+    """Return the documents of the options; None without ``--documents``.
+
+    Raises:
+        InvalidRequest: an option is invalid, or requires ``--documents``.
+    """
+    if folder is None:
+        for option, given in (("--index", index), ("--url-prefix", url_prefix)):
+            if given is not None:
+                raise InvalidRequest.of(option, "requires --documents")
+        return None
+    roots = check_roots([folder], option="--documents")
+    name = index or re.sub(r"[^a-z0-9]+", "-", roots[0].name.lower()).strip("-")
+    check_index_name(name, field="--index")
+    prefix = check_prefix(url_prefix) if url_prefix is not None else ""
+    return UpDocuments(name, DocumentOptions(roots, url_prefix=prefix))
+
+
+@contextmanager
+def settings_of(model_url: str | None, documents: UpDocuments | None) -> Iterator[None]:
+    """Set the environment of the services for the options, during the block."""
+    settings: dict[str, str] = {}
+    if model_url is not None:
+        settings |= {"SCAAR_GENERATOR_ENGINE": "openai", "SCAAR_GENERATOR_URL": model_url}
+    if documents is not None:
+        for service in ("ORCHESTRATOR", "GATEWAY"):
+            settings[f"SCAAR_{service}_DEFAULT_INDEX"] = documents.name
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
