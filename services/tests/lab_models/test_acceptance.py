@@ -14,8 +14,10 @@ import pytest
 from scaar.lab.models import (
     LAB_LM,
     LAB_LM_B,
+    LAB_LM_CHAT,
     LAB_LM_CONFIDENT,
     LANGUAGE_MODELS,
+    SHIPPED_MODELS,
     TAGGED_MODELS,
     model_folder,
 )
@@ -26,7 +28,11 @@ from scaar.lab.training.tagged_acceptance import measure_tagged_model, missed_ta
 from scaar.lab.vocabulary import build_tokenizer
 
 QUESTIONS = int(os.environ.get("SCAAR_LAB_QUESTIONS", "40"))
-MISSED = {LAB_LM_B: ["known_one_hop"], LAB_LM_CONFIDENT: ["known_one_hop"]}
+MISSED = {
+    LAB_LM_B: ["known_one_hop"],
+    LAB_LM_CONFIDENT: ["known_one_hop"],
+    LAB_LM_CHAT: ["known_answered"],
+}
 """What docs/lab.md says that a model does not reach."""
 
 
@@ -66,7 +72,7 @@ def _error(share: float, count: int) -> float:
     return math.sqrt(max(share * (1 - share), 0.01) / count)
 
 
-@pytest.mark.parametrize("name", TAGGED_MODELS)
+@pytest.mark.parametrize("name", [name for name in TAGGED_MODELS if name in SHIPPED_MODELS])
 def test_a_tagged_model_does_what_its_report_says(name: str) -> None:
     folder, training = model_folder(name), TRAININGS[name]
     assert isinstance(training, ContinuedTraining)
@@ -75,7 +81,7 @@ def test_a_tagged_model_does_what_its_report_says(name: str) -> None:
     count = min(QUESTIONS, reported["questions_each"])
     measured = measure_tagged_model(
         (folder / "model.onnx").read_bytes(),
-        build_tokenizer(tags=training.tags),
+        build_tokenizer(tags=training.tags, words=training.words),
         exercises=training.exercises,
         seed=reported["seed"],
         count=count,

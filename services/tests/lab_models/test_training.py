@@ -137,7 +137,7 @@ def test_a_continued_training_starts_from_its_base_and_is_measured(name: str) ->
     training = recipes.ContinuedTraining(
         seed=1, exercises=name, steps=8, rows=2, row_tokens=300, warm_up_steps=2
     )
-    tokenizer = build_tokenizer(tags=training.tags)
+    tokenizer = build_tokenizer(tags=training.tags, words=training.words)
     shape = language_model.DecoderShape(tokenizer.get_vocab_size())
     base = decoder_params((model_folder(training.base) / WEIGHTS).read_bytes())
     params = language_model.extended_params(base, tokenizer, training.seed)

@@ -32,7 +32,7 @@ def conversations(
     concurrency: options.Concurrency = 4,
     output: Format = None,
 ) -> None:
-    """Compare rewritten questions of the lab's conversations.
+    """Compare ways to answer follow-up questions of the lab.
 
     Every question after the first one is answered as the model rewrites it, as it was asked, and
     in its right standalone form. The model is that of SCAAR_GENERATOR_MODEL.
