@@ -1,7 +1,8 @@
-"""Recall of the lab's reranker over BM25: ``python -m record.reranking SEED ...``.
+"""Recall of searches of the lab by words, vectors and both, and with its reranker.
 
-For each world, passages of one fact each are indexed by words, and questions and drafts with a
-wrong value are searched with and without reranking (:mod:`scaar.lab.fact_passages`).
+``python -m record.reranking SEED ...``; with ``SCAAR_RETRIEVER_ENCODER``, by vectors too. For each
+world, passages of one fact each are indexed, and questions, and drafts with a wrong value, are
+searched (:mod:`scaar.lab.fact_passages`).
 """
 
 import asyncio
@@ -11,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from scaar.core.ports import Retriever
-from scaar.core.types import Passage, RerankSettings, RetrieveRequest
+from scaar.core.types import DenseSettings, Passage, RerankSettings, RetrieveRequest, SearchMode
 from scaar.lab.fact_passages import FactQuery, draw_fact_queries, fact_passages_of
 from scaar.lab.models import LAB_RERANKER, model_folder
 from scaar.lab.world import World, build_world
@@ -21,29 +22,37 @@ from scaar.retriever.settings import RetrieverSettings
 QUERIES = 150
 """Number of questions, and of drafts, of a world."""
 DEPTHS = (1, 3)
+Recalls = dict[tuple[str, SearchMode, bool], list[float]]
+"""Recall at each depth by kind of query, mode, and whether passages are reranked."""
 
 
-async def recalls(world: World, *, count: int = QUERIES) -> dict[tuple[str, bool], list[float]]:
-    """Return recall@1 and recall@3 of questions and drafts, without and with reranking."""
-    found = {}
+async def recalls(world: World, *, count: int = QUERIES, encoder: Path | None = None) -> Recalls:
+    """Return the recall of questions and drafts in each mode, without and with reranking."""
+    found: Recalls = {}
     with TemporaryDirectory() as folder:
-        settings = RetrieverSettings(indexes=Path(folder), reranker=model_folder(LAB_RERANKER))
+        settings = RetrieverSettings(
+            indexes=Path(folder), reranker=model_folder(LAB_RERANKER), encoder=encoder
+        )
+        dense = None if encoder is None else DenseSettings(words=True)
         async with open_retriever(settings) as retriever:
-            await retriever.index_passages("facts", _passages(world))
+            built = await retriever.index_passages("facts", _passages(world), dense=dense)
             queries = draw_fact_queries(world, count=count)
             for what, asked in zip(("questions", "drafts"), queries, strict=True):
-                for reranked in (False, True):
-                    found[what, reranked] = await _recall(retriever, asked, reranked=reranked)
+                for mode in built.index.modes:
+                    for reranked in (False, True):
+                        found[what, mode, reranked] = await _recall(
+                            retriever, asked, mode, reranked=reranked
+                        )
     return found
 
 
 async def _recall(
-    retriever: Retriever, queries: Sequence[FactQuery], *, reranked: bool
+    retriever: Retriever, queries: Sequence[FactQuery], mode: SearchMode, *, reranked: bool
 ) -> list[float]:
     sums = [0.0] * len(DEPTHS)
+    rerank = RerankSettings() if reranked else None
     for query in queries:
-        rerank = RerankSettings() if reranked else None
-        request = RetrieveRequest((query.text,), max(DEPTHS), "facts", rerank=rerank)
+        request = RetrieveRequest((query.text,), max(DEPTHS), "facts", mode=mode, rerank=rerank)
         ids = [each.id for each in (await retriever.retrieve(request)).results[0]]
         for place, depth in enumerate(DEPTHS):
             sums[place] += len({*ids[:depth]} & {*query.relevant}) / len(query.relevant)
@@ -56,12 +65,16 @@ async def _passages(world: World) -> AsyncIterator[Passage]:
 
 
 def main(seeds: Sequence[int]) -> None:
-    """Print a row for each world, kind of query and order."""
-    print("| world | queries | order | R@1 | R@3 |\n| --- | --- | --- | --- | --- |")
+    """Print a row for each world, kind of query, mode and order."""
+    encoder = RetrieverSettings.read().encoder
+    print(
+        "| world | queries | mode | reranked | R@1 | R@3 |\n| --- | --- | --- | --- | --- | --- |"
+    )
     for seed in seeds:
-        for (what, reranked), (first, third) in asyncio.run(recalls(build_world(seed))).items():
-            order = f"reranked by {LAB_RERANKER}" if reranked else "BM25"
-            print(f"| {seed} | {what} | {order} | {first:.3f} | {third:.3f} |")
+        found = asyncio.run(recalls(build_world(seed), encoder=encoder))
+        for (what, mode, reranked), (first, third) in found.items():
+            order = "yes" if reranked else "no"
+            print(f"| {seed} | {what} | {mode} | {order} | {first:.3f} | {third:.3f} |", flush=True)
 
 
 if __name__ == "__main__":
