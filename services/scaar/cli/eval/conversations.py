@@ -32,7 +32,7 @@ def conversations(
     concurrency: options.Concurrency = 4,
     output: Format = None,
 ) -> None:
-    """Answer conversations of the lab's world, with rewritten questions and without.
+    """Compare rewritten questions of the lab's conversations.
 
     Every question after the first one is answered as the model rewrites it, as it was asked, and
     in its right standalone form. The model is that of SCAAR_GENERATOR_MODEL.
