@@ -25,6 +25,7 @@ from scaar.core.observers import UNOBSERVED_REQUESTS, RequestObserver
 from scaar.gateway.answers import Part, Style, stream_parts, whole_answer
 from scaar.gateway.chat import chat_chunks, chat_completion
 from scaar.gateway.chat_request import ChatRequest
+from scaar.gateway.description import describe_errors
 from scaar.gateway.disconnects import unless_disconnected
 from scaar.gateway.errors import error_response
 from scaar.gateway.grpc_web import EXPOSED_HEADERS, grpc_web_routes
@@ -88,6 +89,7 @@ def build_app(
         separate_input_output_schemas=False,
     )
     _add_errors(app)
+    describe_errors(app)
     _add_health(app, orchestrator, readiness)
     _add_models(app, orchestrator, settings)
     _add_answers(app, orchestrator, settings)

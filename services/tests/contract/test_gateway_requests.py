@@ -217,9 +217,11 @@ async def test_the_pages_need_nothing_from_outside() -> None:
         for path in re.findall(r'(?:src|href)="([^"]+)"', page.text):
             assert path.startswith("/"), path
             assert (await client.get(path)).status_code == 200
-    assert {"/v1/chat/completions", "/v1/responses", "/v1/models", "/retrieve"} <= set(
-        schema["paths"]
-    )
+    paths = schema["paths"]
+    assert {"/v1/chat/completions", "/v1/responses", "/v1/models", "/retrieve"} <= set(paths)
+    responses = paths["/v1/chat/completions"]["post"]["responses"]
+    assert set(responses) == {"200", "default"}
+    assert "HTTPValidationError" not in schema["components"]["schemas"]
 
 
 async def test_scripts_of_allowed_origins_may_call() -> None:

@@ -111,7 +111,7 @@ def ask(
         typer.Option(
             metavar="FILE",
             help='JSON file of a conversation, [{"role": "user", "content": "..."}, ...], instead '
-            "of QUESTION; its last message is the question.",
+            "of QUESTION; its last message is the question. - is standard input.",
             show_default=False,
         ),
     ] = None,

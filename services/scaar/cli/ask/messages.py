@@ -1,6 +1,7 @@
 """The file of ``scaar ask --messages``."""
 
 import json
+import sys
 from pathlib import Path
 
 from scaar.client.requests import message_of
@@ -9,13 +10,14 @@ from scaar.core.types import Message
 
 
 def read_messages(path: Path) -> tuple[Message, ...]:
-    """Return the messages of a conversation in a JSON file.
+    """Return the messages of a conversation in a JSON file; ``-`` is standard input.
 
     Raises:
         InvalidRequest: the file cannot be read, or is no list of messages; names the message.
     """
     try:
-        found = json.loads(path.read_bytes())
+        text = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+        found = json.loads(text)
     except OSError as error:
         raise InvalidRequest.of("--messages", f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:

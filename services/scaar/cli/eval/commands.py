@@ -9,6 +9,7 @@ from scaar.cli.ask.policy_file import AllowMismatch
 from scaar.cli.completion import complete_ablation
 from scaar.cli.eval import options
 from scaar.cli.eval.compare import compare
+from scaar.cli.eval.conversations import conversations
 from scaar.cli.eval.export import export, import_results
 from scaar.cli.eval.fields import named_by_options
 from scaar.cli.eval.filter import app as filter_app
@@ -148,6 +149,7 @@ app.command()(export)
 app.command()(join)
 app.command("import")(import_results)
 app.command()(queries)
+app.command()(conversations)
 app.command()(retrieval)
 app.command()(gates)
 app.command("fit-skr")(fit_skr)

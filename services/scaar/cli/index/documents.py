@@ -23,6 +23,8 @@ from scaar.retriever.documents.refresh import RefreshResult, refresh_index
 from scaar.retriever.documents.watching import FolderWatcher
 
 _LEDGERS = "documents"
+_KINDS = 12
+"""Maximum number of kinds of files that are named."""
 
 
 class _Stopped(Exception):
@@ -93,9 +95,13 @@ class DocumentIndex:
                 return await asyncio.to_thread(self._folders.read, on_file)
             finally:
                 stopped = True
+                self._folders.close()
 
     def _report_files(self, read: ReadFolder) -> None:
-        kinds = ", ".join(f"{suffix} ({count:,})" for suffix, count in read.unsupported.items())
+        most = read.unsupported.most_common(_KINDS)
+        kinds = ", ".join(f"{suffix} ({count:,})" for suffix, count in most)
+        if more := len(read.unsupported) - len(most):
+            kinds += f" and {more:,} more kinds"
         left_out = (f"{self.name}: left out files of other kinds: {kinds}",) if kinds else ()
         lines = (*(f"{self.name}: {error}" for error in read.errors), *left_out)
         if read.errors:

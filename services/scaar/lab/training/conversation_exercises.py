@@ -1,7 +1,7 @@
 """Training exercises of the model that rewrites the last question of a conversation.
 
-The prompts are those of the prompt profile ``lab_chat``. A quarter of the exercises are those of the
-base, so that the model still answers questions.
+The prompts are those of the prompt profile ``lab_chat``. A quarter of the exercises are those of
+the base, so that the model still answers questions.
 """
 
 from collections.abc import Sequence

@@ -40,6 +40,7 @@ class ReadingLimits:
     """Of the XML that a docx unpacks to."""
     pages: int = 5_000
     seconds: float = 120.0
+    memory_bytes: int = 4_000_000_000
 
 
 class DocumentBuilder:

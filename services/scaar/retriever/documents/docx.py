@@ -44,6 +44,8 @@ def read_docx(content: bytes, limits: ReadingLimits) -> Document:
                 title = each.text
             else:
                 _add_paragraph(builder, each)
+    except MemoryError:
+        raise
     except Exception as error:
         # python-docx raises errors of every kind on damaged files.
         text = f"is damaged, or not a docx ({type(error).__name__})"

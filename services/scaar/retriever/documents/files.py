@@ -31,8 +31,7 @@ class FileError:
     reason: str
 
     def __str__(self) -> str:
-        printable = str(self.path).encode("utf-8", "backslashreplace").decode()
-        return f"{printable} {self.reason}"
+        return f"{printable(str(self.path))} {self.reason}"
 
 
 @dataclass(slots=True)
@@ -42,6 +41,13 @@ class FoundFiles:
     files: list[FoundFile] = field(default_factory=list)
     unsupported: Counter[str] = field(default_factory=Counter)
     errors: list[FileError] = field(default_factory=list)
+
+
+def printable(name: str) -> str:
+    """Return the name of a file with escapes for characters that a terminal should not get."""
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in name
+    )
 
 
 def check_roots(paths: Sequence[Path], *, option: str = "--from") -> tuple[Path, ...]:
@@ -66,13 +72,19 @@ def check_roots(paths: Sequence[Path], *, option: str = "--from") -> tuple[Path,
 
 
 def find_files(roots: Sequence[Path]) -> FoundFiles:
-    """Return the documents below the roots, sorted; hidden files and links are skipped."""
+    """Return the documents below the roots, sorted; hidden files and links are skipped.
+
+    Raises:
+        InvalidRequest: a root does not exist (any more).
+    """
     found = FoundFiles()
     for root in roots:
+        if not root.exists():
+            raise InvalidRequest.of("documents", f"{root} does not exist")
         for path in _below(root, found.errors):
             suffix = path.suffix.lower()
             if suffix not in READERS:
-                found.unsupported[suffix or "no suffix"] += 1
+                found.unsupported[printable(suffix) or "no suffix"] += 1
             else:
                 _add(found, root, path)
     return found
@@ -80,8 +92,7 @@ def find_files(roots: Sequence[Path]) -> FoundFiles:
 
 def _below(root: Path, errors: list[FileError]) -> Iterator[Path]:
     if not root.is_dir():
-        if root.exists():
-            yield root
+        yield root
         return
 
     def report(error: OSError) -> None:

@@ -2,7 +2,6 @@
 
 import io
 import re
-import time
 
 from scaar.core.distributions import library_required
 from scaar.retriever.documents.document import (
@@ -28,7 +27,6 @@ def read_pdf(content: bytes, limits: ReadingLimits) -> Document:
         from pypdf import PdfReader
         from pypdf.errors import PyPdfError
 
-    started = time.monotonic()
     blocks: list[Block] = []
     try:
         reader = PdfReader(io.BytesIO(content))
@@ -39,11 +37,9 @@ def read_pdf(content: bytes, limits: ReadingLimits) -> Document:
             raise DocumentUnreadable(f"has {counts}: split it")
         title = str((reader.metadata and reader.metadata.title) or "")
         for number, page in enumerate(reader.pages, 1):
-            if time.monotonic() - started > limits.seconds:
-                raise DocumentUnreadable(f"takes longer to read than {limits.seconds:g} s")
             text = _HYPHENATED.sub("", page.extract_text())
             blocks += [Block(each, page=number) for each in paragraphs_of(text) if each.strip()]
-    except DocumentUnreadable:
+    except (DocumentUnreadable, MemoryError):
         raise
     except PyPdfError as error:
         raise DocumentUnreadable(f"is not a readable PDF: {error}") from error

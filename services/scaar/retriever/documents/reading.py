@@ -8,7 +8,7 @@ from pathlib import Path
 from scaar.core.types import Passage
 from scaar.retriever.documents.document import DocumentUnreadable, ReadingLimits
 from scaar.retriever.documents.files import FileError, FoundFile, find_files
-from scaar.retriever.documents.readers import read_document
+from scaar.retriever.documents.isolation import IsolatedReader
 from scaar.retriever.documents.splitting import PASSAGE_WORDS, split_document
 from scaar.retriever.documents.urls import document_url
 
@@ -47,6 +47,7 @@ class DocumentFolders:
         self._words = words
         self._url_prefix = url_prefix
         self._limits = limits
+        self._reader = IsolatedReader(limits)
         self._known: dict[FoundFile, tuple[Passage, ...] | FileError] = {}
 
     def state(self) -> tuple[FoundFile, ...]:
@@ -65,23 +66,30 @@ class DocumentFolders:
         result = ReadFolder(
             {root: [] for root in self.roots}, list(found.errors), found.unsupported
         )
-        known, copies = self._known, Counter[str]()
-        self._known = {}
-        for file in found.files:
-            on_file(file)
-            read = known.get(file) or self._read(file)
-            self._known[file] = read
-            if isinstance(read, FileError):
-                result.errors.append(read)
-                continue
-            result.files += 1
-            result.passages[file.root] += (_numbered(passage, copies) for passage in read)
+        copies = Counter[str]()
+        known: dict[FoundFile, tuple[Passage, ...] | FileError] = {}
+        try:
+            for file in found.files:
+                on_file(file)
+                read = known[file] = self._known.get(file) or self._read(file)
+                if isinstance(read, FileError):
+                    result.errors.append(read)
+                    continue
+                result.files += 1
+                result.passages[file.root] += (_numbered(passage, copies) for passage in read)
+        finally:
+            self.close()
+        self._known = known
         return result
+
+    def close(self) -> None:
+        """End the process that reads a document, also from another thread."""
+        self._reader.close()
 
     def _read(self, file: FoundFile) -> tuple[Passage, ...] | FileError:
         try:
             content = self._content(file)
-            document = read_document(file.path.suffix.lower(), content, self._limits)
+            document = self._reader.read(file.path.suffix.lower(), content)
         except DocumentUnreadable as error:
             return FileError(file.path, str(error))
         except OSError as error:

@@ -10,6 +10,9 @@ from scaar.retriever.documents.ledger import Digests, Ledger, LedgerFile, digest
 from scaar.retriever.documents.reading import ReadFolder
 from scaar.retriever.documents.splitting import FIELDS
 
+_DELETED_AT_ONCE = 50_000
+"""Maximum number of ids in one request."""
+
 
 @dataclass(frozen=True, slots=True)
 class RefreshResult:
@@ -96,7 +99,9 @@ async def _change(
         kept = {root: {**ledger.roots.get(root, {}), **wanted[root]} for root in wanted}
         file.write(Ledger(index.version, {**others, **kept}))
     if removed:
-        await indexes.delete_passages(index.name, sorted(removed))
+        ids = sorted(removed)
+        for start in range(0, len(ids), _DELETED_AT_ONCE):
+            await indexes.delete_passages(index.name, ids[start : start + _DELETED_AT_ONCE])
         index = await indexes.describe_index(index.name)
     file.write(Ledger(index.version, {**others, **wanted}))
     return RefreshResult(

@@ -13,6 +13,7 @@ from scaar.compose import open_indexes
 from scaar.core.errors import InvalidRequest
 from scaar.core.types import RetrievedPassage, RetrieveRequest
 from scaar.testing.processes import running_service
+from scaar.testing.word_encoder import write_word_encoder
 
 REPOSITORY = Path(__file__).parents[4]
 
@@ -112,6 +113,18 @@ def test_options_that_do_not_go_with_documents_are_refused(
 def test_options_of_documents_require_them(home: Path, option: str) -> None:
     with pytest.raises(InvalidRequest, match="requires --from"):
         build("--lab", option)
+
+
+def test_a_dense_index_of_documents_is_refreshed(
+    home: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = write_word_encoder(tmp_path / "words", ["Etna Fuji Alps is a volcano in Italy Japan"])
+    monkeypatch.setenv("SCAAR_RETRIEVER_ENCODER", str(encoder))
+    assert "2 added" in build("--from", folder, "--search", "exact").stdout
+    (folder / "etna.md").unlink()
+    (folder / "alps.txt").write_text("Alps is in Italy.")
+    assert "1 added, 0 changed, 1 removed, 1 unchanged" in build("--from", folder).stdout
+    assert search("Alps in Italy")[0].text == "Alps is in Italy."
 
 
 @pytest.mark.slow

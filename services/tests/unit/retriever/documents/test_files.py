@@ -30,7 +30,13 @@ def test_a_path_that_cannot_be_metadata_is_an_error_of_the_file(tmp_path: Path) 
     write(tmp_path / "a\nb.md")
     found = find_files([tmp_path])
     assert found.files == []
-    assert "printable path" in str(found.errors[0])
+    assert "a\\nb.md must have a printable path" in str(found.errors[0])
+
+
+def test_a_folder_that_is_gone_is_an_error_and_not_an_empty_one(tmp_path: Path) -> None:
+    write(tmp_path / "a" / "a.md")
+    with pytest.raises(InvalidRequest, match="documents: .*none does not exist"):
+        find_files([tmp_path / "a", tmp_path / "none"])
 
 
 def test_a_single_file_is_a_root(tmp_path: Path) -> None:
