@@ -236,7 +236,7 @@ lab-models: $(VENV)/.train ## train the lab models from scratch, or continue an 
 	@$(BIN)/python -m scaar.lab.training $(MODEL)
 
 clean: ## remove the environments and caches
-	rm -rf $(VENV) $(TRANSFORMERS) $(TRANSFORMERS_5) $(DOCS) $(EMBEDDED) $(PACKAGES) .site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist
+	rm -rf $(VENV) $(TRANSFORMERS) $(TRANSFORMERS_5) $(DOCS) $(EMBEDDED) $(CLIENTS) $(PACKAGES) .site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist
 	find services proto -name __pycache__ -type d -prune -exec rm -rf {} +
 
 %/.made:
