@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -138,17 +139,21 @@ def _load_certificate(config: uvicorn.Config, settings: GatewaySettings) -> None
     assert cert is not None
     assert key is not None
 
-    def load() -> None:
+    def context() -> ssl.SSLContext:
         try:
-            if not config.loaded:
-                config.load()
-            elif config.ssl is not None:
-                config.ssl.load_cert_chain(cert, key)
+            made = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            made.load_cert_chain(cert, key)
         except (OSError, ValueError) as error:
             name = variable_of(GatewaySettings, "tls_cert_file")
             text = f"{cert} and its key cannot be used: {error}"
             raise InvalidRequest.of(name, text) from error
+        return made
 
-    watched = WatchedFiles([cert, key], load)
+    def use_current(connection: ssl.SSLObject, _name: str, _context: ssl.SSLContext) -> None:
+        connection.context = watched.current()
+
+    watched = WatchedFiles([cert, key], context)
+    config.load()
     assert config.ssl is not None
-    config.ssl.sni_callback = lambda *_: watched.current()
+    # Called in every handshake, with or without a name of the server.
+    config.ssl.sni_callback = use_current
