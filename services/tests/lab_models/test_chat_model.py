@@ -22,7 +22,8 @@ PLAIN = PolicyRequest("no_retrieval")
 async def rewritten(*messages: Message) -> QuestionRewritten:
     async with open_answerer() as answerer:
         stream = answerer.stream_answer(AnswerRequest(policy=PLAIN, messages=messages))
-        return [each async for each in stream if isinstance(each, QuestionRewritten)][0]
+        (event,) = [each async for each in stream if isinstance(each, QuestionRewritten)]
+    return event
 
 
 async def test_the_chat_model_rewrites_follow_ups(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,6 +52,7 @@ def conversations(
         Column("f1", "F1", interval(3)),
         Column("searches", "searches", number(2)),
         Column("tokens", "tokens", number(0)),
+        Column("failed", "failed"),
     ]
     print_table(Table(columns, [_cells(row) for row in rows]), output)
 
@@ -89,6 +90,7 @@ def _cells(row: "ConversationRow") -> list[str | float | Interval]:
         _bounds(row.f1),
         row.searches,
         row.tokens,
+        row.failed,
     ]
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scaar.core.distributions import lab_required
+from scaar.core.errors import InvalidRequest
 from scaar.core.measures.f1 import f1
 from scaar.core.ports import Answerer
 from scaar.core.types import (
@@ -73,6 +74,8 @@ class ConversationRow:
     f1: Estimate
     searches: float
     tokens: float
+    failed: int = 0
+    """Number of answers that failed at a limit of the scorer, which count as wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,10 @@ class _Outcome:
     f1: float
     searches: int
     tokens: int
+    failed: bool = False
+
+
+_REFUSED = _Outcome(0.0, 0.0, 0, 0, failed=True)
 
 
 def draw_later_questions(seed: int, *, conversations: int, turns: int) -> list[LaterQuestion]:
@@ -127,14 +134,19 @@ async def evaluate_conversations(
     Intervals are those of bootstrap samples of whole conversations.
 
     Raises:
-        ScaarError: an answer failed.
+        ScaarError: an answer failed, other than at a limit of the text.
     """
     places = asyncio.Semaphore(concurrency)
 
     async def outcome(variant: Variant, question: LaterQuestion) -> _Outcome:
         async with places:
             made = _request(request, variant, question)
-            asked, answer = await _answered(answerer, made)
+            try:
+                asked, answer = await _answered(answerer, made)
+            except InvalidRequest as refused:
+                # The model's own text exceeded a limit of the scorer.
+                on_answer(refused)
+                return _REFUSED
         on_answer(answer)
         return _Outcome(
             exact=float(asked == question.standalone),
@@ -193,6 +205,7 @@ def _row(
         _mean(quality, of, everything),
         float(np.mean([each.searches for each in outcomes])),
         float(np.mean([each.tokens for each in outcomes])),
+        sum(each.failed for each in outcomes),
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from scaar.core.errors import BackendUnavailable
+from scaar.core.errors import BackendUnavailable, InvalidRequest
 from scaar.core.types import (
     Answer,
     AnswerEnd,
@@ -55,7 +55,9 @@ class Failing:
         yield
 
 
-async def rows_of(answerer: Knowing | Failing) -> tuple[list[object], list[ConversationRow]]:
+async def rows_of(
+    answerer: "Knowing | Failing | Refusing",
+) -> tuple[list[object], list[ConversationRow]]:
     made = list[object]()
     rows = await evaluate_conversations(
         answerer, AnswerRequest(), QUESTIONS, concurrency=3, on_answer=made.append
@@ -91,3 +93,15 @@ async def test_rewritten_and_standalone_questions_are_answered_alike() -> None:
 async def test_a_failed_answer_fails_the_evaluation_with_its_error() -> None:
     with pytest.raises(BackendUnavailable):
         await rows_of(Failing())
+
+
+class Refusing:
+    async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
+        raise InvalidRequest.of("sentences", "must be shorter")
+        yield
+
+
+async def test_an_answer_at_a_limit_of_the_text_counts_as_wrong() -> None:
+    made, rows = await rows_of(Refusing())
+    assert len(made) == len(QUESTIONS) * len(Variant)
+    assert [(each.f1.value, each.failed) for each in rows] == [(0, len(QUESTIONS))] * 3
