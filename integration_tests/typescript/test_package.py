@@ -9,7 +9,7 @@ from pathlib import Path
 from scaar import __version__
 from scaar.testing.lab_installation import LabInstallation
 
-from .conftest import PACKAGE
+from .conftest import PACKAGE, ROOT
 
 
 def test_the_tests_of_the_package_pass_on_a_gateway_and_an_orchestrator(
@@ -56,3 +56,21 @@ def test_the_example_of_the_readme_runs(package: Path, lab: LabInstallation) -> 
     assert "So the answer is" in printed
     assert "The Haunted Fountain" in printed
     assert "NOT_FOUND" in printed
+
+
+def test_the_example_of_the_clients_page_runs_with_the_packed_package(
+    package: Path, lab: LabInstallation, tmp_path: Path
+) -> None:
+    page = (ROOT / "docs/clients.md").read_text()
+    (code,) = re.findall(r"```ts\n(import [^`]*@scaar/client/node.*?)```", page, re.DOTALL)
+    (node,) = re.findall(r"@connectrpc/connect-node@\S+?(?=`)", page)
+    pack = ["npm", "pack", "--silent", "--ignore-scripts", "--pack-destination", str(tmp_path)]
+    subprocess.run(pack, cwd=package, check=True, stdout=subprocess.DEVNULL)
+    (archive,) = tmp_path.glob("*.tgz")
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    subprocess.run(["npm", "install", "--silent", archive.name, node], cwd=tmp_path, check=True)
+    assert "http://127.0.0.1:50051" in code
+    url = f"http://127.0.0.1:{lab.orchestrator_port}"
+    (tmp_path / "ask.js").write_text(code.replace("http://127.0.0.1:50051", url))
+    ran = subprocess.run(["node", "ask.js"], cwd=tmp_path, check=True, stdout=subprocess.PIPE)
+    assert "So the answer is" in ran.stdout.decode()
