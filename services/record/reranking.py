@@ -5,9 +5,10 @@ world, passages of one fact each are indexed, and questions, and drafts with a w
 searched (:mod:`scaar.lab.fact_passages`).
 """
 
+import argparse
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -64,18 +65,24 @@ async def _passages(world: World) -> AsyncIterator[Passage]:
         yield Passage(each.id, each.title, each.text)
 
 
-def main(seeds: Sequence[int]) -> None:
+def main(seeds: Sequence[int], tail_films: int | None) -> None:
     """Print a row for each world, kind of query, mode and order."""
     encoder = RetrieverSettings.read().encoder
-    print(
-        "| world | queries | mode | reranked | R@1 | R@3 |\n| --- | --- | --- | --- | --- | --- |"
-    )
+    print("| world | queries | mode | reranked | R@1 | R@3 |")
+    print("| --- | --- | --- | --- | --- | --- |")
     for seed in seeds:
-        found = asyncio.run(recalls(build_world(seed), encoder=encoder))
+        world = build_world(seed)
+        if tail_films is not None:
+            world = replace(world, known=(), tail=world.tail[:tail_films])
+        found = asyncio.run(recalls(world, encoder=encoder))
         for (what, mode, reranked), (first, third) in found.items():
             order = "yes" if reranked else "no"
             print(f"| {seed} | {what} | {mode} | {order} | {first:.3f} | {third:.3f} |", flush=True)
 
 
 if __name__ == "__main__":
-    main([int(each) for each in sys.argv[1:]])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("seeds", type=int, nargs="+")
+    parser.add_argument("--tail-films", type=int, help="index the passages of so many films only")
+    options = parser.parse_args()
+    main(options.seeds, options.tail_films)
