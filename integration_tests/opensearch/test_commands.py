@@ -138,3 +138,24 @@ def test_the_doctor_reports_a_damaged_index_on_the_server(
     listed = run("index", "list", "--format", "json")
     assert json.loads(listed)["damage"].endswith("has 1 passages, not 2")
     run("index", "drop", "geo")
+
+
+def test_an_index_of_documents_is_refreshed(run: Callable[..., str], tmp_path: Path) -> None:
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    for passage in PASSAGES:
+        (folder / f"{passage['id']}.md").write_text(f"# {passage['title']}\n\n{passage['text']}\n")
+    build = ("index", "build", "geo", "--from", str(folder))
+    assert "2 added, 0 changed, 0 removed, 0 unchanged; 2 passages" in run(*build)
+    assert "0 added, 0 changed, 0 removed, 2 unchanged; 2 passages" in run(*build)
+    (folder / "a.md").unlink()
+    (folder / "c.txt").write_text("Vesuvius is a volcano in Italy.")
+    (folder / "b.md").write_text("# Mount Fuji\n\nMount Fuji is a volcano in Japan.\n")
+    assert "1 added, 1 changed, 1 removed, 0 unchanged; 2 passages" in run(*build)
+    found = run("search", "volcano", "--index", "geo", "--format", "json").splitlines()
+    sources = {json.loads(line)["title"]: json.loads(line)["metadata"] for line in found}
+    assert sources == {
+        "Mount Fuji": {"section": ["Mount Fuji"], "source": ["b.md"]},
+        "c": {"source": ["c.txt"]},
+    }
+    run("index", "drop", "geo")

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from scaar.gateway.orchestrator import open_orchestrator
 from scaar.gateway.settings import GatewaySettings
 from scaar.runtime.addresses import check_free
 from scaar.runtime.settings import variable_of
+from scaar.runtime.watched_files import WatchedFiles
 
 DEFAULT_ADDRESS = "127.0.0.1:8090"
 _BACKLOG = 512
@@ -128,9 +130,30 @@ def _certificate(settings: GatewaySettings) -> tuple[Path | None, Path | None]:
 
 
 def _load_certificate(config: uvicorn.Config, settings: GatewaySettings) -> None:
-    try:
-        config.load()
-    except (OSError, ValueError) as error:
-        name = variable_of(GatewaySettings, "tls_cert_file")
-        text = f"{settings.tls_cert_file} and its key cannot be used: {error}"
-        raise InvalidRequest.of(name, text) from error
+    """Load the certificate, and load it again before a handshake if its files have changed.
+
+    Raises:
+        InvalidRequest: the files cannot be used.
+    """
+    cert, key = settings.tls_cert_file, settings.tls_key_file
+    assert cert is not None
+    assert key is not None
+
+    def context() -> ssl.SSLContext:
+        try:
+            made = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            made.load_cert_chain(cert, key)
+        except (OSError, ValueError) as error:
+            name = variable_of(GatewaySettings, "tls_cert_file")
+            text = f"{cert} and its key cannot be used: {error}"
+            raise InvalidRequest.of(name, text) from error
+        return made
+
+    def use_current(connection: ssl.SSLObject, _name: str, _context: ssl.SSLContext) -> None:
+        connection.context = watched.current()
+
+    watched = WatchedFiles([cert, key], context)
+    config.load()
+    assert config.ssl is not None
+    # Called in every handshake, with or without a name of the server.
+    config.ssl.sni_callback = use_current

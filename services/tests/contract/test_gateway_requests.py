@@ -315,11 +315,21 @@ async def test_https_needs_a_certificate_and_its_key(tmp_path: Path) -> None:
     ):
         assert url.startswith("https://127.0.0.1:")
         found = await client.post(f"{url}/v1/chat/completions", json=CHAT)
+        before = await asyncio.to_thread(_certificate_at, url)
+        # A renewal: the same names by the same authority.
+        renewed = authority.issue()
+        assert await asyncio.to_thread(_certificate_at, url) != before
+        assert renewed.cert == cert
     assert found.json()["choices"][0]["message"]["content"] == TEXT
     for wrong in ({"tls_cert_file": cert}, {"tls_cert_file": cert, "tls_key_file": cert}):
         with pytest.raises(InvalidRequest, match="SCAAR_GATEWAY_TLS_"):
             async with open_gateway(GatewaySettings(address="127.0.0.1:0", **wrong)):
                 pass
+
+
+def _certificate_at(url: str) -> str:
+    host, _, port = url.removeprefix("https://").rpartition(":")
+    return ssl.get_server_certificate((host, int(port)))
 
 
 async def test_an_address_in_use_is_named() -> None:

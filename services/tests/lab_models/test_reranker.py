@@ -13,13 +13,12 @@ from scaar.lab.world import build_world
 WORLD = build_world(4241)
 
 
-async def test_reranking_finds_the_requested_fact_more_often_than_words_alone() -> None:
+async def test_reranking_finds_the_drafted_fact_despite_a_wrong_value() -> None:
     found = await recalls(WORLD, count=40)
-    for what in ("questions", "drafts"):
-        first, third = found[what, SearchMode.WORDS, True]
-        alone, alone_third = found[what, SearchMode.WORDS, False]
-        assert first > alone + 0.1
-        assert third >= alone_third
+    first, third = found["drafts", SearchMode.WORDS, True]
+    alone, alone_third = found["drafts", SearchMode.WORDS, False]
+    assert first > alone + 0.3
+    assert third >= alone_third
 
 
 async def test_the_reranker_is_selected_by_its_name(

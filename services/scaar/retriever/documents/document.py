@@ -37,7 +37,7 @@ class ReadingLimits:
 
     file_bytes: int = 50_000_000
     unpacked_bytes: int = 100_000_000
-    """Of the XML that a docx unpacks to."""
+    """Of the XML that a docx unpacks to, and of the text of any document."""
     pages: int = 5_000
     seconds: float = 120.0
     memory_bytes: int = 4_000_000_000

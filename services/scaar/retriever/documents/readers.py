@@ -36,4 +36,6 @@ def read_document(suffix: str, content: bytes, limits: ReadingLimits) -> Documen
     document = READERS[suffix](content, limits)
     if not document.blocks:
         raise DocumentUnreadable("has no text")
+    if sum(len(each.text) for each in document.blocks) > limits.unpacked_bytes:
+        raise DocumentUnreadable(f"has more than {limits.unpacked_bytes / 1e6:g} MB of text")
     return document

@@ -93,7 +93,7 @@ EVAL_RUN = ("eval", "run", "--dataset", "lab", "--out", "o")
         (["up", "--base-port", "0"], USAGE, "--base-port: must be 1 to 65530, not 0"),
         (["up", "--base-port", "65532"], USAGE, "--base-port: must be 1 to 65530, not 65532"),
         (["index", "nonsense"], USAGE, "No such command 'nonsense'."),
-        (["index", "build"], USAGE, "--corpus: must be given, or --lab"),
+        (["index", "build"], USAGE, "--corpus: must be given, or --from, or --lab"),
         (
             ["index", "build", "--corpus", "no/where.jsonl", "--index", "x"],
             USAGE,

@@ -133,6 +133,11 @@ def test_a_pdf_with_too_many_pages_is_refused() -> None:
         read(".pdf", make_pdf(["a", "b", "c"]), pages=2)
 
 
+def test_more_text_than_the_limit_is_refused() -> None:
+    with pytest.raises(DocumentUnreadable, match="has more than 1e-05 MB of text"):
+        read(".md", "a text of more characters", unpacked_bytes=10)
+
+
 def test_a_zip_bomb_is_refused() -> None:
     bomb = with_part(make_docx(), BODY, b" " * 50_000_000)
     assert len(bomb) < 200_000
