@@ -10,6 +10,7 @@ from scaar.client import open_sync_client
 from scaar.compose import LAB_SEED
 from scaar.lab.questions import draw_questions
 from scaar.lab.world import build_world
+from scaar.testing.lab_installation import LabInstallation
 
 QUESTIONS = 10
 
@@ -41,13 +42,13 @@ def questions() -> list[str]:
     return [each.question for each in drawn]
 
 
-def answers_of(orchestrator: str) -> list[str]:
-    with open_sync_client(orchestrator) as client:
+def answers_of(target: str) -> list[str]:
+    with open_sync_client(target) as client:
         return [client.answer(each).text.strip() for each in questions()]
 
 
 def test_lm_eval_gets_the_answers_of_the_orchestrator(
-    gateway: str, orchestrator: str, python: str, tmp_path: Path
+    gateway: str, lab: LabInstallation, python: str, tmp_path: Path
 ) -> None:
     data = tmp_path / "questions.jsonl"
     data.write_text("".join(json.dumps({"question": q, "answer": "x"}) + "\n" for q in questions()))
@@ -62,11 +63,11 @@ def test_lm_eval_gets_the_answers_of_the_orchestrator(
     (samples,) = (tmp_path / "out").rglob("samples_*.jsonl")
     found = [json.loads(line) for line in samples.read_text().splitlines()]
     written = {each["doc"]["question"]: each["resps"][0][0] for each in found}
-    assert [written[each] for each in questions()] == answers_of(orchestrator)
+    assert [written[each] for each in questions()] == answers_of(lab.target)
 
 
 def test_litellm_gets_the_answers_of_the_orchestrator(
-    gateway: str, orchestrator: str, python: str
+    gateway: str, lab: LabInstallation, python: str
 ) -> None:
     asked = "".join(f"{json.dumps(each)}\n" for each in questions())
     done = subprocess.run(
@@ -79,4 +80,4 @@ def test_litellm_gets_the_answers_of_the_orchestrator(
     )
     assert done.returncode == 0, done.stderr
     found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('"')]
-    assert found == answers_of(orchestrator)
+    assert found == answers_of(lab.target)
