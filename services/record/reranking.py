@@ -83,6 +83,8 @@ def main(seeds: Sequence[int], tail_films: int | None) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("seeds", type=int, nargs="+")
-    parser.add_argument("--tail-films", type=int, help="index only the passages of this many tail films")
+    parser.add_argument(
+        "--tail-films", type=int, help="index only the passages of this many tail films"
+    )
     options = parser.parse_args()
     main(options.seeds, options.tail_films)
