@@ -124,14 +124,14 @@ async def _up(
             if not await documents.start(retriever, stopped):
                 return
         show_table(_table(addresses), console)
+        if gateway := addresses.get(ServiceName.GATEWAY):
+            console.print(f"OpenAI clients: base URL http://{gateway}/v1", soft_wrap=True)
         orchestrator = addresses[ServiceName.ORCHESTRATOR]
         named = f" --index {documents.name}" if documents is not None else ""
         console.print(
             f'Ask: scaar ask "QUESTION"{named} --address {orchestrator}    Stop: Ctrl-C',
             soft_wrap=True,
         )
-        if gateway := addresses.get(ServiceName.GATEWAY):
-            console.print(f"OpenAI clients: base URL http://{gateway}/v1", soft_wrap=True)
         ended_early = asyncio.create_task(_first_to_end(processes))
         await asyncio.wait({ended_early, stopped}, return_when=asyncio.FIRST_COMPLETED)
         if not stopped.done():
