@@ -9,9 +9,7 @@ import pytest
 
 from scaar.core.ports import Retriever
 from scaar.core.types import (
-    DenseSettings,
     Filter,
-    HnswSettings,
     HybridSettings,
     MetadataField,
     Passage,
@@ -97,7 +95,6 @@ CARRYING = [
 ]
 
 
-@pytest.mark.parametrize("search", [BOTH, DenseSettings(hnsw=HnswSettings(), words=True)])
 @pytest.mark.parametrize(
     "settings", [HybridSettings(), HybridSettings(1, 2.0, 0.5), HybridSettings(candidates=7)]
 )
@@ -105,9 +102,9 @@ async def test_both_engines_fuse_the_same_rankings(
     node_with_vectors: Node,
     models: Path,
     tmp_path: Path,
-    search: DenseSettings,
     settings: HybridSettings,
 ) -> None:
+    """By exact search; the graphs of two engines find other passages among equally near ones."""
     request = RetrieveRequest(
         ("word3 word10", "word6", *(f"word{n}" for n in range(20))), 10, "geo", hybrid=settings
     )
@@ -117,7 +114,7 @@ async def test_both_engines_fuse_the_same_rankings(
     for each in (own, own.model_copy(update={"engine": "bm25s", "indexes": tmp_path})):
         async with open_retriever(each) as retriever:
             await retriever.index_passages(
-                "geo", stream(CARRYING), metadata_fields=("part",), dense=search
+                "geo", stream(CARRYING), metadata_fields=("part",), dense=BOTH
             )
             for asked in (request, filtered):
                 found.append((await retriever.retrieve(asked)).results)
