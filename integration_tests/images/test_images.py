@@ -171,7 +171,7 @@ def test_the_gateways_image_has_its_pages_and_neither_models_nor_engines() -> No
     found = """
 import importlib.util, json
 from importlib.metadata import distributions
-names = {each.metadata["Name"].lower() for each in distributions()}
+names = {each.metadata["Name"].lower().replace("_", "-") for each in distributions()}
 import scaar.gateway.app
 print(json.dumps(sorted(names)))
 """
