@@ -75,7 +75,7 @@ class Tools:
             (self.answer, "Answer a question with citations"),
             (self.search, "Search an index"),
             (self.explain, "Explain why passages were retrieved"),
-            (self.would_retrieve, "Tell whether a question needs a retrieval"),
+            (self.would_retrieve, "Report whether a question needs a retrieval"),
         ):
             server.tool(title=title, annotations=_READ_ONLY, structured_output=True)(function)
         for uri, name, read in (
@@ -143,7 +143,7 @@ class Tools:
     async def would_retrieve(
         self, question: Question, policy: Policy = "", index: Index = ""
     ) -> Json:
-        """Tell whether a policy retrieves passages for a question, and for which words.
+        """Report whether a policy retrieves passages for a question, and for which words.
 
         The model drafts the first sentence, which is judged; nothing is retrieved after that.
         """

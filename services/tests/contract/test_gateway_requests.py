@@ -132,7 +132,7 @@ async def test_a_large_body_is_rejected(chunked: bool) -> None:
     assert answerer.opened == 0
 
 
-async def test_requests_over_the_limit_are_told_when_to_return() -> None:
+async def test_requests_over_the_limit_are_rejected_with_a_delay() -> None:
     answerer = ScriptedAnswerer(cited_answer, delay_s=0.1)
     async with reached(answerer, max_concurrent_requests=1) as client:
         async with client.stream("POST", "/v1/chat/completions", json=STREAM) as response:
