@@ -160,7 +160,7 @@ def _add_answers(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySett
         citations = options.citations or settings.citations
         return Style(citations, settings.url_field, options.events, stop)
 
-    def stream(events: AsyncIterator[bytes]) -> EventStream:
+    def stream(events: AsyncGenerator[bytes, None]) -> EventStream:
         return EventStream(
             events,
             keepalive_s=settings.keepalive_s,

@@ -1,7 +1,7 @@
 """Answers as chat completions, whole and in chunks."""
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from scaar.core.errors import ScaarError
@@ -39,7 +39,7 @@ async def chat_chunks(
     style: Style,
     *,
     include_usage: bool,
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     """Yield the answer as chunks, as server-sent events.
 
     A decision is a chunk without choices, whose field ``scaar`` has the event.

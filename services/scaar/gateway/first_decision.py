@@ -3,6 +3,7 @@
 from contextlib import aclosing
 from typing import Any
 
+from scaar.core.policies.no_retrieval import NO_RETRIEVAL
 from scaar.core.types import (
     AnswerStarted,
     GateJudged,
@@ -20,13 +21,15 @@ Json = dict[str, Any]
 async def first_decision(caller: Caller, parameters: AnswerParameters) -> Json:
     """Return the first decision of an answer, which is cancelled after it."""
     policy = ""
-    async with aclosing(caller.answerer.stream_answer(parameters.request)) as events:
+    stream = caller.answerer.stream_answer(parameters.request, tokens=False)
+    async with aclosing(stream) as events:
         async for event in events:
             match event:
                 case AnswerStarted():
                     policy = event.provenance.policy.name
-                case GateJudged(passed=False):
-                    return {"policy": policy, "would_retrieve": False, "draft": "", "words": []}
+                case GateJudged(policy=NO_RETRIEVAL.name):
+                    # Behind another gate, or for another route, drafts can still be uncertain.
+                    break
                 case SentenceJudged():
                     words = [
                         {

@@ -1,7 +1,7 @@
 """Answers as OpenAI's responses, whole and as semantic events."""
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from scaar.core.errors import ScaarError
@@ -31,7 +31,7 @@ def response_of(completed: Completed, parameters: AnswerParameters, style: Style
 
 async def response_events(
     parts: AsyncGenerator[Part, None], parameters: AnswerParameters, style: Style
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     """Yield the events of the response, as server-sent events.
 
     A decision is an event of the type ``scaar.decision``.

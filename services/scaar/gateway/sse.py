@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -31,7 +31,7 @@ class EventStream(StreamingResponse):
     """
 
     def __init__(
-        self, events: AsyncIterator[bytes], *, keepalive_s: float, write_timeout_s: float
+        self, events: AsyncGenerator[bytes, None], *, keepalive_s: float, write_timeout_s: float
     ) -> None:
         # Proxies such as nginx would otherwise collect the events.
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
@@ -53,7 +53,7 @@ class EventStream(StreamingResponse):
 
 
 async def _kept_alive(
-    events: AsyncIterator[bytes], keepalive_s: float
+    events: AsyncGenerator[bytes, None], keepalive_s: float
 ) -> AsyncGenerator[bytes, None]:
     """Yield the events, and comments between them."""
     following = asyncio.ensure_future(anext(events, None))
@@ -71,4 +71,4 @@ async def _kept_alive(
     finally:
         following.cancel()
         await asyncio.gather(following, return_exceptions=True)
-        await events.aclose()  # type: ignore[attr-defined]
+        await events.aclose()

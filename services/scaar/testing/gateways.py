@@ -5,9 +5,11 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
+from scaar.core.errors import BackendUnavailable
 from scaar.core.observers import UNOBSERVED_REQUESTS, RequestObserver
 from scaar.core.ports import Answerer, Catalog
 from scaar.core.types import (
+    Abstention,
     AcceptedSentence,
     Answer,
     AnswerEnd,
@@ -16,6 +18,7 @@ from scaar.core.types import (
     AnswerRequest,
     AnswerStarted,
     EffectivePolicy,
+    GateJudged,
     JudgedWord,
     MetadataField,
     Moment,
@@ -88,6 +91,24 @@ def cited_answer(request: AnswerRequest) -> Iterator[AnswerEvent]:
     usage = Usage(1, 3, 20, 30, 4.0, searches=1, thinking_tokens=2)
     end = AnswerEnd.ANSWER_PHRASE
     yield AnswerFinished(Answer("London", SENTENCES, end, usage, provenance, PASSAGES))
+
+
+def abstaining_answer(request: AnswerRequest) -> Iterator[AnswerEvent]:
+    """Yield the events of an answer that should not be given, as a gate judges."""
+    for event in cited_answer(request):
+        if isinstance(event, SentenceAccepted) and event.sentence == 0:
+            yield GateJudged("p_correct", "scaar", 0.2, 0.5, {})
+        if isinstance(event, AnswerFinished):
+            event = AnswerFinished(replace(event.answer, abstained=Abstention(0.12, 0.3)))
+        yield event
+
+
+def failing_answer(request: AnswerRequest) -> Iterator[AnswerEvent | Exception]:
+    """Yield the events of an answer that fails after its first sentence."""
+    for event in cited_answer(request):
+        if isinstance(event, SentenceAccepted) and event.sentence == 1:
+            yield BackendUnavailable("the retriever is gone")
+        yield event
 
 
 @asynccontextmanager

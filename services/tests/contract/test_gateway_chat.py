@@ -24,7 +24,6 @@ from scaar.core.errors import (
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.loop.loop import Ports
 from scaar.core.types import (
-    Abstention,
     AnswerEnd,
     AnswerEvent,
     AnswerFinished,
@@ -32,11 +31,9 @@ from scaar.core.types import (
     AnswerStarted,
     BudgetLimits,
     Filter,
-    GateJudged,
     OnFailure,
     Passage,
     Rewrite,
-    SentenceAccepted,
 )
 from scaar.core.validation import MAX_MESSAGES
 from scaar.gateway.settings import GatewaySettings
@@ -47,7 +44,15 @@ from scaar.testing.fakes import (
     ScriptedGenerator,
     ScriptedScorer,
 )
-from scaar.testing.gateways import PASSAGES, TEXT, URL, cited_answer, gateway_before
+from scaar.testing.gateways import (
+    PASSAGES,
+    TEXT,
+    URL,
+    abstaining_answer,
+    cited_answer,
+    failing_answer,
+    gateway_before,
+)
 
 QUESTION: Any = [{"role": "user", "content": "Where was Ada born?"}]
 ANNOTATIONS = [
@@ -238,15 +243,7 @@ async def test_a_budget_that_ends_the_answer_is_a_length() -> None:
 
 
 async def test_an_abstention_is_a_refusal_and_its_text_is_withheld() -> None:
-    def abstaining(request: AnswerRequest) -> Iterator[AnswerEvent]:
-        for event in cited_answer(request):
-            if isinstance(event, SentenceAccepted) and event.sentence == 0:
-                yield GateJudged("p_correct", "scaar", 0.2, 0.5, {})
-            if isinstance(event, AnswerFinished):
-                event = AnswerFinished(replace(event.answer, abstained=Abstention(0.12, 0.3)))
-            yield event
-
-    async with asking(ScriptedAnswerer(abstaining)) as client:
+    async with asking(ScriptedAnswerer(abstaining_answer)) as client:
         found = await completed(client)
         chunks = await chunks_of(client)
     message = found.choices[0].message
@@ -288,13 +285,7 @@ async def test_an_error_has_its_status_and_reason(
 
 
 async def test_an_error_within_a_stream_is_an_event() -> None:
-    def failing(request: AnswerRequest) -> Iterator[AnswerEvent | Exception]:
-        for event in cited_answer(request):
-            if isinstance(event, SentenceAccepted) and event.sentence == 1:
-                yield BackendUnavailable("the retriever is gone")
-            yield event
-
-    async with asking(ScriptedAnswerer(failing)) as client:
+    async with asking(ScriptedAnswerer(failing_answer)) as client:
         stream: Any = await client.chat.completions.create(
             model="scaar", messages=QUESTION, stream=True
         )

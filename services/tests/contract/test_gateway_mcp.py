@@ -1,6 +1,6 @@
 """``/mcp``, by the official client over sockets, with the current and an older protocol."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -10,6 +10,7 @@ from mcp.client import Client
 
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.loop.loop import Ports
+from scaar.core.types import AnswerEvent, AnswerRequest, GateJudged, SentenceJudged
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.testing.fakes import (
     InMemoryRetriever,
@@ -80,6 +81,21 @@ async def test_would_retrieve_stops_the_answer_after_its_first_decision() -> Non
     assert found["would_retrieve"] is True
     assert found["draft"] == "Ada was born in Paris."
     assert found["words"] == [{"text": "Paris.", "probability": 0.1, "threshold": 0.25}]
+
+
+@pytest.mark.parametrize(("policy", "expected"), [("no_retrieval", False), ("scaar", True)])
+async def test_would_retrieve_follows_the_policy_that_a_gate_lets_answer(
+    policy: str, expected: bool
+) -> None:
+    def gated(request: AnswerRequest) -> Iterator[AnswerEvent]:
+        for event in cited_answer(request):
+            if isinstance(event, SentenceJudged):
+                yield GateJudged("skr", policy, 0.1, 0.5, {})
+            yield event
+
+    async with connected(answerer=ScriptedAnswerer(gated)) as client:
+        found = await called(client, "would_retrieve", question="Where was Ada born?")
+    assert found["would_retrieve"] is expected
 
 
 async def test_a_search_returns_passages_with_links() -> None:

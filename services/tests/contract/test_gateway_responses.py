@@ -10,18 +10,22 @@ import pytest
 from openai import AsyncOpenAI
 from openai.types.responses import Response, ResponseOutputMessage, ResponseOutputText
 
-from scaar.core.errors import BackendUnavailable, Overloaded
+from scaar.core.errors import Overloaded
 from scaar.core.types import (
-    Abstention,
     AnswerEnd,
     AnswerEvent,
     AnswerFinished,
     AnswerRequest,
-    GateJudged,
-    SentenceAccepted,
 )
 from scaar.testing.fakes import ScriptedAnswerer
-from scaar.testing.gateways import TEXT, URL, cited_answer, gateway_before
+from scaar.testing.gateways import (
+    TEXT,
+    URL,
+    abstaining_answer,
+    cited_answer,
+    failing_answer,
+    gateway_before,
+)
 
 QUESTION = "Where was Ada born?"
 ANNOTATIONS = [
@@ -155,15 +159,7 @@ async def test_a_budget_that_ends_the_answer_is_incomplete() -> None:
 
 
 async def test_an_abstention_is_a_refusal() -> None:
-    def abstaining(request: AnswerRequest) -> Iterator[AnswerEvent]:
-        for event in cited_answer(request):
-            if isinstance(event, SentenceAccepted) and event.sentence == 0:
-                yield GateJudged("p_correct", "scaar", 0.2, 0.5, {})
-            if isinstance(event, AnswerFinished):
-                event = AnswerFinished(replace(event.answer, abstained=Abstention(0.12, 0.3)))
-            yield event
-
-    async with asking(ScriptedAnswerer(abstaining)) as client:
+    async with asking(ScriptedAnswerer(abstaining_answer)) as client:
         found = await response_to(client)
         events = await events_of(client)
     message = found.output[0]
@@ -175,16 +171,10 @@ async def test_an_abstention_is_a_refusal() -> None:
 
 
 async def test_an_error_has_a_status_before_the_first_event_and_is_an_event_later() -> None:
-    def failing(request: AnswerRequest) -> Iterator[AnswerEvent | Exception]:
-        for event in cited_answer(request):
-            if isinstance(event, SentenceAccepted) and event.sentence == 1:
-                yield BackendUnavailable("the retriever is gone")
-            yield event
-
     async with asking(ScriptedAnswerer(lambda _: [Overloaded("full")])) as client:
         with pytest.raises(openai.RateLimitError):
             await events_of(client)
-    async with asking(ScriptedAnswerer(failing)) as client:
+    async with asking(ScriptedAnswerer(failing_answer)) as client:
         events = await events_of(client)
     assert events[-1].type == "response.failed"
     assert events[-1].response.error.message == "the retriever is gone"
