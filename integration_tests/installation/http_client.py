@@ -15,7 +15,7 @@ from urllib.request import HTTPSHandler, OpenerDirector, ProxyHandler, Request, 
 
 from .access import Access
 from .client import PATIENCE_S
-from .load import CLIENTS, QUESTIONS
+from .load import CLIENTS, QUESTIONS, Answered
 
 CHAT = "/v1/chat/completions"
 _READY_S = 5.0
@@ -93,18 +93,10 @@ def policy_model(policy: str) -> str:
 
 
 @dataclass(slots=True)
-class HttpLoad:
+class HttpLoad(Answered):
     """Results of the requests so far."""
 
-    answered: int = 0
     failed: list[str] = field(default_factory=list)
-
-    async def goes_on(self, requests: int) -> None:
-        """Wait until this number of further requests has been answered."""
-        expected = self.answered + requests
-        async with asyncio.timeout(PATIENCE_S):
-            while self.answered < expected:  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
 
 
 @asynccontextmanager

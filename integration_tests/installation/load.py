@@ -29,14 +29,10 @@ Ask = Callable[[int], Awaitable[int]]
 
 
 @dataclass(slots=True)
-class Load:
-    """Results of the calls so far."""
+class Answered:
+    """The number of calls that have been answered so far."""
 
     answered: int = 0
-    retrievals: int = 0
-    failed: list[grpc.aio.AioRpcError] = field(default_factory=list)
-    recovered: int = 0
-    """Number of failed calls that succeeded when repeated once."""
 
     async def goes_on(self, calls: int) -> None:
         """Wait until this number of further calls has been answered."""
@@ -44,6 +40,16 @@ class Load:
         async with asyncio.timeout(PATIENCE_S):
             while self.answered < expected:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
+
+
+@dataclass(slots=True)
+class Load(Answered):
+    """Results of the calls so far."""
+
+    retrievals: int = 0
+    failed: list[grpc.aio.AioRpcError] = field(default_factory=list)
+    recovered: int = 0
+    """Number of failed calls that succeeded when repeated once."""
 
 
 @asynccontextmanager
