@@ -18,6 +18,17 @@ from scaar.core.evaluations import (
     PredictionPage,
     ReportFormat,
 )
+from scaar.core.records import (
+    EVERY_RECORD,
+    AnswerRecord,
+    ExplainRecordRequest,
+    RecordExplanation,
+    RecordFilter,
+    RecordGroup,
+    RecordPage,
+    RecordSummary,
+    Verdict,
+)
 from scaar.core.types import (
     AnswerEvent,
     AnswerRequest,
@@ -323,5 +334,72 @@ class Evaluator(Protocol):
         Raises:
             InvalidRequest: the setting or question does not exist, the page size is out of range,
                 or the token belongs to another query.
+        """
+        ...
+
+
+class Records(Protocol):
+    """The records of answers. A caller sees those of its own tenant only, an operator all."""
+
+    async def get_record(self, record_id: str) -> AnswerRecord:
+        """Return a record.
+
+        Raises:
+            NotFound: there is no such record, or it belongs to another tenant.
+        """
+        ...
+
+    async def list_records(
+        self,
+        records: RecordFilter = EVERY_RECORD,
+        *,
+        page_size: int | None = None,
+        page_token: str = "",
+    ) -> RecordPage:
+        """Return a page of the records that match, newest first.
+
+        Raises:
+            InvalidRequest: naming every wrong field and its limit.
+            PermissionDenied: the tenant of the filter is not the caller's.
+        """
+        ...
+
+    async def delete_records(
+        self, records: RecordFilter = EVERY_RECORD, *, ids: Sequence[str] = ()
+    ) -> int:
+        """Delete the records that match, or those with the ids; return their number.
+
+        Raises:
+            InvalidRequest: there is no filter and no id, or there are both.
+        """
+        ...
+
+    async def explain_record(self, request: ExplainRecordRequest) -> RecordExplanation:
+        """Judge the drafts of a record under other settings, without a model.
+
+        Raises:
+            InvalidRequest: naming every wrong setting and its limit.
+            WrongState: the record lacks the evidence that the trigger needs.
+        """
+        ...
+
+    async def summarize_records(
+        self, records: RecordFilter = EVERY_RECORD, *, period_s: int | None = None
+    ) -> tuple[RecordGroup, ...]:
+        """Return counts and means by period, tenant and policy. Default: by day.
+
+        Raises:
+            InvalidRequest: naming every wrong field and its limit.
+        """
+        ...
+
+    async def submit_feedback(
+        self, record_id: str, verdict: Verdict, comment: str = ""
+    ) -> RecordSummary:
+        """Store a verdict on an answer, by the id of its record or of its request.
+
+        Raises:
+            InvalidRequest: the comment is too long.
+            NotFound: there is no such record.
         """
         ...
