@@ -61,6 +61,9 @@ class AnswerSpans:
         self._clock_ns = clock_ns
         self._call = current_call() or CallContext(request_id=request.request_id)
         self._span = trace.get_current_span()
+        self._span.set_attributes(
+            {gen_ai.OPERATION: gen_ai.INVOKE_AGENT, gen_ai.AGENT: request.policy.label}
+        )
         self._parent = parent_of(self._call)
         self._last_ns = clock_ns()
         self._drafted: tuple[int, int, int] | None = None
@@ -120,6 +123,8 @@ class AnswerSpans:
         self._end_draft()
         if not self._finished:
             self._end(failure_of(error), None)
+            if isinstance(error, Exception):
+                self._span.set_attribute(gen_ai.ERROR, failure_of(error))
 
     def _end_draft(self) -> None:
         if self._drafted is not None:
@@ -159,12 +164,7 @@ class AnswerSpans:
     def _begin(self, provenance: Provenance) -> None:
         """Set what answers as attributes of the call's span."""
         self._span.set_attributes(
-            {
-                gen_ai.OPERATION: gen_ai.INVOKE_AGENT,
-                gen_ai.AGENT: self._request.policy.label,
-                gen_ai.PROVIDER: provenance.engine,
-                gen_ai.MODEL: provenance.model,
-            }
+            {gen_ai.PROVIDER: provenance.engine, gen_ai.MODEL: provenance.model}
         )
         if provenance.index_version:
             self._span.set_attribute(gen_ai.DATA_SOURCE, provenance.index)

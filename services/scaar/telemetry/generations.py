@@ -126,7 +126,8 @@ class _Generation:
         self._began_ns = clock_ns()
         self._first_ns: int | None = None
         self._prompt_tokens = 0
-        self._tokens = 0
+        self._tokens = self._ended_tokens = 0
+        """Tokens of the sample in progress, and of those that have ended."""
         self._ends = list[GenerationEnd]()
         self._texts = list[str]()
 
@@ -141,12 +142,15 @@ class _Generation:
                 if self._content:
                     self._texts.append(text)
             case GenerationEnd():
+                # An end may count a token without a text, the end-of-sequence token.
+                self._ended_tokens += event.generated_tokens + event.thinking_tokens
+                self._tokens = 0
                 self._ends.append(event)
 
     def attributes(self) -> _Attributes:
         """Return the attributes of what was generated, whether or not the generation ended."""
         thinking = sum(each.thinking_tokens for each in self._ends)
-        found: _Attributes = {gen_ai.OUTPUT_TOKENS: self._tokens + thinking}
+        found: _Attributes = {gen_ai.OUTPUT_TOKENS: self._tokens + self._ended_tokens}
         reasons = tuple(gen_ai.finish_reason(each.finish_reason) for each in self._ends)
         if prompt_tokens := self._prompt_tokens or max(
             (each.prompt_tokens for each in self._ends), default=0

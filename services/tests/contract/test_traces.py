@@ -5,7 +5,7 @@ import io
 import json
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -22,6 +22,8 @@ from scaar.core.types import (
     AnswerRequest,
     AnswerStarted,
     GenerateRequest,
+    GenerationEnd,
+    GenerationEvent,
     Message,
     MessageRole,
     Passage,
@@ -187,6 +189,29 @@ async def test_an_answer_its_generations_and_its_retrieval_have_conventional_att
     assert set(document) == {"id", "score"}
 
 
+class Thinking(ScriptedGenerator):
+    """Thinks for seven tokens, and counts the token that ends a text."""
+
+    async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
+        async with aclosing(super().generate(request)) as events:
+            async for event in events:
+                if isinstance(event, GenerationEnd):
+                    written = event.generated_tokens + 1
+                    event = replace(event, generated_tokens=written, thinking_tokens=7)
+                yield event
+
+
+async def test_thoughts_and_tokens_without_a_text_are_counted(collector: Collector) -> None:
+    usage = (await answer(traced(collector), CallContext(), ports(Thinking(script)))).usage
+    found = [conventional(span) for span in generations(collector)]
+    written = sum(int(str(each["usage.output_tokens"])) for each in found)
+    thoughts = sum(int(str(each.get("usage.reasoning.output_tokens", 0))) for each in found)
+    assert thoughts == usage.thinking_tokens > 0
+    assert written == usage.generated_tokens + thoughts
+    (root,) = collector.named("scaar.v1.OrchestratorService/StreamAnswer")
+    assert conventional(root)["usage.output_tokens"] == written
+
+
 async def test_the_generations_of_an_answer_add_up_to_its_usage(collector: Collector) -> None:
     usage = (await answer(traced(collector), CallContext())).usage
     written = generations(collector)
@@ -299,6 +324,7 @@ async def test_a_call_that_fails_is_an_error_without_the_text_of_it(collector: C
     assert attributes(generation)["error.type"] == "backend_unavailable"
     (root,) = collector.named("scaar.v1.OrchestratorService/StreamAnswer")
     assert attributes(root)["scaar.end"] == "backend_unavailable"
+    assert attributes(root)["error.type"] == "backend_unavailable"
     assert secret not in str(collector.spans)
 
 
