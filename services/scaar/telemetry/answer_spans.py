@@ -188,5 +188,5 @@ class AnswerSpans:
             }
         )
         if self._content:
-            output = gen_ai.output_message(answer.text, gen_ai.finish_reason(answer.end))
+            output = gen_ai.output_messages([(answer.text, gen_ai.finish_reason(answer.end))])
             self._span.set_attribute(gen_ai.OUTPUT_MESSAGES, output)

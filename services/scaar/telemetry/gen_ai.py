@@ -64,9 +64,17 @@ def input_messages(messages: Iterable[Message]) -> str:
     return _json([_message(each.role.value, each.content) for each in messages])
 
 
-def output_message(text: str, reason: str) -> str:
-    """Return a text that a model wrote as a JSON array of one message."""
-    return _json([{**_message("assistant", text), "finish_reason": reason}])
+def output_messages(written: Iterable[tuple[str, str]]) -> str:
+    """Return texts that a model wrote as a JSON array, each with the reason of its end.
+
+    An empty reason is that of a text that was left: ``cancelled``.
+    """
+    return _json(
+        [
+            {**_message("assistant", text), "finish_reason": reason or "cancelled"}
+            for text, reason in written
+        ]
+    )
 
 
 def _message(role: str, text: str) -> dict[str, object]:

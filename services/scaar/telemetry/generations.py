@@ -3,6 +3,7 @@
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from itertools import zip_longest
 
 from opentelemetry import trace
 from opentelemetry.trace import SpanKind, Status, StatusCode
@@ -129,18 +130,19 @@ class _Generation:
         self._tokens = self._ended_tokens = 0
         """Tokens of the sample in progress, and of those that have ended."""
         self._ends = list[GenerationEnd]()
-        self._texts = list[str]()
+        self._texts: dict[int, list[str]] = {}
+        """The texts of the tokens by sample."""
 
     def add(self, event: GenerationEvent) -> None:
         match event:
             case GenerationStart(prompt_tokens=prompt_tokens):
                 self._prompt_tokens = prompt_tokens
-            case Token(text=text):
+            case Token(text=text, sample=sample):
                 if self._first_ns is None:
                     self._first_ns = self._clock_ns()
                 self._tokens += 1
                 if self._content:
-                    self._texts.append(text)
+                    self._texts.setdefault(sample, []).append(text)
             case GenerationEnd():
                 # An end may count a token without a text, the end-of-sequence token.
                 self._ended_tokens += event.generated_tokens + event.thinking_tokens
@@ -163,6 +165,8 @@ class _Generation:
         if self._first_ns is not None:
             found[gen_ai.FIRST_TOKEN_S] = (self._first_ns - self._began_ns) / 1e9
         if self._content:
-            text, reason = "".join(self._texts), reasons[0] if reasons else "cancelled"
-            found[gen_ai.OUTPUT_MESSAGES] = gen_ai.output_message(text, reason)
+            written = ["".join(texts) for texts in self._texts.values()]
+            found[gen_ai.OUTPUT_MESSAGES] = gen_ai.output_messages(
+                zip_longest(written, reasons, fillvalue="")
+            )
         return found
