@@ -21,7 +21,7 @@ POLICIES = {
     "etc": (0.3, 3.0),
     "mean_entropy": (0.1, 1.0),
     "perplexity": (1.01, 2.0),
-    "tuned-1.4": (0.05, 0.95),
+    "tuned-1.4": (1.05, 3.0),
 }
 """Policies with two thresholds, of which one makes more drafts uncertain than the other."""
 
