@@ -2,5 +2,7 @@
 
 from starlette.routing import BaseRoute
 
-ROUTES: tuple[BaseRoute, ...] = ()
+from scaar.console.pages import answer, ask
+
+ROUTES: tuple[BaseRoute, ...] = (*ask.routes, *answer.routes)
 """The routes of all pages."""
