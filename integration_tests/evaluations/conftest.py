@@ -11,10 +11,11 @@ import pytest
 
 from scaar.compose import open_answerer
 from scaar.core.ports import Evaluator
+from scaar.database.database import open_database
+from scaar.database.migration import upgrade
 from scaar.evaluator.service.setup import open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
-from scaar.evaluator.store.database.database import open_database
-from scaar.evaluator.store.database.migration import upgrade
+from scaar.evaluator.store.database.schema import SCHEMA
 from scaar.testing.sockets import serving
 from scaar.wire.orchestrator import OrchestratorServicer, RemoteAnswerer
 
@@ -88,7 +89,7 @@ async def database(postgresql: PostgresqlServer) -> str:
     """The name of a database of the test's own, with its tables."""
     name = f"evaluations_{next(_NUMBERS)}"
     postgresql.execute(f"CREATE DATABASE {name}")
-    async with open_database(postgresql.url(name)) as opened:
+    async with open_database(postgresql.url(name), SCHEMA) as opened:
         await upgrade(opened)
     return name
 

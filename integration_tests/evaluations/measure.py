@@ -20,10 +20,11 @@ from pathlib import Path
 from scaar.compose import ensure_lab_index, lab_index_name, open_answerer
 from scaar.core.evaluations import EvaluationRequest, EvaluationState, no_questions
 from scaar.core.types import PolicyRequest
+from scaar.database.database import open_database
+from scaar.database.migration import upgrade
 from scaar.evaluator.service.setup import open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
-from scaar.evaluator.store.database.database import open_database
-from scaar.evaluator.store.database.migration import upgrade
+from scaar.evaluator.store.database.schema import SCHEMA
 from scaar.testing.commands import run_scaar
 from scaar.testing.processes import running_service
 
@@ -84,7 +85,7 @@ async def by_service(
     }
     if workers:
         given["shard_predictions"] = max(1, questions * len(POLICIES) // SHARDS)
-    async with open_database(url) as database:
+    async with open_database(url, SCHEMA) as database:
         await upgrade(database)
     request = EvaluationRequest(
         policies=tuple(PolicyRequest(each) for each in POLICIES), dataset="lab", limit=questions

@@ -14,15 +14,16 @@ from alembic.runtime.migration import MigrationContext
 
 from scaar.core.errors import BackendUnavailable, NotFound, ScaarError
 from scaar.core.ports import Evaluator
+from scaar.database.database import Database, open_database
+from scaar.database.migration import check, newest
 from scaar.evaluator.datasets.lab import LAB
 from scaar.evaluator.records import Question
 from scaar.evaluator.service.setup import open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.evaluator.specification import EvaluationSpec
-from scaar.evaluator.store.database.database import Database, open_database
 from scaar.evaluator.store.database.evaluations import NewEvaluation, add_evaluation
-from scaar.evaluator.store.database.migration import check, newest
 from scaar.evaluator.store.database.predictions import ShardPredictions, every_prediction
+from scaar.evaluator.store.database.schema import SCHEMA
 from scaar.evaluator.store.database.tables import METADATA, PREDICTIONS
 from scaar.testing import evaluations
 from scaar.testing.commands import run_scaar
@@ -76,8 +77,8 @@ async def test_the_steps_make_the_tables_that_the_code_reads(migrated_url: str) 
     def differences(connection: sa.Connection) -> list[object]:
         return list(compare_metadata(MigrationContext.configure(connection), METADATA))
 
-    async with open_database(migrated_url) as database:
-        assert await check(database) == newest()
+    async with open_database(migrated_url, SCHEMA) as database:
+        assert await check(database) == newest(SCHEMA)
         async with database.reading() as connection:
             assert await connection.run_sync(differences) == []
 
@@ -115,7 +116,7 @@ async def test_concurrent_writers_of_the_same_predictions_wait_for_each_other(
     questions = tuple(Question(f"q{at}", f"Who is {at}?", ("Ada",), "Ada") for at in range(40))
     requested = EvaluationSpec(evaluations.EVALUATION.dataset, evaluations.SETTINGS, "lab", 60.0)
     made = [evaluations.prediction(evaluations.LABELS[0], each.id) for each in questions]
-    async with open_database(migrated_url) as database:
+    async with open_database(migrated_url, SCHEMA) as database:
         new = NewEvaluation("a", "default", "a", requested, questions, len(evaluations.SETTINGS))
         stored = await add_evaluation(database, new, now=1.0, max_unfinished=8)
         store = ShardPredictions(
@@ -152,7 +153,7 @@ async def test_a_transaction_aborted_for_another_may_be_retried(
             await connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({1 - at})"))
 
     first, second = asyncio.Event(), asyncio.Event()
-    async with open_database(migrated_url) as database:
+    async with open_database(migrated_url, SCHEMA) as database:
         ended = await asyncio.gather(
             locks(database, first, second, 0),
             locks(database, second, first, 1),
@@ -165,11 +166,14 @@ async def test_a_transaction_aborted_for_another_may_be_retried(
 async def test_a_server_that_is_shutting_down_is_unavailable() -> None:
     async def connect_until_refused(url: str) -> None:
         while True:
-            async with open_database(url) as database, database.reading() as connection:
+            async with open_database(url, SCHEMA) as database, database.reading() as connection:
                 await connection.execute(sa.text("SELECT 1"))
 
     with running_postgresql() as server:
-        async with open_database(server.url()) as database, database.reading() as connection:
+        async with (
+            open_database(server.url(), SCHEMA) as database,
+            database.reading() as connection,
+        ):
             await connection.execute(sa.text("SELECT 1"))
             # The server waits for this connection to end, and refuses new ones meanwhile.
             os.kill(server.process.pid, signal.SIGTERM)
@@ -184,17 +188,20 @@ async def test_a_database_that_is_read_only_or_hangs_cannot_be_written(
 ) -> None:
     name = migrated_url.rpartition("/")[2]
     postgresql.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
-    async with open_database(migrated_url) as database:
+    async with open_database(migrated_url, SCHEMA) as database:
         with pytest.raises(ScaarError) as caught:
             await database.check_writable()
         assert "127.0.0.1" not in caught.value.message
         assert "read-only" in caught.value.detail
     postgresql.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
-    async with open_database(migrated_url) as database:
+    async with open_database(migrated_url, SCHEMA) as database:
         await database.check_writable()
-    async with open_database(migrated_url) as database, open_database(migrated_url) as other:
+    async with (
+        open_database(migrated_url, SCHEMA) as database,
+        open_database(migrated_url, SCHEMA) as other,
+    ):
         async with other.writing() as connection:
-            await connection.execute(sa.text("LOCK TABLE tenants"))
+            await connection.execute(sa.text("LOCK TABLE alembic_version"))
             with pytest.raises(BackendUnavailable, match="is not available"):
                 await database.check_writable(timeout_s=0.2)
         # The trial that hung is the one that is waited for.

@@ -19,6 +19,7 @@ from scaar.cli.index.corpus import app as corpus_app
 from scaar.cli.index.search import search
 from scaar.cli.lab.commands import app as lab_app
 from scaar.cli.models.commands import app as models_app
+from scaar.cli.records.commands import app as records_app
 from scaar.cli.serve.commands import serve
 from scaar.cli.serve.db import app as db_app
 from scaar.cli.serve.doctor import doctor
@@ -45,6 +46,7 @@ app.add_typer(corpus_app, name="corpus")
 app.add_typer(dataset_app, name="dataset")
 app.command()(up)
 app.command()(serve)
+app.add_typer(records_app, name="records")
 app.add_typer(models_app, name="models")
 app.add_typer(eval_app, name="eval")
 app.command("tune")(tune_policy)

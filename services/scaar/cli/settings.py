@@ -40,6 +40,14 @@ def settings_class(service: ServiceName) -> type[ProcessSettings]:
             from scaar.evaluator.settings import EvaluatorSettings
 
             return EvaluatorSettings
+        case ServiceName.RECORDS:
+            from scaar.records.settings import RecordsSettings
+
+            return RecordsSettings
+        case ServiceName.CONSOLE:
+            from scaar.console.settings import ConsoleSettings
+
+            return ConsoleSettings
         case ServiceName.GATEWAY:
             from scaar.gateway.settings import GatewaySettings
 

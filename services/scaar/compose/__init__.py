@@ -13,10 +13,14 @@ from scaar.compose.answerers import (
     open_orchestrator,
     tuned_policies_of,
 )
-from scaar.compose.evaluators import (
-    FOLDER,
+from scaar.compose.databases import (
+    default_records_database,
     evaluator_broker,
     evaluator_database,
+    records_database,
+)
+from scaar.compose.evaluators import (
+    FOLDER,
     open_evaluator,
     open_hosted_evaluator,
 )
@@ -48,6 +52,7 @@ from scaar.compose.ports import (
     open_query_builder,
     open_scorer,
 )
+from scaar.compose.records import open_recorder, open_records, open_stored_records
 from scaar.compose.targets import EMBEDDED, read_breakers, scaar_home
 
 __all__ = [
@@ -57,6 +62,7 @@ __all__ = [
     "LAB_SEED",
     "build_catalog",
     "build_loop",
+    "default_records_database",
     "ensure_lab_index",
     "ensure_lab_index_in",
     "evaluator_broker",
@@ -79,10 +85,14 @@ __all__ = [
     "open_orchestrator",
     "open_ports",
     "open_query_builder",
+    "open_recorder",
+    "open_records",
     "open_retriever",
     "open_scorer",
+    "open_stored_records",
     "read_breakers",
     "read_policies",
+    "records_database",
     "scaar_home",
     "tuned_policies_of",
     "with_access_rules",

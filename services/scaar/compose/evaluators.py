@@ -7,17 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scaar.compose.answerers import open_answerers, tuned_policies_of
+from scaar.compose.databases import evaluator_broker, evaluator_database
 from scaar.compose.indexes import ensure_lab_index, indexes_are_local, lab_index_name
-from scaar.compose.targets import EMBEDDED, open_service_channel, scaar_home
+from scaar.compose.targets import EMBEDDED, open_service_channel
 from scaar.core.calls.breakers import NO_BREAKERS, Breakers
-from scaar.core.errors import InvalidRequest
 from scaar.core.ports import Evaluator
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.wire import evaluator
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
-
     from scaar.evaluator.service.evaluator import HostedEvaluator
     from scaar.evaluator.service.setup import EvaluationHooks
     from scaar.evaluator.settings import EvaluatorSettings
@@ -92,39 +90,6 @@ async def open_hosted_evaluator(
         ) as hosted,
     ):
         yield hosted
-
-
-def evaluator_broker(settings: "EvaluatorSettings") -> str:
-    """Return the URL of the workers' broker, with its password.
-
-    Raises:
-        InvalidRequest: the URL is missing or set twice, or its file cannot be read.
-    """
-    if found := _secret_url("broker", settings.broker, settings.broker_file):
-        return found
-    text = "must be set for workers, or executor=poll: redis://HOST:PORT/NUMBER"
-    raise InvalidRequest.of("broker", text)
-
-
-def evaluator_database(settings: "EvaluatorSettings") -> str:
-    """Return the URL of the database of evaluations, with its password.
-
-    Raises:
-        InvalidRequest: the URL is set twice, or its file cannot be read.
-    """
-    found = _secret_url("database", settings.database, settings.database_file)
-    return found or f"sqlite:///{scaar_home() / 'evaluations.sqlite'}"
-
-
-def _secret_url(name: str, given: "SecretStr | None", file: Path | None) -> str:
-    if given is not None and file is not None:
-        raise InvalidRequest.of(f"{name}_file", f"cannot be combined with {name}: set one of them")
-    if file is not None:
-        try:
-            return file.read_text().strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise InvalidRequest.of(f"{name}_file", f"{file} cannot be read: {error}") from error
-    return "" if given is None else given.get_secret_value()
 
 
 def _answers_alone(settings: "EvaluatorSettings") -> bool:

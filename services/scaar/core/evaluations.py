@@ -7,11 +7,9 @@ import enum
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
+from scaar.core.tenancy import DEFAULT_TENANT
 from scaar.core.types import Abstention, AnswerEnd, AnswerEvent, BudgetLimits, PolicyRequest, Usage
 
-DEFAULT_TENANT = "default"
-"""Tenant of an evaluation whose caller names none."""
-PAGE_SIZE, MAX_PAGE_SIZE = 100, 1_000
 MAX_QUESTIONS = 100_000
 MAX_SETTINGS = 200
 

@@ -189,3 +189,34 @@ class RequestObserver:
 
 UNOBSERVED_REQUESTS = RequestObserver()
 """Does nothing."""
+
+
+class RecordDrop(enum.StrEnum):
+    """Why a record of an answer was dropped."""
+
+    QUEUE_FULL = "queue_full"
+    """The store does not take records as fast as answers end, or not at all."""
+    CLOSED = "closed"
+    """The orchestrator was stopped while the database was unavailable."""
+    FAULT = "fault"
+    """An internal error of scaar."""
+
+
+class RecordObserver:
+    """Receives the records of an orchestrator; these methods do nothing.
+
+    All must neither block nor raise; ``on_records_dropped`` is called from any thread.
+    """
+
+    def on_records_written(self, count: int) -> None:
+        """The store has this number of further records."""
+
+    def on_records_waiting(self, count: int) -> None:
+        """This number of records waits to be written."""
+
+    def on_records_dropped(self, reason: RecordDrop, count: int) -> None:
+        """This number of records is lost."""
+
+
+UNOBSERVED_RECORDS = RecordObserver()
+"""Does nothing."""

@@ -14,14 +14,14 @@ from scaar.core.types import (
     SentenceJudged,
 )
 
-DEFAULT_TENANT = "default"
-"""Tenant of a call whose caller names none."""
-PAGE_SIZE, MAX_PAGE_SIZE = 100, 1_000
 MAX_COMMENT_CHARACTERS = 2_000
 MAX_TEXT_CHARACTERS = 200
 MAX_IDS = 1_000
 MIN_PERIOD_S, DAY_S, MAX_PERIOD_S = 60, 86_400, 31_622_400
 MAX_GROUPS = 10_000
+
+NO_OVERRIDES = PolicyOverrides()
+"""No setting in place of those of a policy."""
 
 
 class RecordContent(enum.StrEnum):
@@ -146,7 +146,7 @@ class ExplainRecordRequest:
 
     id: str
     policy: str = ""
-    overrides: PolicyOverrides = PolicyOverrides()
+    overrides: PolicyOverrides = NO_OVERRIDES
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from scaar.core.access import EVERY_INDEX, IndexAccess
 
 TENANT_KEY = "x-scaar-tenant"
 """Metadata key that names the tenant if callers are not authenticated."""
+DEFAULT_TENANT = "default"
+"""Tenant of a call whose caller names none."""
 MAX_TENANT_CHARACTERS = 128
 
 _PROVED: ContextVar[tuple[str, IndexAccess] | None] = ContextVar("proved_tenant", default=None)

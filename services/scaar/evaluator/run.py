@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from scaar.core.errors import BackendUnavailable, ScaarError
-from scaar.core.evaluations import DEFAULT_TENANT, EvaluationState
+from scaar.core.evaluations import EvaluationState
+from scaar.core.tenancy import DEFAULT_TENANT
+from scaar.database.database import Database
+from scaar.database.migration import open_checked_database
 from scaar.evaluator.execution.progress import NoProgress, RunProgress
 from scaar.evaluator.execution.scorers import Answerers
 from scaar.evaluator.records import Prediction, Question
@@ -19,7 +22,6 @@ from scaar.evaluator.service.shard_sequence import ShardSequence
 from scaar.evaluator.service.start import EvaluationStarter
 from scaar.evaluator.specification import EvaluationSpec
 from scaar.evaluator.store.database import transitions
-from scaar.evaluator.store.database.database import Database
 from scaar.evaluator.store.database.evaluations import (
     NewEvaluation,
     StoredEvaluation,
@@ -27,7 +29,7 @@ from scaar.evaluator.store.database.evaluations import (
     first_pass_of,
     get_evaluation,
 )
-from scaar.evaluator.store.database.migration import open_checked_database
+from scaar.evaluator.store.database.schema import SCHEMA
 from scaar.evaluator.store.database.shards import free_shards, release_all
 from scaar.evaluator.store.folder import (
     FolderEvaluation,
@@ -73,7 +75,7 @@ async def run_in_folder(
     await _check_answerers(run, folder, spec, questions[0], stored)
     with held(folder) as url:
         try:
-            async with open_checked_database(url, exclusive=True) as database:
+            async with open_checked_database(url, SCHEMA, exclusive=True) as database:
                 await release_all(database)
                 execution = _FolderExecution(run, database)
                 ended = await execution.run_to_end(await execution.open(spec, questions, stored))

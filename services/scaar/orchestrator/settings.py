@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound, ScaarError, Violation
 from scaar.core.gates import QuestionGate, read_gate
@@ -11,6 +11,7 @@ from scaar.core.policies import PRESETS
 from scaar.core.policies.artefact_json import artefact_from_json
 from scaar.core.policies.artefacts import PUBLISHED_DEFAULT, TunedPolicies
 from scaar.core.policies.checks import check_policy
+from scaar.core.records import RecordContent
 from scaar.core.sentence_filter.filter_json import filter_from_json
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.types import PolicyArtefact, PolicyRequest
@@ -94,6 +95,31 @@ class OrchestratorSettings(ServiceSettings):
     """Maximum time, in seconds, that an answer waits for its first model call. An answer that is
     not expected to leave the queue within this time, or within its own deadline, is rejected
     immediately. Raise it for batch clients that prefer waiting to retrying."""
+
+    records_database: SecretStr | None = None
+    """URL of the database of answer records: ``sqlite:///FILE``, or
+    ``postgresql://USER:PASSWORD@HOST/NAME``, whose tables ``scaar db upgrade --tables records``
+    creates. A service of records reads it. Several orchestrators need PostgreSQL. By default no
+    records are kept. Requires the extra ``records``."""
+
+    records_database_file: Path | None = None
+    """File that contains the URL of the database of records and nothing else; an alternative to
+    ``records_database``."""
+
+    records_content: RecordContent = RecordContent.NONE
+    """Texts in the records: ``none``, only numbers, ids and times; ``hashed``, a keyed digest in
+    place of each text, so that equal texts can be found; or ``full``."""
+
+    records_hash_key_file: Path | None = None
+    """File with the key of the digests, at least 16 bytes. Required for ``hashed``."""
+
+    records_max_record_kib: int = Field(default=1024, ge=16, le=16_384)
+    """Maximum size of a record, in KiB, compressed. A larger one is kept without its tokens, and
+    then without the texts of its passages."""
+
+    records_max_waiting_mib: int = Field(default=32, ge=1, le=1024)
+    """Maximum size of the records that wait while the database is slow or unavailable, in MiB.
+    Further records are dropped and counted; answers are never delayed."""
 
     generator_timeout_s: float = Field(default=60.0, gt=0)
     """Maximum duration of one generation, in seconds. The deadline of the answer applies too."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from scaar.core.calls.context import CallContext, current_call, in_call, trace_id_of
+from scaar.core.tenancy import TENANT_KEY
 from scaar.runtime.handlers import Behavior, CallInterceptor, Context
 from scaar.runtime.wrapped_channel import WrappedChannel
 
@@ -30,6 +31,7 @@ def _context_of(context: Context) -> CallContext:
     return CallContext(
         request_id=metadata.get(REQUEST_ID_KEY, ""),
         traceparent=traceparent if trace_id_of(traceparent) else "",
+        tenant=metadata.get(TENANT_KEY, ""),
     )
 
 

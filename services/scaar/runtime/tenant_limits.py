@@ -6,8 +6,7 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from scaar.core.errors import Overloaded
-from scaar.core.evaluations import DEFAULT_TENANT
-from scaar.core.tenancy import MAX_TENANT_CHARACTERS, TENANT_KEY, proved_tenant
+from scaar.core.tenancy import DEFAULT_TENANT, MAX_TENANT_CHARACTERS, TENANT_KEY, proved_tenant
 from scaar.runtime.admission import Admission
 from scaar.runtime.handlers import Behavior, CallInterceptor, Context
 from scaar.runtime.identity import metadata_of

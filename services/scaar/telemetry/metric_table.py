@@ -328,6 +328,26 @@ QUESTIONS_WAITING = Metric(
     "requested, or backend_unavailable. The rate is the number of questions waiting.",
     labels=("reason",),
 )
+RECORDS_WRITTEN = Metric(
+    "scaar_records_written_total",
+    Kind.COUNTER,
+    _ORCHESTRATOR,
+    "Records of answers that the database has stored.",
+)
+RECORDS_DROPPED = Metric(
+    "scaar_records_dropped_total",
+    Kind.COUNTER,
+    _ORCHESTRATOR,
+    "Records of answers that were lost, by reason: queue_full if the database is slower than the "
+    "answers or unavailable, closed if the orchestrator was stopped while it was, or fault.",
+    labels=("reason",),
+)
+RECORDS_WAITING = Metric(
+    "scaar_records_waiting",
+    Kind.GAUGE,
+    _ORCHESTRATOR,
+    "Records of answers that wait to be stored.",
+)
 HTTP_REQUESTS = Metric(
     "scaar_http_requests_total",
     Kind.COUNTER,
@@ -387,6 +407,9 @@ METRICS = (
     SHARD_DURATION,
     QUESTIONS,
     QUESTIONS_WAITING,
+    RECORDS_WRITTEN,
+    RECORDS_DROPPED,
+    RECORDS_WAITING,
     HTTP_REQUESTS,
     HTTP_DURATION,
     HTTP_IN_PROGRESS,

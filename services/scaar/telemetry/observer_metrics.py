@@ -10,6 +10,8 @@ from scaar.core.observers import (
     Dependency,
     EvaluationObserver,
     PolicyObserver,
+    RecordDrop,
+    RecordObserver,
     RequestObserver,
     ScorerObserver,
     ShadowOutcome,
@@ -35,6 +37,9 @@ from scaar.telemetry.metric_table import (
     POLICY_EXPECTED_TRIGGER_RATE,
     QUESTIONS,
     QUESTIONS_WAITING,
+    RECORDS_DROPPED,
+    RECORDS_WAITING,
+    RECORDS_WRITTEN,
     SCORER_BATCH_PAIRS,
     SCORER_CACHE_HITS,
     SCORER_CACHE_JOINED,
@@ -174,3 +179,22 @@ class RequestMetrics(RequestObserver):
     def _count(self, change: int) -> None:
         self._in_progress += change
         self._metrics.set(HTTP_IN_PROGRESS, self._in_progress)
+
+
+class RecordMetrics(RecordObserver):
+    """Observer of the records of answers."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+        # Create the series at 0, so that the first drop is an increase.
+        for reason in RecordDrop:
+            metrics.add(RECORDS_DROPPED, reason.value, by=0)
+
+    def on_records_written(self, count: int) -> None:
+        self._metrics.add(RECORDS_WRITTEN, by=count)
+
+    def on_records_waiting(self, count: int) -> None:
+        self._metrics.set(RECORDS_WAITING, count)
+
+    def on_records_dropped(self, reason: RecordDrop, count: int) -> None:
+        self._metrics.add(RECORDS_DROPPED, reason.value, by=count)

@@ -1,6 +1,6 @@
 """Setup of the telemetry of a service. Libraries are imported only if their setting is on."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -13,11 +13,13 @@ from scaar.core.observers import (
     UNOBSERVED_BREAKERS,
     UNOBSERVED_CAPACITY,
     UNOBSERVED_POLICIES,
+    UNOBSERVED_RECORDS,
     UNOBSERVED_REQUESTS,
     BreakerObserver,
     CapacityObserver,
     EvaluationObserver,
     PolicyObserver,
+    RecordObserver,
     RequestObserver,
     ScorerObserver,
 )
@@ -39,6 +41,7 @@ class Telemetry:
     breakers: BreakerObserver = UNOBSERVED_BREAKERS
     capacity: CapacityObserver = UNOBSERVED_CAPACITY
     policies: PolicyObserver = UNOBSERVED_POLICIES
+    records: RecordObserver = UNOBSERVED_RECORDS
     evaluations: EvaluationObserver | None = None
     traced: Callable[[Answerer], Answerer] = lambda answerer: answerer
     """Wraps the answerer of evaluations, to record its questions as traces."""
@@ -50,9 +53,13 @@ class Telemetry:
         answerer: Answerer,
         *,
         resolve: Callable[[AnswerRequest], AnswerRequest] = lambda request: request,
+        others: Sequence[WatchFactory] = (),
     ) -> Answerer:
-        """Return the answerer, wrapped if there are watches, which see resolved requests."""
-        factories = self.watch_factories
+        """Return the answerer, wrapped if there are watches, which see resolved requests.
+
+        ``others`` are watches beside those of the telemetry, and see the events after them.
+        """
+        factories = (*self.watch_factories, *others)
         return WatchedAnswerer(answerer, factories, resolve=resolve) if factories else answerer
 
 
@@ -81,6 +88,7 @@ async def open_telemetry(settings: ServiceSettings, *, service: str) -> AsyncIte
             breakers=parts[-1].breakers,
             capacity=parts[-1].capacity,
             policies=parts[-1].policies,
+            records=parts[-1].records,
             evaluations=parts[-1].evaluations,
             traced=parts[0].traced,
             metrics_address=parts[-1].metrics_address,
@@ -107,6 +115,7 @@ async def _open_metrics(address: str, service: str) -> AsyncIterator[Telemetry]:
             CapacityMetrics,
             EvaluationMetrics,
             PolicyMetrics,
+            RecordMetrics,
             ScorerMetrics,
         )
     except ModuleNotFoundError as error:
@@ -121,6 +130,7 @@ async def _open_metrics(address: str, service: str) -> AsyncIterator[Telemetry]:
             breakers=BreakerMetrics(metrics),
             capacity=CapacityMetrics(metrics),
             policies=PolicyMetrics(metrics),
+            records=RecordMetrics(metrics),
             evaluations=EvaluationMetrics(metrics),
             metrics_address=bound,
         )

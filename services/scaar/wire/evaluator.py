@@ -16,7 +16,6 @@ import grpc
 
 from scaar.core.errors import InvalidRequest, StreamIncomplete
 from scaar.core.evaluations import (
-    DEFAULT_TENANT,
     EvaluationDescription,
     EvaluationPage,
     EvaluationProgress,
@@ -27,7 +26,7 @@ from scaar.core.evaluations import (
     ReportFormat,
 )
 from scaar.core.ports import Evaluator
-from scaar.core.tenancy import TENANT_KEY, proved_tenant, wrong_tenant
+from scaar.core.tenancy import DEFAULT_TENANT, TENANT_KEY, proved_tenant, wrong_tenant
 from scaar.v1 import evaluator_pb2 as pb
 from scaar.v1 import evaluator_pb2_grpc as pb_grpc
 from scaar.wire.calls import Endpoint, receive, receive_stream, timeout_within

@@ -2,9 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import grpc
+from google.protobuf.json_format import MessageToJson
+from google.protobuf.message import Message
 
 from scaar.core.ports import Records
 from scaar.core.records import (
@@ -28,6 +30,7 @@ from scaar.wire.request_limits import ServiceLimits
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["RecordsService"].full_name
 
 _LIMITS = ServiceLimits(pb.DESCRIPTOR.services_by_name["RecordsService"])
+_Value = TypeVar("_Value")
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
@@ -81,8 +84,6 @@ def record_from_bytes(content: bytes, summary: RecordSummary) -> AnswerRecord:
 
 def record_to_json(record: AnswerRecord) -> str:
     """Return a record as a JSON object of the contract, in one line."""
-    from google.protobuf.json_format import MessageToJson
-
     message = to_pb(record, pb.AnswerRecord)
     return MessageToJson(message, preserving_proto_field_name=True, indent=None)
 
@@ -195,8 +196,7 @@ class RemoteRecords:
     ) -> int:
         query = _DeletionQuery(records, tuple(ids))
         message = request_to_pb(query, pb.DeleteRecordsRequest)
-        deleted: int = await self._call("DeleteRecords", message, lambda got: got.deleted)
-        return deleted
+        return await self._call("DeleteRecords", message, lambda got: int(got.deleted))
 
     async def explain_record(self, request: ExplainRecordRequest) -> RecordExplanation:
         message = request_to_pb(request, pb.ExplainRecordRequest)
@@ -223,7 +223,7 @@ class RemoteRecords:
             "SubmitFeedback", message, lambda got: from_pb(got.record, RecordSummary)
         )
 
-    async def _call(self, method: str, message: Any, read: Callable[[Any], Any]) -> Any:
+    async def _call(self, method: str, message: Message, read: Callable[[Any], _Value]) -> _Value:
         call = getattr(self._stub, method)(
             _LIMITS.checked(method, message),
             timeout=timeout_within(self._timeout_s, self._endpoint),

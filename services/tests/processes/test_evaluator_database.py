@@ -9,7 +9,8 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from scaar.core.errors import BackendUnavailable
-from scaar.evaluator.store.database.database import open_database
+from scaar.database.database import open_database
+from scaar.evaluator.store.database.schema import SCHEMA
 from scaar.runtime.channels import open_channel
 from scaar.testing.conformance.evaluator import QUESTIONS, REQUEST, sent
 from scaar.testing.processes import running_service
@@ -53,7 +54,7 @@ async def test_an_evaluator_whose_disk_is_full_is_not_ready_until_there_is_room(
 
 
 async def test_a_database_whose_file_is_gone_cannot_be_written(tmp_path: Path) -> None:
-    async with open_database(f"sqlite:///{tmp_path}/gone.sqlite") as database:
+    async with open_database(f"sqlite:///{tmp_path}/gone.sqlite", SCHEMA) as database:
         # Open: SQLite would write on, to a file that nobody finds again.
         async with database.reading():
             pass

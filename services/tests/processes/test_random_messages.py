@@ -27,9 +27,10 @@ from google.protobuf.descriptor import MethodDescriptor
 from scaar.core.errors import NotFound
 from scaar.core.evaluations import EvaluationQuestion, EvaluationRequest
 from scaar.core.types import Passage, PolicyRequest
+from scaar.database.database import open_database
 from scaar.evaluator.service.setup import open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
-from scaar.evaluator.store.database.database import open_database
+from scaar.evaluator.store.database.schema import SCHEMA
 from scaar.evaluator.store.database.tables import EVALUATIONS
 from scaar.lab.passages import passages_of
 from scaar.lab.world import build_world
@@ -123,7 +124,7 @@ async def _keep_evaluations(url: str) -> None:
         answerer.answering.clear()
         cancelled = await evaluator.create_evaluation(request, questions())
         await evaluator.cancel_evaluation(cancelled.id)
-    async with open_database(url) as database, database.writing() as connection:
+    async with open_database(url, SCHEMA) as database, database.writing() as connection:
         for made, name in ((kept, KEPT_EVALUATION), (cancelled, CANCELLED_EVALUATION)):
             renamed = sa.update(EVALUATIONS).where(EVALUATIONS.c.id == made.id).values(id=name)
             await connection.execute(renamed)

@@ -18,11 +18,11 @@ from scaar.cli.completion import (
 )
 from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest, Violation
-from scaar.core.evaluations import DEFAULT_TENANT
 from scaar.core.gates import GATES
 from scaar.core.policies import PRESETS
 from scaar.core.policies.artefacts import TunedPolicies
 from scaar.core.policies.settings import SETTINGS
+from scaar.core.tenancy import DEFAULT_TENANT
 from scaar.core.types import BudgetLimits, PolicyArtefact, PolicyRequest
 from scaar.evaluator.planning.axes import check_index_names
 from scaar.evaluator.planning.settings import Value, default_policies, setting_of

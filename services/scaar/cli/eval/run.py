@@ -25,8 +25,9 @@ from scaar.cli.eval.table import score_and_report
 from scaar.cli.tables import Format
 from scaar.compose import tuned_policies_of
 from scaar.core.errors import InvalidRequest, ScaarError
-from scaar.core.evaluations import DEFAULT_TENANT, EvaluationRequest
+from scaar.core.evaluations import EvaluationRequest
 from scaar.core.policies.artefacts import TunedPolicies
+from scaar.core.tenancy import DEFAULT_TENANT
 from scaar.core.types import PolicyArtefact
 from scaar.evaluation.local import EvaluationOptions, check_options, evaluate_locally
 from scaar.evaluator.planning.axes import axes_of

@@ -13,7 +13,8 @@ from scaar.cli.ask.trace import TracePrinter
 from scaar.cli.eval.options import EvaluationName
 from scaar.cli.eval.service import call_evaluator
 from scaar.core.errors import InvalidRequest
-from scaar.core.evaluations import MAX_PAGE_SIZE, EvaluationPrediction, EvaluationQuestion
+from scaar.core.evaluations import EvaluationPrediction, EvaluationQuestion
+from scaar.core.pages import MAX_PAGE_SIZE
 from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.records import Question
 from scaar.evaluator.results import Results

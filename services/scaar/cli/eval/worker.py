@@ -143,15 +143,16 @@ async def _open_execution(
     settings: EvaluatorSettings, database: str, metrics: "ProcessMetrics | None"
 ) -> AsyncIterator["ShardSequence"]:
     """Open a child's execution: channels and connections cannot be forked, metrics can."""
+    from scaar.database.migration import open_checked_database
     from scaar.evaluator.service.setup import EvaluationHooks, execution_of
-    from scaar.evaluator.store.database.migration import open_checked_database
+    from scaar.evaluator.store.database.schema import SCHEMA
 
     observer = metrics.observer if metrics else None
     breakers = read_breakers(metrics.breakers if metrics else UNOBSERVED_BREAKERS)
     unmeasured = settings.model_copy(update={"metrics_address": None})
     async with (
         open_telemetry(unmeasured, service=NAME) as telemetry,
-        open_checked_database(database) as rows,
+        open_checked_database(database, SCHEMA) as rows,
         open_answerers(
             settings.orchestrator_target, settings.scorer_targets or {}, breakers=breakers
         ) as (answerers, _),
@@ -162,7 +163,8 @@ async def _open_execution(
 
 async def _check(database: str) -> None:
     """Check the tables of the database before the worker takes a shard."""
-    from scaar.evaluator.store.database.migration import open_checked_database
+    from scaar.database.migration import open_checked_database
+    from scaar.evaluator.store.database.schema import SCHEMA
 
-    async with open_checked_database(database):
+    async with open_checked_database(database, SCHEMA):
         pass

@@ -28,10 +28,21 @@ from scaar.wire.evaluator import EvaluatorServicer
 from scaar.wire.generator import GeneratorServicer
 from scaar.wire.orchestrator import OrchestratorServicer
 from scaar.wire.query_builder import QueryBuilderServicer
+from scaar.wire.records import RecordsServicer
 from scaar.wire.retriever import RetrieverServicer
 from scaar.wire.scorer import ScorerServicer
 from scaar.wire.status import status_of
 
+_ForConsole = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="Console only: address of that service, a gRPC target. Default: the setting "
+        "SCAAR_CONSOLE_*_TARGET.",
+        show_default=False,
+    ),
+]
+_CHECKED = (GeneratorServicer, ScorerServicer, EvaluatorServicer, RecordsServicer)
 _BackEnd = Annotated[
     str | None,
     typer.Option(
@@ -58,7 +69,7 @@ def serve(
             metavar="HOST:PORT",
             help="Address to listen on; port 0 takes a free port. Default: the setting "
             "SCAAR_<SERVICE>_ADDRESS, else 127.0.0.1 with a port from 50051 (orchestrator) to "
-            "50056 (evaluator), or 8090 (gateway).",
+            "50057 (records), 8090 (gateway), or 8091 (console).",
             show_default=False,
         ),
     ] = None,
@@ -70,11 +81,14 @@ def serve(
         str | None,
         typer.Option(
             metavar="HOST:PORT",
-            help="Evaluator and gateway only: address of the orchestrator, a gRPC target, or, for "
-            "the evaluator, embedded. Default: the setting SCAAR_*_ORCHESTRATOR_TARGET.",
+            help="Evaluator, gateway and console only: address of the orchestrator, a gRPC target, "
+            "or, for the evaluator, embedded. Default: the setting "
+            "SCAAR_*_ORCHESTRATOR_TARGET.",
             show_default=False,
         ),
     ] = None,
+    records: _ForConsole = None,
+    evaluator: _ForConsole = None,
 ) -> None:
     """Run one service until it is stopped.
 
@@ -92,10 +106,15 @@ def serve(
         option = next(iter(given)).removesuffix("_target").replace("_", "-")
         raise InvalidRequest.of(f"--{option}", "is an option of the orchestrator only")
     if orchestrator is not None:
-        if service not in (ServiceName.EVALUATOR, ServiceName.GATEWAY):
-            text = "is an option of the evaluator and of the gateway only"
+        if service not in (ServiceName.EVALUATOR, ServiceName.GATEWAY, ServiceName.CONSOLE):
+            text = "is an option of the evaluator, of the gateway and of the console only"
             raise InvalidRequest.of("--orchestrator", text)
         given["orchestrator_target"] = orchestrator
+    for name, target in (("records", records), ("evaluator", evaluator)):
+        if target is not None:
+            if service is not ServiceName.CONSOLE:
+                raise InvalidRequest.of(f"--{name}", "is an option of the console only")
+            given[f"{name}_target"] = target
     asyncio.run(_serve(service, {"address": address, **given}))
 
 
@@ -110,6 +129,11 @@ async def _serve(service: ServiceName, flags: Mapping[str, str | None]) -> None:
             from scaar.cli.serve.gateway import serve_gateway
 
             await serve_gateway(settings, stopping)
+            return
+        if service is ServiceName.CONSOLE:
+            from scaar.cli.serve.console import serve_console
+
+            await serve_console(settings, stopping)
             return
         assert isinstance(settings, ServiceSettings)
         await _serve_as_set(service, settings, stopping)
@@ -131,7 +155,7 @@ async def _serve_as_set(
         telemetry = await stack.enter_async_context(open_telemetry(settings, service=service))
         servicer = await stack.enter_async_context(_open_servicer(service, settings, telemetry))
         check = None
-        if isinstance(servicer, GeneratorServicer | ScorerServicer | EvaluatorServicer):
+        if isinstance(servicer, _CHECKED):
             check = servicer.check_ready
         server = await stack.enter_async_context(
             open_server(
@@ -201,8 +225,10 @@ async def _open_servicer(
                 )
                 catalog = compose.build_catalog(limited, loop)
                 answerer = compose.with_filter_limits(loop, settings)
-                answerer = telemetry.watched(answerer, resolve=loop.resolve)
-                yield OrchestratorServicer(answerer, catalog)
+                async with compose.open_recorder(settings, telemetry.records) as recording:
+                    watches = () if recording is None else (recording,)
+                    answerer = telemetry.watched(answerer, resolve=loop.resolve, others=watches)
+                    yield OrchestratorServicer(answerer, catalog)
         case ServiceName.EVALUATOR:
             from scaar.evaluator.service.setup import EvaluationHooks
             from scaar.evaluator.settings import EvaluatorSettings
@@ -213,7 +239,13 @@ async def _open_servicer(
                 settings, breakers=breakers, hooks=hooks
             ) as evaluator:
                 yield EvaluatorServicer(evaluator, check_ready=evaluator.check_writable)
-        case ServiceName.GATEWAY:
-            raise AssertionError("the gateway serves no contract")
+        case ServiceName.RECORDS:
+            from scaar.records.settings import RecordsSettings
+
+            assert isinstance(settings, RecordsSettings)
+            async with compose.open_stored_records(settings) as records:
+                yield RecordsServicer(records, check_ready=records.check_ready)
+        case ServiceName.GATEWAY | ServiceName.CONSOLE:
+            raise AssertionError(f"the {service} serves no contract")
         case _:
             assert_never(service)

@@ -1,14 +1,28 @@
-"""``scaar db``: manage the tables of the evaluator's database."""
+"""``scaar db``: manage the tables of evaluations and of records."""
 
 import asyncio
-from typing import Annotated
+import enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
-from scaar.compose import evaluator_database
+from scaar.compose import evaluator_database, records_database
 from scaar.evaluator.settings import EvaluatorSettings
+from scaar.records.settings import RecordsSettings
 
-app = typer.Typer(help="Manage the tables of the evaluator's database.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from scaar.database.database import Schema
+
+app = typer.Typer(help="Manage the tables of evaluations and of records.", no_args_is_help=True)
+
+
+class Contents(enum.StrEnum):
+    """What the tables hold."""
+
+    EVALUATIONS = "evaluations"
+    RECORDS = "records"
+
 
 Url = Annotated[
     str | None,
@@ -16,47 +30,81 @@ Url = Annotated[
         "--database",
         metavar="URL",
         help="Database: sqlite:///FILE or postgresql://USER@HOST/NAME. Default: the setting "
-        "SCAAR_EVALUATOR_DATABASE, else evaluations.sqlite in SCAAR_HOME.",
+        "SCAAR_EVALUATOR_DATABASE or SCAAR_RECORDS_DATABASE, else evaluations.sqlite or "
+        "records.sqlite in SCAAR_HOME.",
         show_default=False,
     ),
 ]
+Tables = Annotated[Contents, typer.Option("--tables", help="The tables to manage.")]
 
 
 @app.command("upgrade")
-def upgrade(database: Url = None) -> None:
+def upgrade(database: Url = None, tables: Tables = Contents.EVALUATIONS) -> None:
     """Create the tables, or migrate them to this version."""
-    asyncio.run(_upgrade(_url(database)))
+    asyncio.run(_upgrade(database or _url(tables), _schema(tables)))
 
 
 @app.command("check")
-def check(database: Url = None) -> None:
+def check(database: Url = None, tables: Tables = Contents.EVALUATIONS) -> None:
     """Check that the tables match this version.
 
     The exit status is 1 when they do not.
     """
-    asyncio.run(_check(_url(database)))
+    asyncio.run(_check(database or _url(tables), _schema(tables)))
 
 
-async def _upgrade(url: str) -> None:
+@app.command("backup")
+def backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="New file.", show_default=False)],
+    database: Url = None,
+    tables: Tables = Contents.EVALUATIONS,
+) -> None:
+    """Copy an SQLite database in use to a new file.
+
+    To restore, stop the services and put the file in the place of the database. Databases of
+    PostgreSQL have pg_dump.
+    """
+    from scaar.database.backup import back_up
+
+    back_up(database or _url(tables), _schema(tables), file)
+
+
+async def _upgrade(url: str, schema: "Schema") -> None:
     # SQLAlchemy and Alembic are loaded only by the commands that use them.
-    from scaar.evaluator.store.database.database import file_of, open_database
-    from scaar.evaluator.store.database.migration import upgrade as upgrade_tables
+    from scaar.database.database import file_of, open_database
+    from scaar.database.migration import upgrade as upgrade_tables
 
     file = file_of(url)
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
-    async with open_database(url) as opened:
+    async with open_database(url, schema) as opened:
         print(f"{opened.name} has tables of revision {await upgrade_tables(opened)}")
 
 
-async def _check(url: str) -> None:
-    from scaar.evaluator.store.database.database import open_database, require_file
-    from scaar.evaluator.store.database.migration import check as check_tables
+async def _check(url: str, schema: "Schema") -> None:
+    from scaar.database.database import open_database, require_file
+    from scaar.database.migration import check as check_tables
 
-    require_file(url)
-    async with open_database(url) as opened:
+    require_file(url, schema)
+    async with open_database(url, schema) as opened:
         print(f"{opened.name} has tables of revision {await check_tables(opened)}")
 
 
-def _url(given: str | None) -> str:
-    return given or evaluator_database(EvaluatorSettings.read())
+def _url(tables: Contents) -> str:
+    if tables is Contents.RECORDS:
+        return records_database(RecordsSettings.read())
+    return evaluator_database(EvaluatorSettings.read())
+
+
+def _schema(tables: Contents) -> "Schema":
+    match tables:
+        case Contents.EVALUATIONS:
+            from scaar.evaluator.store.database.schema import SCHEMA as EVALUATIONS
+
+            return EVALUATIONS
+        case Contents.RECORDS:
+            from scaar.records.store.schema import SCHEMA as RECORDS
+
+            return RECORDS
+        case _:
+            assert_never(tables)

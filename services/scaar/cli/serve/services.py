@@ -12,7 +12,9 @@ class ServiceName(enum.StrEnum):
     QUERY_BUILDER = "query-builder"
     RETRIEVER = "retriever"
     EVALUATOR = "evaluator"
+    RECORDS = "records"
     GATEWAY = "gateway"
+    CONSOLE = "console"
 
 
 BASE_PORT = 50051
@@ -21,7 +23,13 @@ BASE_PORT = 50051
 GATEWAY_PORT = 8090
 """Port of the gateway, which serves HTTP."""
 
-GRPC_SERVICES = tuple(each for each in ServiceName if each is not ServiceName.GATEWAY)
+CONSOLE_PORT = 8091
+"""Port of the console, which serves HTTP."""
+
+HTTP_PORTS = {ServiceName.GATEWAY: GATEWAY_PORT, ServiceName.CONSOLE: CONSOLE_PORT}
+"""The services of HTTP, with their ports."""
+
+GRPC_SERVICES = tuple(each for each in ServiceName if each not in HTTP_PORTS)
 """The services of the contract."""
 
 BACK_ENDS = (
@@ -30,13 +38,13 @@ BACK_ENDS = (
     ServiceName.QUERY_BUILDER,
     ServiceName.RETRIEVER,
 )
-"""The services that an orchestrator calls. An evaluator calls an orchestrator."""
+"""The services that an orchestrator calls."""
 
 
 def default_address(service: ServiceName, base_port: int = BASE_PORT) -> str:
     """Return the default address of a service: loopback, with its own port."""
-    if service is ServiceName.GATEWAY:
-        return f"127.0.0.1:{GATEWAY_PORT}"
+    if port := HTTP_PORTS.get(service):
+        return f"127.0.0.1:{port}"
     return f"127.0.0.1:{base_port + GRPC_SERVICES.index(service)}"
 
 

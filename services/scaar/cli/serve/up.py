@@ -1,10 +1,10 @@
-"""``scaar up``: run the services and the gateway as processes on loopback."""
+"""``scaar up``: run the services, the gateway and the console as processes on loopback."""
 
 import asyncio
 import signal
 import sys
 from asyncio.subprocess import Process
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Annotated
 
@@ -15,15 +15,19 @@ from scaar.cli.serve import up_documents as of_documents
 from scaar.cli.serve.services import (
     BACK_ENDS,
     BASE_PORT,
+    CONSOLE_PORT,
     GATEWAY_PORT,
     GRPC_SERVICES,
+    HTTP_PORTS,
     ServiceName,
     default_address,
     full_name,
 )
+from scaar.cli.serve.up_records import records_settings
 from scaar.cli.settings import read_every
 from scaar.cli.tables import Column, Table, show_table
 from scaar.core.errors import BackendUnavailable, InvalidRequest
+from scaar.core.records import RecordContent
 from scaar.runtime.addresses import check_free
 from scaar.runtime.channel_security import read_channel_credentials
 from scaar.runtime.health import wait_until_serving
@@ -33,13 +37,21 @@ READY_TIMEOUT_S = 60.0
 STOP_MARGIN_S = 5.0
 HIGHEST_PORT = 65_535
 _POLL_S = 0.1
-_OPTIONS = {ServiceName.GATEWAY: "gateway-port"}
+_OPTIONS = {each: f"{each.value}-port" for each in HTTP_PORTS}
 # Callers start after the services that they call, and stop before them.
 _ORDER = (
-    BACK_ENDS,
+    # The records create their database, to which the orchestrator writes.
+    (*BACK_ENDS, ServiceName.RECORDS),
     (ServiceName.ORCHESTRATOR,),
     (ServiceName.EVALUATOR, ServiceName.GATEWAY),
+    (ServiceName.CONSOLE,),
 )
+_CALLS = {
+    ServiceName.ORCHESTRATOR: BACK_ENDS,
+    ServiceName.EVALUATOR: (ServiceName.ORCHESTRATOR,),
+    ServiceName.GATEWAY: (ServiceName.ORCHESTRATOR,),
+    ServiceName.CONSOLE: (ServiceName.ORCHESTRATOR, ServiceName.RECORDS, ServiceName.EVALUATOR),
+}
 
 
 def up(
@@ -47,7 +59,7 @@ def up(
         int,
         typer.Option(
             metavar="PORT",
-            help="Port of the orchestrator; the other services take the next five ports.",
+            help="Port of the orchestrator; the other services take the next six ports.",
         ),
     ] = BASE_PORT,
     gateway_port: Annotated[
@@ -57,6 +69,20 @@ def up(
             help="Port of the gateway, which serves HTTP, MCP and gRPC-Web; 0 runs none.",
         ),
     ] = GATEWAY_PORT,
+    console_port: Annotated[
+        int,
+        typer.Option(
+            metavar="PORT",
+            help="Port of the console, the pages to look at; 0 runs none.",
+        ),
+    ] = CONSOLE_PORT,
+    records: Annotated[
+        RecordContent,
+        typer.Option(
+            help="Texts that are kept of the answers on this machine, unless a setting "
+            "SCAAR_ORCHESTRATOR_RECORDS_* is set.",
+        ),
+    ] = RecordContent.FULL,
     model_url: of_documents.ModelUrl = None,
     documents: of_documents.Documents = None,
     index: of_documents.Index = None,
@@ -69,24 +95,27 @@ def up(
     highest = HIGHEST_PORT - len(GRPC_SERVICES) + 1
     if not 1 <= base_port <= highest:
         raise InvalidRequest.of("--base-port", f"must be 1 to {highest}, not {base_port}")
-    if not 0 <= gateway_port <= HIGHEST_PORT:
-        text = f"must be 0 to {HIGHEST_PORT}, not {gateway_port}"
-        raise InvalidRequest.of("--gateway-port", text)
+    for name, port in (("gateway", gateway_port), ("console", console_port)):
+        if not 0 <= port <= HIGHEST_PORT:
+            text = f"must be 0 to {HIGHEST_PORT}, not {port}"
+            raise InvalidRequest.of(f"--{name}-port", text)
     indexed = of_documents.up_documents(documents, index=index, url_prefix=url_prefix)
-    with of_documents.settings_of(model_url, indexed):
+    with of_documents.settings_of(model_url, indexed), records_settings(records):
         # Report every invalid setting before the first service is started.
         settings = read_every()
         stop_timeout_s = max(each.drain_s + each.stop_grace_s for each in settings.values())
-        addresses = _addresses(base_port, gateway_port)
+        ports = {ServiceName.GATEWAY: gateway_port, ServiceName.CONSOLE: console_port}
+        addresses = _addresses(base_port, ports)
         asyncio.run(_up(addresses, stop_timeout_s + STOP_MARGIN_S, indexed))
 
 
-def _addresses(base_port: int, gateway_port: int) -> dict[ServiceName, str]:
+def _addresses(base_port: int, ports: Mapping[ServiceName, int]) -> dict[ServiceName, str]:
     addresses: dict[ServiceName, str] = {}
     for name in GRPC_SERVICES:
         addresses[name] = default_address(name, base_port)
-    if gateway_port:
-        addresses[ServiceName.GATEWAY] = f"127.0.0.1:{gateway_port}"
+    for name, port in ports.items():
+        if port:
+            addresses[name] = f"127.0.0.1:{port}"
     return addresses
 
 
@@ -126,6 +155,8 @@ async def _up(
         show_table(_table(addresses), console)
         if gateway := addresses.get(ServiceName.GATEWAY):
             console.print(f"OpenAI clients: base URL http://{gateway}/v1", soft_wrap=True)
+        if pages := addresses.get(ServiceName.CONSOLE):
+            console.print(f"Console: http://{pages}", soft_wrap=True)
         orchestrator = addresses[ServiceName.ORCHESTRATOR]
         named = f" --index {documents.name}" if documents is not None else ""
         console.print(
@@ -154,11 +185,8 @@ async def _up(
 
 async def _start(name: ServiceName, addresses: dict[ServiceName, str]) -> Process:
     command = [sys.executable, "-m", "scaar.cli", "serve", name, "--address", addresses[name]]
-    if name is ServiceName.ORCHESTRATOR:
-        for other in BACK_ENDS:
-            command += [f"--{other}", f"dns:///{addresses[other]}"]
-    if name in (ServiceName.EVALUATOR, ServiceName.GATEWAY):
-        command += ["--orchestrator", f"dns:///{addresses[ServiceName.ORCHESTRATOR]}"]
+    for other in _CALLS.get(name, ()):
+        command += [f"--{other}", f"dns:///{addresses[other]}"]
     # With a session of its own, Ctrl-C reaches only this process, which stops them in order.
     return await asyncio.create_subprocess_exec(*command, start_new_session=True)
 
@@ -184,7 +212,7 @@ async def _until_ready(
 
 
 async def _until_serving(name: ServiceName, address: str) -> None:
-    if name is not ServiceName.GATEWAY:
+    if name not in HTTP_PORTS:
         await wait_until_serving(
             f"dns:///{address}",
             full_name(name),
@@ -194,7 +222,7 @@ async def _until_serving(name: ServiceName, address: str) -> None:
         return
     host, _, port = address.rpartition(":")
     async with asyncio.timeout(READY_TIMEOUT_S):
-        # The gateway opens its port once it serves.
+        # A service of HTTP opens its port once it serves.
         while True:
             with suppress(OSError):
                 _, writer = await asyncio.open_connection(host, int(port))

@@ -17,6 +17,8 @@ class CallContext:
     request_id: str = ""
     traceparent: str = ""
     """Position in a trace, in the format of W3C Trace Context."""
+    tenant: str = ""
+    """The tenant that the caller names, which is not verified."""
 
     @property
     def trace_id(self) -> str:

@@ -16,7 +16,9 @@ from scaar.core.evaluations import (
     PredictionPage,
     ReportFormat,
 )
+from scaar.core.pages import next_page_token, page_size_of, place_of
 from scaar.core.tenancy import proved_access, proved_tenant
+from scaar.database.database import Database
 from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.prediction_view import describe_prediction, with_details
 from scaar.evaluator.service.access import require_readable
@@ -26,11 +28,9 @@ from scaar.evaluator.service.descriptions import (
     description_of,
     wrong_state,
 )
-from scaar.evaluator.service.pages import next_page_token, page_size_of, place_of
 from scaar.evaluator.service.report import report_of
 from scaar.evaluator.service.request_plan import QuestionSources, plan_request
 from scaar.evaluator.store.database import transitions
-from scaar.evaluator.store.database.database import Database
 from scaar.evaluator.store.database.evaluations import (
     NewEvaluation,
     StoredEvaluation,

@@ -4,9 +4,9 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from scaar.core.evaluations import ReportFormat
+from scaar.database.database import Database
 from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.scoring.scores import score_of
-from scaar.evaluator.store.database.database import Database
 from scaar.evaluator.store.database.evaluations import StoredEvaluation, questions_of
 from scaar.evaluator.store.database.predictions import every_prediction
 from scaar.evaluator.store.database.transitions import started_evaluation_of

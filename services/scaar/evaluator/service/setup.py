@@ -15,6 +15,8 @@ from scaar.core.observers import EvaluationObserver
 from scaar.core.policies.artefacts import TunedPolicies
 from scaar.core.ports import Answerer
 from scaar.core.tenancy import wrong_tenant
+from scaar.database.database import Database
+from scaar.database.migration import open_checked_database
 from scaar.evaluator.datasets import KINDS
 from scaar.evaluator.execution.cancellation import cancel_all
 from scaar.evaluator.execution.retries import RetryingAnswerer
@@ -29,8 +31,7 @@ from scaar.evaluator.service.start import EvaluationStarter
 from scaar.evaluator.service.state_counts import publish_counts
 from scaar.evaluator.service.supervisor import Supervisor
 from scaar.evaluator.settings import EvaluatorSettings
-from scaar.evaluator.store.database.database import Database
-from scaar.evaluator.store.database.migration import open_checked_database
+from scaar.evaluator.store.database.schema import SCHEMA
 from scaar.evaluator.store.database.shards import release_all
 from scaar.runtime.settings import variable_of
 
@@ -86,7 +87,7 @@ async def open_evaluator(
         ensure_lab_index=ensure_lab_index,
         tuned_policies=tuned_policies,
     )
-    async with open_checked_database(database_url, exclusive=exclusive) as database:
+    async with open_checked_database(database_url, SCHEMA, exclusive=exclusive) as database:
         if exclusive:
             await release_all(database)
         wake = asyncio.Event()
@@ -125,7 +126,7 @@ async def open_stored_evaluations(
         NotFound: the database has no tables.
         WrongState: the tables belong to another version.
     """
-    async with open_checked_database(database_url) as database:
+    async with open_checked_database(database_url, SCHEMA) as database:
         yield _hosted(settings, database, sources_of(settings, lab_index), on_change=lambda: None)
 
 

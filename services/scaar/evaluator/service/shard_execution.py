@@ -14,6 +14,7 @@ from scaar.core.errors import BackendUnavailable, Overloaded, ScaarError
 from scaar.core.evaluations import EvaluationError
 from scaar.core.observers import EvaluationObserver, ShardEnd
 from scaar.core.ports import Answerer
+from scaar.database.database import Database
 from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.execution.cancellation import cancel_all
 from scaar.evaluator.execution.items import QuestionLimiter
@@ -25,7 +26,6 @@ from scaar.evaluator.records import Prediction
 from scaar.evaluator.service.request_plan import requested_answerers
 from scaar.evaluator.specification import template_of
 from scaar.evaluator.store.database import shards, transitions
-from scaar.evaluator.store.database.database import Database
 from scaar.evaluator.store.database.evaluations import (
     StoredEvaluation,
     numbered_evaluation,

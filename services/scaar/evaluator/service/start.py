@@ -12,6 +12,7 @@ from scaar.core.errors import (
 )
 from scaar.core.evaluations import EvaluationError
 from scaar.core.ports import Answerer
+from scaar.database.database import Database
 from scaar.evaluator.execution.scorers import Answerers, Controls
 from scaar.evaluator.planning.work import cut_shards
 from scaar.evaluator.records import Setting
@@ -21,7 +22,6 @@ from scaar.evaluator.service.preparation import prepare
 from scaar.evaluator.service.request_plan import requested_answerers
 from scaar.evaluator.splits import split_questions
 from scaar.evaluator.store.database import transitions
-from scaar.evaluator.store.database.database import Database
 from scaar.evaluator.store.database.evaluations import (
     StoredEvaluation,
     add_first_pass,

@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 
 from scaar.core.errors import ScaarError
 from scaar.core.observers import EvaluationObserver
+from scaar.database.database import Database
 from scaar.evaluator.execution.cancellation import cancel_all
 from scaar.evaluator.store.database.counts import count_evaluations, count_shards
-from scaar.evaluator.store.database.database import Database
 
 _LOGGER = logging.getLogger(__name__)
 

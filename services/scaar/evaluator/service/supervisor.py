@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from scaar.core.errors import ScaarError
 from scaar.core.evaluations import EvaluationError, EvaluationState
+from scaar.database.database import Database
 from scaar.evaluator.service.executor import Executor
 from scaar.evaluator.service.start import EvaluationStarter
 from scaar.evaluator.store.database import shards, transitions
-from scaar.evaluator.store.database.database import Database
 from scaar.evaluator.store.database.evaluations import StoredEvaluation, unfinished_evaluations
 
 _LOGGER = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from scaar.core.evaluations import EvaluationState
-from scaar.evaluator.store.database.database import Database, run_to_end
+from scaar.database.database import Database, run_to_end
 from scaar.evaluator.store.database.tables import EVALUATIONS, SHARDS
 
 

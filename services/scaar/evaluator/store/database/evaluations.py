@@ -8,9 +8,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scaar.core.errors import AlreadyExists, NotFound, Overloaded
 from scaar.core.evaluations import EvaluationError, EvaluationState, FirstPassProgress
+from scaar.database.database import Database, run_to_end
 from scaar.evaluator.records import Question, Setting
 from scaar.evaluator.specification import EvaluationSpec, PlannedSettings
-from scaar.evaluator.store.database.database import Database, run_to_end
 from scaar.evaluator.store.database.tables import EVALUATIONS, PREDICTIONS, QUESTIONS, TENANTS
 from scaar.evaluator.store.differences import changed
 from scaar.evaluator.store.record_json import RecordJson

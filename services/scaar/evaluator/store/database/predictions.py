@@ -8,11 +8,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.sql import Executable
 
+from scaar.database.database import Database, run_to_end
 from scaar.evaluator.datasets.kind import DatasetKind
 from scaar.evaluator.planning.work import Key
 from scaar.evaluator.records import Prediction, Question, Setting
 from scaar.evaluator.scoring.scores import main_measure_of, score_of
-from scaar.evaluator.store.database.database import Database, run_to_end
 from scaar.evaluator.store.database.tables import PREDICTIONS
 from scaar.evaluator.store.record_json import RecordJson
 

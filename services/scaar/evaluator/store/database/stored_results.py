@@ -6,16 +6,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from scaar.core.evaluations import DEFAULT_TENANT
 from scaar.core.policies.requirements import needs_retriever
+from scaar.core.tenancy import DEFAULT_TENANT
+from scaar.database.database import Database, open_database
+from scaar.database.migration import upgrade
 from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.results import Evaluation, Results
 from scaar.evaluator.specification import EvaluationSpec
 from scaar.evaluator.store.database import transitions
-from scaar.evaluator.store.database.database import Database, open_database
 from scaar.evaluator.store.database.evaluations import NewEvaluation, add_evaluation
-from scaar.evaluator.store.database.migration import upgrade
 from scaar.evaluator.store.database.predictions import ShardPredictions
+from scaar.evaluator.store.database.schema import SCHEMA
 from scaar.evaluator.store.database.studies import add_study
 from scaar.evaluator.store.database.transitions import StartedEvaluation
 from scaar.evaluator.store.files import WRITING
@@ -50,7 +51,7 @@ async def _new_database(folder: Path) -> AsyncIterator[Database]:
     with held(folder):
         writing = folder / f"{DATABASE}{WRITING}"
         writing.unlink(missing_ok=True)
-        async with open_database(f"sqlite:///{writing.absolute()}") as database:
+        async with open_database(f"sqlite:///{writing.absolute()}", SCHEMA) as database:
             await upgrade(database)
             yield database
         writing.replace(folder / DATABASE)

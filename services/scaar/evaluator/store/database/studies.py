@@ -9,9 +9,10 @@ from typing import Generic
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scaar.core.errors import BackendUnavailable
+from scaar.database.database import Database, run_to_end
+from scaar.database.migration import open_checked_database
 from scaar.evaluator.records import Question
-from scaar.evaluator.store.database.database import Database, run_to_end
-from scaar.evaluator.store.database.migration import open_checked_database
+from scaar.evaluator.store.database.schema import SCHEMA
 from scaar.evaluator.store.database.tables import STUDIES, STUDY_RECORDS
 from scaar.evaluator.store.folder import held, unwritable_database
 from scaar.evaluator.store.studies import (
@@ -83,7 +84,7 @@ async def open_study(
             check_same_study(folder, study, stored.settings, settings)
             settings = study.resumed(stored.settings, settings)
         with _folder_errors(folder):
-            opened = open_checked_database(url, exclusive=True)
+            opened = open_checked_database(url, SCHEMA, exclusive=True)
             database = await stack.enter_async_context(opened)
             store = StudyStore(
                 *(folder, study.name, database), {each.id: at for at, each in enumerate(questions)}

@@ -8,9 +8,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from scaar.core.errors import DataCorrupt
 from scaar.core.evaluations import EvaluationError, EvaluationState
+from scaar.database.database import Database, run_to_end
 from scaar.evaluator.results import Evaluation
 from scaar.evaluator.specification import PlannedSettings
-from scaar.evaluator.store.database.database import Database, run_to_end
 from scaar.evaluator.store.database.evaluations import (
     UNFINISHED,
     StoredEvaluation,

@@ -14,10 +14,11 @@ from scaar.core.evaluations import EvaluationState
 from scaar.core.observers import EvaluationObserver, ShardEnd
 from scaar.core.ports import Answerer
 from scaar.core.types import AnswerRequest
+from scaar.database.migration import open_checked_database
 from scaar.evaluator.service.setup import EvaluationHooks, open_evaluator
 from scaar.evaluator.service.state_counts import publish_counts
 from scaar.evaluator.settings import EvaluatorSettings
-from scaar.evaluator.store.database.migration import open_checked_database
+from scaar.evaluator.store.database.schema import SCHEMA
 from scaar.testing.conformance.evaluator import QUESTIONS, REQUEST, ended, sent
 from scaar.testing.fakes import ScriptedAnswerer
 from scaar.testing.steady_answerer import SteadyAnswerer
@@ -116,7 +117,7 @@ async def test_the_age_of_an_evaluation_that_cannot_start_is_observed(tmp_path: 
             replace(REQUEST, request_id="a"), sent(QUESTIONS)
         )
         assert created.state is EvaluationState.QUEUED
-        async with open_checked_database(url) as database:
+        async with open_checked_database(url, SCHEMA) as database:
             later = 4_000_000_000.0
             async with publish_counts(database, observer, now=lambda: later, every_s=0.01):
                 await observer.counted.wait()

@@ -18,6 +18,7 @@ from scaar.core.evaluations import (
 )
 from scaar.core.ports import Evaluator
 from scaar.core.types import AnswerEvent, AnswerRequest, PolicyRequest
+from scaar.database.migration import open_checked_database
 from scaar.evaluator.service.setup import (
     execution_of,
     open_evaluator,
@@ -25,7 +26,7 @@ from scaar.evaluator.service.setup import (
 from scaar.evaluator.service.start import EvaluationStarter
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.evaluator.store.database.evaluations import get_evaluation
-from scaar.evaluator.store.database.migration import open_checked_database
+from scaar.evaluator.store.database.schema import SCHEMA
 from scaar.evaluator.store.database.shards import ShardKey, claim
 from scaar.testing.steady_answerer import SteadyAnswerer
 
@@ -117,7 +118,9 @@ async def test_a_shard_whose_holder_was_lost_is_taken_when_its_lease_is_over(
         async for each in evaluator.watch_evaluation(created.id):
             if each.evaluation.state is EvaluationState.RUNNING:
                 break
-    async with open_checked_database(f"sqlite:///{tmp_path}/evaluations.sqlite") as database:
+    async with open_checked_database(
+        f"sqlite:///{tmp_path}/evaluations.sqlite", SCHEMA
+    ) as database:
         number = (await get_evaluation(database, created.id)).number
         earlier = time.time() - 31.0
         lost = await claim(database, ShardKey(number, 0), holder="lost", now=earlier, lease_s=30.0)
@@ -132,7 +135,7 @@ async def test_a_shard_that_another_process_holds_is_not_executed(tmp_path: Path
         created = await evaluator.create_evaluation(REQUEST, sent())
         await answerer.waiting.wait()
         url, late = f"sqlite:///{tmp_path}/evaluations.sqlite", SteadyAnswerer()
-        async with open_checked_database(url) as database:
+        async with open_checked_database(url, SCHEMA) as database:
             number = (await get_evaluation(database, created.id)).number
             await execution_of(SETTINGS, database, late).execute(ShardKey(number, 0))
         assert not late.answers
@@ -152,7 +155,7 @@ async def test_whoever_answers_is_waited_for(tmp_path: Path) -> None:
         created = await evaluator.create_evaluation(REQUEST, sent())
         await asyncio.sleep(0)
         url = f"sqlite:///{tmp_path}/evaluations.sqlite"
-        async with open_checked_database(url) as database:
+        async with open_checked_database(url, SCHEMA) as database:
             stored = await get_evaluation(database, created.id)
             starter = EvaluationStarter(database, Away(), time.time, 8)
             assert not await starter.start(stored)

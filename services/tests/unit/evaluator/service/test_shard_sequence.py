@@ -12,15 +12,16 @@ import pytest
 from scaar.core.errors import BackendUnavailable
 from scaar.core.evaluations import EvaluationQuestion, EvaluationRequest, EvaluationState
 from scaar.core.types import AnswerEvent, AnswerRequest, PolicyRequest
+from scaar.database.database import Database
+from scaar.database.migration import open_checked_database
 from scaar.evaluator.service import shard_sequence
 from scaar.evaluator.service.setup import open_evaluator
 from scaar.evaluator.service.shard_execution import ShardExecution
 from scaar.evaluator.service.shard_sequence import ShardSequence
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.evaluator.store.database import shards
-from scaar.evaluator.store.database.database import Database
 from scaar.evaluator.store.database.evaluations import get_evaluation
-from scaar.evaluator.store.database.migration import open_checked_database
+from scaar.evaluator.store.database.schema import SCHEMA
 from scaar.evaluator.store.database.shards import ShardKey
 from scaar.testing.steady_answerer import SteadyAnswerer
 
@@ -110,7 +111,7 @@ async def started(path: Path) -> AsyncIterator[RunningEvaluation]:
         async for each in evaluator.watch_evaluation(created.id):
             if each.evaluation.state is EvaluationState.RUNNING:
                 break
-    async with open_checked_database(url) as database:
+    async with open_checked_database(url, SCHEMA) as database:
         yield RunningEvaluation(
             database, created.id, (await get_evaluation(database, created.id)).number
         )

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from scaar.core.errors import BackendUnavailable
+from scaar.database.database import Database, open_database
+from scaar.database.migration import upgrade
 from scaar.evaluator.specification import EvaluationSpec
 from scaar.evaluator.store.database import shards
-from scaar.evaluator.store.database.database import Database, open_database
 from scaar.evaluator.store.database.evaluations import NewEvaluation, add_evaluation
-from scaar.evaluator.store.database.migration import upgrade
+from scaar.evaluator.store.database.schema import SCHEMA
 from scaar.evaluator.store.database.shards import ShardKey, claim, finish, free_shards, release
 from scaar.evaluator.store.database.transitions import StartedEvaluation, cancel, start
 from scaar.evaluator.workers.polling import ShardPoller
@@ -23,7 +24,7 @@ LEASE_S = 30.0
 
 @pytest.fixture
 async def database(tmp_path: Path) -> Any:
-    async with open_database(f"sqlite:///{tmp_path}/evaluations.sqlite") as opened:
+    async with open_database(f"sqlite:///{tmp_path}/evaluations.sqlite", SCHEMA) as opened:
         await upgrade(opened)
         yield opened
 

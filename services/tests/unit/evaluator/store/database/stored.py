@@ -1,7 +1,7 @@
 """A small evaluation in a database, queued or started."""
 
+from scaar.database.database import Database
 from scaar.evaluator.specification import EvaluationSpec
-from scaar.evaluator.store.database.database import Database
 from scaar.evaluator.store.database.evaluations import (
     NewEvaluation,
     StoredEvaluation,

@@ -1,8 +1,8 @@
 import time
 
 from scaar.core.evaluations import EvaluationState
+from scaar.database.database import Database
 from scaar.evaluator.store.database.counts import ShardCounts, count_evaluations, count_shards
-from scaar.evaluator.store.database.database import Database
 from scaar.evaluator.store.database.shards import claim, finish, release
 from scaar.evaluator.store.database.transitions import cancel
 

@@ -4,10 +4,10 @@ import pytest
 
 from scaar.core.errors import AlreadyExists, NotFound, Overloaded
 from scaar.core.evaluations import EvaluationError, EvaluationState, FirstPassProgress
+from scaar.database.database import Database
 from scaar.evaluator.results import LeftOut
 from scaar.evaluator.specification import PlannedSettings
 from scaar.evaluator.store.database.counts import count_evaluations
-from scaar.evaluator.store.database.database import Database
 from scaar.evaluator.store.database.evaluations import (
     NewEvaluation,
     add_evaluation,

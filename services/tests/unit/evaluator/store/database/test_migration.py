@@ -7,16 +7,17 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
 from scaar.core.errors import NotFound, WrongState
-from scaar.evaluator.store.database.database import Database, open_database
-from scaar.evaluator.store.database.evaluations import get_evaluation, questions_of
-from scaar.evaluator.store.database.migration import (
+from scaar.database.database import Database, open_database
+from scaar.database.migration import (
     check,
     newest,
     open_checked_database,
     revision,
     upgrade,
 )
+from scaar.evaluator.store.database.evaluations import get_evaluation, questions_of
 from scaar.evaluator.store.database.predictions import every_prediction
+from scaar.evaluator.store.database.schema import SCHEMA
 from scaar.evaluator.store.database.tables import METADATA
 from scaar.evaluator.store.database.transitions import started_evaluation_of
 from scaar.testing.evaluations import EVALUATION, LABELS, QUESTIONS, prediction
@@ -37,11 +38,11 @@ async def test_the_migrations_create_the_tables_that_the_code_reads(database: Da
 
 
 async def test_an_upgrade_can_be_repeated(database: Database) -> None:
-    assert await upgrade(database) == await check(database) == newest()
+    assert await upgrade(database) == await check(database) == newest(SCHEMA)
 
 
 async def test_the_error_of_a_database_without_tables_names_the_command(tmp_path: Path) -> None:
-    async with open_database(f"sqlite:///{tmp_path}/empty.sqlite") as database:
+    async with open_database(f"sqlite:///{tmp_path}/empty.sqlite", SCHEMA) as database:
         assert await revision(database) is None
         with pytest.raises(NotFound, match="create them with scaar db upgrade"):
             await check(database)
@@ -59,7 +60,7 @@ async def test_an_upgrade_of_revision_0001_keeps_every_row(tmp_path: Path) -> No
     path = tmp_path / "before.sqlite"
     with sqlite3.connect(path) as connection:
         connection.executescript(REVISION_0001.read_text(encoding="utf-8"))
-    async with open_database(f"sqlite:///{path}") as database:
+    async with open_database(f"sqlite:///{path}", SCHEMA) as database:
         assert await revision(database) == "0001"
         await upgrade(database)
         running, queued = [await get_evaluation(database, name) for name in "ab"]
@@ -77,7 +78,7 @@ async def test_the_only_process_of_a_database_migrates_it(tmp_path: Path) -> Non
     with sqlite3.connect(path) as connection:
         connection.executescript(REVISION_0001.read_text(encoding="utf-8"))
     with pytest.raises(WrongState, match="have revision 0001"):
-        async with open_checked_database(f"sqlite:///{path}"):
+        async with open_checked_database(f"sqlite:///{path}", SCHEMA):
             pass
-    async with open_checked_database(f"sqlite:///{path}", exclusive=True) as database:
-        assert await check(database) == newest()
+    async with open_checked_database(f"sqlite:///{path}", SCHEMA, exclusive=True) as database:
+        assert await check(database) == newest(SCHEMA)

@@ -5,14 +5,15 @@ from pathlib import Path
 import pytest
 
 from scaar.core.errors import BackendUnavailable, Overloaded
-from scaar.evaluator.store.database.database import Database, open_database
+from scaar.database.database import Database, open_database
+from scaar.database.migration import upgrade
 from scaar.evaluator.store.database.evaluations import (
     NewEvaluation,
     add_evaluation,
     get_evaluation,
     running_evaluations,
 )
-from scaar.evaluator.store.database.migration import upgrade
+from scaar.evaluator.store.database.schema import SCHEMA
 from scaar.testing.evaluations import QUESTIONS
 
 from .stored import SPEC
@@ -21,14 +22,14 @@ from .stored import SPEC
 async def test_what_is_written_is_written_though_its_writer_is_cancelled(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/evaluations.sqlite"
     new = NewEvaluation("a", "default", "a", SPEC, QUESTIONS, len(SPEC.settings))
-    async with open_database(url) as database:
+    async with open_database(url, SCHEMA) as database:
         await upgrade(database)
         writing = asyncio.ensure_future(add_evaluation(database, new, now=1.0, max_unfinished=8))
         await asyncio.sleep(0)
         writing.cancel()
         with pytest.raises(asyncio.CancelledError):
             await writing
-    async with open_database(url) as database:
+    async with open_database(url, SCHEMA) as database:
         assert (await get_evaluation(database, "a")).created_at == 1.0
 
 
@@ -71,7 +72,7 @@ async def test_work_that_starts_while_the_database_closes_is_refused_without_a_c
                 refused.set()
                 return
 
-    async with open_database(url) as database:
+    async with open_database(url, SCHEMA) as database:
         await upgrade(database)
         reading = asyncio.create_task(reader(database))
         await asyncio.sleep(0.01)

@@ -1,5 +1,5 @@
+from scaar.database.database import Database
 from scaar.evaluator.datasets.lab import LAB
-from scaar.evaluator.store.database.database import Database
 from scaar.evaluator.store.database.evaluations import get_evaluation
 from scaar.evaluator.store.database.predictions import (
     Place,

@@ -1,4 +1,4 @@
-from scaar.evaluator.store.database.database import Database
+from scaar.database.database import Database
 from scaar.evaluator.store.database.shards import (
     ShardKey,
     claim,

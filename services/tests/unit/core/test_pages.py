@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scaar.core.errors import InvalidRequest
-from scaar.evaluator.service.pages import next_page_token, page_size_of, place_of
+from scaar.core.pages import next_page_token, page_size_of, place_of
 
 QUERIES = st.lists(st.text(max_size=8), max_size=3)
 PLACES = st.lists(st.integers(0, 2**40), min_size=1, max_size=3)

@@ -7,7 +7,8 @@ import json
 from collections.abc import Sequence
 
 from scaar.core.errors import InvalidRequest
-from scaar.core.evaluations import MAX_PAGE_SIZE, PAGE_SIZE
+
+PAGE_SIZE, MAX_PAGE_SIZE = 100, 1_000
 
 
 def page_size_of(given: int | None) -> int:

@@ -5,6 +5,7 @@ import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -22,31 +23,51 @@ from scaar.core.errors import (
     NotFound,
     ScaarError,
 )
-from scaar.evaluator.store.database.tables import TENANTS
 
 DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg"}
 BUSY_TIMEOUT_MS = 30_000
 _READS = "scaar_reads"
 _TRIAL_S, _TRIAL_EVERY_S = 10.0, 3.0
-_NOBODY = ""
-"""A name that no tenant has; its row is written to check that the database is writable."""
 _TRANSIENT = ("08", "40", "53", "57")
 """Classes of PostgreSQL error codes (its Appendix A) after which a transaction may be tried again:
 connection failures, rolled back transactions, insufficient resources such as connections or disk
 space, and operator intervention, such as a server that is starting up or shutting down."""
 
-# Callers see these texts; the address of the database and its own message go to the log.
-_UNAVAILABLE = "the database of evaluations is not available"
-_REFUSED = "the database of evaluations refused a statement"
-
 _Given = ParamSpec("_Given")
 _Found = TypeVar("_Found")
 
 
-class Database:
-    """An open database."""
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The tables of one service in a database.
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    ``contents`` is what they hold, in messages: ``evaluations``. ``migrations`` is the folder of
+    the migrations, ``version_table`` the table with their revision, and ``upgrade`` the command
+    that runs them. Callers see messages with ``contents`` only; the address of the database and its
+    own message go to the log.
+    """
+
+    contents: str
+    migrations: Path
+    version_table: str
+    upgrade: str
+
+    @property
+    def unavailable(self) -> str:
+        """The message for a database that does not respond."""
+        return f"the database of {self.contents} is not available"
+
+    @property
+    def refused(self) -> str:
+        """The message for a statement that the database refuses."""
+        return f"the database of {self.contents} refused a statement"
+
+
+class Database:
+    """An open database with the tables of one service."""
+
+    def __init__(self, engine: AsyncEngine, schema: Schema) -> None:
+        self.schema = schema
         self._writes = engine
         self._reads = engine.execution_options(**{_READS: True})
         self._running: set[asyncio.Task[Any]] = set()
@@ -67,7 +88,7 @@ class Database:
         return (sa.func.julianday("now") - 2_440_587.5) * 86_400.0
 
     async def check_writable(self, *, timeout_s: float = _TRIAL_S) -> None:
-        """Write a row and delete it again in a committed transaction.
+        """Write a row again in a committed transaction.
 
         Nothing is written within a few seconds of another successful write. A check that times out
         is not cancelled: the next call waits for it instead of starting another one, so that a
@@ -84,7 +105,7 @@ class Database:
         done, _ = await asyncio.wait((self._trial,), timeout=timeout_s)
         if not done:
             raise BackendUnavailable(
-                _UNAVAILABLE, detail=f"{self.name}: no write within {timeout_s:g} s"
+                self.schema.unavailable, detail=f"{self.name}: no write within {timeout_s:g} s"
             )
         self._trial.result()
 
@@ -92,10 +113,13 @@ class Database:
         file = self._writes.url.database if self._writes.dialect.name == "sqlite" else None
         # An open connection would continue to write to a file that was removed.
         if file and not await asyncio.to_thread(Path(file).exists):
-            raise BackendUnavailable(_UNAVAILABLE, detail=f"{self.name}: the file does not exist")
+            raise BackendUnavailable(
+                self.schema.unavailable, detail=f"{self.name}: the file does not exist"
+            )
         async with self.writing() as connection:
-            await connection.execute(sa.insert(TENANTS).values(name=_NOBODY))
-            await connection.execute(sa.delete(TENANTS).where(TENANTS.c.name == _NOBODY))
+            version = sa.table(self.schema.version_table, sa.column("version_num"))
+            column = version.c.version_num
+            await connection.execute(sa.update(version).values(version_num=column))
 
     async def shielded(self, work: Coroutine[Any, Any, _Found]) -> _Found:
         """Await the work, which runs to its end even if its caller is cancelled.
@@ -107,7 +131,7 @@ class Database:
         """
         if self._closing:
             work.close()
-            raise BackendUnavailable(_UNAVAILABLE, detail=f"{self.name}: closed")
+            raise BackendUnavailable(self.schema.unavailable, detail=f"{self.name}: closed")
         task = asyncio.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._ended)
@@ -133,7 +157,7 @@ class Database:
             BackendUnavailable: the database does not respond.
             ScaarError: the database refuses a statement.
         """
-        with _translated(self.name):
+        with _translated(self.name, self.schema):
             async with self._writes.begin() as connection:
                 yield connection
             self._written_at = time.monotonic()
@@ -145,7 +169,7 @@ class Database:
         Raises:
             BackendUnavailable: the database does not respond.
         """
-        with _translated(self.name):
+        with _translated(self.name, self.schema):
             async with self._reads.connect() as connection:
                 yield connection
 
@@ -157,14 +181,14 @@ class Database:
 
 
 @asynccontextmanager
-async def open_database(url: str) -> AsyncIterator[Database]:
+async def open_database(url: str, schema: Schema) -> AsyncIterator[Database]:
     """Open the database at a URL, ``sqlite:///FILE`` or ``postgresql://...``, without a migration.
 
     Raises:
         InvalidRequest: the URL is not one of these.
         CapabilityMissing: the driver is not installed.
     """
-    database = Database(_engine(_checked(url)))
+    database = Database(_engine(_checked(url)), schema)
     try:
         yield database
     finally:
@@ -191,7 +215,7 @@ def file_of(url: str) -> Path | None:
     return Path(found) if found else None
 
 
-def require_file(url: str) -> None:
+def require_file(url: str, schema: Schema) -> None:
     """Check that the file of an SQLite database exists; accept any other database.
 
     Raises:
@@ -199,7 +223,7 @@ def require_file(url: str) -> None:
     """
     file = file_of(url)
     if file is not None and not file.exists():
-        raise NotFound(f"there is no database {file}; create it with scaar db upgrade")
+        raise NotFound(f"there is no database {file}; create it with {schema.upgrade}")
 
 
 def _checked(url: str) -> URL:
@@ -219,7 +243,8 @@ def _engine(url: URL) -> AsyncEngine:
             return create_async_engine(url, pool_pre_ping=True, isolation_level="READ COMMITTED")
         engine = create_async_engine(url)
     except ModuleNotFoundError as error:
-        text = f"the database needs {error.name}: install scaar[evaluator,postgresql]"
+        extras = "scaar[records] or scaar[evaluator], and scaar[postgresql] for PostgreSQL"
+        text = f"the database needs {error.name}: install {extras}"
         raise CapabilityMissing(text) from error
     sa.event.listen(engine.sync_engine, "connect", _prepare_sqlite)
     sa.event.listen(engine.sync_engine, "begin", _begin_sqlite)
@@ -247,7 +272,7 @@ def _begin_sqlite(connection: sa.Connection) -> None:
 
 
 @contextmanager
-def _translated(name: str) -> Iterator[None]:
+def _translated(name: str, schema: Schema) -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
@@ -256,14 +281,14 @@ def _translated(name: str) -> Iterator[None]:
         )
         transient = str(getattr(error.orig, "sqlstate", "")).startswith(_TRANSIENT)
         kind = BackendUnavailable if lost or transient else ScaarError
-        text = _UNAVAILABLE if kind is BackendUnavailable else _REFUSED
+        text = schema.unavailable if kind is BackendUnavailable else schema.refused
         raise kind(text, detail=f"{name}: {error.orig}") from error
     except SQLAlchemyError as error:
-        raise ScaarError(_REFUSED, detail=f"{name}: {error}") from error
+        raise ScaarError(schema.refused, detail=f"{name}: {error}") from error
     except OSError as error:
-        raise BackendUnavailable(_UNAVAILABLE, detail=f"{name}: {error}") from error
+        raise BackendUnavailable(schema.unavailable, detail=f"{name}: {error}") from error
     except Exception as error:
         # SQLAlchemy does not wrap asyncpg's errors while it connects.
         if not type(error).__module__.startswith("asyncpg."):
             raise
-        raise BackendUnavailable(_UNAVAILABLE, detail=f"{name}: {error}") from error
+        raise BackendUnavailable(schema.unavailable, detail=f"{name}: {error}") from error

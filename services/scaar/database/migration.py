@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import sqlalchemy as sa
 from alembic import command
@@ -11,13 +10,13 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from scaar.core.errors import NotFound, WrongState
-from scaar.evaluator.store.database.database import Database, file_of, open_database
-
-_FOLDER = Path(__file__).parent / "migrations"
+from scaar.database.database import Database, Schema, file_of, open_database
 
 
 @asynccontextmanager
-async def open_checked_database(url: str, *, exclusive: bool = False) -> AsyncIterator[Database]:
+async def open_checked_database(
+    url: str, schema: Schema, *, exclusive: bool = False
+) -> AsyncIterator[Database]:
     """Open a database with the tables of this version; create an SQLite file that is missing.
 
     With ``exclusive``, no other process uses the database, and its tables are migrated.
@@ -30,8 +29,8 @@ async def open_checked_database(url: str, *, exclusive: bool = False) -> AsyncIt
     is_new = file is not None and not file.exists()
     if file is not None and is_new:
         file.parent.mkdir(parents=True, exist_ok=True)
-    async with open_database(url) as database:
-        if is_new or (exclusive and await revision(database) != newest()):
+    async with open_database(url, schema) as database:
+        if is_new or (exclusive and await revision(database) != newest(schema)):
             await upgrade(database)
         else:
             await check(database)
@@ -47,8 +46,8 @@ async def upgrade(database: Database) -> str:
     found = await revision(database)
     _require_known(database, found)
     async with database.writing() as connection:
-        await connection.run_sync(_upgrade)
-    return newest()
+        await connection.run_sync(_upgrade, database.schema)
+    return newest(database.schema)
 
 
 async def check(database: Database) -> str:
@@ -58,48 +57,51 @@ async def check(database: Database) -> str:
         NotFound: there are no tables.
         WrongState: the tables belong to an earlier or a later version.
     """
-    found = await revision(database)
+    found, schema = await revision(database), database.schema
     if found is None:
-        text = f"the database {database.name} has no tables of evaluations; create them with"
-        raise NotFound(f"{text} scaar db upgrade")
+        text = f"the database {database.name} has no tables of {schema.contents}; create them with"
+        raise NotFound(f"{text} {schema.upgrade}")
     _require_known(database, found)
-    if found != newest():
+    if found != newest(schema):
         text = f"the tables of {database.name} have revision {found}, and this version of scaar"
-        raise WrongState(f"{text} needs {newest()}; migrate them with scaar db upgrade")
+        raise WrongState(f"{text} needs {newest(schema)}; migrate them with {schema.upgrade}")
     return found
 
 
 async def revision(database: Database) -> str | None:
     """Return the revision of the tables; None if there are no tables."""
     async with database.reading() as connection:
-        return await connection.run_sync(_revision)
+        return await connection.run_sync(_revision, database.schema)
 
 
-def newest() -> str:
+def newest(schema: Schema) -> str:
     """Return the revision of the tables of this version."""
-    head = ScriptDirectory.from_config(_config()).get_current_head()
+    head = ScriptDirectory.from_config(_config(schema)).get_current_head()
     assert head is not None
     return head
 
 
 def _require_known(database: Database, found: str | None) -> None:
-    known = {each.revision for each in ScriptDirectory.from_config(_config()).walk_revisions()}
+    scripts = ScriptDirectory.from_config(_config(database.schema))
+    known = {each.revision for each in scripts.walk_revisions()}
     if found is not None and found not in known:
         text = f"the tables of {database.name} have revision {found}, which belongs to a later"
         raise WrongState(f"{text} version of scaar")
 
 
-def _revision(connection: sa.Connection) -> str | None:
-    return MigrationContext.configure(connection).get_current_revision()
+def _revision(connection: sa.Connection, schema: Schema) -> str | None:
+    options = {"version_table": schema.version_table}
+    return MigrationContext.configure(connection, opts=options).get_current_revision()
 
 
-def _upgrade(connection: sa.Connection) -> None:
-    config = _config()
+def _upgrade(connection: sa.Connection, schema: Schema) -> None:
+    config = _config(schema)
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
 
 
-def _config() -> Config:
+def _config(schema: Schema) -> Config:
     config = Config()
-    config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
+    folder = str(schema.migrations).replace("%", "%%")
+    config.set_main_option("script_location", folder)
     return config

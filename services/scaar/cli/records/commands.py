@@ -1,0 +1,303 @@
+"""``scaar records``: list, show, export, delete and summarize records of answers."""
+
+import json
+from contextlib import AbstractContextManager
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Annotated, cast
+
+import typer
+from rich.console import Console
+
+from scaar.cli.ask.trace import TracePrinter
+from scaar.cli.output_file import new_file
+from scaar.cli.records import options as of
+from scaar.cli.tables import Column, Format, Table, print_table
+from scaar.core.errors import InvalidRequest
+from scaar.core.pages import MAX_PAGE_SIZE, PAGE_SIZE
+from scaar.core.ports import Records
+from scaar.core.records import (
+    DAY_S,
+    ExplainRecordRequest,
+    RecordFilter,
+    RecordGroup,
+    RecordSummary,
+    Verdict,
+)
+from scaar.core.types import PolicyOverrides, TokenDrafted
+from scaar.wire.records import record_to_json
+
+app = typer.Typer(help="Read and manage the records of answers.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_(
+    tenant: of.Tenant = "",
+    policy: of.Policy = "",
+    index: of.Index = "",
+    request_id: of.RequestId = "",
+    since: of.Since = "",
+    until: of.Until = "",
+    text: of.Text = "",
+    retrieved: of.Retrieved = None,
+    degraded: of.Degraded = None,
+    failed: of.Failed = None,
+    verdict: of.WithVerdict = None,
+    limit: Annotated[
+        int, typer.Option(metavar="N", min=1, max=MAX_PAGE_SIZE, help="Maximum number of records.")
+    ] = PAGE_SIZE,
+    address: of.Address = of.LOCAL_RECORDS,
+    output: Format = None,
+) -> None:
+    """List records, newest first."""
+    chosen = RecordFilter(
+        tenant=tenant,
+        policy=policy,
+        index=index,
+        request_id=request_id,
+        since=since,
+        until=until,
+        text=text,
+        retrieved=retrieved,
+        degraded=degraded,
+        failed=failed,
+        verdict=verdict,
+    )
+    page = of.call_records(address, lambda records: records.list_records(chosen, page_size=limit))
+    columns = (
+        Column("question", right=False),
+        Column("answer", right=False),
+        Column("policy", right=False),
+        Column("retrievals"),
+        Column("created_at", "time", right=False),
+        Column("id", right=False),
+    )
+    rows = [
+        (
+            each.question,
+            each.answer or each.failure,
+            each.policy,
+            each.retrievals,
+            each.created_at,
+            each.id,
+        )
+        for each in page.records
+    ]
+    print_table(Table(columns, rows, [_json_of(each) for each in page.records]), output)
+
+
+@app.command("show")
+def show(
+    id_: of.Id,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
+    address: of.Address = of.LOCAL_RECORDS,
+) -> None:
+    """Show every decision of an answer."""
+    record = of.call_records(address, lambda records: records.get_record(id_))
+    if as_json:
+        print(record_to_json(record))
+        return
+    console = Console(highlight=False)
+    console.print(record.summary.question, markup=False)
+    printer = TracePrinter(console, contributions=True)
+    for event in record.events:
+        if not isinstance(event, TokenDrafted):
+            printer.show(event)
+    if record.summary.failure:
+        console.print(f"{record.summary.failure} {record.error}".strip(), markup=False)
+
+
+@app.command("explain")
+def explain(
+    id_: of.Id,
+    theta: Annotated[
+        float | None, typer.Option(metavar="THETA", help="Threshold.", show_default=False)
+    ] = None,
+    trigger: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Trigger.", show_default=False)
+    ] = None,
+    policy: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Published policy. Default: the answer's.",
+            show_default=False,
+        ),
+    ] = "",
+    address: of.Address = of.LOCAL_RECORDS,
+    output: Format = None,
+) -> None:
+    """Judge the drafts of an answer again under other settings, without a model."""
+    overrides = PolicyOverrides(theta=theta, trigger=trigger)
+    request = ExplainRecordRequest(id_, policy, overrides)
+    found = of.call_records(address, lambda records: records.explain_record(request))
+    columns = (
+        Column("draft", right=False),
+        Column("retrieved", right=False),
+        Column("would_retrieve", right=False),
+        Column("uncertain", "uncertain words", right=False),
+    )
+    rows = [
+        (
+            each.judged.text.strip() or f"sentence {each.judged.sentence + 1}",
+            "yes" if each.recorded_retrieving else "no",
+            "yes" if each.judged.retrieving else "no",
+            ", ".join(word.text for word in each.judged.words if word.uncertain),
+        )
+        for each in found.drafts
+    ]
+    print_table(Table(columns, rows), output)
+    Console(stderr=True, highlight=False).print(
+        f"{found.policy.trigger}, theta {found.policy.theta:g}: {found.retrievals} retrievals "
+        f"instead of {found.recorded_retrievals}",
+        soft_wrap=True,
+        markup=False,
+    )
+
+
+@app.command("export")
+def export(
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="New file.", show_default=False)],
+    tenant: of.Tenant = "",
+    policy: of.Policy = "",
+    request_id: of.RequestId = "",
+    since: of.Since = "",
+    until: of.Until = "",
+    address: of.Address = of.LOCAL_RECORDS,
+) -> None:
+    """Write whole records to a file, one JSON object a line."""
+    chosen = RecordFilter(
+        tenant=tenant, policy=policy, request_id=request_id, since=since, until=until
+    )
+
+    async def lines(records: Records) -> int:
+        number = 0
+        with _new_file(out) as written:
+            async for summary in of.every_summary(records, chosen):
+                record = await records.get_record(summary.id)
+                written.write(f"{record_to_json(record)}\n".encode())
+                number += 1
+        return number
+
+    print(f"{of.call_records(address, lines)} records in {out}")
+
+
+@app.command("delete")
+def delete(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ID]...", help="Ids of records.", show_default=False),
+    ] = None,
+    tenant: of.Tenant = "",
+    request_id: of.RequestId = "",
+    since: of.Since = "",
+    until: of.Until = "",
+    address: of.Address = of.LOCAL_RECORDS,
+) -> None:
+    """Delete records by id, tenant, request id or time, with their feedback.
+
+    --tenant and --request-id answer a request for the deletion of data.
+    """
+    chosen = RecordFilter(tenant=tenant, request_id=request_id, since=since, until=until)
+    if bool(ids) is not chosen.is_empty:
+        raise InvalidRequest.of("ID", "must be given, or one of the options, and not both")
+    deleted = of.call_records(
+        address, lambda records: records.delete_records(chosen, ids=tuple(ids or ()))
+    )
+    print(f"{deleted} records deleted")
+
+
+@app.command("feedback")
+def feedback(
+    id_: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID", help="Id of the record or of the request.", show_default=False
+        ),
+    ],
+    verdict: Annotated[Verdict, typer.Argument(help="The verdict.", show_default=False)],
+    comment: Annotated[
+        str, typer.Option(metavar="TEXT", help="A comment.", show_default=False)
+    ] = "",
+    address: of.Address = of.LOCAL_RECORDS,
+) -> None:
+    """Store the verdict of a user on an answer."""
+    stored = of.call_records(
+        address, lambda records: records.submit_feedback(id_, verdict, comment)
+    )
+    print(f"{stored.id}: {verdict}")
+
+
+@app.command("questions")
+def questions(
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="New file.", show_default=False)],
+    verdict: Annotated[
+        Verdict, typer.Option(help="Questions whose answers have this verdict.")
+    ] = Verdict.CORRECT,
+    tenant: of.Tenant = "",
+    policy: of.Policy = "",
+    since: of.Since = "",
+    until: of.Until = "",
+    address: of.Address = of.LOCAL_RECORDS,
+) -> None:
+    """Write the questions with feedback as a data set, for `scaar eval run` and `scaar tune`.
+
+    The answer of a correct one becomes its known answer; other questions have none, and serve
+    `scaar tune --only threshold`. Records without texts are left out.
+    """
+    chosen = RecordFilter(tenant=tenant, policy=policy, since=since, until=until, verdict=verdict)
+
+    async def write(records: Records) -> int:
+        seen: set[str] = set()
+        with _new_file(out) as written:
+            async for summary in of.every_summary(records, chosen):
+                if (question := _question_of(summary)) and summary.question not in seen:
+                    seen.add(summary.question)
+                    line = json.dumps(question, ensure_ascii=False)
+                    written.write(f"{line}\n".encode())
+        return len(seen)
+
+    print(f"{of.call_records(address, write)} questions in {out}")
+
+
+@app.command("usage")
+def usage(
+    tenant: of.Tenant = "",
+    policy: of.Policy = "",
+    since: of.Since = "",
+    until: of.Until = "",
+    period_s: Annotated[
+        int, typer.Option("--period", metavar="SECONDS", help="Length of a period.")
+    ] = DAY_S,
+    address: of.Address = of.LOCAL_RECORDS,
+    output: Format = None,
+) -> None:
+    """Show answers, tokens and retrievals by period, tenant and policy."""
+    chosen = RecordFilter(tenant=tenant, policy=policy, since=since, until=until)
+    groups = of.call_records(
+        address, lambda records: records.summarize_records(chosen, period_s=period_s)
+    )
+    names = ("tenant", "start", "policy")
+    counts = ("answers", "failed", "retrievals", "generated_tokens", "prompt_tokens")
+    columns = (*(Column(name, right=False) for name in names), *map(Column, counts))
+    rows = [tuple(getattr(each, name) for name in (*names, *counts)) for each in groups]
+    print_table(Table(columns, rows, [_json_of(each) for each in groups]), output)
+
+
+def _question_of(summary: RecordSummary) -> dict[str, object]:
+    """Return a question in the plain layout; empty for a record without texts."""
+    if not summary.question or summary.content != "full":
+        return {}
+    question: dict[str, object] = {"id": summary.id, "question": summary.question}
+    correct = summary.feedback is not None and summary.feedback.verdict is Verdict.CORRECT
+    return {**question, "answers": [summary.answer]} if correct else question
+
+
+def _json_of(value: RecordSummary | RecordGroup) -> dict[str, object]:
+    return asdict(value)
+
+
+def _new_file(out: Path) -> "AbstractContextManager[IO[bytes]]":
+    if out.exists():
+        raise InvalidRequest.of("FILE", f"{out} exists")
+    return cast("AbstractContextManager[IO[bytes]]", new_file(out))

@@ -1,0 +1,95 @@
+"""Options of ``scaar records``: where the records are, and which of them."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import Annotated, TypeVar
+
+import typer
+
+from scaar.cli.addresses import check_address
+from scaar.cli.serve.services import ServiceName, default_address
+from scaar.compose import open_records
+from scaar.core.pages import MAX_PAGE_SIZE
+from scaar.core.ports import Records
+from scaar.core.records import RecordFilter, RecordSummary, Verdict
+
+LOCAL_RECORDS = f"dns:///{default_address(ServiceName.RECORDS)}"
+_Value = TypeVar("_Value")
+
+Address = Annotated[
+    str,
+    typer.Option(
+        "--address",
+        callback=check_address,
+        metavar="HOST:PORT",
+        help="Running service of records, or a gRPC target such as dns:///HOST:PORT; embedded "
+        "opens the database of SCAAR_RECORDS_DATABASE.",
+    ),
+]
+Id = Annotated[str, typer.Argument(metavar="ID", help="Id of the record.", show_default=False)]
+Tenant = Annotated[
+    str, typer.Option(metavar="NAME", help="Only records of this tenant.", show_default=False)
+]
+RequestId = Annotated[
+    str, typer.Option(metavar="ID", help="Only records of this request id.", show_default=False)
+]
+Policy = Annotated[
+    str, typer.Option(metavar="NAME", help="Only records of this policy.", show_default=False)
+]
+Index = Annotated[
+    str, typer.Option(metavar="NAME", help="Only records of this index.", show_default=False)
+]
+Since = Annotated[
+    str,
+    typer.Option(
+        metavar="TIME",
+        help="Only answers from this time on, RFC 3339, such as 2026-03-01T00:00:00Z.",
+        show_default=False,
+    ),
+]
+Until = Annotated[
+    str,
+    typer.Option(metavar="TIME", help="Only answers before this time.", show_default=False),
+]
+Text = Annotated[
+    str,
+    typer.Option(
+        metavar="TEXT", help="Only answers whose question or answer has it.", show_default=False
+    ),
+]
+WithVerdict = Annotated[
+    Verdict | None, typer.Option("--verdict", help="Only answers with this verdict.")
+]
+Degraded = Annotated[
+    bool | None,
+    typer.Option("--degraded/--not-degraded", help="Only answers with a degraded sentence."),
+]
+Failed = Annotated[
+    bool | None, typer.Option("--failed/--finished", help="Only answers that failed.")
+]
+Retrieved = Annotated[
+    bool | None, typer.Option("--retrieved/--not-retrieved", help="Only answers that retrieved.")
+]
+
+
+def call_records(address: str, call: Callable[[Records], Awaitable[_Value]]) -> _Value:
+    """Return the result of a call of the records at an address."""
+
+    async def called() -> _Value:
+        async with open_records(address) as records:
+            return await call(records)
+
+    return asyncio.run(called())
+
+
+async def every_summary(
+    records: Records, chosen: RecordFilter
+) -> AsyncGenerator[RecordSummary, None]:
+    """Yield the summaries of all records that match, newest first."""
+    token = ""
+    while True:
+        page = await records.list_records(chosen, page_size=MAX_PAGE_SIZE, page_token=token)
+        for summary in page.records:
+            yield summary
+        if not (token := page.next_page_token):
+            return

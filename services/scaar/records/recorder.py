@@ -1,0 +1,315 @@
+"""The recorder of an orchestrator: answers as they end, written in the background."""
+
+import asyncio
+import logging
+import math
+import time
+import uuid
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import islice
+
+from scaar.core.calls.context import current_call
+from scaar.core.errors import ScaarError
+from scaar.core.observers import RecordDrop, RecordObserver
+from scaar.core.records import AnswerRecord, RecordContent, RecordSummary
+from scaar.core.tenancy import DEFAULT_TENANT, proved_tenant, wrong_tenant
+from scaar.core.types import (
+    AnswerEvent,
+    AnswerFinished,
+    AnswerRequest,
+    AnswerStarted,
+    PassagesRetrieved,
+    SentenceAccepted,
+    SentenceJudged,
+    TokenDrafted,
+)
+from scaar.database.database import Database
+from scaar.records.redaction import redacted
+from scaar.records.store.rows import Row, row_of
+from scaar.records.store.store import add_records
+
+_LOGGER = logging.getLogger("scaar.records")
+_CANCELLED = "CANCELLED"
+_BATCH = 100
+"""Maximum number of records in one transaction."""
+_ENCODED = 8
+"""Maximum number of answers that become rows in one go."""
+_FLUSH_S = 0.5
+"""Time that a record may wait for others, so that one transaction writes them all."""
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 30.0
+_CLOSING_S = 5.0
+_MAX_WAITING = 256
+"""Maximum number of answers that wait to become rows."""
+_MAX_EVENTS = 20_000
+"""Maximum number of events of a record; later ones but the last are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordLimits:
+    """What is kept of an answer, and how much may wait to be written."""
+
+    content: RecordContent
+    key: bytes = b""
+    """Key of the digests of ``HASHED``."""
+    max_record_bytes: int = 1 << 20
+    max_waiting_bytes: int = 32 << 20
+
+
+@dataclass(slots=True)
+class _Answer:
+    """An answer as it is observed."""
+
+    request: AnswerRequest
+    tenant: str
+    trace_id: str
+    started_at: datetime
+    begun: float
+    events: list[AnswerEvent] = field(default_factory=list)
+    event_ms: list[float] = field(default_factory=list)
+    error: BaseException | None = None
+    elapsed_ms: float = 0.0
+
+
+class Recorder:
+    """Keeps the answers that it watches, and writes them in the background.
+
+    Nothing here slows or fails an answer: what the store does not take in time is dropped, counted
+    and logged.
+    """
+
+    def __init__(self, database: Database, limits: RecordLimits, observer: RecordObserver) -> None:
+        self._database = database
+        self._limits = limits
+        self._observer = observer
+        self._ended: deque[_Answer] = deque()
+        self._rows: deque[Row] = deque()
+        self._waiting_bytes = 0
+        self._has_ended = asyncio.Event()
+        self._has_rows = asyncio.Event()
+        self._closing = False
+
+    def watch(self, request: AnswerRequest) -> "RecordWatch":
+        """Return the watch of a new answer, in the context of its call."""
+        call = current_call()
+        tenant = proved_tenant()
+        if tenant is None:
+            named = call.tenant if call is not None else ""
+            tenant = DEFAULT_TENANT if wrong_tenant(named) else named
+        answer = _Answer(
+            request,
+            tenant,
+            call.trace_id if call is not None else "",
+            datetime.now(UTC),
+            time.monotonic(),
+        )
+        return RecordWatch(answer, self)
+
+    def ended(self, answer: _Answer) -> None:
+        """Take an answer that has ended."""
+        if self._closing or len(self._ended) >= _MAX_WAITING:
+            self._observer.on_records_dropped(RecordDrop.QUEUE_FULL, 1)
+            return
+        self._ended.append(answer)
+        self._has_ended.set()
+
+    async def run(self) -> None:
+        """Write until cancelled. Records that cannot be written wait, up to a limit."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._encode_ended())
+            group.create_task(self._write_rows())
+
+    async def flush(self) -> None:
+        """Write what waits, as long as the database takes it."""
+        self._closing = True
+        await self._encode()
+        while self._rows:
+            if not await self._write():
+                break
+        if self._rows:
+            self._observer.on_records_dropped(RecordDrop.CLOSED, len(self._rows))
+
+    async def _encode_ended(self) -> None:
+        while True:
+            await self._has_ended.wait()
+            self._has_ended.clear()
+            await self._encode()
+
+    async def _encode(self) -> None:
+        """Turn the answers that have ended into rows, as far as the limit of bytes permits."""
+        while self._ended:
+            answers = [self._ended.popleft() for _ in range(min(_ENCODED, len(self._ended)))]
+            for row in await asyncio.to_thread(self._rows_of, answers):
+                if self._waiting_bytes + row.size > self._limits.max_waiting_bytes:
+                    self._observer.on_records_dropped(RecordDrop.QUEUE_FULL, 1)
+                    continue
+                self._rows.append(row)
+                self._waiting_bytes += row.size
+            self._observer.on_records_waiting(len(self._rows) + len(self._ended))
+            self._has_rows.set()
+
+    async def _write_rows(self) -> None:
+        pause = _FIRST_PAUSE_S
+        while True:
+            if not self._rows:
+                self._has_rows.clear()
+                await self._has_rows.wait()
+                await asyncio.sleep(_FLUSH_S)
+            if await self._write():
+                pause = _FIRST_PAUSE_S
+            else:
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE_S)
+
+    async def _write(self) -> bool:
+        """Write one batch; return whether the database took it."""
+        batch = list(islice(self._rows, _BATCH))
+        try:
+            await add_records(self._database, batch)
+        except ScaarError as error:
+            _LOGGER.warning("%d records wait: %s (%s)", len(self._rows), error, error.detail)
+            return False
+        for _ in batch:
+            self._waiting_bytes -= self._rows.popleft().size
+        self._observer.on_records_written(len(batch))
+        self._observer.on_records_waiting(len(self._rows) + len(self._ended))
+        return True
+
+    def _rows_of(self, answers: Sequence[_Answer]) -> list[Row]:
+        rows = []
+        for answer in answers:
+            try:
+                rows.append(_row_of(answer, self._limits))
+            except Exception:
+                _LOGGER.exception("an answer could not be recorded")
+                self._observer.on_records_dropped(RecordDrop.FAULT, 1)
+        return rows
+
+
+class RecordWatch:
+    """An :class:`~scaar.telemetry.answers.AnswerWatch` that keeps the events of an answer."""
+
+    def __init__(self, answer: _Answer, recorder: Recorder) -> None:
+        self._answer = answer
+        self._recorder = recorder
+
+    def on_event(self, event: AnswerEvent) -> None:
+        answer = self._answer
+        if len(answer.events) < _MAX_EVENTS or isinstance(event, AnswerFinished):
+            answer.events.append(event)
+            answer.event_ms.append((time.monotonic() - answer.begun) * 1000)
+
+    def on_end(self, error: BaseException | None) -> None:
+        answer = self._answer
+        answer.error = error
+        answer.elapsed_ms = (time.monotonic() - answer.begun) * 1000
+        self._recorder.ended(answer)
+
+
+@asynccontextmanager
+async def open_recorder(
+    database: Database, limits: RecordLimits, observer: RecordObserver
+) -> AsyncIterator[Recorder]:
+    """Open a recorder, which writes what waits for a few seconds when the block ends."""
+    recorder = Recorder(database, limits, observer)
+    writing = asyncio.create_task(recorder.run())
+    try:
+        yield recorder
+    finally:
+        writing.cancel()
+        await asyncio.gather(writing, return_exceptions=True)
+        try:
+            async with asyncio.timeout(_CLOSING_S):
+                await recorder.flush()
+        except TimeoutError:
+            _LOGGER.warning("records are lost: the database did not take them in time")
+
+
+def _row_of(answer: _Answer, limits: RecordLimits) -> Row:
+    """Return the row of an answer, without what exceeds the size of a record."""
+    record = redacted(record_of_answer(answer), limits.content, limits.key)
+    row = row_of(record)
+    if row.size > limits.max_record_bytes:
+        row = row_of(record := _without_tokens(record))
+    if row.size > limits.max_record_bytes:
+        row = row_of(_without_passages(record))
+    return row
+
+
+def record_of_answer(answer: _Answer) -> AnswerRecord:
+    """Return the whole record of an answer that has ended."""
+    finished = next((e.answer for e in answer.events if isinstance(e, AnswerFinished)), None)
+    started = next((e.provenance for e in answer.events if isinstance(e, AnswerStarted)), None)
+    judged = [event for event in answer.events if isinstance(event, SentenceJudged)]
+    accepted = [event for event in answer.events if isinstance(event, SentenceAccepted)]
+    retrievals = sum(isinstance(event, PassagesRetrieved) for event in answer.events)
+    known = [
+        word.probability for event in judged for word in event.words if word.probability is not None
+    ]
+    usage = finished.usage if finished is not None else None
+    provenance = finished.provenance if finished is not None else started
+    summary = RecordSummary(
+        id=uuid.uuid4().hex,
+        request_id=provenance.request_id if provenance else answer.request.request_id,
+        tenant=answer.tenant,
+        created_at=answer.started_at.isoformat(),
+        content=RecordContent.FULL,
+        policy=answer.request.policy.label,
+        artefact_digest=provenance.artefact_digest if provenance else "",
+        model=provenance.model if provenance else "",
+        index=answer.request.index,
+        question=answer.request.last_question,
+        answer=finished.answer if finished is not None else "",
+        failure=_failure_of(answer) if finished is None else "",
+        judged_drafts=len(judged),
+        uncertain_drafts=sum(event.trigger is not None for event in judged),
+        sentences=len(accepted),
+        degraded_sentences=sum(event.accepted.degraded is not None for event in accepted),
+        retrievals=usage.retrievals if usage else retrievals,
+        generated_tokens=usage.generated_tokens if usage else 0,
+        prompt_tokens=usage.prompt_tokens if usage else 0,
+        latency_ms=usage.latency_ms if usage else answer.elapsed_ms,
+        mean_probability=math.fsum(known) / len(known) if known else None,
+        abstained=finished is not None and finished.abstained is not None,
+        trace_id=answer.trace_id,
+    )
+    error = answer.error.message if isinstance(answer.error, ScaarError) else ""
+    times = tuple(round(each, 3) for each in answer.event_ms)
+    return AnswerRecord(summary, answer.request, tuple(answer.events), times, error)
+
+
+def _failure_of(answer: _Answer) -> str:
+    error = answer.error
+    if error is None or isinstance(error, GeneratorExit | asyncio.CancelledError):
+        return _CANCELLED
+    return (error if isinstance(error, ScaarError) else ScaarError).reason
+
+
+def _without_tokens(record: AnswerRecord) -> AnswerRecord:
+    kept = [
+        (event, ms)
+        for event, ms in zip(record.events, record.event_ms, strict=True)
+        if not isinstance(event, TokenDrafted)
+    ]
+    return replace(
+        record,
+        events=tuple(event for event, _ in kept),
+        event_ms=tuple(ms for _, ms in kept),
+        left_out=(*record.left_out, "tokens"),
+    )
+
+
+def _without_passages(record: AnswerRecord) -> AnswerRecord:
+    def cut(event: AnswerEvent) -> AnswerEvent:
+        if isinstance(event, PassagesRetrieved):
+            return replace(event, passages=tuple(replace(each, text="") for each in event.passages))
+        if isinstance(event, AnswerFinished):
+            passages = tuple(replace(each, text="") for each in event.answer.passages)
+            return replace(event, answer=replace(event.answer, passages=passages))
+        return event
+
+    events = tuple(map(cut, record.events))
+    return replace(record, events=events, left_out=(*record.left_out, "passages"))

@@ -1,0 +1,1 @@
+"""The store of records: a database of SQLite or PostgreSQL."""
