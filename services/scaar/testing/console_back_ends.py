@@ -365,3 +365,19 @@ def catalog() -> PortsCatalog:
     )
     policies = TunedPolicies([ARTEFACT])
     return PortsCatalog(ports, version="1.2.3", policies=policies)
+
+
+from contextlib import contextmanager  # noqa: E402 TEMPORARY
+from types import SimpleNamespace  # noqa: E402
+
+
+@contextmanager
+def open_pages(catalog=None, evaluator=None, records=None):
+    from starlette.applications import Starlette
+    from starlette.testclient import TestClient
+    from scaar.console.pages import answers, policies, indexes, evaluations, comparisons, drift, system
+    app=Starlette(routes=[r for m in (answers,policies,indexes,comparisons,evaluations,drift,system) for r in m.routes])
+    app.state.ports=SimpleNamespace(catalog=catalog,evaluator=evaluator,records=records)
+    app.state.clock=lambda: NOW.timestamp()
+    with TestClient(app) as client:
+        yield client
