@@ -13,13 +13,15 @@ COLUMNS = (
     Column("Question", "The last question of the request. It links to the decisions."),
     Column("Answer", "The short form of the answer, or the reason of its failure."),
     Column("Outcome", "Whether the answer retrieved, is degraded, failed, or has a verdict."),
-    Column("Policy", "The policy that decided when to retrieve and what to search for."),
-    Column("Index", "The index that was searched."),
-    Column("Tenant", "The tenant that asked."),
-    Column("Retrievals", "Number of retrievals of the answer.", number=True),
     Column(
-        "Uncertain drafts",
-        "Drafts that the trigger found uncertain, of those that it judged.",
+        "Policy",
+        "The policy that decided when to retrieve and what to search for, with the index that was "
+        "searched and the tenant that asked.",
+    ),
+    Column(
+        "Retrievals",
+        "Number of retrievals of the answer, and the drafts that the trigger found uncertain, of "
+        "those that it judged.",
         number=True,
     ),
     Column(
@@ -46,11 +48,15 @@ def _row(record: RecordSummary) -> list[Cell]:
         _question(record),
         _answer(record),
         Cell(marks=_marks(record)),
-        Cell(record.policy, href=f"/policies/{quote(record.policy, safe='')}"),
-        Cell(record.index, foreign=True),
-        Cell(record.tenant, foreign=True),
-        count(record.retrievals),
-        Cell(f"{record.uncertain_drafts:,} of {record.judged_drafts:,}"),
+        Cell(
+            record.policy,
+            href=f"/policies/{quote(record.policy, safe='')}",
+            note=f"index {record.index or 'none'}, tenant {record.tenant}",
+        ),
+        Cell(
+            f"{record.retrievals:,}",
+            note=f"{record.uncertain_drafts:,} of {record.judged_drafts:,} drafts uncertain",
+        ),
         decimal(record.mean_probability),
         count(record.generated_tokens),
         Cell(ms_text(record.latency_ms)),

@@ -59,7 +59,9 @@ def _fields(
     sent: Mapping[str, str], found: Sequence[IndexDescription]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the fields of the form with their defaults, and the problems of the sent ones."""
-    first = next((each.name for each in found if not each.damage), "")
+    whole = [each for each in found if not each.damage]
+    # An empty index comes last: its searches find nothing.
+    first = next((each.name for each in sorted(whole, key=lambda each: not each.passages)), "")
     fields = {
         "q": sent.get("q", "").strip(),
         "index": sent.get("index") or first,
