@@ -142,12 +142,39 @@ def prediction_table(
         row += [
             Cell(shortened(accepted), foreign=True),
             Cell(scores_text(each)),
-            count(each.usage.retrievals),
-            count(each.usage.generated_tokens),
-            Cell(ms_text(each.usage.latency_ms)),
+            *_usage_cells(each),
         ]
         rows.append(row)
     return data_table("Predictions", columns, rows)
+
+
+def other_settings_table(
+    evaluation_id: str, predictions: Sequence[EvaluationPrediction]
+) -> DataTable:
+    """Return the predictions of other settings for one question."""
+    columns = (
+        Column("Setting", "Policy and settings. It links to the decisions."),
+        *(each for each in PREDICTIONS[1:] if each.heading != "Accepted"),
+    )
+    rows = [
+        (
+            Cell(each.setting, href=prediction_href(evaluation_id, each), foreign=True),
+            answer_cell(each),
+            Cell(scores_text(each)),
+            *_usage_cells(each),
+        )
+        for each in predictions
+    ]
+    return data_table("Other settings", columns, rows)
+
+
+def _usage_cells(prediction: EvaluationPrediction) -> tuple[Cell, ...]:
+    usage = prediction.usage
+    return (
+        count(usage.retrievals),
+        count(usage.generated_tokens),
+        Cell(ms_text(usage.latency_ms)),
+    )
 
 
 def prediction_href(evaluation_id: str, prediction: EvaluationPrediction) -> str:

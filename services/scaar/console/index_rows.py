@@ -8,6 +8,7 @@ from scaar.console.number_text import bytes_text, count, time
 from scaar.core.types import IndexDescription, RankedScore, RetrievedPassage, SearchResult
 
 MAX_PASSAGE_CHARACTERS = 600
+_VERSION_CHARACTERS = 12
 COLUMNS = (
     Column("Index", "The name by which requests select the index. It links to a sample search."),
     Column("State", "Whether the index can be searched. A damaged index has to be built again."),
@@ -15,7 +16,7 @@ COLUMNS = (
     Column("Modes", "The modes in which the index can be searched."),
     Column("Passages", "Number of passages.", number=True),
     Column("Size", "Size on disk.", number=True),
-    Column("Version", "Changes with the content of the index."),
+    Column("Version", "The start of the version, which changes with the content of the index."),
     Column("Engine", "The engine that searches the index."),
     Column("Fields", "Metadata fields that filters can name."),
     Column("Built", "Time of the build.", "UTC"),
@@ -83,11 +84,11 @@ def _row(index: IndexDescription) -> tuple[Cell, ...]:
     return (
         Cell(index.name, href=href, foreign=True),
         state,
-        Cell(kind_text(index), foreign=True),
+        Cell(kind_text(index)),
         Cell(", ".join(each.value for each in index.modes)),
         count(index.passages),
         Cell(bytes_text(index.size_bytes)),
-        Cell(index.version or "unknown", code=True),
+        Cell(index.version[:_VERSION_CHARACTERS] or "unknown", code=True),
         Cell(index.engine),
         Cell(", ".join(index.metadata_fields) or "none", foreign=True),
         time(index.created),

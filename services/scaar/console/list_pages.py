@@ -20,3 +20,5 @@ async def names_of(ports):
 def docs_href(name): return ""
 async def service_states(request): return [ServiceState("orchestrator","dns:///127.0.0.1:50051",True,"all"),ServiceState("evaluator","",False,"Evaluations"),ServiceState("records","dns:///127.0.0.1:50057",False,"Answers")]
 def shown_settings(request): return [("SCAAR_CONSOLE_ADDRESS","127.0.0.1:8091")]
+
+def decisions_of(request, events): return ""

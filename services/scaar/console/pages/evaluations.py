@@ -13,12 +13,14 @@ from scaar.console.evaluation_rows import (
     evaluation_href,
     evaluation_table,
     fact_table,
+    other_settings_table,
     prediction_table,
     progress_text,
     setting_table,
 )
-from scaar.console.list_pages import ports_of, render
+from scaar.console.list_pages import decisions_of, ports_of, render
 from scaar.console.loading import Loading
+from scaar.console.prediction_facts import prediction_facts
 from scaar.core.evaluations import EvaluationProgress, EvaluationState, ReportFormat
 from scaar.core.ports import Evaluator
 
@@ -156,6 +158,47 @@ async def predictions(request: Request) -> Response:
     return render(request, "predictions.html", context, status=loading.status)
 
 
+async def prediction(request: Request) -> Response:
+    """Return a prediction: its facts, and the decisions of its answer."""
+    evaluator, loading = ports_of(request).evaluator, Loading()
+    name, sent = request.path_params["id"], request.query_params
+    setting, question_id = sent.get("setting", ""), sent.get("question", "")
+    page = await loading.need(
+        "evaluator",
+        evaluator,
+        lambda evaluator: evaluator.list_predictions(
+            name, setting=setting, question_id=question_id, detailed=True, page_size=1
+        ),
+    )
+    context: dict[str, object] = {
+        "notices": loading.notices,
+        "evaluation_href": evaluation_href(name),
+        "predictions_href": evaluation_href(name, "predictions", setting=setting),
+        "question_id": question_id or "Prediction",
+    }
+    status = loading.status
+    if page is not None and not page.predictions:
+        loading.notices.append("This prediction is not stored, or not yet. Reload the page later.")
+        status = 404
+    elif page is not None:
+        found = page.predictions[0]
+        others = await loading.want(
+            "evaluator",
+            evaluator,
+            lambda evaluator: evaluator.list_predictions(
+                name, question_id=found.question_id, page_size=PAGE_SIZE
+            ),
+        )
+        rest = [each for each in others.predictions if each.setting != found.setting] if others else []
+        context |= {
+            "question": found.question.question if found.question else "",
+            "facts": prediction_facts(found),
+            "others": other_settings_table(name, rest) if rest else None,
+            "decisions": decisions_of(request, found.events),
+        }
+    return render(request, "prediction.html", context, status=status)
+
+
 async def _progress(evaluator: Evaluator, name: str) -> EvaluationProgress | None:
     """Return the current progress, or none if the evaluator takes long to report it."""
     try:
@@ -175,4 +218,5 @@ routes = (
     Route("/evaluations/{id}", evaluation),
     Route("/evaluations/{id}/report", report),
     Route("/evaluations/{id}/predictions", predictions),
+    Route("/evaluations/{id}/prediction", prediction),
 )
