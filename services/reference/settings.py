@@ -1,6 +1,7 @@
 """Tables of the services' settings: name, variable, value, default and description."""
 
 import ast
+import enum
 import inspect
 import textwrap
 import types
@@ -42,7 +43,7 @@ def settings_parts() -> dict[str, str]:
 def _own(cls: type[Settings]) -> str:
     about = "\n\n".join(plain(each) for each in (inspect.getdoc(cls) or "").split("\n\n"))
     prefix = f"SCAAR_{section_name(cls).upper()}_"
-    # The gateway serves HTTP, so that the settings of gRPC servers are not its own.
+    # Gateway and console serve HTTP, so that the settings of gRPC servers are not its own.
     shared = docstrings(ProcessSettings) if cls.__bases__ == (ProcessSettings,) else {}
     return f"{about}\n\n{_table(cls, prefix, shared)}"
 
@@ -95,6 +96,8 @@ def _kinds(annotation: Any) -> tuple[Any, ...]:
 def _described(kind: Any) -> str:
     if typing.get_origin(kind) is Literal:
         return " or ".join(f"`{choice}`" for choice in typing.get_args(kind))
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return " or ".join(f"`{choice.value}`" for choice in kind)
     if typing.get_origin(kind) is tuple:
         (inner, *_) = typing.get_args(kind)
         return f"list of {_WORDS[inner]}"

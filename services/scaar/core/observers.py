@@ -205,7 +205,7 @@ class RecordDrop(enum.StrEnum):
 class RecordObserver:
     """Receives the records of an orchestrator; these methods do nothing.
 
-    All must neither block nor raise; ``on_records_dropped`` is called from any thread.
+    All are called from the event loop, and must neither block nor raise.
     """
 
     def on_records_written(self, count: int) -> None:

@@ -133,6 +133,11 @@ class OrchestratorSettings(ServiceSettings):
     retriever_timeout_s: float = Field(default=10.0, gt=0)
     """Maximum duration of one retrieval, in seconds."""
 
+    trace_content: bool = False
+    """Adds the text of questions, queries, prompts, passages and answers to the spans that are sent
+    to ``otlp_endpoint``. By default spans have ids, scores and counts only. Enable it only if
+    everyone who can read the traces may read the texts."""
+
     def read_policies(self, others: Iterable[PolicyArtefact] = ()) -> TunedPolicies:
         """Return the tuned policies in ``policy_folder`` and the ``others``.
 

@@ -127,7 +127,7 @@ def _policy_of(recorded: EffectivePolicy, request: ExplainRecordRequest) -> Effe
 
 def _own_field(wrong: Violation) -> Violation:
     """Return a violation of a policy request with the field of this request."""
-    if wrong.field == "policy.name":
+    if wrong.field in ("policy", "policy.name"):
         return Violation("policy", wrong.description)
     name = wrong.field.rpartition(".")[2]
     return Violation(f"overrides.{name}", wrong.description)

@@ -141,8 +141,15 @@ class Recorder:
     async def _encode(self) -> None:
         """Turn the answers that have ended into rows, as far as the limit of bytes permits."""
         while self._ended:
-            answers = [self._ended.popleft() for _ in range(min(_ENCODED, len(self._ended)))]
-            for row in await asyncio.to_thread(self._rows_of, answers):
+            # A cancellation meanwhile leaves them for the end.
+            answers = list(islice(self._ended, _ENCODED))
+            rows = await asyncio.to_thread(self._rows_of, answers)
+            for _ in answers:
+                self._ended.popleft()
+            for row in rows:
+                if row is None:
+                    self._observer.on_records_dropped(RecordDrop.FAULT, 1)
+                    continue
                 if self._waiting_bytes + row.size > self._limits.max_waiting_bytes:
                     self._observer.on_records_dropped(RecordDrop.QUEUE_FULL, 1)
                     continue
@@ -178,14 +185,14 @@ class Recorder:
         self._observer.on_records_waiting(len(self._rows) + len(self._ended))
         return True
 
-    def _rows_of(self, answers: Sequence[_Answer]) -> list[Row]:
-        rows = []
+    def _rows_of(self, answers: Sequence[_Answer]) -> list[Row | None]:
+        rows: list[Row | None] = []
         for answer in answers:
             try:
                 rows.append(_row_of(answer, self._limits))
             except Exception:
                 _LOGGER.exception("an answer could not be recorded")
-                self._observer.on_records_dropped(RecordDrop.FAULT, 1)
+                rows.append(None)
         return rows
 
 

@@ -125,6 +125,24 @@ ANSWER_DURATION = Metric(
     labels=("policy",),
     buckets=_SECONDS,
 )
+ANSWER_FIRST_TOKEN = Metric(
+    "scaar_answer_first_token_seconds",
+    Kind.HISTOGRAM,
+    _ORCHESTRATOR,
+    "Time from the request to the first drafted token of the answer, including waiting in the "
+    "queue.",
+    labels=("policy",),
+    buckets=_SECONDS,
+)
+ANSWER_FIRST_SENTENCE = Metric(
+    "scaar_answer_first_sentence_seconds",
+    Kind.HISTOGRAM,
+    _ORCHESTRATOR,
+    "Time from the request to the first accepted sentence of the answer, the first text that the "
+    "client can show, including waiting in the queue.",
+    labels=("policy",),
+    buckets=_SECONDS,
+)
 ANSWER_PARTS = Metric(
     "scaar_answer_waiting_seconds_total",
     Kind.COUNTER,
@@ -379,6 +397,8 @@ METRICS = (
     BREAKER_REFUSALS,
     ANSWERS,
     ANSWER_DURATION,
+    ANSWER_FIRST_TOKEN,
+    ANSWER_FIRST_SENTENCE,
     ANSWER_PARTS,
     ANSWER_RETRIEVALS,
     ANSWER_LIMIT,

@@ -23,7 +23,7 @@ from scaar.core.observers import (
     RequestObserver,
     ScorerObserver,
 )
-from scaar.core.ports import Answerer
+from scaar.core.ports import Answerer, Generator
 from scaar.core.types import AnswerRequest
 from scaar.runtime.settings import ServiceSettings
 from scaar.telemetry.answer_log import AnswerLog
@@ -45,6 +45,8 @@ class Telemetry:
     evaluations: EvaluationObserver | None = None
     traced: Callable[[Answerer], Answerer] = lambda answerer: answerer
     """Wraps the answerer of evaluations, to record its questions as traces."""
+    generator: Callable[[Generator], Generator] = lambda generator: generator
+    """Wraps the generator of an orchestrator, to record its generations as spans."""
     metrics_address: str = ""
     """Address that serves the metrics, with the bound port; empty without metrics."""
 
@@ -64,8 +66,12 @@ class Telemetry:
 
 
 @asynccontextmanager
-async def open_telemetry(settings: ServiceSettings, *, service: str) -> AsyncIterator[Telemetry]:
+async def open_telemetry(
+    settings: ServiceSettings, *, service: str, trace_content: bool = False
+) -> AsyncIterator[Telemetry]:
     """Open the telemetry of a service until the block ends; without settings, its log only.
+
+    With ``trace_content``, spans have the text of questions, prompts, passages and answers.
 
     Raises:
         CapabilityMissing: a setting requires a library that is not installed.
@@ -79,7 +85,7 @@ async def open_telemetry(settings: ServiceSettings, *, service: str) -> AsyncIte
             parts.append(await stack.enter_async_context(opening))
         if settings.otlp_endpoint is not None:
             # The outermost part, so that log records have the id of the trace.
-            tracing = _open_tracing(settings.otlp_endpoint, service)
+            tracing = _open_tracing(settings.otlp_endpoint, service, content=trace_content)
             parts.insert(0, await stack.enter_async_context(tracing))
         yield Telemetry(
             interceptors=tuple(each for part in parts for each in part.interceptors),
@@ -91,6 +97,7 @@ async def open_telemetry(settings: ServiceSettings, *, service: str) -> AsyncIte
             records=parts[-1].records,
             evaluations=parts[-1].evaluations,
             traced=parts[0].traced,
+            generator=parts[0].generator,
             metrics_address=parts[-1].metrics_address,
         )
 
@@ -161,17 +168,19 @@ async def open_http_metrics(
 
 
 @asynccontextmanager
-async def _open_tracing(endpoint: str, service: str) -> AsyncIterator[Telemetry]:
+async def _open_tracing(endpoint: str, service: str, *, content: bool) -> AsyncIterator[Telemetry]:
     require_tracing(endpoint)
     from scaar.telemetry.answer_spans import AnswerSpans
     from scaar.telemetry.evaluated_questions import TracedQuestions
+    from scaar.telemetry.generations import TracedGenerator
     from scaar.telemetry.tracing import TracingInterceptor, open_tracer
 
-    async with open_tracer(endpoint, service=service) as tracer:
+    async with open_tracer(endpoint, service=service, content=content) as tracer:
         yield Telemetry(
             interceptors=(TracingInterceptor(tracer),),
-            watch_factories=(lambda request: AnswerSpans(tracer, request),),
+            watch_factories=(lambda request: AnswerSpans(tracer, request, content=content),),
             traced=lambda answerer: TracedQuestions(answerer, tracer),
+            generator=lambda generator: TracedGenerator(generator, tracer, content=content),
         )
 
 
@@ -188,6 +197,7 @@ def require_tracing(endpoint: str) -> None:
     try:
         from scaar.telemetry.answer_spans import AnswerSpans  # noqa: F401
         from scaar.telemetry.evaluated_questions import TracedQuestions  # noqa: F401
+        from scaar.telemetry.generations import TracedGenerator  # noqa: F401
         from scaar.telemetry.tracing import open_tracer  # noqa: F401
     except ModuleNotFoundError as error:
         text = f"otlp_endpoint requires {error.name}: install scaar[telemetry]"

@@ -26,6 +26,7 @@ REQUEST_ID = "scaar.request_id"
 # Bounds the delay that an unreachable collector adds to the shutdown of a service.
 _EXPORT_TIMEOUT_S = 3
 _MAX_SPANS = 2048
+_MAX_SPANS_WITH_CONTENT, _BATCHES_WITH_CONTENT = 128, 4
 _SERVER_FAULTS = frozenset(
     {"UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"}
 )
@@ -33,10 +34,13 @@ _SERVER_FAULTS = frozenset(
 
 
 @asynccontextmanager
-async def open_tracer(endpoint: str, *, service: str) -> AsyncIterator[trace.Tracer]:
+async def open_tracer(
+    endpoint: str, *, service: str, content: bool = False
+) -> AsyncIterator[trace.Tracer]:
     """Open a tracer that exports spans to the endpoint; the remaining ones when the block ends.
 
-    While the collector is unreachable spans are lost; nothing else fails.
+    While the collector is unreachable spans are lost; nothing else fails. Spans with ``content``
+    are sent in smaller batches, because collectors reject messages above 4 MiB by default.
     """
     attributes = {"service.name": f"scaar-{service}", "service.version": __version__}
     exporter = OTLPSpanExporter(
@@ -45,8 +49,11 @@ async def open_tracer(endpoint: str, *, service: str) -> AsyncIterator[trace.Tra
     # The global provider of the process belongs to the application that embeds scaar.
     provider = TracerProvider(resource=Resource.create(attributes), shutdown_on_exit=False)
     # One batch, so that shutdown waits for an unreachable collector only once.
+    largest = _MAX_SPANS_WITH_CONTENT if content else _MAX_SPANS
     processor = BatchSpanProcessor(
-        exporter, max_queue_size=_MAX_SPANS, max_export_batch_size=_MAX_SPANS
+        exporter,
+        max_queue_size=_BATCHES_WITH_CONTENT * largest if content else largest,
+        max_export_batch_size=largest,
     )
     provider.add_span_processor(processor)
     try:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from scaar.core.calls.capacity import AnswerCapacity
@@ -31,15 +31,19 @@ class WatchedServices:
 
 @asynccontextmanager
 async def watched_services(
-    ports: Ports, settings: ServiceSettings
+    ports: Ports, settings: ServiceSettings, *, trace_content: bool = False
 ) -> AsyncIterator[WatchedServices]:
-    """Run every service of an answer in this process, on its own port, until the block ends."""
+    """Run every service of an answer in this process, on its own port, until the block ends.
+
+    With ``trace_content``, spans have the texts of the answer.
+    """
     once = ChannelSettings(attempts=1)
     telemetry: dict[str, Telemetry] = {}
     async with AsyncExitStack() as stack:
 
         async def served(name: str, servicer: Callable[[Telemetry], Servicer]) -> str:
-            watching = await stack.enter_async_context(open_telemetry(settings, service=name))
+            opening = open_telemetry(settings, service=name, trace_content=trace_content)
+            watching = await stack.enter_async_context(opening)
             telemetry[name] = watching
             server = open_server(
                 [servicer(watching)],
@@ -68,7 +72,8 @@ async def watched_services(
 
         def orchestrator(watching: Telemetry) -> Servicer:
             capacity = AnswerCapacity(observer=watching.capacity)
-            loop = AdaptiveLoop(reached, capacity=capacity)
+            traced = replace(reached, generator=watching.generator(reached.generator))
+            loop = AdaptiveLoop(traced, capacity=capacity)
             return OrchestratorServicer(watching.watched(loop, resolve=loop.resolve))
 
         target = await served("orchestrator", orchestrator)

@@ -108,6 +108,13 @@ async def test_an_answer_is_counted_by_its_policy_its_retrievals_and_its_tokens(
     assert found["scaar_tokens_total", "generated"] == usage.generated_tokens > 0
     assert found["scaar_tokens_total", "prompt"] == usage.prompt_tokens > 0
     assert found["scaar_answer_duration_seconds_count", "scaar"] == 1
+    for first in ("token", "sentence"):
+        assert found[f"scaar_answer_first_{first}_seconds_count", "scaar"] == 1
+    token, sentence, whole = (
+        found[f"scaar_answer_{part}_seconds_sum", "scaar"]
+        for part in ("first_token", "first_sentence", "duration")
+    )
+    assert 0 < token <= sentence <= whole
 
 
 async def test_admission_has_its_limit_and_rejections_as_metrics() -> None:

@@ -5,7 +5,7 @@ import io
 import json
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -16,7 +16,19 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from scaar.core.calls.context import CallContext, in_call
 from scaar.core.errors import BackendUnavailable, CapabilityMissing, InvalidRequest
 from scaar.core.loop.loop import Ports
-from scaar.core.types import AnswerRequest, AnswerStarted, GenerateRequest, Passage, PolicyRequest
+from scaar.core.types import (
+    Answer,
+    AnswerFinished,
+    AnswerRequest,
+    AnswerStarted,
+    GenerateRequest,
+    GenerationEnd,
+    GenerationEvent,
+    Message,
+    MessageRole,
+    Passage,
+    PolicyRequest,
+)
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.runtime.health import wait_until_serving
 from scaar.runtime.logs import logging_to
@@ -73,12 +85,18 @@ async def answer(
     call: CallContext,
     requested: Ports | None = None,
     request: AnswerRequest = REQUEST,
-) -> None:
-    async with watched_services(requested or ports(), settings) as services:
+    *,
+    trace_content: bool = False,
+) -> Answer:
+    async with watched_services(
+        requested or ports(), settings, trace_content=trace_content
+    ) as services:
         with in_call(call):
             async with aclosing(services.answerer.stream_answer(request)) as events:
-                async for _ in events:
-                    pass
+                async for event in events:
+                    if isinstance(event, AnswerFinished):
+                        return event.answer
+    raise AssertionError("it did not finish")
 
 
 async def test_one_answer_is_one_connected_trace_over_all_services(collector: Collector) -> None:
@@ -111,7 +129,7 @@ async def test_the_steps_of_an_answer_follow_one_another_within_its_call(
     await answer(traced(collector), CallContext())
     (root,) = collector.named("scaar.v1.OrchestratorService/StreamAnswer")
     steps = sorted(
-        (span for _, span in collector.spans if not is_call(span)),
+        (span for _, span in collector.spans if span.kind == Span.SPAN_KIND_INTERNAL),
         key=lambda span: span.start_time_unix_nano,
     )
     # The concluding sentence is drafted and never judged.
@@ -131,6 +149,122 @@ async def test_the_steps_of_an_answer_follow_one_another_within_its_call(
     assert reported["scaar.end"] == "answer_phrase"
     assert reported["scaar.retrievals"] == 1
     assert reported["rpc.grpc.status_code"] == 0
+
+
+def conventional(span: Span) -> dict[str, object]:
+    """The attributes of the conventions for generative AI, without their prefix."""
+    return {
+        name.removeprefix("gen_ai."): value
+        for name, value in attributes(span).items()
+        if name.startswith("gen_ai.")
+    }
+
+
+def generations(collector: Collector) -> list[Span]:
+    return sorted(
+        collector.named("text_completion scripted"), key=lambda span: span.start_time_unix_nano
+    )
+
+
+async def test_an_answer_its_generations_and_its_retrieval_have_conventional_attributes(
+    collector: Collector,
+) -> None:
+    finished = await answer(traced(collector), CallContext())
+    (root,) = collector.named("scaar.v1.OrchestratorService/StreamAnswer")
+    assert conventional(root) == {
+        "operation.name": "invoke_agent",
+        "agent.name": "scaar",
+        "provider.name": "fake",
+        "request.model": "scripted",
+        "data_source.id": "lab",
+        "usage.input_tokens": finished.usage.prompt_tokens,
+        "usage.output_tokens": finished.usage.generated_tokens,
+    }
+    (retrieval,) = collector.named("retrieve")
+    found = conventional(retrieval)
+    (document,) = json.loads(str(found.pop("retrieval.documents")))
+    assert found == {"operation.name": "retrieval", "data_source.id": "lab"}
+    assert document["id"] == "p1"
+    assert isinstance(document["score"], float)
+    assert set(document) == {"id", "score"}
+
+
+class Thinking(ScriptedGenerator):
+    """Thinks for seven tokens, and counts the token that ends a text."""
+
+    async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
+        async with aclosing(super().generate(request)) as events:
+            async for event in events:
+                if isinstance(event, GenerationEnd):
+                    written = event.generated_tokens + 1
+                    event = replace(event, generated_tokens=written, thinking_tokens=7)
+                yield event
+
+
+async def test_thoughts_and_tokens_without_a_text_are_counted(collector: Collector) -> None:
+    usage = (await answer(traced(collector), CallContext(), ports(Thinking(script)))).usage
+    found = [conventional(span) for span in generations(collector)]
+    written = sum(int(str(each["usage.output_tokens"])) for each in found)
+    thoughts = sum(int(str(each.get("usage.reasoning.output_tokens", 0))) for each in found)
+    assert thoughts == usage.thinking_tokens > 0
+    assert written == usage.generated_tokens + thoughts
+    (root,) = collector.named("scaar.v1.OrchestratorService/StreamAnswer")
+    assert conventional(root)["usage.output_tokens"] == written
+
+
+async def test_the_generations_of_an_answer_add_up_to_its_usage(collector: Collector) -> None:
+    usage = (await answer(traced(collector), CallContext())).usage
+    written = generations(collector)
+    assert len(written) == usage.llm_calls > 1
+    assert {span.kind for span in written} == {Span.SPAN_KIND_CLIENT}
+    found = [conventional(span) for span in written]
+    assert sum(int(str(each["usage.input_tokens"])) for each in found) == usage.prompt_tokens
+    assert sum(int(str(each["usage.output_tokens"])) for each in found) == usage.generated_tokens
+    for each in found:
+        assert each["operation.name"] == "text_completion"
+        assert (each["request.model"], each["provider.name"]) == ("scripted", "fake")
+        assert each["request.stream"] is True
+        assert float(str(each["response.time_to_first_chunk"])) >= 0
+    # The draft is left after its uncertain sentence; the last generation wrote its whole text.
+    assert "response.finish_reasons" in found[-1]
+
+
+async def test_texts_are_in_spans_only_if_the_setting_is_on(collector: Collector) -> None:
+    finished = await answer(traced(collector), CallContext(), trace_content=True)
+    (root,) = collector.named("scaar.v1.OrchestratorService/StreamAnswer")
+    asked, written = conventional(root)["input.messages"], conventional(root)["output.messages"]
+    assert json.loads(str(asked)) == [
+        {"role": "user", "parts": [{"type": "text", "content": QUESTION}]}
+    ]
+    assert json.loads(str(written)) == [
+        {
+            "role": "assistant",
+            "parts": [{"type": "text", "content": finished.text}],
+            "finish_reason": "stop",
+        }
+    ]
+    (retrieval,) = collector.named("retrieve")
+    assert "Ada" in str(conventional(retrieval)["retrieval.query.text"])
+    (document,) = json.loads(str(conventional(retrieval)["retrieval.documents"]))
+    assert (document["title"], document["content"]) == ("Ada", "Ada was born in London.")
+    _, again, last = (conventional(span) for span in generations(collector))
+    (prompt,) = json.loads(str(again["input.messages"]))
+    assert "Ada was born in London." in prompt["parts"][0]["content"]
+    prompt, prefix = json.loads(str(last["input.messages"]))
+    assert (prompt["role"], prefix["role"]) == ("user", "assistant")
+    (output,) = json.loads(str(last["output.messages"]))
+    whole = prefix["parts"][0]["content"] + output["parts"][0]["content"]
+    assert whole == finished.text
+
+
+async def test_the_messages_of_a_conversation_are_its_input(collector: Collector) -> None:
+    turns = (("user", "Who was Ada?"), ("assistant", "A mathematician."), ("user", QUESTION))
+    messages = tuple(Message(MessageRole(role), text) for role, text in turns)
+    request = replace(REQUEST, question="", messages=messages)
+    await answer(traced(collector), CallContext(), request=request, trace_content=True)
+    (root,) = collector.named("scaar.v1.OrchestratorService/StreamAnswer")
+    found = json.loads(str(conventional(root)["input.messages"]))
+    assert [(each["role"], each["parts"][0]["content"]) for each in found] == list(turns)
 
 
 def reflecting(request: GenerateRequest) -> list[Piece | Exception]:
@@ -185,8 +319,12 @@ async def test_a_call_that_fails_is_an_error_without_the_text_of_it(collector: C
         (span,) = collector.named(f"scaar.v1.{name}")
         assert span.status.code == Status.STATUS_CODE_ERROR
         assert attributes(span)["rpc.grpc.status_code"] == grpc.StatusCode.UNAVAILABLE.value[0]
+    (generation,) = generations(collector)
+    assert generation.status.code == Status.STATUS_CODE_ERROR
+    assert attributes(generation)["error.type"] == "backend_unavailable"
     (root,) = collector.named("scaar.v1.OrchestratorService/StreamAnswer")
     assert attributes(root)["scaar.end"] == "backend_unavailable"
+    assert attributes(root)["error.type"] == "backend_unavailable"
     assert secret not in str(collector.spans)
 
 
@@ -225,6 +363,9 @@ async def test_the_draft_of_a_cancelled_answer_has_a_span(collector: Collector) 
     assert attributes(root)["scaar.end"] == "cancelled"
     assert attributes(root)["rpc.grpc.status_code"] == grpc.StatusCode.CANCELLED.value[0]
     assert [span.parent_span_id for span in collector.named("draft")] == [root.span_id]
+    (generation,) = generations(collector)
+    assert generation.status.code == Status.STATUS_CODE_UNSET
+    assert "gen_ai.response.finish_reasons" not in attributes(generation)
 
 
 async def test_health_has_no_span(collector: Collector) -> None:

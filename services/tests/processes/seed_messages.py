@@ -14,6 +14,7 @@ from scaar.v1 import (
     orchestrator_pb2,
     policy_pb2,
     query_builder_pb2,
+    records_pb2,
     retriever_pb2,
     scorer_pb2,
 )
@@ -25,6 +26,7 @@ KEPT_INDEX = "kept"
 """No request of the seeds changes it."""
 KEPT_EVALUATION, CANCELLED_EVALUATION = "kept", "cancelled"
 """One that has succeeded, and one that was cancelled."""
+KEPT_RECORD = "kept"
 
 _OF_SERVICES = (
     (generator_pb2, "GeneratorService"),
@@ -33,6 +35,7 @@ _OF_SERVICES = (
     (retriever_pb2, "RetrieverService"),
     (orchestrator_pb2, "OrchestratorService"),
     (evaluator_pb2, "EvaluatorService"),
+    (records_pb2, "RecordsService"),
 )
 SERVICES = {
     full_name.full_name: full_name
@@ -289,6 +292,45 @@ def _evaluator() -> Mapping[str, Sequence[Message]]:
     }
 
 
+def _records() -> Mapping[str, Sequence[Message]]:
+    pb = records_pb2
+    some = pb.RecordFilter(
+        tenant="default",
+        policy="flare",
+        since="2026-03-01T00:00:00Z",
+        until="2026-04-01T00:00:00Z",
+        retrieved=True,
+        verdict=pb.VERDICT_WRONG,
+        text="film",
+    )
+    return {
+        "GetRecord": (pb.GetRecordRequest(id=KEPT_RECORD),),
+        "ListRecords": (
+            pb.ListRecordsRequest(page_size=1),
+            pb.ListRecordsRequest(filter=some, page_size=10),
+        ),
+        # No request of the seeds deletes the record that is kept.
+        "DeleteRecords": (
+            pb.DeleteRecordsRequest(ids=["none"]),
+            pb.DeleteRecordsRequest(filter=pb.RecordFilter(request_id="none", tenant="none")),
+        ),
+        "ExplainRecord": (
+            pb.ExplainRecordRequest(id=KEPT_RECORD),
+            pb.ExplainRecordRequest(
+                id=KEPT_RECORD, overrides=policy_pb2.PolicyOverrides(theta=0.9, trigger="msp")
+            ),
+            pb.ExplainRecordRequest(id=KEPT_RECORD, policy="perplexity"),
+        ),
+        "SummarizeRecords": (
+            pb.SummarizeRecordsRequest(),
+            pb.SummarizeRecordsRequest(filter=some, period_s=3600),
+        ),
+        "SubmitFeedback": (
+            pb.SubmitFeedbackRequest(id=KEPT_RECORD, verdict=pb.VERDICT_WRONG, comment="No."),
+        ),
+    }
+
+
 SEEDS: Mapping[str, Mapping[str, Sequence[Message]]] = {
     "scaar.v1.GeneratorService": _generator(),
     "scaar.v1.ScorerService": _scorer(),
@@ -296,5 +338,6 @@ SEEDS: Mapping[str, Mapping[str, Sequence[Message]]] = {
     "scaar.v1.RetrieverService": _retriever(),
     "scaar.v1.OrchestratorService": _orchestrator(),
     "scaar.v1.EvaluatorService": _evaluator(),
+    "scaar.v1.RecordsService": _records(),
 }
 """Right requests by service and call; the first of a call is answered with OK at any time."""

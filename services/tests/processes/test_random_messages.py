@@ -28,24 +28,36 @@ from scaar.core.errors import NotFound
 from scaar.core.evaluations import EvaluationQuestion, EvaluationRequest
 from scaar.core.types import Passage, PolicyRequest
 from scaar.database.database import open_database
+from scaar.database.migration import open_checked_database
 from scaar.evaluator.service.setup import open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.evaluator.store.database.schema import SCHEMA
 from scaar.evaluator.store.database.tables import EVALUATIONS
 from scaar.lab.passages import passages_of
 from scaar.lab.world import build_world
+from scaar.records.store.schema import SCHEMA as RECORDS_SCHEMA
+from scaar.records.store.tables import RECORDS as RECORDS_TABLE
 from scaar.retriever.factory import open_retriever
 from scaar.retriever.settings import RetrieverSettings
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.request_limits import MIN_RECEIVE_BYTES
+from scaar.testing.answer_records import record_answers
 from scaar.testing.processes import RunningService, running_service
 from scaar.testing.steady_answerer import SteadyAnswerer
 from scaar.wire.request_limits import ServiceLimits
 from scaar.wire.retriever import RemoteRetriever
+from tests.unit.core.scripted import UNSURE_OF_PARIS, asking, parts
 
 from .large_messages import LargeMessage, large_messages
 from .random_messages import mutated
-from .seed_messages import CANCELLED_EVALUATION, KEPT_EVALUATION, KEPT_INDEX, SEEDS, SERVICES
+from .seed_messages import (
+    CANCELLED_EVALUATION,
+    KEPT_EVALUATION,
+    KEPT_INDEX,
+    KEPT_RECORD,
+    SEEDS,
+    SERVICES,
+)
 from .watched_process import HealthWatch, ProcessWatch
 
 MESSAGES = int(os.environ.get("SCAAR_FUZZ_MESSAGES", "60"))
@@ -75,7 +87,7 @@ ALLOWED = {
 }
 REFUSALS = {grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.RESOURCE_EXHAUSTED}
 RETRIEVER, ORCHESTRATOR = "scaar.v1.RetrieverService", "scaar.v1.OrchestratorService"
-EVALUATOR = "scaar.v1.EvaluatorService"
+EVALUATOR, RECORDS = "scaar.v1.EvaluatorService", "scaar.v1.RecordsService"
 COMMANDS = {
     "scaar.v1.GeneratorService": "generator",
     "scaar.v1.ScorerService": "scorer",
@@ -83,6 +95,7 @@ COMMANDS = {
     RETRIEVER: "retriever",
     ORCHESTRATOR: "orchestrator",
     EVALUATOR: "evaluator",
+    RECORDS: "records",
 }
 
 
@@ -94,8 +107,18 @@ def running(service: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         asyncio.run(_build_indexes(home / "indexes"))
     if service == EVALUATOR:
         asyncio.run(_keep_evaluations(f"sqlite:///{home / 'evaluations.sqlite'}"))
+    if service == RECORDS:
+        asyncio.run(_keep_record(f"sqlite:///{home / 'records.sqlite'}"))
     with running_service(COMMANDS[service], home) as process:
         yield process
+
+
+async def _keep_record(url: str) -> None:
+    """The record that the seeds ask for, of a scripted answer."""
+    async with open_checked_database(url, RECORDS_SCHEMA) as database:
+        await record_answers(database, parts(UNSURE_OF_PARIS).loop(), asking("flare"))
+        async with database.writing() as connection:
+            await connection.execute(sa.update(RECORDS_TABLE).values(id=KEPT_RECORD))
 
 
 async def _build_indexes(folder: Path) -> None:

@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from typing import Annotated, assert_never
 
 import typer
@@ -152,7 +153,9 @@ async def _serve_as_set(
         address = default_address(service)
     needs = compose.needs_of(settings) if isinstance(settings, OrchestratorSettings) else ()
     async with AsyncExitStack() as stack:
-        telemetry = await stack.enter_async_context(open_telemetry(settings, service=service))
+        content = isinstance(settings, OrchestratorSettings) and settings.trace_content
+        opening = open_telemetry(settings, service=service, trace_content=content)
+        telemetry = await stack.enter_async_context(opening)
         servicer = await stack.enter_async_context(_open_servicer(service, settings, telemetry))
         check = None
         if isinstance(servicer, _CHECKED):
@@ -217,6 +220,7 @@ async def _open_servicer(
                 settings, observer=telemetry.scorer, breakers=breakers
             ) as ports:
                 limited = compose.with_access_rules(ports, settings)
+                limited = replace(limited, generator=telemetry.generator(limited.generator))
                 loop = compose.build_loop(
                     limited,
                     settings,

@@ -1,0 +1,150 @@
+"""A recorded draft is judged as its policy judged it, and as another one would have."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from tests.unit.core.scripted import asking, model, only, parts
+
+from scaar.core.errors import InvalidRequest, WrongState
+from scaar.core.records import (
+    AnswerRecord,
+    ExplainRecordRequest,
+    RecordContent,
+    RecordExplanation,
+    RecordSummary,
+)
+from scaar.core.types import (
+    AnswerRequest,
+    BudgetLimits,
+    Granularity,
+    PolicyOverrides,
+    SentenceJudged,
+    TokenDrafted,
+)
+from scaar.records.explanation import explain
+from scaar.records.redaction import redacted
+
+SUMMARY = RecordSummary("r", "q", "t", "2026-03-01T00:00:00Z", RecordContent.FULL, "flare")
+UNSURE = model(doubts=["Paris.", "Ada"])
+
+
+async def recorded(request: AnswerRequest) -> AnswerRecord:
+    events = await parts(UNSURE).events(request)
+    return AnswerRecord(SUMMARY, request, tuple(events), tuple(map(float, range(len(events)))))
+
+
+def explained(record: AnswerRecord, policy: str = "", **overrides: object) -> RecordExplanation:
+    changes = PolicyOverrides(**overrides)  # type: ignore[arg-type]
+    return explain(record, ExplainRecordRequest("r", policy, changes))
+
+
+@pytest.mark.parametrize("policy", ["scaar", "flare", "perplexity", "quco"])
+async def test_the_same_settings_judge_as_they_did(policy: str) -> None:
+    record = await recorded(asking(policy))
+    found = explained(record)
+    judged = only(SentenceJudged, record.events)
+    assert judged
+    assert [each.judged for each in found.drafts] == judged
+    assert found.first_difference is None
+    assert found.retrievals == found.recorded_retrievals
+
+
+@pytest.mark.parametrize("theta", [0.05, 0.1, 0.3, 0.9, 1.0])
+@pytest.mark.parametrize("policy", ["scaar", "flare"])
+async def test_another_theta_decides_as_a_real_answer_at_it(policy: str, theta: float) -> None:
+    found = explained(await recorded(asking(policy)), theta=theta)
+    real = only(SentenceJudged, await parts(UNSURE).events(asking(policy, theta=theta)))
+    assert found.policy.theta == theta
+    last = len(found.drafts) - 1 if found.first_difference is None else found.first_difference
+    for each, judged in list(zip(found.drafts, real, strict=False))[: last + 1]:
+        assert each.judged == judged
+
+
+async def test_another_policy_and_trigger_judge_the_recorded_draft() -> None:
+    record = await recorded(asking("flare"))
+    (own,) = explained(record).drafts
+    assert explained(record, "perplexity").policy.trigger == "perplexity"
+    sentence = explained(record, trigger="surprisal_sum", theta=50.0)
+    assert sentence.retrievals == 0
+    assert sentence.first_difference == 0
+    assert own.recorded_retrieving
+    tokens = explained(record, granularity=Granularity.TOKEN)
+    assert [word.text for word in tokens.drafts[0].judged.words] == [
+        each.text for each in own.judged.words
+    ]
+
+
+async def test_the_budget_of_the_answer_limits_what_would_have_been_retrieved() -> None:
+    request = asking("flare", budget=BudgetLimits(max_retrievals=0))
+    found = explained(await recorded(request), theta=1.0)
+    assert found.drafts[0].judged.trigger is not None
+    assert not found.drafts[0].judged.retrieving
+    assert found.retrievals == 0
+
+
+async def test_missing_evidence_is_named() -> None:
+    record = await recorded(asking("flare"))
+    for trigger, name in {
+        "surprisal": "contributions",
+        "rind": "attention",
+        "corpus_counts": "corpus_counts",
+        "margin": "top_tokens",
+        "learned": "parameters",
+    }.items():
+        with pytest.raises(WrongState, match=name):
+            explained(record, trigger=trigger)
+
+
+async def test_a_record_without_texts_or_tokens_is_judged_as_far_as_it_can_be() -> None:
+    record = await recorded(asking("flare"))
+    bare = redacted(record, RecordContent.NONE)
+    whole = explained(record, theta=0.9)
+    for lacking in (bare, replace(record, events=without_tokens(record))):
+        found = explained(lacking, theta=0.9)
+        assert [each.judged.retrieving for each in found.drafts] == [
+            each.judged.retrieving for each in whole.drafts
+        ]
+        assert found.drafts[0].judged.words[0].probability == pytest.approx(
+            whole.drafts[0].judged.words[0].probability
+        )
+    with pytest.raises(WrongState, match="word_classes"):
+        explained(bare, spare_stop_words=True)
+    with pytest.raises(WrongState, match="tokens"):
+        explained(replace(record, events=without_tokens(record)), trigger="perplexity")
+
+
+def without_tokens(record: AnswerRecord) -> tuple[object, ...]:
+    return tuple(each for each in record.events if not isinstance(each, TokenDrafted))  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("policy", "overrides", "field"),
+    [
+        ("", {"theta": 2.0}, "overrides.theta"),
+        ("", {"theta_cap": 0.5}, "overrides.theta_cap"),
+        ("", {"trigger": "none"}, "overrides.trigger"),
+        ("", {"top_k": 3}, "overrides.top_k"),
+        ("", {"trigger": "msp", "granularity": Granularity.TOKEN}, "overrides.granularity"),
+        ("none", {}, "policy"),
+        ("single_round", {}, "policy"),
+        ("flare", {"theta": 2.0}, "overrides.theta"),
+    ],
+)
+async def test_wrong_settings_are_refused_by_name(
+    policy: str, overrides: Mapping[str, object], field: str
+) -> None:
+    record = await recorded(asking("flare"))
+    with pytest.raises(InvalidRequest) as refused:
+        explained(record, policy, **overrides)
+    assert [each.field for each in refused.value.violations] == [field]
+
+
+async def test_an_answer_without_a_judged_draft_has_nothing_to_explain() -> None:
+    record = await recorded(asking("single_round"))
+    with pytest.raises(InvalidRequest, match="name a policy"):
+        explained(record)
+    with pytest.raises(WrongState, match="judged no draft"):
+        explained(record, "flare")
+    with pytest.raises(WrongState, match="before it started"):
+        explained(replace(record, events=()))
