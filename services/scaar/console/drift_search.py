@@ -59,8 +59,13 @@ class DriftSearch:
     @property
     def filter(self) -> RecordFilter:
         """The records of the periods."""
-        names = {each: self.fields.get(each, "") for each in _NAMES}
-        return RecordFilter(**names, since=stamp(self.first), until=stamp(self.end))
+        return RecordFilter(
+            tenant=self.fields.get("tenant", ""),
+            policy=self.fields.get("policy", ""),
+            index=self.fields.get("index", ""),
+            since=stamp(self.first),
+            until=stamp(self.end),
+        )
 
     def label(self, start: int) -> str:
         """Return the label of a period: its day, or day and time."""

@@ -4,7 +4,15 @@ from collections.abc import Sequence
 from urllib.parse import quote, urlencode
 
 from scaar.console.data_tables import NOTHING, Cell, Column, DataTable, Mark, data_table
-from scaar.console.number_text import count, decimal, duration_text, ms_text, percent, share_of, time
+from scaar.console.number_text import (
+    count,
+    decimal,
+    duration_text,
+    ms_text,
+    percent,
+    share_of,
+    time,
+)
 from scaar.console.record_rows import shortened
 from scaar.core.evaluations import (
     EvaluationDescription,
@@ -105,7 +113,8 @@ def setting_table(
         Column("Predictions", "Number of stored predictions.", number=True),
         Column("Failed", "Stored predictions without an answer.", number=True),
         Column(
-            f"Mean {measure}", "Mean of the main measure over the stored predictions, 0 to 1.",
+            f"Mean {measure}",
+            "Mean of the main measure over the stored predictions, 0 to 1.",
             number=True,
         ),
         Column("Retrievals", "Mean number of retrievals per question.", "N_R", number=True),
@@ -130,7 +139,7 @@ def prediction_table(
     evaluation_id: str, predictions: Sequence[EvaluationPrediction], *, setting: str
 ) -> DataTable:
     """Return predictions; with their setting if they are of several."""
-    columns = PREDICTIONS
+    columns: tuple[Column, ...] = PREDICTIONS
     if not setting:
         columns = (_QUESTION, Column("Setting", "Policy and settings."), *PREDICTIONS[1:])
     rows = []

@@ -25,14 +25,19 @@ _SCORES = (
     Column("Rank", "Place of the passage in the result, from 1.", number=True),
     Column("Passage", "Title, id and the start of the text."),
     Column(
-        "Score", "The score that orders the result; higher is better. Its scale depends on the mode.",
+        "Score",
+        "The score that orders the result; higher is better. Its scale depends on the mode.",
         number=True,
     ),
 )
 _PARTS = {
-    "words": Column("BM25", "Score by words, and the rank among the candidates by words.", number=True),
+    "words": Column(
+        "BM25", "Score by words, and the rank among the candidates by words.", number=True
+    ),
     "vectors": Column(
-        "Vectors", "Similarity to the query, and the rank among the candidates by vectors.", number=True
+        "Vectors",
+        "Similarity to the query, and the rank among the candidates by vectors.",
+        number=True,
     ),
     "fused": Column("Fused", "Score and rank of the hybrid search, before reranking.", number=True),
     "rerank": Column("Reranker", "Relevance according to the cross-encoder.", number=True),
@@ -69,7 +74,10 @@ def kind_text(index: IndexDescription) -> str:
 def modes_of(indexes: Collection[IndexDescription], name: str) -> tuple[str, ...]:
     """Return the modes in which an index can be searched; none if it is damaged or unknown."""
     return tuple(
-        mode.value for each in indexes if each.name == name and not each.damage for mode in each.modes
+        mode.value
+        for each in indexes
+        if each.name == name and not each.damage
+        for mode in each.modes
     )
 
 

@@ -60,7 +60,9 @@ def chart_svg(chart: LineChart) -> str:
     values = [value for each in chart.series for value in each.values if value is not None]
     levels = [each.expected for each in chart.series if each.expected is not None]
     bottom = HEIGHT - _BOTTOM
-    y = scale((0.0, *values, *levels) if any((*values, *levels)) else (0.0, 1.0), bottom, _TOP, ticks=4)
+    y = scale(
+        (0.0, *values, *levels) if any((*values, *levels)) else (0.0, 1.0), bottom, _TOP, ticks=4
+    )
     name = escape(chart.name)
     return "".join(
         (

@@ -40,15 +40,11 @@ class Loading:
         self.notices: list[str] = []
         self.status = 200
 
-    async def need(
-        self, name: str, port: P | None, call: Callable[[P], Awaitable[T]]
-    ) -> T | None:
+    async def need(self, name: str, port: P | None, call: Callable[[P], Awaitable[T]]) -> T | None:
         """Return the result of a call that the page cannot do without; None if it fails."""
         return await self._load(name, port, call, needed=True)
 
-    async def want(
-        self, name: str, port: P | None, call: Callable[[P], Awaitable[T]]
-    ) -> T | None:
+    async def want(self, name: str, port: P | None, call: Callable[[P], Awaitable[T]]) -> T | None:
         """Return the result of a call that the page can do without; None if it fails."""
         return await self._load(name, port, call, needed=False)
 

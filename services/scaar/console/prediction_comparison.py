@@ -103,7 +103,9 @@ def summary_table(pairs: Sequence[Pair]) -> DataTable:
     rows = [
         _means(f"Mean {measure}, 0 to 1", [_scores(pair, measure) for pair in scored], 3),
         _means("Retrievals per question", [_of(pair, "retrievals") for pair in pairs], 2),
-        _means("Generated tokens per question", [_of(pair, "generated_tokens") for pair in pairs], 1),
+        _means(
+            "Generated tokens per question", [_of(pair, "generated_tokens") for pair in pairs], 1
+        ),
         _means("Latency, ms per question", [_of(pair, "latency_ms") for pair in pairs], 0),
     ]
     return data_table("Means of the common questions", columns, rows)

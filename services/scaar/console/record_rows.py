@@ -31,7 +31,10 @@ COLUMNS = (
         number=True,
     ),
     Column(
-        "Generated", "Tokens that the model wrote, discarded drafts included.", "tokens", number=True
+        "Generated",
+        "Tokens that the model wrote, discarded drafts included.",
+        "tokens",
+        number=True,
     ),
     Column("Latency", "Time from the request to the end of the answer.", number=True),
     Column("Time", "Time of the request.", "UTC"),

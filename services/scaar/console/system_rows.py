@@ -62,7 +62,9 @@ def description_tables(described: OrchestratorDescription, console: str) -> tupl
 
 def settings_table(settings: Sequence[tuple[str, str]]) -> DataTable:
     """Return settings by variable."""
-    rows = [(Cell(name, code=True), Cell(value or "empty", foreign=True)) for name, value in settings]
+    rows = [
+        (Cell(name, code=True), Cell(value or "empty", foreign=True)) for name, value in settings
+    ]
     return data_table("Settings", _SETTINGS, rows)
 
 

@@ -44,7 +44,7 @@ from scaar.query_builder.local import LocalQueryBuilder
 from scaar.testing.artefacts import artefact_of
 from scaar.testing.fakes import InMemoryRetriever, ScriptedGenerator, ScriptedScorer
 
-HOSTILE = '<script>alert(1)</script>"\'><img src=x onerror=alert(1)> \u202eright to left\u202c'
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)> \u202eright to left\u202c"
 LONG_WORD = "w" * 2_000
 NOW = datetime(2030, 6, 15, 12, 30, tzinfo=UTC)
 ARTEFACT = artefact_of("flare-1.4")
@@ -375,9 +375,25 @@ from types import SimpleNamespace  # noqa: E402
 def open_pages(catalog=None, evaluator=None, records=None):
     from starlette.applications import Starlette
     from starlette.testclient import TestClient
-    from scaar.console.pages import answers, policies, indexes, evaluations, comparisons, drift, system
-    app=Starlette(routes=[r for m in (answers,policies,indexes,comparisons,evaluations,drift,system) for r in m.routes])
-    app.state.ports=SimpleNamespace(catalog=catalog,evaluator=evaluator,records=records)
-    app.state.clock=lambda: NOW.timestamp()
+
+    from scaar.console.pages import (
+        answers,
+        comparisons,
+        drift,
+        evaluations,
+        indexes,
+        policies,
+        system,
+    )
+
+    app = Starlette(
+        routes=[
+            r
+            for m in (answers, policies, indexes, comparisons, evaluations, drift, system)
+            for r in m.routes
+        ]
+    )
+    app.state.ports = SimpleNamespace(catalog=catalog, evaluator=evaluator, records=records)
+    app.state.clock = lambda: NOW.timestamp()
     with TestClient(app) as client:
         yield client

@@ -42,7 +42,10 @@ async def answers(request: Request) -> Response:
         "empty": _NO_MATCH if search.is_filtered else _NO_RECORDS,
     }
     if page is not None:
-        context |= {"table": record_table(page.records), "next": _next(search, page.next_page_token)}
+        context |= {
+            "table": record_table(page.records),
+            "next": _next(search, page.next_page_token),
+        }
     status = loading.status
     if search.problems and status == 200:
         status = 400

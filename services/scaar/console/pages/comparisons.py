@@ -125,9 +125,7 @@ async def _all(
     return found[:MAX_PREDICTIONS]
 
 
-async def _texts(
-    evaluator: Evaluator, evaluation_id: str, pairs: Sequence[Pair]
-) -> dict[str, str]:
+async def _texts(evaluator: Evaluator, evaluation_id: str, pairs: Sequence[Pair]) -> dict[str, str]:
     """Return the questions by id, of those that can be read."""
     free = asyncio.Semaphore(_CONCURRENCY)
 

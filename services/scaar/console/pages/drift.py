@@ -41,12 +41,12 @@ async def drift(request: Request) -> Response:
     groups = await loading.need(
         "records",
         ports.records,
-        lambda records: records.summarize_records(
-            search.filter, period_s=search.period.seconds
-        ),
+        lambda records: records.summarize_records(search.filter, period_s=search.period.seconds),
     )
     # Without the policies, charts lack the expectations only.
-    policies = await loading.want("orchestrator", ports.catalog, lambda catalog: catalog.list_policies())
+    policies = await loading.want(
+        "orchestrator", ports.catalog, lambda catalog: catalog.list_policies()
+    )
     context: dict[str, object] = {
         "notices": loading.notices,
         "search": search,

@@ -32,7 +32,10 @@ _KINDS = {
     ReportFormat.MARKDOWN: "text/markdown",
     ReportFormat.JSON: "application/json",
 }
-REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; "
+    "frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
+)
 """The content security policy of a report: a whole document with a style sheet of its own, without
 scripts, and in an origin of its own."""
 
@@ -117,7 +120,9 @@ async def report(request: Request) -> Response:
     evaluator, loading = ports_of(request).evaluator, Loading()
     name, sent = request.path_params["id"], request.query_params.get("format", "html")
     kind = ReportFormat(sent) if sent in set(ReportFormat) else ReportFormat.HTML
-    text = await loading.need("evaluator", evaluator, lambda evaluator: evaluator.report(name, kind))
+    text = await loading.need(
+        "evaluator", evaluator, lambda evaluator: evaluator.report(name, kind)
+    )
     if text is None:
         context = {"notices": loading.notices}
         return render(request, "evaluations.html", context, status=loading.status)
@@ -189,7 +194,9 @@ async def prediction(request: Request) -> Response:
                 name, question_id=found.question_id, page_size=PAGE_SIZE
             ),
         )
-        rest = [each for each in others.predictions if each.setting != found.setting] if others else []
+        rest = (
+            [each for each in others.predictions if each.setting != found.setting] if others else []
+        )
         context |= {
             "question": found.question.question if found.question else "",
             "facts": prediction_facts(found),

@@ -71,7 +71,9 @@ def _fields(
     }
     problems = {}
     top_k = fields["top_k"]
-    if not (top_k.isascii() and top_k.isdigit() and len(top_k) < 4 and 1 <= int(top_k) <= MAX_TOP_K):
+    if not (
+        top_k.isascii() and top_k.isdigit() and len(top_k) < 4 and 1 <= int(top_k) <= MAX_TOP_K
+    ):
         problems["top_k"] = f"must be a whole number from 1 to {MAX_TOP_K}"
     if fields["mode"] not in set(SearchMode):
         problems["mode"] = f"must be one of {', '.join(SearchMode)}"

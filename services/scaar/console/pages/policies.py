@@ -43,9 +43,7 @@ async def policy(request: Request) -> Response:
         if found is not None:
             loading.notices.append(f"The orchestrator serves no policy {name!r}.")
             loading.status = 404
-        return render(
-            request, "policies.html", {"notices": loading.notices}, status=loading.status
-        )
+        return render(request, "policies.html", {"notices": loading.notices}, status=loading.status)
     return render(request, "policy.html", _policy(described), status=200)
 
 

@@ -14,7 +14,9 @@ async def system(request: Request) -> Response:
     """Return the services, the models and the settings."""
     loading = Loading()
     # The page shows what it can if a service does not respond: that is what it is for.
-    described = await loading.want("orchestrator", ports_of(request).catalog, lambda catalog: catalog.describe())
+    described = await loading.want(
+        "orchestrator", ports_of(request).catalog, lambda catalog: catalog.describe()
+    )
     context = {
         "notices": loading.notices,
         "services": service_table(await service_states(request)),

@@ -10,10 +10,10 @@ from scaar.core.errors import InvalidRequest, PermissionDenied
 from scaar.core.evaluations import EvaluationState
 from scaar.core.records import RecordContent, RecordFilter, Verdict
 from scaar.testing.console_back_ends import (
+    EVALUATION,
     HOSTILE,
     LONG_WORD,
     NOW,
-    EVALUATION,
     FailingRecords,
     FixedEvaluator,
     ForgottenCatalog,
@@ -265,7 +265,9 @@ class TestEvaluations:
     def test_predictions_link_to_their_decisions(self) -> None:
         with open_pages(evaluator=FixedEvaluator()) as client:
             page = client.get("/evaluations/0190-aaaa/predictions?setting=no_retrieval").text
-        assert 'href="/evaluations/0190-aaaa/prediction?setting=no_retrieval&amp;question=q0"' in page
+        assert (
+            'href="/evaluations/0190-aaaa/prediction?setting=no_retrieval&amp;question=q0"' in page
+        )
         assert 'rel="next"' in page
 
     def test_two_settings_are_compared_question_by_question(self) -> None:
