@@ -26,7 +26,6 @@ from scaar.gateway.answers import Part, Style, stream_parts, whole_answer
 from scaar.gateway.chat import chat_chunks, chat_completion
 from scaar.gateway.chat_request import ChatRequest
 from scaar.gateway.description import describe_errors
-from scaar.gateway.disconnects import unless_disconnected
 from scaar.gateway.errors import error_response
 from scaar.gateway.grpc_web import EXPOSED_HEADERS, grpc_web_routes
 from scaar.gateway.mcp import MCP_PATH, build_mcp
@@ -35,12 +34,14 @@ from scaar.gateway.model_names import ModelName, model_names
 from scaar.gateway.options import ScaarOptions
 from scaar.gateway.orchestrator import Caller, Orchestrator
 from scaar.gateway.parameters import AnswerParameters
-from scaar.gateway.requests import REQUEST_ID, Requests
 from scaar.gateway.responses import response_events, response_of
 from scaar.gateway.responses_request import ResponsesRequest
 from scaar.gateway.search import RetrieveRequest, retrieve
 from scaar.gateway.settings import GatewaySettings
-from scaar.gateway.sse import EventStream
+from scaar.http_server.disconnects import unless_disconnected
+from scaar.http_server.event_stream import EventStream
+from scaar.http_server.requests import REQUEST_ID, Requests
+from scaar.http_server.server import Readiness
 from scaar.runtime.admission import Admission
 from scaar.runtime.health import is_serving
 from scaar.wire.orchestrator import SERVICE_NAME
@@ -56,13 +57,6 @@ filters, the budget, citations and whether decisions are reported.
 _EVENTS: dict[int | str, Json] = {
     200: {"content": {"text/event-stream": {}}, "description": "Also as events."}
 }
-
-
-class Readiness:
-    """Whether the gateway accepts requests: not while it drains."""
-
-    def __init__(self) -> None:
-        self.draining = False
 
 
 def build_app(
@@ -106,6 +100,7 @@ def build_app(
         Requests,
         admission=Admission(settings.max_concurrent_requests, subject="the gateway"),
         max_body_bytes=settings.max_body_bytes,
+        error_response=error_response,
         observer=observer,
     )
     if settings.allowed_origins:

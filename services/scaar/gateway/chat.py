@@ -10,8 +10,8 @@ from scaar.gateway.answers import Completed, Decided, Part, Started, Style, Text
 from scaar.gateway.content import Citation, Link
 from scaar.gateway.errors import error_object
 from scaar.gateway.parameters import AnswerParameters
-from scaar.gateway.sse import DONE, sse
 from scaar.gateway.summary import extra_usage, summary
+from scaar.http_server.event_stream import DONE, sse
 
 Json = dict[str, Any]
 

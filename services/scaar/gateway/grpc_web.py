@@ -18,9 +18,9 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from scaar.core.errors import ScaarError, StreamIncomplete
-from scaar.gateway.disconnects import unless_disconnected
 from scaar.gateway.grpc_web_frames import FrameError, Framing, Trailers, framing_of, too_large
 from scaar.gateway.orchestrator import Orchestrator
+from scaar.http_server.disconnects import unless_disconnected
 from scaar.wire.methods import FORWARDED_METHODS, FORWARDED_SERVICES
 from scaar.wire.orchestrator import OrchestratorServicer
 from scaar.wire.status import error_of, status_of

@@ -6,20 +6,13 @@ from dataclasses import dataclass
 
 import grpc
 
-from scaar.core.errors import Unauthenticated
-from scaar.core.tenancy import TENANT_KEY
-from scaar.runtime.channel_security import ChannelSecurity, read_channel_credentials
+from scaar.http_server.callers import Metadata, caller_metadata, needs_tokens
+from scaar.runtime.channel_security import read_channel_credentials
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.targets import check_target
-from scaar.wire.calls import REQUEST_ID_KEY
 from scaar.wire.orchestrator import SERVICE_NAME, RemoteAnswerer, RemoteCatalog
 
-AUTHORIZATION = "authorization"
-FORWARDED = (TENANT_KEY, "traceparent", "tracestate")
-"""Headers that the orchestrator gets as metadata, beside the token and the request id."""
 CATALOG_TIMEOUT_S = 60.0
-
-Metadata = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +39,7 @@ class Orchestrator:
         Raises:
             Unauthenticated: the token is missing, or is none.
         """
-        authorization = headers.get(AUTHORIZATION, "").strip()
-        scheme, _, token = authorization.partition(" ")
-        if authorization and not (scheme.lower() == "bearer" and _sendable(token)):
-            raise Unauthenticated("the header authorization must be 'Bearer TOKEN'")
-        if self._require_token and not token:
-            raise Unauthenticated("a bearer token is missing: header authorization, 'Bearer TOKEN'")
-        found = ((name, headers.get(name, "")) for name in FORWARDED)
-        sent = [(name, value) for name, value in found if value and _sendable(value)]
-        if token:
-            # Clients without a key send the scheme alone.
-            sent.append((AUTHORIZATION, f"Bearer {token}"))
-        return (*sent, (REQUEST_ID_KEY, request_id))
+        return caller_metadata(headers, request_id, require_token=self._require_token)
 
     def caller(self, headers: Mapping[str, str], request_id: str) -> Caller:
         """Return the ports of the orchestrator for a caller.
@@ -85,8 +67,6 @@ async def open_orchestrator(
     Raises:
         InvalidRequest: the target or a setting is invalid.
     """
-    security = ChannelSecurity.read()
-    identified = security.cert_file is not None or security.token_file is not None
     check_target(target)
     # An orchestrator retries the calls of its dependencies: retries have one layer.
     async with open_channel(
@@ -95,8 +75,4 @@ async def open_orchestrator(
         settings=ChannelSettings(attempts=2),
         credentials=read_channel_credentials(),
     ) as channel:
-        yield Orchestrator(channel, target, require_token=require_token or identified)
-
-
-def _sendable(value: str) -> bool:
-    return value.isascii() and value.isprintable()
+        yield Orchestrator(channel, target, require_token=require_token or needs_tokens())

@@ -132,4 +132,4 @@ async def gateway_before(
             orchestrator_target=f"dns:///{server.target}",
         )
         async with open_gateway(made, observer=observer) as gateway:
-            yield gateway.url
+            yield gateway

@@ -277,7 +277,7 @@ async def test_a_gateway_that_requires_tokens_requires_them_of_browsers() -> Non
 async def test_an_orchestrator_that_is_away_is_unavailable_without_its_address() -> None:
     settings = GatewaySettings(address="127.0.0.1:0", orchestrator_target="dns:///127.0.0.1:9")
     async with open_gateway(settings) as gateway, httpx2.AsyncClient(timeout=20) as client:
-        response = await call_at(client, gateway.url)
+        response = await call_at(client, gateway)
     trailers = read(response.content)[1]
     assert trailers["grpc-status"] == "14"
     assert "127.0.0.1" not in trailers["grpc-message"]

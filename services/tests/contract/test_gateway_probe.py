@@ -45,8 +45,8 @@ async def test_a_gateway_without_its_orchestrator_is_not_healthy(
         address="127.0.0.1:0", stop_grace_s=0, orchestrator_target="dns:///127.0.0.1:1"
     )
     async with open_gateway(settings) as gateway:
-        assert await probed(f"{gateway.url}/healthz") == 0
-        assert await probed(f"{gateway.url}/readyz") == 1
+        assert await probed(f"{gateway}/healthz") == 0
+        assert await probed(f"{gateway}/readyz") == 1
     assert "returned status 503" in capsys.readouterr().err
 
 

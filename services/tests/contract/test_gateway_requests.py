@@ -204,9 +204,9 @@ async def test_a_gateway_is_not_ready_without_its_orchestrator() -> None:
         target = f"dns:///127.0.0.1:{probe.getsockname()[1]}"
     settings = GatewaySettings(address="127.0.0.1:0", orchestrator_target=target)
     async with open_gateway(settings) as gateway, httpx2.AsyncClient(timeout=20) as client:
-        assert (await client.get(f"{gateway.url}/healthz")).status_code == 200
-        assert (await client.get(f"{gateway.url}/readyz")).status_code == 503
-        response = await client.post(f"{gateway.url}/v1/chat/completions", json=CHAT)
+        assert (await client.get(f"{gateway}/healthz")).status_code == 200
+        assert (await client.get(f"{gateway}/readyz")).status_code == 503
+        response = await client.post(f"{gateway}/v1/chat/completions", json=CHAT)
     assert (response.status_code, error_of(response)["code"]) == (503, "BACKEND_UNAVAILABLE")
 
 

@@ -22,7 +22,7 @@ async def serve_gateway(settings: ProcessSettings, stopping: asyncio.Event) -> N
         open_http_metrics(settings.metrics_address, service="gateway") as (observer, metrics),
         open_gateway(settings, observer=observer) as gateway,
     ):
-        print(f"gateway serving on {gateway.url}", file=sys.stderr, flush=True)
+        print(f"gateway serving on {gateway}", file=sys.stderr, flush=True)
         if metrics:
             print(f"metrics at http://{metrics}/metrics", file=sys.stderr, flush=True)
         await stopping.wait()

@@ -3,15 +3,16 @@
 import logging
 import time
 import uuid
+from collections.abc import Callable
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from scaar.core.calls.context import CallContext, in_call
 from scaar.core.errors import InvalidRequest, Overloaded, ScaarError
 from scaar.core.observers import UNOBSERVED_REQUESTS, RequestObserver
-from scaar.gateway.errors import error_response
 from scaar.runtime.admission import Admission
 
 REQUEST_ID = "x-request-id"
@@ -27,7 +28,7 @@ class Requests:
     """Admits requests within the limits, and names, logs and counts them.
 
     The id is that of the header ``x-request-id``, else a new one; every response has it. Requests
-    over a limit are rejected with the error object of the interface. Health checks pass.
+    over a limit are rejected by ``error_response``. Health checks pass.
     """
 
     def __init__(
@@ -36,11 +37,13 @@ class Requests:
         *,
         admission: Admission,
         max_body_bytes: int,
+        error_response: Callable[[ScaarError], Response],
         observer: RequestObserver = UNOBSERVED_REQUESTS,
     ) -> None:
         self._app = app
         self._admission = admission
         self._max_body_bytes = max_body_bytes
+        self._error_response = error_response
         self._observer = observer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -68,7 +71,8 @@ class Requests:
         except Exception:
             _LOGGER.exception("%s failed", _route_of(scope))
             if not status:
-                await error_response(ScaarError("internal error"))(scope, receive, answered)
+                response = self._error_response(ScaarError("internal error"))
+                await response(scope, receive, answered)
         finally:
             seconds = time.monotonic() - started
             status = status or _CLIENT_LEFT
@@ -80,7 +84,7 @@ class Requests:
         limit = self._max_body_bytes
         length = headers.get("content-length", "")
         if length.isdecimal() and int(length) > limit:
-            await _too_large(limit, scope, receive, send)
+            await self._too_large(scope, receive, send)
             return
         received, started, rejected = 0, False, False
 
@@ -104,19 +108,18 @@ class Requests:
             with self._admission.slot():
                 await self._app(scope, bounded, begun)
         except Overloaded as error:
-            await error_response(error)(scope, receive, send)
+            await self._error_response(error)(scope, receive, send)
             return
         except ClientDisconnect:
             pass
         if rejected and not started:
-            await _too_large(limit, scope, receive, send)
+            await self._too_large(scope, receive, send)
 
-
-async def _too_large(limit: int, scope: Scope, receive: Receive, send: Send) -> None:
-    error = InvalidRequest.of("request", f"the body must have at most {limit:,} bytes")
-    response = error_response(error)
-    response.status_code = 413
-    await response(scope, receive, send)
+    async def _too_large(self, scope: Scope, receive: Receive, send: Send) -> None:
+        text = f"the body must have at most {self._max_body_bytes:,} bytes"
+        response = self._error_response(InvalidRequest.of("request", text))
+        response.status_code = 413
+        await response(scope, receive, send)
 
 
 def _valid(request_id: str) -> bool:

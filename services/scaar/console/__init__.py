@@ -1,0 +1,1 @@
+"""The console: pages that show why an answer retrieved, and how policies behave."""

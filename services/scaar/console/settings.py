@@ -1,0 +1,48 @@
+"""The console's settings, from ``SCAAR_CONSOLE_*``."""
+
+from pydantic import Field
+
+from scaar.runtime.settings import ProcessSettings, settings_of
+
+
+class ConsoleSettings(ProcessSettings):
+    """Settings of the console, pages over an orchestrator, its records and its evaluations.
+
+    The console keeps no state and authenticates no caller: it passes bearer tokens on, and the
+    services decide. A proxy that signs users in sends their token with every request.
+    """
+
+    model_config = settings_of("console")
+
+    orchestrator_target: str = "dns:///127.0.0.1:50051"
+    """Target of the orchestrator. All channels use the settings ``SCAAR_CHANNEL_*``."""
+
+    records_target: str = ""
+    """Target of the service of records. Without it, there are no pages of recorded answers."""
+
+    evaluator_target: str = ""
+    """Target of the evaluator. Without it, there are no pages of evaluations."""
+
+    read_only: bool = True
+    """Leaves out what changes stored data: feedback on answers. Asking is always possible."""
+
+    trace_url: str = Field(default="", pattern=r"^$|^https?://\S+$")
+    """URL of the page of a trace, with ``{trace_id}`` in the place of its id, such as
+    ``https://traces.example.com/trace/{trace_id}``. Without it, pages show the id alone."""
+
+    require_token: bool = False
+    """Rejects requests without a bearer token with 401, before a service is called. Always on if
+    ``SCAAR_CHANNEL_CERT_FILE`` or ``SCAAR_CHANNEL_TOKEN_FILE`` is set: callers without a token
+    would otherwise act under the identity of the console."""
+
+    max_concurrent_requests: int = Field(default=64, ge=1, le=100_000)
+    """Maximum number of concurrent requests, counting open streams. Further requests are rejected
+    with 429. Health checks are not counted."""
+
+    write_timeout_s: float = Field(default=30.0, gt=0, le=3600, allow_inf_nan=False)
+    """Maximum time, in seconds, that a client may take to read what it was sent. The stream of a
+    slower client is closed, and its answer is cancelled."""
+
+    keepalive_s: float = Field(default=15.0, gt=0, le=3600, allow_inf_nan=False)
+    """Seconds without an event after which a live answer carries a comment, so that proxies keep it
+    open."""

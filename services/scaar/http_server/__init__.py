@@ -1,0 +1,1 @@
+"""What the services of HTTP share: the server, the limits of requests, events, identities."""
