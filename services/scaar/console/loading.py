@@ -30,6 +30,14 @@ def status_of(error: ScaarError) -> int:
     return next((status for kind, status in _STATUS if isinstance(error, kind)), UNAVAILABLE)
 
 
+async def loaded_or(default: T, call: Awaitable[T]) -> T:
+    """Return the result of a call, or the default if it fails."""
+    try:
+        return await call
+    except ScaarError:
+        return default
+
+
 class Loading:
     """The notices and the HTTP status of a page that reads several back ends.
 

@@ -1,7 +1,7 @@
 """Two settings compared question by question, of one evaluation or of two."""
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from scaar.console.data_tables import NOTHING, Cell, Column, DataTable, Mark, data_table
@@ -67,7 +67,7 @@ class Pair:
         )
 
 
-SHOWN = {
+SHOWN: Mapping[str, tuple[str, Callable[[Pair], bool]]] = {
     "all": ("all questions", lambda pair: True),
     "different": (
         "questions with another score, answer or number of retrievals",

@@ -4,11 +4,18 @@ They hold enough of everything to show every state of a page.
 """
 
 import math
-from collections.abc import AsyncGenerator, AsyncIterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import NoReturn
 
+from starlette.testclient import TestClient
+
+from scaar.console.app import build_app
+from scaar.console.back_ends import BackEnd, BackEnds
+from scaar.console.back_ends import Ports as ConsolePorts
+from scaar.console.settings import ConsoleSettings
 from scaar.core.errors import BackendUnavailable, NotFound, ScaarError
 from scaar.core.evaluations import (
     EvaluationDescription,
@@ -26,6 +33,7 @@ from scaar.core.evaluations import (
 from scaar.core.loop.answer_state import Ports
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.policies.artefacts import TunedPolicies
+from scaar.core.ports import Catalog, Evaluator, Records
 from scaar.core.records import (
     EVERY_RECORD,
     AnswerRecord,
@@ -39,10 +47,23 @@ from scaar.core.records import (
     RecordSummary,
     Verdict,
 )
-from scaar.core.types import Passage, Usage
+from scaar.core.types import (
+    IndexDescription,
+    OrchestratorDescription,
+    Passage,
+    PolicyDescription,
+    SearchRequest,
+    SearchResult,
+    Usage,
+)
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.testing.artefacts import artefact_of
-from scaar.testing.fakes import InMemoryRetriever, ScriptedGenerator, ScriptedScorer
+from scaar.testing.fakes import (
+    InMemoryRetriever,
+    ScriptedAnswerer,
+    ScriptedGenerator,
+    ScriptedScorer,
+)
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)> \u202eright to left\u202c"
 LONG_WORD = "w" * 2_000
@@ -349,10 +370,21 @@ class FixedEvaluator:
 class ForgottenCatalog:
     """A catalog whose orchestrator does not respond."""
 
-    async def _fail(self, *_: object) -> NoReturn:
-        raise BackendUnavailable("orchestrator at 127.0.0.1:1 does not respond")
+    async def list_policies(self) -> tuple[PolicyDescription, ...]:
+        _fail()
 
-    list_policies = list_indexes = search = describe = _fail
+    async def list_indexes(self) -> tuple[IndexDescription, ...]:
+        _fail()
+
+    async def search(self, request: SearchRequest) -> SearchResult:
+        _fail()
+
+    async def describe(self) -> OrchestratorDescription:
+        _fail()
+
+
+def _fail() -> NoReturn:
+    raise BackendUnavailable("orchestrator at 127.0.0.1:1 does not respond")
 
 
 def catalog() -> PortsCatalog:
@@ -367,33 +399,44 @@ def catalog() -> PortsCatalog:
     return PortsCatalog(ports, version="1.2.3", policies=policies)
 
 
-from contextlib import contextmanager  # noqa: E402 TEMPORARY
-from types import SimpleNamespace  # noqa: E402
+class MemoryBackEnds(BackEnds):
+    """Services of these ports. An orchestrator that is not given does not respond."""
+
+    def __init__(
+        self,
+        *,
+        catalog: Catalog | None = None,
+        evaluator: Evaluator | None = None,
+        records: Records | None = None,
+    ) -> None:
+        given = {"orchestrator": catalog, "records": records, "evaluator": evaluator}
+        super().__init__(
+            {
+                role: BackEnd(role, "" if port is None else f"memory:{role}", role)
+                for role, port in given.items()
+            }
+        )
+        answerer = ScriptedAnswerer(lambda request: ())
+        self._ports = ConsolePorts(answerer, catalog or ForgottenCatalog(), records, evaluator)
+
+    def ports(self, headers: Mapping[str, str], request_id: str) -> ConsolePorts:
+        return self._ports
+
+    async def are_serving(self) -> Mapping[str, bool]:
+        return {role: bool(each.target) for role, each in self.services.items()}
 
 
 @contextmanager
-def open_pages(catalog=None, evaluator=None, records=None):
-    from starlette.applications import Starlette
-    from starlette.testclient import TestClient
-
-    from scaar.console.pages import (
-        answers,
-        comparisons,
-        drift,
-        evaluations,
-        indexes,
-        policies,
-        system,
-    )
-
-    app = Starlette(
-        routes=[
-            r
-            for m in (answers, policies, indexes, comparisons, evaluations, drift, system)
-            for r in m.routes
-        ]
-    )
-    app.state.ports = SimpleNamespace(catalog=catalog, evaluator=evaluator, records=records)
-    app.state.clock = lambda: NOW.timestamp()
+def open_pages(
+    *,
+    catalog: Catalog | None = None,
+    evaluator: Evaluator | None = None,
+    records: Records | None = None,
+    settings: ConsoleSettings | None = None,
+) -> Iterator[TestClient]:
+    """Yield a client of the console over these ports; the time is that of the records."""
+    back_ends = MemoryBackEnds(catalog=catalog, evaluator=evaluator, records=records)
+    app = build_app(back_ends, settings or ConsoleSettings())
+    app.state.clock = NOW.timestamp
     with TestClient(app) as client:
         yield client

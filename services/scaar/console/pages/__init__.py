@@ -2,5 +2,23 @@
 
 from starlette.routing import BaseRoute
 
-ROUTES: tuple[BaseRoute, ...] = ()
+from scaar.console.pages import (
+    answers,
+    comparisons,
+    drift,
+    evaluations,
+    indexes,
+    policies,
+    system,
+)
+
+ROUTES: tuple[BaseRoute, ...] = (
+    *answers.routes,
+    *policies.routes,
+    *indexes.routes,
+    *comparisons.routes,
+    *evaluations.routes,
+    *drift.routes,
+    *system.routes,
+)
 """The routes of all pages."""

@@ -1,13 +1,15 @@
 """The list of answers: filters that can be bookmarked, and pages."""
 
+import asyncio
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from scaar.console.list_pages import names_of, ports_of, render
-from scaar.console.loading import Loading
+from scaar.console.loading import Loading, loaded_or
 from scaar.console.record_rows import record_table
 from scaar.console.record_search import PAGE_SIZES, VERDICTS, RecordSearch, read_search
+from scaar.console.rendering import ports_of, render
 
 _YES_NO = (("", "any"), ("yes", "yes"), ("no", "no"))
 _NO_RECORDS = (
@@ -30,15 +32,19 @@ async def answers(request: Request) -> Response:
             search.filter, page_size=search.page_size, page_token=search.page_token
         ),
     )
-    policies, indexes = await names_of(ports)
+    # They are suggestions of the form only.
+    policies, indexes = await asyncio.gather(
+        loaded_or((), ports.catalog.list_policies()), loaded_or((), ports.catalog.list_indexes())
+    )
     context = {
         "search": search,
-        "policies": policies,
-        "indexes": indexes,
+        "policies": [each.name for each in policies],
+        "indexes": [each.name for each in indexes],
         "notices": loading.notices,
         "yes_no": _YES_NO,
         "verdicts": [("", "any or none"), *VERDICTS.items()],
         "page_sizes": [(str(each), str(each)) for each in PAGE_SIZES],
+        "table": None,
         "empty": _NO_MATCH if search.is_filtered else _NO_RECORDS,
     }
     if page is not None:

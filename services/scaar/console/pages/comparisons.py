@@ -8,7 +8,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from scaar.console.evaluation_rows import evaluation_href
-from scaar.console.list_pages import ports_of, render
 from scaar.console.loading import Loading
 from scaar.console.prediction_comparison import (
     SHOWN,
@@ -18,6 +17,7 @@ from scaar.console.prediction_comparison import (
     pairs_of,
     summary_table,
 )
+from scaar.console.rendering import ports_of, render
 from scaar.core.errors import ScaarError
 from scaar.core.evaluations import EvaluationDescription, EvaluationPrediction
 from scaar.core.ports import Evaluator
@@ -39,6 +39,10 @@ async def comparison(request: Request) -> Response:
         "evaluation_href": evaluation_href(name),
         "compare_href": evaluation_href(name, "compare"),
         "other": other,
+        "first": sent.get("a", ""),
+        "second": sent.get("b", ""),
+        "second_labels": (),
+        "summary": None,
         "other_href": evaluation_href(other) if other else "",
     }
     found = await loading.need("evaluator", evaluator, lambda each: each.get_evaluation(name))

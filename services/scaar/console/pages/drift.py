@@ -18,8 +18,8 @@ from scaar.console.drift_figures import (
 )
 from scaar.console.drift_search import PERIODS, DriftSearch, read_drift_search, stamp
 from scaar.console.line_chart import MAX_SERIES, chart_svg, key_svg
-from scaar.console.list_pages import ports_of, render
 from scaar.console.loading import Loading
+from scaar.console.rendering import ports_of, render
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,7 @@ async def drift(request: Request) -> Response:
         "until": "" if search.latest else stamp(search.end)[:16],
         "periods": [(each.name, each.text) for each in PERIODS.values()],
         "policies": [each.name for each in policies or ()],
+        "loaded": False,
     }
     if groups is not None:
         series = drift_series(groups, policies or ())

@@ -18,9 +18,9 @@ from scaar.console.evaluation_rows import (
     progress_text,
     setting_table,
 )
-from scaar.console.list_pages import decisions_of, ports_of, render
 from scaar.console.loading import Loading
 from scaar.console.prediction_facts import prediction_facts
+from scaar.console.rendering import ports_of, render
 from scaar.core.evaluations import EvaluationProgress, EvaluationState, ReportFormat
 from scaar.core.ports import Evaluator
 
@@ -55,7 +55,7 @@ async def evaluations(request: Request) -> Response:
         ),
     )
     problems = {} if known or not state else {"state": f"must be one of {', '.join(STATES)}"}
-    context: dict[str, object] = {"notices": loading.notices, "problems": problems}
+    context: dict[str, object] = {"notices": loading.notices, "problems": problems, "table": None}
     if page is not None:
         following = {"state": state if known else "", "page_token": page.next_page_token}
         context |= {
@@ -80,8 +80,7 @@ async def evaluation(request: Request) -> Response:
         "evaluator", evaluator, lambda evaluator: evaluator.get_evaluation(name)
     )
     if found is None:
-        context: dict[str, object] = {"notices": loading.notices}
-        return render(request, "evaluations.html", context, status=loading.status)
+        return _missing(request, loading)
     progress = await loading.want(
         "evaluator", evaluator, lambda evaluator: _progress(evaluator, name)
     )
@@ -124,8 +123,7 @@ async def report(request: Request) -> Response:
         "evaluator", evaluator, lambda evaluator: evaluator.report(name, kind)
     )
     if text is None:
-        context = {"notices": loading.notices}
-        return render(request, "evaluations.html", context, status=loading.status)
+        return _missing(request, loading)
     headers = {"content-security-policy": REPORT_POLICY}
     return Response(text, media_type=_KINDS[kind], headers=headers)
 
@@ -150,6 +148,7 @@ async def predictions(request: Request) -> Response:
         "notices": loading.notices,
         "evaluation_href": evaluation_href(name),
         "setting": setting,
+        "table": None,
     }
     if page is not None:
         following = page.next_page_token
@@ -180,6 +179,8 @@ async def prediction(request: Request) -> Response:
         "evaluation_href": evaluation_href(name),
         "predictions_href": evaluation_href(name, "predictions", setting=setting),
         "question_id": question_id or "Prediction",
+        "question": "",
+        "facts": None,
     }
     status = loading.status
     if page is not None and not page.predictions:
@@ -201,9 +202,14 @@ async def prediction(request: Request) -> Response:
             "question": found.question.question if found.question else "",
             "facts": prediction_facts(found),
             "others": other_settings_table(name, rest) if rest else None,
-            "decisions": decisions_of(request, found.events),
+            "decisions": "",
         }
     return render(request, "prediction.html", context, status=status)
+
+
+def _missing(request: Request, loading: Loading) -> Response:
+    context = {"heading": "Evaluation", "notices": loading.notices, "up": "/evaluations"}
+    return render(request, "missing.html", context, status=loading.status)
 
 
 async def _progress(evaluator: Evaluator, name: str) -> EvaluationProgress | None:

@@ -7,8 +7,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from scaar.console.index_rows import index_table, modes_of, passage_table
-from scaar.console.list_pages import ports_of, render
 from scaar.console.loading import Loading, status_of
+from scaar.console.rendering import ports_of, render
 from scaar.core.errors import ScaarError
 from scaar.core.policies.settings import MAX_TOP_K
 from scaar.core.ports import Catalog
@@ -21,7 +21,12 @@ async def indexes(request: Request) -> Response:
     """Return the indexes, and the passages for the query of the form."""
     catalog, loading = ports_of(request).catalog, Loading()
     found = await loading.need("orchestrator", catalog, lambda catalog: catalog.list_indexes())
-    context: dict[str, object] = {"notices": loading.notices}
+    context: dict[str, object] = {
+        "notices": loading.notices,
+        "table": None,
+        "found": None,
+        "search_error": "",
+    }
     status = loading.status
     if found is not None and catalog is not None:
         fields, problems = _fields(request.query_params, found)

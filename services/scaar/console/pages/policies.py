@@ -4,7 +4,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from scaar.console.list_pages import docs_href, ports_of, render
 from scaar.console.loading import Loading
 from scaar.console.policy_rows import (
     artefact_table,
@@ -15,6 +14,7 @@ from scaar.console.policy_rows import (
     settings_table,
     tuned_table,
 )
+from scaar.console.rendering import ports_of, render, settings_of
 from scaar.core.types import PolicyDescription
 
 
@@ -22,7 +22,11 @@ async def policies(request: Request) -> Response:
     """Return the published and the tuned policies."""
     catalog, loading = ports_of(request).catalog, Loading()
     found = await loading.need("orchestrator", catalog, lambda catalog: catalog.list_policies())
-    context: dict[str, object] = {"notices": loading.notices}
+    context: dict[str, object] = {
+        "notices": loading.notices,
+        "published": None,
+        "default_policy": "",
+    }
     if found is not None:
         described = await loading.want("orchestrator", catalog, lambda catalog: catalog.describe())
         context |= {
@@ -43,11 +47,12 @@ async def policy(request: Request) -> Response:
         if found is not None:
             loading.notices.append(f"The orchestrator serves no policy {name!r}.")
             loading.status = 404
-        return render(request, "policies.html", {"notices": loading.notices}, status=loading.status)
-    return render(request, "policy.html", _policy(described), status=200)
+        context = {"heading": "Policy", "notices": loading.notices, "up": "/policies"}
+        return render(request, "missing.html", context, status=loading.status)
+    return render(request, "policy.html", _policy(request, described), status=200)
 
 
-def _policy(described: PolicyDescription) -> dict[str, object]:
+def _policy(request: Request, described: PolicyDescription) -> dict[str, object]:
     artefact = described.artefact
     documented = artefact.policy if artefact is not None else described.name
     return {
@@ -56,11 +61,17 @@ def _policy(described: PolicyDescription) -> dict[str, object]:
         "missing": missing_text(described),
         "mismatches": artefact.mismatches if artefact is not None else (),
         "documented": documented,
-        "docs_href": docs_href(documented),
+        "docs_href": _docs_href(request, documented),
         "ask_href": ask_href(described.name),
         "settings": settings_table(described),
         "artefact": artefact_table(artefact) if artefact is not None else None,
     }
+
+
+def _docs_href(request: Request, policy: str) -> str:
+    """Return the link to the method of a policy; empty without a published documentation."""
+    url = settings_of(request).docs_url
+    return f"{url.rstrip('/')}/policies.md#{policy}" if url else ""
 
 
 routes = (Route("/policies", policies), Route("/policies/{name:path}", policy))

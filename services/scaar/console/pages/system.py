@@ -5,9 +5,23 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from scaar import __version__
-from scaar.console.list_pages import ports_of, render, service_states, shown_settings
 from scaar.console.loading import Loading
-from scaar.console.system_rows import description_tables, service_table, settings_table
+from scaar.console.rendering import back_ends_of, ports_of, render, settings_of
+from scaar.console.system_rows import (
+    ServiceState,
+    description_tables,
+    service_table,
+    settings_table,
+)
+from scaar.runtime.settings import variable_of
+
+_PAGES = {
+    "orchestrator": "Ask, Policies, Indexes, the expectations of Drift",
+    "records": "Answers, Drift",
+    "evaluator": "Evaluations",
+}
+_HIDDEN = frozenset({"tls_key_file"})
+"""Paths of keys are nobody's business."""
 
 
 async def system(request: Request) -> Response:
@@ -19,11 +33,33 @@ async def system(request: Request) -> Response:
     )
     context = {
         "notices": loading.notices,
-        "services": service_table(await service_states(request)),
+        "services": service_table(await _services(request)),
         "facts": description_tables(described, __version__) if described else (),
-        "settings": settings_table(shown_settings(request)),
+        "settings": settings_table(_settings(request)),
     }
     return render(request, "system.html", context, status=200)
+
+
+async def _services(request: Request) -> list[ServiceState]:
+    back_ends = back_ends_of(request)
+    serving = await back_ends.are_serving()
+    return [
+        ServiceState(role, each.target, serving=serving[role], pages=_PAGES.get(role, ""))
+        for role, each in back_ends.services.items()
+    ]
+
+
+def _settings(request: Request) -> list[tuple[str, str]]:
+    """Return the settings by variable, as texts; none of them is a secret."""
+    settings = settings_of(request)
+    shown = [name for name in type(settings).model_fields if name not in _HIDDEN]
+    return [(variable_of(type(settings), name), _text(getattr(settings, name))) for name in shown]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)
 
 
 routes = (Route("/system", system),)
