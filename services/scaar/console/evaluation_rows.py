@@ -1,6 +1,7 @@
 """The tables of evaluations: their progress, the figures of settings, and predictions."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from urllib.parse import quote, urlencode
 
 from scaar.console.data_tables import NOTHING, Cell, Column, DataTable, Mark, data_table
@@ -150,7 +151,7 @@ def prediction_table(
         accepted = " / ".join(each.question.answers) if each.question else "–"
         row += [
             Cell(shortened(accepted), foreign=True),
-            Cell(scores_text(each)),
+            _scores(each),
             *_usage_cells(each),
         ]
         rows.append(row)
@@ -169,7 +170,7 @@ def other_settings_table(
         (
             Cell(each.setting, href=prediction_href(evaluation_id, each), foreign=True),
             answer_cell(each),
-            Cell(scores_text(each)),
+            _scores(each),
             *_usage_cells(each),
         )
         for each in predictions
@@ -211,6 +212,21 @@ def answer_cell(prediction: EvaluationPrediction) -> Cell:
         mark = (Mark("failed", "bad"),)
         return Cell(prediction.failure.reason, marks=mark, note=prediction.failure.message)
     return Cell(shortened(prediction.answer) or "no answer", foreign=True)
+
+
+def main_score(prediction: EvaluationPrediction) -> Cell:
+    """Return the score by the main measure, and its name."""
+    if not prediction.scores:
+        return NOTHING
+    measure, value = prediction.scores[0]
+    return Cell(f"{value:.3g}", note=measure)
+
+
+def _scores(prediction: EvaluationPrediction) -> Cell:
+    """Return the score by the main measure, and the others as a note."""
+    others = ", ".join(f"{name} {value:.3g}" for name, value in prediction.scores[1:])
+    first = replace(prediction, scores=prediction.scores[:1])
+    return Cell(scores_text(first), note=others)
 
 
 def scores_text(prediction: EvaluationPrediction) -> str:

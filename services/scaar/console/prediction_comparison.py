@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from scaar.console.data_tables import NOTHING, Cell, Column, DataTable, Mark, data_table
-from scaar.console.evaluation_rows import answer_cell, prediction_href, scores_text
+from scaar.console.evaluation_rows import answer_cell, main_score, prediction_href
 from scaar.console.number_text import count, decimal, decimal_text
 from scaar.console.record_rows import shortened
 from scaar.core.evaluations import EvaluationPrediction
@@ -125,10 +125,10 @@ def pair_table(
         Column("Question", "The question, or its id."),
         Column("Outcome", "The score of B, compared with that of A by the main measure of A."),
         Column("Answer of A", "It links to the decisions."),
-        Column("Scores of A", "By measure, the main measure first.", number=True),
+        Column("Score of A", "By its main measure, 0 to 1.", number=True),
         Column("Retrievals of A", "Number of retrievals.", number=True),
         Column("Answer of B", "It links to the decisions."),
-        Column("Scores of B", "By measure, the main measure first.", number=True),
+        Column("Score of B", "By its main measure, 0 to 1.", number=True),
         Column("Retrievals of B", "Number of retrievals.", number=True),
     )
     rows = []
@@ -152,7 +152,7 @@ def _side(evaluation_id: str, prediction: EvaluationPrediction) -> tuple[Cell, .
         marks=answer.marks,
         foreign=True,
     )
-    return linked, Cell(scores_text(prediction)), count(prediction.usage.retrievals)
+    return linked, main_score(prediction), count(prediction.usage.retrievals)
 
 
 def _difference_text(pair: Pair) -> str:

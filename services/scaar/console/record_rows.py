@@ -58,7 +58,7 @@ def _row(record: RecordSummary) -> list[Cell]:
         ),
         Cell(
             f"{record.retrievals:,}",
-            note=f"{record.uncertain_drafts:,} of {record.judged_drafts:,} drafts uncertain",
+            note=f"{record.uncertain_drafts:,} of {record.judged_drafts:,} uncertain",
         ),
         decimal(record.mean_probability),
         count(record.generated_tokens),

@@ -57,7 +57,7 @@ async def _search(catalog: Catalog, fields: Mapping[str, str]) -> tuple[dict[str
         result = await catalog.search(query)
     except ScaarError as error:
         return {"search_error": f"The search failed: {error.message}"}, status_of(error)
-    return {"found": passage_table(result), "version": result.index_version}, 200
+    return {"found": passage_table(result), "index_version": result.index_version}, 200
 
 
 def _fields(
