@@ -12,6 +12,8 @@ from scaar.console.record_search import PAGE_SIZES, VERDICTS, RecordSearch, read
 from scaar.console.rendering import ports_of, render
 
 _YES_NO = (("", "any"), ("yes", "yes"), ("no", "no"))
+_FIRST_FIELDS = {"text", "request_id", "policy", "retrieved"}
+"""The fields that are always open."""
 _NO_RECORDS = (
     "No answer is recorded yet. Ask a question. Answers are recorded if the orchestrator's setting "
     "records_database is set."
@@ -45,6 +47,7 @@ async def answers(request: Request) -> Response:
         "verdicts": [("", "any or none"), *VERDICTS.items()],
         "page_sizes": [(str(each), str(each)) for each in PAGE_SIZES],
         "table": None,
+        "more": not search.fields.keys() <= _FIRST_FIELDS,
         "empty": _NO_MATCH if search.is_filtered else _NO_RECORDS,
     }
     if page is not None:
