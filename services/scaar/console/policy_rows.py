@@ -92,7 +92,7 @@ def policy_href(name: str) -> str:
 
 
 def ask_href(name: str) -> str:
-    """Return the path of the page that asks with a policy."""
+    """Return the path of the form for a question, with a policy chosen."""
     return f"/?{urlencode({'policy': name})}"
 
 

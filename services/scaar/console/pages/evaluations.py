@@ -94,6 +94,7 @@ async def evaluation(request: Request) -> Response:
         "notices": loading.notices,
         "name": found.dataset or found.request_id or found.id,
         "evaluation": found,
+        "href": evaluation_href(name),
         "state": STATES[found.state],
         "progress": progress_text(progress, found),
         "has_report": found.state is EvaluationState.SUCCEEDED,

@@ -51,7 +51,7 @@ async def test_the_expectation_is_that_of_the_artefact_with_the_same_digest() ->
         ARTEFACT.digest: ARTEFACT.expected,
         "0ld": None,
     }
-    # Records of two artefacts are two series, told apart by their digests.
+    # Records of two artefacts are two series, distinguished by their digests.
     assert {each.name for each in series} == {
         f"flare-1.4 ({ARTEFACT.digest[:8]})",
         "flare-1.4 (0ld)",

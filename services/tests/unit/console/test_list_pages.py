@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
 from scaar.console.record_rows import record_table
+from scaar.console.settings import ConsoleSettings
 from scaar.core.errors import InvalidRequest, PermissionDenied
 from scaar.core.evaluations import EvaluationState
 from scaar.core.records import RecordContent, RecordFilter, Verdict
@@ -39,6 +41,7 @@ PAGES = (
     "/evaluations/0190-bbbb",
     "/evaluations/0190-aaaa/predictions",
     "/evaluations/0190-aaaa/predictions?setting=no_retrieval",
+    "/evaluations/0190-aaaa/prediction?setting=no_retrieval&question=q1",
     "/evaluations/0190-aaaa/compare?a=no_retrieval&b=flare%3Atheta%3D0.3",
     "/drift",
     "/drift?period=week",
@@ -277,8 +280,8 @@ class TestEvaluations:
             page = client.get(path, params=sent).text
             better = client.get(path, params={**sent, "show": "better"}).text
             unscored = client.get(path, params={**sent, "show": "unscored"}).text
-        (told,) = re.findall(r"B is better on (\d+)", page)
-        assert better.count("B better") == min(25, int(told))
+        (number,) = re.findall(r"B is better on (\d+)", page)
+        assert better.count("B better") == min(25, int(number))
         assert "DEADLINE_EXCEEDED" in unscored
         assert "1 to 1 of 1" in unscored
 
@@ -329,3 +332,60 @@ class TestDrift:
             page = client.get("/drift").text
         assert "<script>alert" not in page
         assert "<img" not in page
+
+
+class TestSystem:
+    def test_every_service_has_its_state(self) -> None:
+        with open_pages(catalog=catalog()) as client:
+            page = client.get("/system").text
+        assert page.count("not configured") == 2
+        assert page.count("</span> ready</span>") == 1
+
+    def test_settings_are_shown_without_the_file_of_the_key(self) -> None:
+        settings = ConsoleSettings(
+            tls_key_file=Path("/keys/console.pem"), trace_url="https://t/{x}"
+        )
+        with open_pages(catalog=catalog(), settings=settings) as client:
+            page = client.get("/system").text
+        assert "SCAAR_CONSOLE_TRACE_URL" in page
+        assert "https://t/{x}" in page
+        assert "console.pem" not in page
+
+    def test_without_the_orchestrator_the_rest_is_shown(self) -> None:
+        with open_pages(records=ListedRecords()) as client:
+            response = client.get("/system")
+        assert response.status_code == 200
+        assert "orchestrator cannot be read" in response.text
+        assert "Settings of the console" in response.text
+
+
+def test_a_policy_links_to_its_method_if_the_documentation_is_published() -> None:
+    settings = ConsoleSettings(docs_url="https://git.example.com/docs/")
+    with open_pages(catalog=catalog(), settings=settings) as client:
+        page = client.get("/policies/flare-1.4").text
+    assert 'href="https://git.example.com/docs/policies.md#flare"' in page
+
+
+class TestPrediction:
+    def test_it_has_its_facts_and_the_other_settings(self) -> None:
+        sent = {"setting": "flare:theta=0.8", "question": "q8"}
+        with open_pages(evaluator=FixedEvaluator()) as client:
+            page = client.get("/evaluations/0190-aaaa/prediction", params=sent).text
+        assert "DEADLINE_EXCEEDED" in page
+        assert "Augusta Ada King" in page
+        assert (
+            'href="/evaluations/0190-aaaa/prediction?setting=no_retrieval&amp;question=q8"' in page
+        )
+
+    def test_one_that_is_not_stored_is_not_found(self) -> None:
+        sent = {"setting": "no_retrieval", "question": "q99"}
+        with open_pages(evaluator=FixedEvaluator()) as client:
+            response = client.get("/evaluations/0190-aaaa/prediction", params=sent)
+        assert response.status_code == 404
+        assert "not stored" in response.text
+
+
+def test_the_progress_of_a_running_evaluation_is_renewed_and_that_of_an_ended_one_not() -> None:
+    with open_pages(evaluator=FixedEvaluator()) as client:
+        assert 'hx-trigger="every 5s"' in client.get("/evaluations/0190-bbbb").text
+        assert "hx-trigger" not in client.get("/evaluations/0190-aaaa").text
