@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from scaar.console.decision_rows import decision_table
 from scaar.console.evaluation_rows import (
     STATES,
     evaluation_href,
@@ -203,7 +204,7 @@ async def prediction(request: Request) -> Response:
             "question": found.question.question if found.question else "",
             "facts": prediction_facts(found),
             "others": other_settings_table(name, rest) if rest else None,
-            "decisions": "",
+            "decisions": decision_table(found.events),
         }
     return render(request, "prediction.html", context, status=status)
 
