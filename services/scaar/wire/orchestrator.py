@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import grpc
+from google.protobuf.json_format import MessageToDict
 
 from scaar.core.errors import (
     BackendUnavailable,
@@ -52,6 +53,13 @@ _GRACE_S = 5.0
 
 Context = grpc.aio.ServicerContext[Any, Any]
 Metadata = tuple[tuple[str, str | bytes], ...]
+
+
+def request_to_json(request: AnswerRequest) -> dict[str, Any]:
+    """Return the JSON form of a request, with the names of the contract."""
+    message = request_to_pb(replace(request, request_id=""), pb.AnswerRequest)
+    found: dict[str, Any] = MessageToDict(message, preserving_proto_field_name=True)
+    return found
 
 
 class OrchestratorServicer(pb_grpc.OrchestratorServiceServicer):

@@ -3,7 +3,9 @@
 from starlette.routing import BaseRoute
 
 from scaar.console.pages import (
+    answer,
     answers,
+    ask,
     comparisons,
     drift,
     evaluations,
@@ -13,7 +15,9 @@ from scaar.console.pages import (
 )
 
 ROUTES: tuple[BaseRoute, ...] = (
+    *ask.routes,
     *answers.routes,
+    *answer.routes,
     *policies.routes,
     *indexes.routes,
     *comparisons.routes,

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from scaar.console.answer_view import view_of
 from scaar.console.decision_rows import decision_table
 from scaar.console.evaluation_rows import (
     STATES,
@@ -205,6 +206,7 @@ async def prediction(request: Request) -> Response:
             "facts": prediction_facts(found),
             "others": other_settings_table(name, rest) if rest else None,
             "decisions": decision_table(found.events),
+            "view": view_of(found.events),
         }
     return render(request, "prediction.html", context, status=status)
 

@@ -1,1 +1,129 @@
 "use strict";
+// Live answers, the value of the what-if slider, and copying. Pages work without this file.
+(() => {
+  const form = document.getElementById("ask");
+  const live = document.getElementById("live");
+  const stop = document.getElementById("stop");
+
+  const element = (name, text, className) => {
+    const made = document.createElement(name);
+    if (text) made.textContent = text;
+    if (className) made.className = className;
+    return made;
+  };
+
+  // Events of a response of server-sent events.
+  async function* eventsOf(response) {
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const parts = (rest + value).split("\n\n");
+      rest = parts.pop();
+      for (const part of parts) {
+        const name = /^event: (.*)$/m.exec(part);
+        const data = /^data: (.*)$/m.exec(part);
+        if (name && data) yield [name[1], JSON.parse(data[1])];
+      }
+    }
+  }
+
+  const show = (html) => {
+    // The server's own template, which escapes every text; a template element runs no script.
+    const parsed = document.createElement("template");
+    parsed.innerHTML = html;
+    return parsed.content;
+  };
+
+  async function ask(controller) {
+    const place = element("div");
+    const answer = element("div");
+    live.replaceChildren(answer, place);
+    answer.append(element("p", "The model writes…", "faint"));
+    let current, draft, section;
+    const begin = (sentence) => {
+      if (section && current === sentence) return;
+      current = sentence;
+      section = element("section", "", "sentence");
+      section.append(element("h2", sentence === null ? "Answer" : `Sentence ${sentence + 1}`));
+      place.append(section);
+      draft = null;
+    };
+    const body = new URLSearchParams(new FormData(form));
+    const response = await fetch("/ask", { method: "POST", body, signal: controller.signal });
+    if (!response.ok) {
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      const notice = page.querySelector(".notice");
+      throw new Error(notice ? notice.textContent : `status ${response.status}`);
+    }
+    for await (const [name, data] of eventsOf(response)) {
+      if (name === "token") {
+        begin(data.sentence);
+        if (!draft) {
+          draft = element("p", "", "drafting");
+          draft.setAttribute("aria-hidden", "true");
+          draft.append(element("bdi"));
+          section.append(draft);
+        }
+        draft.firstChild.textContent += data.text;
+      } else if (name === "block") {
+        begin(data.sentence);
+        if (draft) draft.remove();
+        draft = null;
+        section.append(show(data.html));
+      } else if (name === "answer") {
+        answer.replaceChildren(show(data.html));
+      } else if (name === "done") {
+        const line = element("p");
+        const link = element("a", "The record of this answer");
+        link.href = data.record;
+        line.append(link);
+        answer.append(line);
+      } else if (name === "failed") {
+        throw new Error(data.message);
+      }
+    }
+  }
+
+  if (form && live && window.TextDecoderStream) {
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      const button = form.querySelector("button[type=submit]");
+      const controller = new AbortController();
+      const abort = () => controller.abort();
+      button.disabled = true;
+      stop.hidden = false;
+      stop.addEventListener("click", abort);
+      try {
+        await ask(controller);
+      } catch (error) {
+        const text = error.name === "AbortError" ? "Stopped." : error.message;
+        live.prepend(element("p", text, "notice"));
+      } finally {
+        stop.removeEventListener("click", abort);
+        stop.hidden = true;
+        button.disabled = false;
+      }
+    });
+  }
+
+  const slider = document.getElementById("what-if-theta");
+  if (slider) {
+    const shown = document.getElementById("what-if-value");
+    const say = () => { shown.textContent = Number(slider.value).toPrecision(3); };
+    slider.addEventListener("input", say);
+    say();
+  }
+
+  for (const text of document.querySelectorAll("pre.copyable")) {
+    if (!navigator.clipboard) break;
+    const button = element("button", "Copy", "quiet");
+    button.type = "button";
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(text.textContent);
+      button.textContent = "Copied";
+    });
+    text.before(button);
+  }
+})();

@@ -1,0 +1,206 @@
+"""The page to ask: a form, and the answer as its decisions are made."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from scaar.console.answer_view import Blocks, view_of
+from scaar.console.rendering import ports_of, render, settings_of, templates
+from scaar.core.errors import (
+    BackendUnavailable,
+    InvalidRequest,
+    NotFound,
+    ScaarError,
+    Violation,
+)
+from scaar.core.ports import Catalog
+from scaar.core.queries import FORMULATIONS
+from scaar.core.records import RecordFilter
+from scaar.core.triggers import TRIGGERS
+from scaar.core.types import (
+    AnswerEvent,
+    AnswerFinished,
+    AnswerRequest,
+    PolicyOverrides,
+    PolicyRequest,
+    TokenDrafted,
+)
+from scaar.http_server.disconnects import unless_disconnected
+from scaar.http_server.event_stream import EventStream
+
+_FIELDS = ("question", "policy", "index", "theta", "trigger", "query", "top_k")
+_RECORDED_WITHIN_S, _POLL_S = 3.0, 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class _Choices:
+    """What the form offers, and why it offers less."""
+
+    policies: tuple[str, ...] = ()
+    indexes: tuple[str, ...] = ()
+    notice: str = ""
+
+
+async def form(request: Request) -> Response:
+    """Return the form, filled from the query."""
+    given = {name: request.query_params.get(name, "") for name in _FIELDS}
+    return render(request, "ask.html", await _context(request, given))
+
+
+async def ask(request: Request) -> Response:
+    """Answer the question of the form, and return the whole page: for browsers without scripts."""
+    given = await _given(request)
+    context = await _context(request, given)
+    try:
+        asked = _asked(given, request)
+        events = await unless_disconnected(request.receive, _all_events(request, asked))
+    except InvalidRequest as error:
+        return render(request, "ask.html", {**context, "problem": _text_of(error)}, status=400)
+    except ScaarError as error:
+        return render(request, "ask.html", {**context, "problem": error.message}, status=502)
+    view = view_of(events)
+    record = f"/answers/of-request/{asked.request_id}"
+    return render(request, "ask.html", {**context, "view": view, "record": record})
+
+
+async def live(request: Request) -> Response:
+    """Return the answer to the question of the form as server-sent events."""
+    settings = settings_of(request)
+    asked = _asked(await _given(request), request)
+    answerer = ports_of(request).answerer
+
+    async def sent() -> AsyncGenerator[bytes, None]:
+        blocks = Blocks()
+        stream = answerer.stream_answer(asked)
+        try:
+            async with aclosing(stream) as events:
+                async for event in events:
+                    for name, data in _sent(event, blocks):
+                        yield _event(name, data)
+        except ScaarError as error:
+            yield _event("failed", {"message": _text_of(error)})
+            return
+        yield _event("done", {"record": f"/answers/of-request/{asked.request_id}"})
+
+    return EventStream(
+        sent(), keepalive_s=settings.keepalive_s, write_timeout_s=settings.write_timeout_s
+    )
+
+
+async def of_request(request: Request) -> Response:
+    """Lead to the newest record of a request id, which is written a moment after the answer."""
+    records, request_id = ports_of(request).records, request.path_params["id"]
+    if records is None:
+        text = "the records service is not configured: set SCAAR_CONSOLE_RECORDS_TARGET"
+        raise BackendUnavailable(text)
+    for _ in range(round(_RECORDED_WITHIN_S / _POLL_S)):
+        page = await records.list_records(RecordFilter(request_id=request_id), page_size=1)
+        if page.records:
+            return RedirectResponse(f"/answers/{page.records[0].id}", 303)
+        await asyncio.sleep(_POLL_S)
+    text = f"there is no record of the request {request_id!r}: the orchestrator may keep none"
+    raise NotFound(text)
+
+
+async def _given(request: Request) -> dict[str, str]:
+    posted = await request.form()
+    return {name: str(posted.get(name, "")).strip() for name in _FIELDS}
+
+
+async def _context(request: Request, given: Mapping[str, str]) -> dict[str, Any]:
+    choices = await _choices(ports_of(request).catalog)
+    return {
+        "given": given,
+        "choices": choices,
+        "triggers": tuple(TRIGGERS),
+        "formulations": tuple(FORMULATIONS),
+        "problem": "",
+        "view": None,
+        "record": "",
+    }
+
+
+async def _choices(catalog: Catalog) -> _Choices:
+    try:
+        policies, indexes = await asyncio.gather(catalog.list_policies(), catalog.list_indexes())
+    except ScaarError as error:
+        return _Choices(notice=f"The orchestrator does not list policies and indexes: {error}")
+    return _Choices(
+        tuple(each.policy.name for each in policies if not each.missing_capabilities),
+        tuple(each.name for each in indexes if not each.damage),
+    )
+
+
+def _asked(given: Mapping[str, str], request: Request) -> AnswerRequest:
+    """Return the request of the form.
+
+    Raises:
+        InvalidRequest: naming every field that is no number.
+    """
+    wrong: list[Violation] = []
+
+    def number(name: str, kind: type[int] | type[float]) -> Any:
+        try:
+            return kind(given[name]) if given[name] else None
+        except ValueError:
+            wrong.append(Violation(name, f"must be a number, not {given[name][:40]!r}"))
+            return None
+
+    theta, top_k = number("theta", float), number("top_k", int)
+    if wrong:
+        raise InvalidRequest(wrong)
+    overrides = PolicyOverrides(
+        theta=theta, top_k=top_k, trigger=given["trigger"] or None, query=given["query"] or None
+    )
+    asked = AnswerRequest(
+        given["question"],
+        PolicyRequest(given["policy"], overrides),
+        request_id=request.state.request_id,
+    )
+    return replace(asked, index=given["index"]) if given["index"] else asked
+
+
+async def _all_events(request: Request, asked: AnswerRequest) -> list[AnswerEvent]:
+    async with aclosing(ports_of(request).answerer.stream_answer(asked)) as events:
+        return [event async for event in events]
+
+
+def _sent(event: AnswerEvent, blocks: Blocks) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return what is sent of an event: drafted text, or the HTML of its block."""
+    block = blocks.block(event)
+    fragments: Any = templates().get_template("blocks.html").module
+    if isinstance(event, TokenDrafted):
+        return [("token", {"sentence": event.sentence, "text": event.token.text})]
+    if isinstance(event, AnswerFinished):
+        html = f"{fragments.answer_text(event.answer)}{fragments.usage(event.answer)}"
+        return [("answer", {"html": html})]
+    if block is None:
+        return []
+    sentence = getattr(event, "sentence", None)
+    return [("block", {"sentence": sentence, "html": str(fragments.block(block))})]
+
+
+def _event(name: str, data: Mapping[str, Any]) -> bytes:
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return f"event: {name}\ndata: {text}\n\n".encode()
+
+
+def _text_of(error: ScaarError) -> str:
+    if isinstance(error, InvalidRequest):
+        return "; ".join(f"{each.field}: {each.description}" for each in error.violations)
+    return error.message
+
+
+routes = (
+    Route("/", form),
+    Route("/", ask, methods=["POST"]),
+    Route("/ask", live, methods=["POST"]),
+    Route("/answers/of-request/{id:path}", of_request),
+)
