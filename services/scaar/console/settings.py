@@ -30,6 +30,11 @@ class ConsoleSettings(ProcessSettings):
     """URL of the page of a trace, with ``{trace_id}`` in the place of its id, such as
     ``https://traces.example.com/trace/{trace_id}``. Without it, pages show the id alone."""
 
+    docs_url: str = Field(default="", pattern=r"^$|^https?://\S+$")
+    """URL of the folder ``docs`` of this version, such as
+    ``https://git.example.com/scaar/src/main/docs``, to which the pages of policies link. Without
+    it, they name the file."""
+
     require_token: bool = False
     """Rejects requests without a bearer token with 401, before a service is called. Always on if
     ``SCAAR_CHANNEL_CERT_FILE`` or ``SCAAR_CHANNEL_TOKEN_FILE`` is set: callers without a token

@@ -2,7 +2,27 @@
 
 from starlette.routing import BaseRoute
 
-from scaar.console.pages import answer, ask
+from scaar.console.pages import (
+    answer,
+    answers,
+    ask,
+    comparisons,
+    drift,
+    evaluations,
+    indexes,
+    policies,
+    system,
+)
 
-ROUTES: tuple[BaseRoute, ...] = (*ask.routes, *answer.routes)
+ROUTES: tuple[BaseRoute, ...] = (
+    *ask.routes,
+    *answers.routes,
+    *answer.routes,
+    *policies.routes,
+    *indexes.routes,
+    *comparisons.routes,
+    *evaluations.routes,
+    *drift.routes,
+    *system.routes,
+)
 """The routes of all pages."""

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from tests.unit.core.scripted import asking, model, only, parts
 
 from scaar.core.errors import InvalidRequest, WrongState
 from scaar.core.records import (
@@ -24,6 +23,7 @@ from scaar.core.types import (
 )
 from scaar.records.explanation import explain
 from scaar.records.redaction import redacted
+from tests.unit.core.scripted import asking, model, only, parts
 
 SUMMARY = RecordSummary("r", "q", "t", "2026-03-01T00:00:00Z", RecordContent.FULL, "flare")
 UNSURE = model(doubts=["Paris.", "Ada"])

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from tests.unit.core.scripted import QUESTION, UNSURE_OF_PARIS, asking, only, parts
 
 from scaar.core.calls.context import CallContext, in_call
 from scaar.core.errors import ScaarError
@@ -21,6 +20,7 @@ from scaar.records.store.schema import SCHEMA
 from scaar.records.store.tables import RECORDS
 from scaar.telemetry.answers import WatchedAnswerer
 from scaar.testing.answer_records import FULL, record_answers
+from tests.unit.core.scripted import QUESTION, UNSURE_OF_PARIS, asking, only, parts
 
 
 class Counts(RecordObserver):

@@ -1,0 +1,246 @@
+"""The figures of the drift page: rates and means of answers over time, by policy and artefact."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from scaar.console.data_tables import NOTHING, Cell, Column, DataTable, Mark, data_table
+from scaar.console.drift_search import DriftSearch, seconds_of
+from scaar.console.line_chart import MAX_SERIES, ChartSeries, LineChart
+from scaar.console.number_text import count, decimal_text, share_of
+from scaar.console.policy_rows import policy_href
+from scaar.core.records import RecordGroup
+from scaar.core.types import ExpectedCost, PolicyDescription
+
+_SUMS = (
+    *("answers", "failed", "abstained", "retrieved", "retrievals", "generated_tokens"),
+    *("prompt_tokens", "judged_drafts", "uncertain_drafts", "sentences", "degraded_sentences"),
+    *("correct", "wrong", "partial"),
+)
+_SHORT_DIGEST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A figure of the answers of a period; ``factor`` converts it to its unit."""
+
+    name: str
+    title: str
+    unit: str
+    meaning: str
+    value: Callable[[RecordGroup], float | None]
+    decimals: int = 1
+    expected: Callable[[ExpectedCost], float] | None = None
+
+    def text(self, value: float | None) -> str:
+        """Return the text of a value."""
+        return "–" if value is None else decimal_text(value, self.decimals)
+
+    @property
+    def label(self) -> str:
+        """The title with the unit."""
+        return f"{self.title} ({self.unit})"
+
+
+def _percent(part: str, whole: str) -> Callable[[RecordGroup], float | None]:
+    def value(group: RecordGroup) -> float | None:
+        share = share_of(getattr(group, part), getattr(group, whole))
+        return None if share is None else 100 * share
+
+    return value
+
+
+RATES = (
+    Rate(
+        "trigger_rate",
+        "Trigger rate",
+        "% of judged drafts",
+        "Uncertain drafts, as a share of the drafts that the trigger judged.",
+        _percent("uncertain_drafts", "judged_drafts"),
+        expected=lambda cost: 100 * cost.trigger_rate,
+    ),
+    Rate(
+        "retrievals",
+        "Retrievals per answer",
+        "mean number",
+        "Mean number of retrievals of an answer. The expectation counts searches, of which a "
+        "retrieval with a fused query makes two.",
+        lambda group: share_of(group.retrievals, group.answers),
+        decimals=2,
+        expected=lambda cost: cost.searches_per_answer,
+    ),
+    Rate(
+        "probability",
+        "Mean P′",
+        "0 to 1",
+        "Mean over the answers of the mean probability of the words of their judged drafts. A "
+        "model that is less sure of its words has a lower one.",
+        lambda group: group.mean_probability,
+        decimals=3,
+    ),
+    Rate(
+        "degraded",
+        "Degraded sentences",
+        "% of accepted sentences",
+        "Sentences whose draft was accepted because a service failed.",
+        _percent("degraded_sentences", "sentences"),
+    ),
+    Rate(
+        "failed",
+        "Failures",
+        "% of answers",
+        "Answers that failed or were cancelled.",
+        _percent("failed", "answers"),
+    ),
+    Rate(
+        "latency",
+        "Latency",
+        "ms, mean",
+        "Mean time from the request to the end of the answer.",
+        lambda group: group.mean_latency_ms if group.answers else None,
+        decimals=0,
+    ),
+    Rate(
+        "answers",
+        "Answers",
+        "number",
+        "Number of answers, failed ones included. Rates of few answers vary by chance.",
+        lambda group: float(group.answers),
+        decimals=0,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DriftSeries:
+    """The groups of a policy with one artefact, over tenants, by start of the period."""
+
+    policy: str
+    digest: str
+    groups: Mapping[int, RecordGroup]
+    total: RecordGroup
+    expected: ExpectedCost | None
+    several: bool
+    """Whether records of the policy have several artefacts."""
+
+    @property
+    def name(self) -> str:
+        """The policy, with its artefact if the records have several."""
+        artefact = self.digest[:_SHORT_DIGEST] or "no artefact"
+        return f"{self.policy} ({artefact})" if self.several else self.policy
+
+
+def drift_series(
+    groups: Iterable[RecordGroup], policies: Iterable[PolicyDescription]
+) -> tuple[DriftSeries, ...]:
+    """Return the series of the groups, that with the most answers first."""
+    expected = {
+        (each.name, each.artefact.digest): each.artefact.expected
+        for each in policies
+        if each.artefact is not None
+    }
+    found: dict[tuple[str, str], dict[int, list[RecordGroup]]] = {}
+    for each in groups:
+        periods = found.setdefault((each.policy, each.artefact_digest), {})
+        periods.setdefault(int(seconds_of(each.start)), []).append(each)
+    names = [policy for policy, _ in found]
+    series = [
+        DriftSeries(
+            policy,
+            digest,
+            {start: merged(parts) for start, parts in periods.items()},
+            merged([each for parts in periods.values() for each in parts]),
+            expected.get((policy, digest)),
+            several=names.count(policy) > 1,
+        )
+        for (policy, digest), periods in found.items()
+    ]
+    return tuple(sorted(series, key=lambda each: (-each.total.answers, each.name)))
+
+
+def merged(groups: Sequence[RecordGroup]) -> RecordGroup:
+    """Return one group of several: sums, and means weighted by answers."""
+    sums = {name: sum(getattr(each, name) for each in groups) for name in _SUMS}
+    known = [(each.mean_probability, each.answers) for each in groups]
+    return replace(
+        groups[0],
+        **sums,
+        mean_probability=_mean([(value, n) for value, n in known if value is not None]),
+        mean_latency_ms=_mean([(each.mean_latency_ms, each.answers) for each in groups]) or 0.0,
+    )
+
+
+def drift_charts(search: DriftSearch, series: Sequence[DriftSeries]) -> tuple[LineChart, ...]:
+    """Return a chart of every rate, of the first series."""
+    return tuple(_chart(rate, search, series[:MAX_SERIES]) for rate in RATES)
+
+
+def period_table(rate: Rate, search: DriftSearch, series: Sequence[DriftSeries]) -> DataTable:
+    """Return the values of a chart as a table, of the periods with an answer."""
+    shown = series[:MAX_SERIES]
+    columns = [Column("Period", "Start of the period.", "UTC")]
+    columns += [Column(each.name, rate.meaning, number=True) for each in shown]
+    rows = []
+    for start in search.starts:
+        groups = [each.groups.get(start) for each in shown]
+        if any(groups):
+            values = [None if each is None else rate.value(each) for each in groups]
+            rows.append([Cell(search.label(start)), *(Cell(rate.text(each)) for each in values)])
+    return data_table(rate.label, columns, rows)
+
+
+def overview_table(series: Sequence[DriftSeries]) -> DataTable:
+    """Return the rates of all periods by policy, with the expectation of tuned ones."""
+    columns = [Column("Policy", "The policy, and its artefact if the records have several.")]
+    columns += [Column(each.title, each.meaning, each.unit, number=True) for each in RATES]
+    rows = []
+    for each in series:
+        cells = [Cell(each.name, href=policy_href(each.policy), foreign=True)]
+        rows.append([*cells, *(_overview_cell(rate, each) for rate in RATES)])
+    return data_table("All periods together", columns, rows)
+
+
+def _overview_cell(rate: Rate, series: DriftSeries) -> Cell:
+    value = rate.value(series.total)
+    if rate.name == "answers":
+        return count(series.total.answers)
+    if value is None:
+        return NOTHING
+    if rate.expected is None or series.expected is None:
+        return Cell(rate.text(value))
+    expected = rate.expected(series.expected)
+    difference = decimal_text(value - expected, rate.decimals, sign="+")
+    far = abs(value - expected) > 0.25 * max(expected, 1e-9)
+    marks = (Mark("over 25% off", "warn"),) if far else ()
+    return Cell(
+        rate.text(value),
+        note=f"expected {rate.text(expected)}, difference {difference}",
+        marks=marks,
+    )
+
+
+def _chart(rate: Rate, search: DriftSearch, series: Sequence[DriftSeries]) -> LineChart:
+    lines = []
+    for each in series:
+        groups = [each.groups.get(start) for start in search.starts]
+        values = tuple(None if group is None else rate.value(group) for group in groups)
+        level = each.expected if rate.expected is not None else None
+        expected = rate.expected(level) if rate.expected is not None and level is not None else None
+        lines.append(ChartSeries(each.name, values, expected))
+    return LineChart(
+        rate.name,
+        rate.label,
+        _description(rate, series),
+        tuple(search.label(start) for start in search.starts),
+        tuple(lines),
+    )
+
+
+def _description(rate: Rate, series: Sequence[DriftSeries]) -> str:
+    parts = [f"{each.name} {rate.text(rate.value(each.total))}" for each in series]
+    word = "In total" if rate.name == "answers" else "Over all periods"
+    return f"{word}: {', '.join(parts)}. The table below the chart has every value."
+
+
+def _mean(values: Sequence[tuple[float, int]]) -> float | None:
+    weight = sum(number for _, number in values)
+    return sum(value * number for value, number in values) / weight if weight else None

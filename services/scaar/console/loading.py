@@ -1,0 +1,79 @@
+"""Reading back ends for a page: what cannot be read becomes a notice, not the end of the page."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from scaar.core.errors import (
+    InvalidRequest,
+    NotFound,
+    PermissionDenied,
+    ScaarError,
+    Unauthenticated,
+    WrongState,
+)
+
+P = TypeVar("P")
+T = TypeVar("T")
+_STATUS: tuple[tuple[type[ScaarError], int], ...] = (
+    (InvalidRequest, 400),
+    (Unauthenticated, 401),
+    (PermissionDenied, 403),
+    (NotFound, 404),
+    (WrongState, 409),
+)
+_SHOWN = {"records": "records service"}
+UNAVAILABLE = 503
+
+
+def status_of(error: ScaarError) -> int:
+    """Return the HTTP status of an error: 503 if the request is not its cause."""
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), UNAVAILABLE)
+
+
+async def loaded_or(default: T, call: Awaitable[T]) -> T:
+    """Return the result of a call, or the default if it fails."""
+    try:
+        return await call
+    except ScaarError:
+        return default
+
+
+class Loading:
+    """The notices and the HTTP status of a page that reads several back ends.
+
+    ``status`` is that of the first failure of a back end that the page cannot do without.
+    """
+
+    def __init__(self) -> None:
+        self.notices: list[str] = []
+        self.status = 200
+
+    async def need(self, name: str, port: P | None, call: Callable[[P], Awaitable[T]]) -> T | None:
+        """Return the result of a call that the page cannot do without; None if it fails."""
+        return await self._load(name, port, call, needed=True)
+
+    async def want(self, name: str, port: P | None, call: Callable[[P], Awaitable[T]]) -> T | None:
+        """Return the result of a call that the page can do without; None if it fails."""
+        return await self._load(name, port, call, needed=False)
+
+    async def _load(
+        self, name: str, port: P | None, call: Callable[[P], Awaitable[T]], *, needed: bool
+    ) -> T | None:
+        shown = _SHOWN.get(name, name)
+        if port is None:
+            setting = f"SCAAR_CONSOLE_{name.upper()}_TARGET"
+            self._fail(f"The {shown} is not configured: set {setting}.", UNAVAILABLE, needed)
+            return None
+        try:
+            return await call(port)
+        except ScaarError as error:
+            status = status_of(error)
+            text = "cannot be read" if status == UNAVAILABLE else "rejects the request"
+            self._fail(f"The {shown} {text}: {error.message}", status, needed)
+        return None
+
+    def _fail(self, notice: str, status: int, needed: bool) -> None:
+        if notice not in self.notices:
+            self.notices.append(notice)
+        if needed and self.status == 200:
+            self.status = status
