@@ -23,7 +23,7 @@ LONGTAIL := .longtail$(LIMIT:%=-%)
 FORMS := .forms$(LIMIT:%=-%)
 TUNING := .tuning$(LIMIT:%=-%)
 # The images, named PREFIXname:VERSION. DOCKER needs BuildKit.
-IMAGES := orchestrator generator scorer query-builder retriever evaluator gateway worker scaar-lab
+IMAGES := orchestrator generator scorer query-builder retriever evaluator records gateway console worker scaar-lab
 DOCKER ?= docker
 BASE ?= python:3.11-slim
 PREFIX ?= scaar/

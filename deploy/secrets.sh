@@ -10,7 +10,7 @@
 set -eu
 days=90
 renewed_s=$((30 * 24 * 60 * 60))
-services="orchestrator generator scorer query-builder retriever evaluator worker gateway"
+services="orchestrator generator scorer query-builder retriever evaluator records worker gateway console"
 servers="triton opensearch postgresql redis"
 
 [ $# -eq 1 ] || { echo "usage: secrets.sh FOLDER" >&2; exit 2; }
@@ -46,12 +46,15 @@ certificate() {
 }
 for name in $services $servers client; do certificate "$name"; done
 
-for name in opensearch-password postgresql-password redis-password client.token; do
+for name in opensearch-password postgresql-password records-password redis-password client.token; do
   if missing "$name"; then openssl rand -hex 32 | tr -d '\n' | keep "$name"; fi
 done
 if missing evaluations-database; then
   printf 'postgresql://scaar:%s@postgresql/evaluations' "$(cat postgresql-password)" |
     keep evaluations-database
+fi
+if missing records-database; then
+  printf 'postgresql://records:%s@postgresql/records' "$(cat records-password)" | keep records-database
 fi
 if missing evaluations-broker; then
   printf 'rediss://:%s@redis:6379/0?ssl_cert_reqs=required&ssl_ca_certs=/run/secrets/scaar-ca.pem' \

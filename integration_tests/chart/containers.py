@@ -21,9 +21,20 @@ from .rendering import Rendered
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 PREFIX = "scaar/"
-OF_THE_EVALUATOR = ("worker", "migration")
+OWNERS = {
+    "worker": ServiceName.EVALUATOR,
+    "migration": ServiceName.EVALUATOR,
+    "records-migration": ServiceName.RECORDS,
+}
+"""Services whose settings other processes read."""
+
 CALLING: tuple[type[Settings], ...] = (ChannelSecurity, BreakerSettings)
-NAMES = {"lab-model": "tgi-lab", "index-load": "index-lab", "migrations": "migration"}
+NAMES = {
+    "lab-model": "tgi-lab",
+    "index-load": "index-lab",
+    "migrations": "migration",
+    "records-migrations": "records-migration",
+}
 """Names of the chart that differ in compose."""
 
 
@@ -67,8 +78,8 @@ def chart_containers(release: Rendered) -> dict[str, ContainerSpec]:
 
 def own_settings(name: str) -> tuple[type[Settings], ...]:
     """Return the settings classes that a container reads; pure clients read those of channels."""
-    if name in OF_THE_EVALUATOR:
-        return (settings_class(ServiceName.EVALUATOR), *CALLING)
+    if name in OWNERS:
+        return (settings_class(OWNERS[name]), *CALLING)
     return (settings_class(ServiceName(name)), *CALLING) if name in {*ServiceName} else CALLING
 
 

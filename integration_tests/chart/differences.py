@@ -17,6 +17,7 @@ FILES = {
     "/etc/scaar/opensearch-ca/ca.crt": "/run/secrets/scaar-ca.pem",
     "/etc/scaar/database/url": "/run/secrets/evaluations-database",
     "/etc/scaar/broker/url": "/run/secrets/evaluations-broker",
+    "/etc/scaar/records-database/url": "/run/secrets/records-database",
 }
 """Path of a secret in a pod, and of the same secret in a container of compose."""
 

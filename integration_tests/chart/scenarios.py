@@ -153,6 +153,7 @@ SCENARIOS = {
     "scaled by Kubernetes": Scenario(
         {
             **each_by({"by": "hpa", "maxReplicas": 3}, SERVICES[:5]),
+            "console": {"enabled": True, "autoscaling": {"by": "hpa", "maxReplicas": 3}},
             "languageModel": {"server": "tgi"},
             "tgi": {
                 "model": "a/model",
@@ -175,6 +176,7 @@ SCENARIOS = {
     "scaled by KEDA": Scenario(
         {
             **each_by({"by": "keda", "maxReplicas": 3}, SERVICES[:5]),
+            "console": {"enabled": True, "autoscaling": {"by": "keda", "maxReplicas": 3}},
             "telemetry": PROMETHEUS,
             "languageModel": {"server": "tgi"},
             "tgi": {
@@ -306,6 +308,45 @@ SCENARIOS = {
                 "grpcRoute": {"enabled": True, "parentRefs": [{"name": "public"}]},
             },
         }
+    ),
+    "records on PostgreSQL": Scenario(
+        {
+            "orchestrator": {
+                "replicas": 2,
+                "records": {
+                    "enabled": True,
+                    "content": "hashed",
+                    "hashKeySecret": "records-key",
+                    "database": {"existingSecret": "records-database", "port": 5433},
+                },
+            },
+            "records": {"enabled": True, "replicas": 2},
+        }
+    ),
+    "records without their orchestrator": Scenario(
+        {"records": {"enabled": True, "persistence": {"existingClaim": "kept"}}}
+    ),
+    "console behind an ingress controller": Scenario(
+        {
+            "networkPolicy": {"httpClients": [{"namespaceSelector": {"matchLabels": INGRESS}}]},
+            "console": {
+                "enabled": True,
+                "ingress": {"enabled": True, "hosts": ["console.example.org"]},
+                "httpRoute": {
+                    "enabled": True,
+                    "parentRefs": [{"name": "public"}],
+                    "hostnames": ["console.example.org"],
+                },
+            },
+        }
+    ),
+    "neither records nor console": Scenario(
+        {
+            "orchestrator": {"records": {"enabled": False}},
+            "records": {"enabled": False},
+            "console": {"enabled": False},
+        },
+        "lab",
     ),
     "no gateway": Scenario({"gateway": {"enabled": False}}, "lab"),
     "passages of a volume": Scenario(

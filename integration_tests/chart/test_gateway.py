@@ -180,7 +180,8 @@ def test_an_exposed_gateway_is_an_additional_service_by_http() -> None:
 def test_keda_scales_it_by_requests_in_progress() -> None:
     release = SCENARIOS["scaled by KEDA"].rendered()
     (trigger,) = release.one("ScaledObject", "gateway")["spec"]["triggers"]
-    expected = f'sum(scaar_http_in_progress{{namespace="{NAMESPACE}"}})'
+    labels = f'namespace="{NAMESPACE}",service="{full("gateway")}"'
+    expected = f"sum(scaar_http_in_progress{{{labels}}})"
     assert trigger["metadata"]["query"] == expected
 
 

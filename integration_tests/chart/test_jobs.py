@@ -106,7 +106,7 @@ def test_another_index_is_another_job_and_the_same_one_the_same() -> None:
 def test_jobs_and_the_test_are_scheduled_according_to_the_values() -> None:
     lab, production = (render({"jobs": PLACED}, preset=each) for each in ("lab", "production"))
     specs = [pod["spec"] for owner, pod in (*lab.pods(), *production.pods()) if is_job(owner)]
-    assert len(specs) == 6
+    assert len(specs) == 9
     for spec in specs:
         assert {key: spec[key] for key in PLACED} == PLACED
 

@@ -81,15 +81,16 @@ def test_every_pod_has_its_own_policy(release: Rendered) -> None:
     assert release.names("NetworkPolicy") == components | {"default-deny"}
 
 
-def test_migrations_have_network_access_only_before_and_while_they_run() -> None:
+@pytest.mark.parametrize("name", ["migrations", "records-migrations"])
+def test_migrations_have_network_access_only_before_and_while_they_run(name: str) -> None:
     release = SCENARIOS["production"].rendered()
-    found = release.one("NetworkPolicy", "migrations")["metadata"]["annotations"]
-    job = release.one("Job", "migrations")["metadata"]["annotations"]
+    found = release.one("NetworkPolicy", name)["metadata"]["annotations"]
+    job = release.one("Job", name)["metadata"]["annotations"]
     for key in ("helm.sh/hook", "helm.sh/hook-delete-policy"):
         assert found[key] == job[key]
     assert int(found["helm.sh/hook-weight"]) < int(job.get("helm.sh/hook-weight", "0"))
     others = [each for each in release.of("NetworkPolicy") if "annotations" in each["metadata"]]
-    assert len(others) == 1
+    assert len(others) == 2
     database = {"existingSecret": "database", "migrate": False}
     by_hand = Scenario({"evaluations": {"database": database}}).rendered()
     assert "migrations" not in by_hand.names("NetworkPolicy")
@@ -192,7 +193,8 @@ def test_traces_leave_the_namespace_only_if_enabled() -> None:
 
 def test_clients_are_those_of_the_values() -> None:
     release = SCENARIOS["production"].rendered()
-    for name, port in (("orchestrator", 50051), ("evaluator", 50056)):
+    public = {"orchestrator": 50051, "evaluator": 50056, "records": 50057, "console": 8091}
+    for name, port in public.items():
         peers = [
             peer
             for rule in policy(release, name)["ingress"]

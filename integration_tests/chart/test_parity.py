@@ -20,6 +20,7 @@ from .scenarios import SCENARIOS
 
 PROFILES = ("lab", "production")
 HOST = re.compile(rf"{RELEASE}-scaar-([a-z-]+)\.{NAMESPACE}\.svc\.cluster\.local")
+MIGRATIONS = {"migration", "records-migration"}
 READ_BY_MIGRATIONS = {"database", "database_file"}
 
 
@@ -38,7 +39,7 @@ def settings(name: str, installed: ContainerSpec) -> dict[str, str]:
     found = {
         setting: json.dumps(value, sort_keys=True) for setting, value in effective(name, installed)
     }
-    if name == "migration":
+    if name in MIGRATIONS:
         return {setting: found[setting] for setting in READ_BY_MIGRATIONS}
     return found
 
@@ -124,5 +125,5 @@ def test_a_setting_of_only_one_is_listed_for_every_process_that_has_it() -> None
         "evaluator: concurrency",
         "worker: concurrency",
         "scorer: cache_entries",
-        *(f"{name}: log_level" for name in changed if name != "migration"),
+        *(f"{name}: log_level" for name in changed if name not in MIGRATIONS),
     }

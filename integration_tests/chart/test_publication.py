@@ -17,7 +17,7 @@ from .tools import helm
 ROOT = CHART.parents[1]
 IMAGES = {
     *("orchestrator", "generator", "scorer", "query-builder", "retriever", "evaluator", "gateway"),
-    *("worker", "scaar-lab"),
+    *("records", "console", "worker", "scaar-lab"),
 }
 
 
@@ -57,13 +57,17 @@ def test_the_package_names_its_repository(tmp_path: Path) -> None:
     assert linted.returncode == 0, linted.stdout
 
 
-@pytest.mark.parametrize("service", ["orchestrator", "evaluator", "gateway", "grafana"])
+@pytest.mark.parametrize(
+    "service", ["orchestrator", "evaluator", "records", "gateway", "console", "grafana"]
+)
 def test_ports_that_compose_opens_are_variables(service: str) -> None:
     services = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())["services"]
     defaults = {
         "orchestrator": "50051",
         "evaluator": "50056",
+        "records": "50057",
         "gateway": "8090",
+        "console": "8091",
         "grafana": "3000",
     }
     for name in {service, f"{service}-lab"} & set(services):

@@ -212,7 +212,8 @@ def test_images_of_scaar_are_those_of_the_dockerfile(release: Rendered) -> None:
     [("films", "films-scaar-"), ("scaar", "scaar-"), ("my-scaar-2", "my-scaar-2-")],
 )
 def test_objects_are_named_after_the_release_with_scaar_once(release: str, name: str) -> None:
-    ran = run_helm(["template", release, str(CHART)], "")
+    every = {"records": {"enabled": True}, "console": {"enabled": True}}
+    ran = run_helm(["template", release, str(CHART), "--values", "-"], yaml.safe_dump(every))
     found = {each["metadata"]["name"] for each in yaml.safe_load_all(ran.stdout) if each}
     assert {f"{name}{service}" for service in OWN} <= found
     assert {each for each in found if not each.startswith(name)} <= {name.removesuffix("-")}

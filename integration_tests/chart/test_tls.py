@@ -1,9 +1,12 @@
 """TLS: what certificates name, where they are mounted, who shows what."""
 
+from scaar.cli.serve.services import GRPC_SERVICES
+
 from .rendering import NAMESPACE, Rendered, full
 from .scenarios import SCENARIOS
 
-CALLERS = ("orchestrator", "evaluator")
+CALLERS = ("orchestrator", "evaluator", "records")
+HTTP = (full("gateway"), full("console"))
 
 
 def secret_of(release: Rendered, name: str, folder: str = "tls") -> str:
@@ -14,7 +17,7 @@ def secret_of(release: Rendered, name: str, folder: str = "tls") -> str:
 
 def test_every_pod_of_scaars_serves_and_calls_by_tls() -> None:
     release = SCENARIOS["lab by TLS"].rendered()
-    for name in ("orchestrator", "generator", "scorer", "query-builder", "retriever", "evaluator"):
+    for name in map(str, GRPC_SERVICES):
         found = release.environment(name)
         prefix = f"SCAAR_{name.upper().replace('-', '_')}"
         assert found[f"{prefix}_TLS_CERT_FILE"] == "/etc/scaar/tls/tls.crt"
@@ -53,7 +56,7 @@ def test_cert_manager_makes_a_certificate_a_service_with_the_names_it_is_found_b
     certificates = {each["metadata"]["name"]: each["spec"] for each in release.of("Certificate")}
     for service in release.of("Service"):
         name = service["metadata"]["name"]
-        if service["spec"].get("clusterIP") != "None" and name != full("gateway"):
+        if service["spec"].get("clusterIP") != "None" and name not in HTTP:
             continue
         spec = certificates[name]
         assert f"{name}.{NAMESPACE}.svc.cluster.local" in spec["dnsNames"]

@@ -11,6 +11,7 @@ import pytest
 from .rendering import CHART, RefusedValues, render
 from .scenarios import BROKER, DATABASE, SCENARIOS, Scenario, each_by
 
+RECORDED: dict[str, Any] = {"records": {"enabled": True, "persistence": {"enabled": True}}}
 WRONG: dict[str, dict[str, Any]] = {
     "/image: additional properties 'pulPolicy' not allowed": {"image": {"pulPolicy": "Never"}},
     "additional properties 'orchestrators' not allowed": {"orchestrators": {}},
@@ -53,6 +54,15 @@ WRONG: dict[str, dict[str, Any]] = {
     },
     "/gateway/ingress/hosts/0": {"gateway": {"ingress": {"hosts": ["https://scaar.example.org"]}}},
     "/gateway/httpRoute/timeout": {"gateway": {"httpRoute": {"timeout": "a minute"}}},
+    "/orchestrator/records/content: value must be one of": {
+        "orchestrator": {"records": {"content": "all"}}
+    },
+    "/orchestrator/settings: additional properties 'records_content'": {
+        "orchestrator": {"settings": {"records_content": "full"}}
+    },
+    "/console/settings: additional properties 'records_target'": {
+        "console": {"settings": {"records_target": "dns:///records:50057"}}
+    },
     "/longestAnswerSeconds: minimum": {"longestAnswerSeconds": 0},
     "/orchestrator/autoscaling/by: value must be one of": {
         "orchestrator": {"autoscaling": {"by": "vpa"}}
@@ -92,6 +102,39 @@ APART: dict[str, dict[str, Any]] = {
     },
     "identities.tokenSecret: needs tls.enabled": {"identities": {"tokenSecret": "token"}},
     "identities.tokenSecret: must be set with": {"identities": {"existingSecret": "identities"}},
+    "orchestrator: more than one replica, or an autoscaler, needs orchestrator.records.database": {
+        **RECORDED,
+        "orchestrator": {"replicas": 2, "records": {"enabled": True}},
+    },
+    "orchestrator: more than one replica, or an autoscaler, needs orchestrator.records.database."
+    "existingSecret": {
+        **RECORDED,
+        "orchestrator": {"autoscaling": {"by": "hpa"}, "records": {"enabled": True}},
+    },
+    "records: more than one replica needs orchestrator.records.database.existingSecret": {
+        "records": {**RECORDED["records"], "replicas": 2},
+    },
+    "records.persistence.enabled: must be true where records are in SQLite": {
+        "orchestrator": {"records": {"enabled": True}},
+        "records": {"enabled": True},
+    },
+    "records.persistence.accessModes: must not be ReadWriteOncePod": {
+        "records": {
+            "enabled": True,
+            "persistence": {"enabled": True, "accessModes": ["ReadWriteOncePod"]},
+        },
+    },
+    "orchestrator.records.enabled: needs records.enabled": {
+        "orchestrator": {"records": {"enabled": True}},
+    },
+    "orchestrator.records.hashKeySecret: must be set where": {
+        **RECORDED,
+        "orchestrator": {"records": {"enabled": True, "content": "hashed"}},
+    },
+    "console.ingress.enabled: needs console.enabled": {"console": {"ingress": {"enabled": True}}},
+    "console.httpRoute.parentRefs: must be set where console.httpRoute.enabled is true": {
+        "console": {"enabled": True, "httpRoute": {"enabled": True}}
+    },
     "gateway.httpRoute.parentRefs: must be set where gateway.httpRoute.enabled is true": {
         "gateway": {"httpRoute": {"enabled": True}}
     },

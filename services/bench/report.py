@@ -6,7 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from bench import answers, attention_cost, batching, gateway, loop_time, matched, memory, overload
+from bench import (
+    answers,
+    attention_cost,
+    batching,
+    gateway,
+    loop_time,
+    matched,
+    memory,
+    overload,
+    records,
+)
 from bench.servers import Servers, open_servers
 from bench.tables import table
 from scaar.compose import (
@@ -30,6 +40,7 @@ PARTS = (
     "loop",
     "batching",
     "gateway",
+    "records",
 )
 PACE_MS = 10
 OVERLOADED = {
@@ -121,6 +132,11 @@ async def report(home: Path, parts: Collection[str], sizes: Sizes) -> None:
             f"{gateway.AIM_CPU_MS:g} ms of CPU",
             flush=True,
         )
+    if "records" in parts:
+        await ensure_lab_index()
+        print("\n## Records of answers\n")
+        print(table(records.COLUMNS, [each async for each in records.rows(home, questions)]))
+        print(f"\n- Aim: a ratio of at most {records.AIM:g}", flush=True)
 
 
 async def _costs(generator: Generator, answerer: Answerer, questions: Sequence[str]) -> None:

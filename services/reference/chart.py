@@ -26,6 +26,7 @@ SET_BY_CHART = frozenset(
     address health_address metrics_address otlp_endpoint drain_s stop_grace_s
     tls_cert_file tls_key_file tls_client_ca_file identities_file
     generator_target scorer_target query_builder_target retriever_target orchestrator_target
+    records_target evaluator_target records_database_file records_content records_hash_key_file
     policy_folder
     url api_key_file ca_file triton_target triton_tls triton_ca_file
     opensearch_urls opensearch_user opensearch_password_file opensearch_ca_file

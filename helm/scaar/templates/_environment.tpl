@@ -41,7 +41,7 @@
 {{ $prefix }}TLS_CLIENT_CA_FILE: /etc/scaar/tls/ca.crt
 {{- end }}
 {{- end }}
-{{- if and $values.identities.existingSecret (has .key (list "orchestrator" "evaluator")) }}
+{{- if and $values.identities.existingSecret (has .key (list "orchestrator" "evaluator" "records")) }}
 {{ $prefix }}IDENTITIES_FILE: /etc/scaar/identities/identities.yaml
 {{- end }}
 {{ include "scaar.environment.channel" (dict "values" $values "token" (eq .key "evaluator")) }}
@@ -82,6 +82,44 @@ SCAAR_ORCHESTRATOR_QUERY_BUILDER_TARGET: embedded
 SCAAR_ORCHESTRATOR_RETRIEVER_TARGET: {{ include "scaar.target" (dict "root" . "component" "retriever" "port" 50055) }}
 {{- if include "scaar.artefacts" . }}
 SCAAR_ORCHESTRATOR_POLICY_FOLDER: /etc/scaar/artefacts
+{{- end }}
+{{- with .Values.orchestrator.records }}
+{{- if .enabled }}
+SCAAR_ORCHESTRATOR_RECORDS_CONTENT: {{ .content }}
+{{- if .database.existingSecret }}
+SCAAR_ORCHESTRATOR_RECORDS_DATABASE_FILE: /etc/scaar/records-database/url
+{{- else }}
+SCAAR_ORCHESTRATOR_RECORDS_DATABASE: {{ include "scaar.recordsFile" $ }}
+{{- end }}
+{{- if eq .content "hashed" }}
+SCAAR_ORCHESTRATOR_RECORDS_HASH_KEY_FILE: /etc/scaar/records-key/key
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "scaar.recordsFile" -}}
+sqlite:////var/lib/scaar/records.sqlite
+{{- end }}
+
+{{- define "scaar.environment.records" -}}
+{{- if include "scaar.recordsInFile" . -}}
+SCAAR_RECORDS_DATABASE: {{ include "scaar.recordsFile" . }}
+{{- else -}}
+SCAAR_RECORDS_DATABASE_FILE: /etc/scaar/records-database/url
+{{- end }}
+{{- end }}
+
+{{- define "scaar.environment.console" -}}
+SCAAR_CONSOLE_ORCHESTRATOR_TARGET: {{ include "scaar.target" (dict "root" . "component" "orchestrator" "port" 50051) }}
+{{- if .Values.records.enabled }}
+SCAAR_CONSOLE_RECORDS_TARGET: {{ include "scaar.target" (dict "root" . "component" "records" "port" 50057) }}
+{{- end }}
+{{- if .Values.evaluator.enabled }}
+SCAAR_CONSOLE_EVALUATOR_TARGET: {{ include "scaar.target" (dict "root" . "component" "evaluator" "port" 50056) }}
+{{- end }}
+{{- if .Values.identities.existingSecret }}
+SCAAR_CONSOLE_REQUIRE_TOKEN: "true"
 {{- end }}
 {{- end }}
 

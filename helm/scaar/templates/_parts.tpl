@@ -1,5 +1,5 @@
-{{/* The parts of the release, one per row. `grpc` is a service's name in the contract; `http` marks the
-     gateway, which serves HTTP; `foreign` marks servers that are not scaar's own. */}}
+{{/* The parts of the release, one per row. `grpc` is a service's name in the contract; `http` marks
+     gateway and console, which serve HTTP; `foreign` marks servers that are not scaar's own. */}}
 
 {{- define "scaar.parts" -}}
 {{- $values := .Values -}}
@@ -13,8 +13,14 @@ retriever: {component: retriever, image: retriever, port: 50055, grpc: scaar.v1.
 {{- if $values.evaluator.enabled }}
 evaluator: {component: evaluator, image: evaluator, port: 50056, grpc: scaar.v1.EvaluatorService}
 {{- end }}
+{{- if $values.records.enabled }}
+records: {component: records, image: records, port: 50057, grpc: scaar.v1.RecordsService}
+{{- end }}
 {{- if $values.gateway.enabled }}
 gateway: {component: gateway, image: gateway, port: 8090, http: true, metricsPort: 9464}
+{{- end }}
+{{- if $values.console.enabled }}
+console: {component: console, image: console, port: 8091, http: true, metricsPort: 9464}
 {{- end }}
 {{- if $values.worker.enabled }}
 worker: {component: worker, image: worker, metricsPort: 9464}
@@ -42,9 +48,16 @@ triton: {component: triton, foreign: true, port: 8001, metricsPort: 8002, gpu: {
 {{- toYaml $services -}}
 {{- end }}
 
-{{/* The URL of the gateway inside the cluster. Of: root. */}}
-{{- define "scaar.gatewayUrl" -}}
-{{- printf "%s://%s:8090" (.Values.tls.enabled | ternary "https" "http") (include "scaar.host" (dict "root" . "component" "gateway")) -}}
+{{/* Whether the records are in an SQLite file, which one orchestrator and the records share. */}}
+{{- define "scaar.recordsInFile" -}}
+{{- if and .Values.records.enabled (not .Values.orchestrator.records.database.existingSecret) -}}
+true
+{{- end -}}
+{{- end }}
+
+{{/* The URL of a part that serves HTTP, inside the cluster. Of: root, part. */}}
+{{- define "scaar.httpUrl" -}}
+{{- printf "%s://%s:%v" (.root.Values.tls.enabled | ternary "https" "http") (include "scaar.host" (dict "root" .root "component" .part.component)) .part.port -}}
 {{- end }}
 
 {{/* The URL of the language model's server; empty for an embedded model. */}}

@@ -5,13 +5,13 @@
 {{- $values := .root.Values -}}
 {{- $model := $values.languageModel -}}
 {{- $own := list "evaluator" "worker" "migrations" -}}
-{{- if and $values.tls.enabled (ne .key "migrations") }}
+{{- if and $values.tls.enabled (not (has .key (list "migrations" "recordsMigrations"))) }}
 tls: {{ include "scaar.tlsSecret" . }}
 {{- end }}
 {{- if and $values.tls.enabled $values.identities.tokenSecret (has .key (list "evaluator" "worker" "test")) }}
 token: {{ $values.identities.tokenSecret }}
 {{- end }}
-{{- if and $values.identities.existingSecret (has .key (list "orchestrator" "evaluator")) }}
+{{- if and $values.identities.existingSecret (has .key (list "orchestrator" "evaluator" "records")) }}
 identities: {{ $values.identities.existingSecret }}
 {{- end }}
 {{- if and (eq .key "generator") (eq $model.server "external") }}
@@ -39,6 +39,13 @@ opensearch-ca: {{ . }}
 {{- with $values.evaluations.database.existingSecret }}
 database: {{ . }}
 {{- end }}
+{{- end }}
+{{- $records := $values.orchestrator.records -}}
+{{- if and $records.database.existingSecret (or (has .key (list "records" "recordsMigrations")) (and (eq .key "orchestrator") $records.enabled)) }}
+records-database: {{ $records.database.existingSecret }}
+{{- end }}
+{{- if and (eq .key "orchestrator") $records.enabled (eq $records.content "hashed") }}
+records-key: {{ $records.hashKeySecret }}
 {{- end }}
 {{- if has .key (list "evaluator" "worker") }}
 {{- with $values.evaluations.broker.existingSecret }}

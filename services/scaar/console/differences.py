@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from scaar.core.text.words import bare_word, split_words
 from scaar.core.types import RetrievedPassage
 
-_SHORT = 2
+_SHORT = 3
 _PIECES = re.compile(r"\s+|\S+")
 
 

@@ -6,7 +6,7 @@ import math
 import time
 import uuid
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -36,10 +36,11 @@ _LOGGER = logging.getLogger("scaar.records")
 _CANCELLED = "CANCELLED"
 _BATCH = 100
 """Maximum number of records in one transaction."""
-_ENCODED = 8
-"""Maximum number of answers that become rows in one go."""
-_FLUSH_S = 0.5
-"""Time that a record may wait for others, so that one transaction writes them all."""
+_SOON_S, _INTERVAL_S = 0.1, 2.0
+"""A record is written soon if none was written lately; under load, one transaction writes those of
+an interval."""
+_MANY_EVENTS = 1_000
+"""An answer with more events becomes a row in a thread, so that it delays no other answer."""
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 30.0
 _CLOSING_S = 5.0
 _MAX_WAITING = 256
@@ -89,7 +90,6 @@ class Recorder:
         self._rows: deque[Row] = deque()
         self._waiting_bytes = 0
         self._has_ended = asyncio.Event()
-        self._has_rows = asyncio.Event()
         self._closing = False
 
     def watch(self, request: AnswerRequest) -> "RecordWatch":
@@ -118,9 +118,20 @@ class Recorder:
 
     async def run(self) -> None:
         """Write until cancelled. Records that cannot be written wait, up to a limit."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._encode_ended())
-            group.create_task(self._write_rows())
+        written_at, pause = -math.inf, _FIRST_PAUSE_S
+        while True:
+            await self._has_ended.wait()
+            self._has_ended.clear()
+            due = max(_SOON_S, written_at + _INTERVAL_S - time.monotonic())
+            await asyncio.sleep(due)
+            await self._encode()
+            while self._rows:
+                if await self._write():
+                    written_at, pause = time.monotonic(), _FIRST_PAUSE_S
+                    continue
+                await asyncio.sleep(min(pause, _INTERVAL_S))
+                pause = min(2 * pause, _LONGEST_PAUSE_S)
+                await self._encode()
 
     async def flush(self) -> None:
         """Write what waits, as long as the database takes it."""
@@ -132,44 +143,25 @@ class Recorder:
         if self._rows:
             self._observer.on_records_dropped(RecordDrop.CLOSED, len(self._rows))
 
-    async def _encode_ended(self) -> None:
-        while True:
-            await self._has_ended.wait()
-            self._has_ended.clear()
-            await self._encode()
-
     async def _encode(self) -> None:
         """Turn the answers that have ended into rows, as far as the limit of bytes permits."""
         while self._ended:
-            # A cancellation meanwhile leaves them for the end.
-            answers = list(islice(self._ended, _ENCODED))
-            rows = await asyncio.to_thread(self._rows_of, answers)
-            for _ in answers:
-                self._ended.popleft()
-            for row in rows:
-                if row is None:
-                    self._observer.on_records_dropped(RecordDrop.FAULT, 1)
-                    continue
-                if self._waiting_bytes + row.size > self._limits.max_waiting_bytes:
-                    self._observer.on_records_dropped(RecordDrop.QUEUE_FULL, 1)
-                    continue
+            # A cancellation meanwhile leaves the answer for the end.
+            answer = self._ended[0]
+            if len(answer.events) > _MANY_EVENTS:
+                row = await asyncio.to_thread(self._row_of, answer)
+            else:
+                row = self._row_of(answer)
+                await asyncio.sleep(0)
+            self._ended.popleft()
+            if row is None:
+                self._observer.on_records_dropped(RecordDrop.FAULT, 1)
+            elif self._waiting_bytes + row.size > self._limits.max_waiting_bytes:
+                self._observer.on_records_dropped(RecordDrop.QUEUE_FULL, 1)
+            else:
                 self._rows.append(row)
                 self._waiting_bytes += row.size
-            self._observer.on_records_waiting(len(self._rows) + len(self._ended))
-            self._has_rows.set()
-
-    async def _write_rows(self) -> None:
-        pause = _FIRST_PAUSE_S
-        while True:
-            if not self._rows:
-                self._has_rows.clear()
-                await self._has_rows.wait()
-                await asyncio.sleep(_FLUSH_S)
-            if await self._write():
-                pause = _FIRST_PAUSE_S
-            else:
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, _LONGEST_PAUSE_S)
+        self._observer.on_records_waiting(len(self._rows))
 
     async def _write(self) -> bool:
         """Write one batch; return whether the database took it."""
@@ -185,15 +177,12 @@ class Recorder:
         self._observer.on_records_waiting(len(self._rows) + len(self._ended))
         return True
 
-    def _rows_of(self, answers: Sequence[_Answer]) -> list[Row | None]:
-        rows: list[Row | None] = []
-        for answer in answers:
-            try:
-                rows.append(_row_of(answer, self._limits))
-            except Exception:
-                _LOGGER.exception("an answer could not be recorded")
-                rows.append(None)
-        return rows
+    def _row_of(self, answer: _Answer) -> Row | None:
+        try:
+            return _row_of(answer, self._limits)
+        except Exception:
+            _LOGGER.exception("an answer could not be recorded")
+            return None
 
 
 class RecordWatch:

@@ -14,7 +14,7 @@ CONFIG_VARIABLE = "SCAAR_CONFIG"
 """The environment variable that names the file."""
 SECTIONS = (
     *("orchestrator", "generator", "scorer", "query_builder", "retriever", "evaluator"),
-    *("gateway", "channel", "breaker"),
+    *("records", "gateway", "console", "channel", "breaker"),
 )
 """The sections of a file: a service each, and the settings that all services share."""
 

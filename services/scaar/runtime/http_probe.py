@@ -4,16 +4,18 @@ import http.client
 import os
 import ssl
 from http import HTTPStatus
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from scaar.core.errors import BackendUnavailable
 from scaar.runtime.config_file import config_in_use
 
-_SECTION, _FIELD = "gateway", "tls_cert_file"
+_SECTIONS, _FIELD = ("gateway", "console"), "tls_cert_file"
 
 
 def check_url(url: str, *, timeout_s: float) -> None:
-    """Check that the server returns 200, over TLS if the gateway of this machine has a certificate.
+    """Check that the server returns 200, over TLS if gateway or console here have a certificate.
+
+    A configuration file may have both, one of them in plaintext.
 
     Raises:
         InvalidRequest: the configuration file in use cannot be read.
@@ -22,16 +24,25 @@ def check_url(url: str, *, timeout_s: float) -> None:
     parts = urlsplit(url)
     secured = parts.scheme == "https" or _has_certificate()
     try:
-        connection = _connection(parts.netloc, timeout_s, secured=secured)
         try:
-            connection.request("GET", parts.path or "/")
-            status = connection.getresponse().status
-        finally:
-            connection.close()
+            status = _status(parts, timeout_s, secured=secured)
+        except ssl.SSLError:
+            if parts.scheme == "https":
+                raise
+            status = _status(parts, timeout_s, secured=False)
     except (OSError, http.client.HTTPException) as error:
         raise BackendUnavailable(f"{url} did not respond: {error}", target=url) from error
     if status != HTTPStatus.OK:
         raise BackendUnavailable(f"{url} returned status {status}", target=url)
+
+
+def _status(parts: SplitResult, timeout_s: float, *, secured: bool) -> int:
+    connection = _connection(parts.netloc, timeout_s, secured=secured)
+    try:
+        connection.request("GET", parts.path or "/")
+        return connection.getresponse().status
+    finally:
+        connection.close()
 
 
 def _connection(address: str, timeout_s: float, *, secured: bool) -> http.client.HTTPConnection:
@@ -45,7 +56,9 @@ def _connection(address: str, timeout_s: float, *, secured: bool) -> http.client
 
 
 def _has_certificate() -> bool:
-    if os.environ.get(f"SCAAR_{_SECTION}_{_FIELD}".upper()):
+    if any(os.environ.get(f"SCAAR_{each}_{_FIELD}".upper()) for each in _SECTIONS):
         return True
     config = config_in_use()
-    return config is not None and bool(config.sections.get(_SECTION, {}).get(_FIELD))
+    if config is None:
+        return False
+    return any(config.sections.get(each, {}).get(_FIELD) for each in _SECTIONS)

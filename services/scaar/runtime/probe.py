@@ -8,9 +8,9 @@ usage. SERVICE is the name of a service in the contract; by default the probe ch
 server. Without arguments it reads them from the variable ``PROBE``, since images have no shell.
 The settings ``SCAAR_CHANNEL_*`` configure TLS.
 
-A URL is that of the gateway, which must return 200. The probe uses TLS if the gateway has a
-certificate (``SCAAR_GATEWAY_TLS_CERT_FILE``). It does not verify it, since its names are those
-that callers use.
+A URL is that of the gateway or of the console, which must return 200. The probe uses TLS if it has
+a certificate (``SCAAR_GATEWAY_TLS_CERT_FILE``, ``SCAAR_CONSOLE_TLS_CERT_FILE``). It does not verify
+it, since its names are those that callers use.
 """
 
 import asyncio

@@ -16,7 +16,7 @@ from scaar.runtime.settings import Settings, variable_of
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 CONFIGURED = "/etc/scaar/config.yaml"
-ENDS = {"index-lab", "migration"}
+ENDS = {"index-lab", "migration", "records-database", "records-migration"}
 """What does its work and ends."""
 
 UNASKED = {"worker", "collector"}
@@ -106,7 +106,9 @@ def test_no_variable_is_a_secret(name: str) -> None:
         if "SecretStr" in str(info.annotation)
     }
     assert secret, SecretStr
-    given = {*environment(name), *SERVICES[name].get("environment", {})}
+    found = SERVICES[name].get("environment", {})
+    # The URL of an SQLite file has no password.
+    given = {variable for variable, value in found.items() if not value.startswith("sqlite:///")}
     assert not given & secret
     assert not [each for each in given if re.search(r"(PASSWORD|TOKEN|KEY)$", each)]
 
@@ -116,7 +118,8 @@ def test_only_public_services_publish_a_port_on_loopback(
     profile: str,
 ) -> None:
     ports = [port for each in of(profile).values() for port in each.get("ports", ())]
-    open_ports = ("3000",) if profile == "observability" else ("50051", "50056", "8090")
+    public = ("50051", "50056", "50057", "8090", "8091")
+    open_ports = ("3000",) if profile == "observability" else public
     assert ports == [f"127.0.0.1:{port}:{port}" for port in open_ports]
 
 
@@ -204,11 +207,13 @@ def test_a_server_of_production_shares_a_network_with_those_who_ask_it_alone() -
         if not is_ours(name)
     }
     asking = {"evaluator", "worker", "migration"}
+    recording = {"orchestrator", "records", "records-migration"}
     assert beside == {
         "tgi": {"generator"},
         "triton": {"scorer"},
         "opensearch": {"retriever"},
-        "postgresql": {*asking, "redis"},
+        "postgresql": {*asking, *recording, "records-database", "redis"},
+        "records-database": {*recording, "postgresql"},
         "redis": {*asking, "postgresql"},
     }
 

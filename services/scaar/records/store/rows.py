@@ -11,8 +11,7 @@ from scaar.records.store.tables import FEEDBACK, RECORDS
 from scaar.wire.records import record_from_bytes, record_to_bytes
 
 _FAST = 1
-"""Level of the compression: the texts of records shrink to a third, at a tenth of the default's
-time."""
+"""Level of the compression: the fastest one, since orchestrators compress every record."""
 _SAME = tuple(
     each.name
     for each in fields(RecordSummary)
