@@ -27,7 +27,7 @@ class ConsoleSettings(ProcessSettings):
     """Leaves out what changes stored data: feedback on answers. Asking is always possible."""
 
     trace_url: str = Field(default="", pattern=r"^$|^https?://\S+$")
-    """URL of the page of a trace, with ``{trace_id}`` in the place of its id, such as
+    """URL of the page of a trace, with ``{trace_id}`` for its id, such as
     ``https://traces.example.com/trace/{trace_id}``. Without it, pages show the id alone."""
 
     docs_url: str = Field(default="", pattern=r"^$|^https?://\S+$")

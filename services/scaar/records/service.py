@@ -1,4 +1,4 @@
-"""The service of records: who may see which, and what becomes of old ones."""
+"""The service of records: their readers, their queries, and the deletion of old ones."""
 
 import asyncio
 import logging

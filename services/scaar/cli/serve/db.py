@@ -61,7 +61,7 @@ def backup(
 ) -> None:
     """Copy an SQLite database in use to a new file.
 
-    To restore, stop the services and put the file in the place of the database. Databases of
+    To restore, stop the services and rename the file to the name of the database. Databases of
     PostgreSQL have pg_dump.
     """
     from scaar.database.backup import back_up

@@ -26,10 +26,12 @@ from tests.unit.core.scripted import QUESTION, UNSURE_OF_PARIS, asking, only, pa
 class Counts(RecordObserver):
     def __init__(self) -> None:
         self.written = 0
+        self.has_written = asyncio.Event()
         self.dropped: dict[RecordDrop, int] = {}
 
     def on_records_written(self, count: int) -> None:
         self.written += count
+        self.has_written.set()
 
     def on_records_dropped(self, reason: RecordDrop, count: int) -> None:
         self.dropped[reason] = self.dropped.get(reason, 0) + count
@@ -124,8 +126,7 @@ async def test_records_wait_for_a_database_that_comes_back(
         assert counts.written == 0
         async with database.writing() as connection:
             await connection.execute(sa.text("ALTER TABLE away RENAME TO answer_records"))
-        while counts.written == 0:
-            await asyncio.sleep(0.01)
+        await counts.has_written.wait()
     assert counts.dropped == {}
     assert len((await records.list_records()).records) == 1
 
@@ -135,12 +136,14 @@ async def test_what_exceeds_the_waiting_records_is_dropped_and_counted(
 ) -> None:
     counts = Counts()
     limits = RecordLimits(RecordContent.FULL, max_waiting_bytes=3_000)
-    async with open_database(f"sqlite:///{tmp_path}/empty.sqlite", SCHEMA) as database:
-        async with open_recorder(database, limits, counts) as recorder:
-            watched = WatchedAnswerer(parts(UNSURE_OF_PARIS).loop(), [recorder.watch])
-            for _ in range(20):
-                async for _ in watched.stream_answer(asking("flare")):
-                    pass
+    async with (
+        open_database(f"sqlite:///{tmp_path}/empty.sqlite", SCHEMA) as database,
+        open_recorder(database, limits, counts) as recorder,
+    ):
+        watched = WatchedAnswerer(parts(UNSURE_OF_PARIS).loop(), [recorder.watch])
+        for _ in range(20):
+            async for _ in watched.stream_answer(asking("flare")):
+                pass
     assert counts.dropped[RecordDrop.QUEUE_FULL] >= 10
     assert sum(counts.dropped.values()) == 20
 
