@@ -361,10 +361,10 @@ class TestSystem:
 
 
 def test_a_policy_links_to_its_method_if_the_documentation_is_published() -> None:
-    settings = ConsoleSettings(docs_url="https://git.example.com/docs/")
+    settings = ConsoleSettings(docs_url="https://docs.example.com/scaar/")
     with open_pages(catalog=catalog(), settings=settings) as client:
         page = client.get("/policies/flare-1.4").text
-    assert 'href="https://git.example.com/docs/policies.md#flare"' in page
+    assert 'href="https://docs.example.com/scaar/policies/#flare"' in page
 
 
 class TestPrediction:
