@@ -100,10 +100,10 @@ class _Redactor:
         values = ", ".join(
             f"value.{each.name}"
             if each.name in names or each.type in _NUMBERS
-            else f"redact(value.{each.name})"
+            else f"value.{each.name} and redact(value.{each.name})"
             for each in fields(kind)
         )
-        # Five times as fast as dataclasses.replace, of which a record needs hundreds.
+        # Much faster than dataclasses.replace, of which a record needs hundreds.
         compiled: Callable[[Any], Any] = eval(
             f"lambda value: make({values})", {"make": kind, "redact": self}
         )
