@@ -7,7 +7,15 @@ from scaar.cli.serve.services import (
     default_address,
     full_name,
 )
-from scaar.wire import evaluator, generator, orchestrator, query_builder, retriever, scorer
+from scaar.wire import (
+    evaluator,
+    generator,
+    orchestrator,
+    query_builder,
+    records,
+    retriever,
+    scorer,
+)
 
 CONTRACT = {
     ServiceName.ORCHESTRATOR: orchestrator.SERVICE_NAME,
@@ -16,6 +24,7 @@ CONTRACT = {
     ServiceName.QUERY_BUILDER: query_builder.SERVICE_NAME,
     ServiceName.RETRIEVER: retriever.SERVICE_NAME,
     ServiceName.EVALUATOR: evaluator.SERVICE_NAME,
+    ServiceName.RECORDS: records.SERVICE_NAME,
 }
 
 
@@ -27,10 +36,12 @@ def test_a_service_is_called_as_in_the_contract(service: ServiceName) -> None:
 def test_every_service_has_its_own_port_on_loopback() -> None:
     addresses = [default_address(service, 50051) for service in GRPC_SERVICES]
     assert default_address(ServiceName.GATEWAY) == "127.0.0.1:8090"
+    assert default_address(ServiceName.CONSOLE) == "127.0.0.1:8091"
     assert addresses[0] == default_address(ServiceName.ORCHESTRATOR) == "127.0.0.1:50051"
-    assert addresses == [f"127.0.0.1:{port}" for port in range(50051, 50057)]
+    assert addresses == [f"127.0.0.1:{port}" for port in range(50051, 50058)]
 
 
 def test_the_back_ends_are_the_services_that_an_orchestrator_calls() -> None:
-    assert {*BACK_ENDS, ServiceName.ORCHESTRATOR, ServiceName.EVALUATOR} == set(GRPC_SERVICES)
+    others = {ServiceName.ORCHESTRATOR, ServiceName.EVALUATOR, ServiceName.RECORDS}
+    assert {*BACK_ENDS} == set(GRPC_SERVICES) - others
     assert len(BACK_ENDS) == 4
