@@ -19,7 +19,7 @@ from scaar.core.types import (
 )
 
 COLUMNS = (
-    Column("Sentence", "Number of the sentence, from 0 as in the events.", number=True),
+    Column("Sentence", "Number of the sentence, from 1."),
     Column("Draft", "The sentence as the model drafted it."),
     Column("Decision", "Whether the answer retrieved for the draft."),
     Column(
@@ -86,7 +86,7 @@ def _row(decision: _Decision) -> tuple[Cell, ...]:
     judged, accepted = decision.judged, decision.accepted
     word = judged.words[judged.trigger] if judged and judged.trigger is not None else None
     return (
-        Cell(str(decision.sentence)),
+        Cell(str(decision.sentence + 1)),
         _text(judged.text) if judged else Cell("–", note="not judged"),
         Cell(marks=(_mark(decision),)),
         _word(word) if word else NOTHING,

@@ -17,6 +17,8 @@ _SUMS = (
     *("correct", "wrong", "partial"),
 )
 _SHORT_DIGEST = 8
+_FAR = 0.25
+"""Difference from an expectation, as a share of it, from which it is marked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,12 +193,20 @@ def period_table(rate: Rate, search: DriftSearch, series: Sequence[DriftSeries])
 def overview_table(series: Sequence[DriftSeries]) -> DataTable:
     """Return the rates of all periods by policy, with the expectation of tuned ones."""
     columns = [Column("Policy", "The policy, and its artefact if the records have several.")]
-    columns += [Column(each.title, each.meaning, each.unit, number=True) for each in RATES]
+    columns += [
+        Column(each.title, _overview_meaning(each), each.unit, number=True) for each in RATES
+    ]
     rows = []
     for each in series:
         cells = [Cell(each.name, href=policy_href(each.policy), foreign=True)]
         rows.append([*cells, *(_overview_cell(rate, each) for rate in RATES)])
     return data_table("All periods together", columns, rows)
+
+
+def _overview_meaning(rate: Rate) -> str:
+    if rate.expected is None:
+        return rate.meaning
+    return f"{rate.meaning} Marked if it differs from the expectation by more than a quarter of it."
 
 
 def _overview_cell(rate: Rate, series: DriftSeries) -> Cell:
@@ -209,7 +219,7 @@ def _overview_cell(rate: Rate, series: DriftSeries) -> Cell:
         return Cell(rate.text(value))
     expected = rate.expected(series.expected)
     difference = decimal_text(value - expected, rate.decimals, sign="+")
-    far = abs(value - expected) > 0.25 * max(expected, 1e-9)
+    far = abs(value - expected) > _FAR * max(expected, 1e-9)
     marks = (Mark("over 25% off", "warn"),) if far else ()
     return Cell(
         rate.text(value),

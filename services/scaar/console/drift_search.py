@@ -23,7 +23,7 @@ class Period:
     @property
     def text(self) -> str:
         """What the form offers."""
-        return f"by {self.name}, the last {self.count} {self.name}s"
+        return f"{self.count} {self.name}s"
 
 
 PERIODS = {

@@ -1,5 +1,6 @@
 """Reading back ends for a page: what cannot be read becomes a notice, not the end of the page."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -23,6 +24,8 @@ _STATUS: tuple[tuple[type[ScaarError], int], ...] = (
 )
 _SHOWN = {"records": "records service"}
 UNAVAILABLE = 503
+NEEDED_S, OPTIONAL_S = 30.0, 3.0
+"""Maximum time, in seconds, of a call that a page needs, and of one that it can do without."""
 
 
 def status_of(error: ScaarError) -> int:
@@ -31,10 +34,11 @@ def status_of(error: ScaarError) -> int:
 
 
 async def loaded_or(default: T, call: Awaitable[T]) -> T:
-    """Return the result of a call, or the default if it fails."""
+    """Return the result of a call, or the default if it fails or takes long."""
     try:
-        return await call
-    except ScaarError:
+        async with asyncio.timeout(OPTIONAL_S):
+            return await call
+    except (ScaarError, TimeoutError):
         return default
 
 
@@ -48,16 +52,29 @@ class Loading:
         self.notices: list[str] = []
         self.status = 200
 
-    async def need(self, name: str, port: P | None, call: Callable[[P], Awaitable[T]]) -> T | None:
+    async def need(
+        self,
+        name: str,
+        port: P | None,
+        call: Callable[[P], Awaitable[T]],
+        *,
+        timeout_s: float = NEEDED_S,
+    ) -> T | None:
         """Return the result of a call that the page cannot do without; None if it fails."""
-        return await self._load(name, port, call, needed=True)
+        return await self._load(name, port, call, timeout_s=timeout_s, needed=True)
 
     async def want(self, name: str, port: P | None, call: Callable[[P], Awaitable[T]]) -> T | None:
         """Return the result of a call that the page can do without; None if it fails."""
-        return await self._load(name, port, call, needed=False)
+        return await self._load(name, port, call, timeout_s=OPTIONAL_S, needed=False)
 
     async def _load(
-        self, name: str, port: P | None, call: Callable[[P], Awaitable[T]], *, needed: bool
+        self,
+        name: str,
+        port: P | None,
+        call: Callable[[P], Awaitable[T]],
+        *,
+        timeout_s: float,
+        needed: bool,
     ) -> T | None:
         shown = _SHOWN.get(name, name)
         if port is None:
@@ -65,7 +82,11 @@ class Loading:
             self._fail(f"The {shown} is not configured: set {setting}.", UNAVAILABLE, needed)
             return None
         try:
-            return await call(port)
+            async with asyncio.timeout(timeout_s):
+                return await call(port)
+        except TimeoutError:
+            text = f"The {shown} did not answer within {timeout_s:g} s. Reload the page later."
+            self._fail(text, UNAVAILABLE, needed)
         except ScaarError as error:
             status = status_of(error)
             text = "cannot be read" if status == UNAVAILABLE else "rejects the request"

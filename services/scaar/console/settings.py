@@ -31,9 +31,9 @@ class ConsoleSettings(ProcessSettings):
     ``https://traces.example.com/trace/{trace_id}``. Without it, pages show the id alone."""
 
     docs_url: str = Field(default="", pattern=r"^$|^https?://\S+$")
-    """URL of the folder ``docs`` of this version, such as
-    ``https://git.example.com/scaar/src/main/docs``, to which the pages of policies link. Without
-    it, they name the file."""
+    """URL of the documentation site that ``make docs`` builds, such as
+    ``https://docs.example.com/scaar``, to which the pages of policies link. Without it, they name
+    the file."""
 
     require_token: bool = False
     """Rejects requests without a bearer token with 401, before a service is called. Always on if

@@ -48,16 +48,28 @@ from scaar.core.records import (
     Verdict,
 )
 from scaar.core.types import (
+    AcceptedSentence,
+    AnswerEvent,
+    AnswerStarted,
     IndexDescription,
+    JudgedWord,
     OrchestratorDescription,
     Passage,
+    PassagesRetrieved,
     PolicyDescription,
+    Query,
+    QueryBuilt,
+    RetrievedPassage,
     SearchRequest,
     SearchResult,
+    SentenceAccepted,
+    SentenceJudged,
+    SentenceRegenerated,
     Usage,
 )
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.testing.artefacts import artefact_of
+from scaar.testing.evaluations import provenance
 from scaar.testing.fakes import (
     InMemoryRetriever,
     ScriptedAnswerer,
@@ -283,6 +295,22 @@ def prediction_of(setting: str, number: int) -> EvaluationPrediction:
         failure=failure if (at, number) == (2, 8) else None,
         scores=(("f1", 1.0 if right else 0.25), ("em", float(right))),
         question=question,
+        events=events_of(setting) if at else (),
+    )
+
+
+def events_of(setting: str) -> tuple[AnswerEvent, ...]:
+    """Return the events of a sentence with a retrieval, whose texts are hostile."""
+    word = JudgedWord("<b>Babbage", 1, 11, probability=0.2, threshold=0.3, uncertain=True)
+    draft, text = " <b>Babbage.", f" {HOSTILE}."
+    found = RetrievedPassage("p1", "", "", 0.0, 1)
+    return (
+        AnswerStarted(provenance(setting)),
+        SentenceJudged(0, draft, (word,), 0, retrieving=True, score=0.2),
+        QueryBuilt(0, Query(HOSTILE, "current_sentence", kept=(0,))),
+        PassagesRetrieved(0, "lab", "v1", (found,)),
+        SentenceRegenerated(0, draft, text),
+        SentenceAccepted(0, AcceptedSentence(text, ("p1",)), 0, len(text)),
     )
 
 

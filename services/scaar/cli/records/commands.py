@@ -127,7 +127,10 @@ def explain(
     address: of.Address = of.LOCAL_RECORDS,
     output: Format = None,
 ) -> None:
-    """Judge the drafts of an answer again under other settings, without a model."""
+    """Judge the drafts of an answer again under other settings.
+
+    No model is called.
+    """
     overrides = PolicyOverrides(theta=theta, trigger=trigger)
     request = ExplainRecordRequest(id_, policy, overrides)
     found = of.call_records(address, lambda records: records.explain_record(request))
@@ -194,7 +197,7 @@ def delete(
     until: of.Until = "",
     address: of.Address = of.LOCAL_RECORDS,
 ) -> None:
-    """Delete records by id, tenant, request id or time, with their feedback.
+    """Delete records, with their feedback.
 
     --tenant and --request-id answer a request for the deletion of data.
     """
@@ -240,9 +243,9 @@ def questions(
     until: of.Until = "",
     address: of.Address = of.LOCAL_RECORDS,
 ) -> None:
-    """Write the questions with feedback as a data set, for `scaar eval run` and `scaar tune`.
+    """Write the questions with feedback as a data set.
 
-    The answer of a correct one becomes its known answer; other questions have none, and serve
+    It is for `scaar eval run` and `scaar tune`. The answer of a correct one becomes its known answer; other questions have none, and serve
     `scaar tune --only threshold`. Records without texts are left out.
     """
     chosen = RecordFilter(tenant=tenant, policy=policy, since=since, until=until, verdict=verdict)
@@ -272,7 +275,10 @@ def usage(
     address: of.Address = of.LOCAL_RECORDS,
     output: Format = None,
 ) -> None:
-    """Show answers, tokens and retrievals by period, tenant and policy."""
+    """Show answers, tokens and retrievals by period.
+
+    Each line is of one tenant and one policy.
+    """
     chosen = RecordFilter(tenant=tenant, policy=policy, since=since, until=until)
     groups = of.call_records(
         address, lambda records: records.summarize_records(chosen, period_s=period_s)

@@ -1,6 +1,5 @@
 """The evaluations: their progress, figures, reports and predictions."""
 
-import asyncio
 from contextlib import aclosing
 from urllib.parse import urlencode
 
@@ -28,7 +27,7 @@ from scaar.core.ports import Evaluator
 
 PAGE_SIZE = 50
 PREDICTIONS_PER_PAGE = 25
-_PROGRESS_TIMEOUT_S = 5.0
+_REPORT_TIMEOUT_S = 300.0
 _KINDS = {
     ReportFormat.HTML: "text/html",
     ReportFormat.MARKDOWN: "text/markdown",
@@ -123,7 +122,10 @@ async def report(request: Request) -> Response:
     name, sent = request.path_params["id"], request.query_params.get("format", "html")
     kind = ReportFormat(sent) if sent in set(ReportFormat) else ReportFormat.HTML
     text = await loading.need(
-        "evaluator", evaluator, lambda evaluator: evaluator.report(name, kind)
+        "evaluator",
+        evaluator,
+        lambda evaluator: evaluator.report(name, kind),
+        timeout_s=_REPORT_TIMEOUT_S,
     )
     if text is None:
         return _missing(request, loading)
@@ -217,16 +219,10 @@ def _missing(request: Request, loading: Loading) -> Response:
 
 
 async def _progress(evaluator: Evaluator, name: str) -> EvaluationProgress | None:
-    """Return the current progress, or none if the evaluator takes long to report it."""
-    try:
-        async with (
-            asyncio.timeout(_PROGRESS_TIMEOUT_S),
-            aclosing(evaluator.watch_evaluation(name)) as found,
-        ):
-            async for each in found:
-                return each
-    except TimeoutError:
-        pass
+    """Return the current progress."""
+    async with aclosing(evaluator.watch_evaluation(name)) as found:
+        async for each in found:
+            return each
     return None
 
 

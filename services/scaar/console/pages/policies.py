@@ -71,7 +71,7 @@ def _policy(request: Request, described: PolicyDescription) -> dict[str, object]
 def _docs_href(request: Request, policy: str) -> str:
     """Return the link to the method of a policy; empty without a published documentation."""
     url = settings_of(request).docs_url
-    return f"{url.rstrip('/')}/policies.md#{policy}" if url else ""
+    return f"{url.rstrip('/')}/policies/#{policy}" if url else ""
 
 
 routes = (Route("/policies", policies), Route("/policies/{name:path}", policy))

@@ -90,8 +90,8 @@ EVAL_RUN = ("eval", "run", "--dataset", "lab", "--out", "o")
         (["serve", "query-builder", "--address", "x"], USAGE, "address: must be host:port"),
         (["serve", "query-builder", "--address", "127.0.0.1:70000"], USAGE, "address: must be"),
         (["up", "--base-port", "x"], USAGE, "Invalid value for '--base-port'"),
-        (["up", "--base-port", "0"], USAGE, "--base-port: must be 1 to 65530, not 0"),
-        (["up", "--base-port", "65532"], USAGE, "--base-port: must be 1 to 65530, not 65532"),
+        (["up", "--base-port", "0"], USAGE, "--base-port: must be 1 to 65529, not 0"),
+        (["up", "--base-port", "65532"], USAGE, "--base-port: must be 1 to 65529, not 65532"),
         (["index", "nonsense"], USAGE, "No such command 'nonsense'."),
         (["index", "build"], USAGE, "--corpus: must be given, or --from, or --lab"),
         (

@@ -39,7 +39,7 @@ def test_a_retrieval_has_its_word_its_query_and_its_passages() -> None:
     table = decision_table([judged(0, trigger=1), query, found, accepted(0)])
     (row,) = table.rows
     assert [each.text for each in row] == [
-        *("0", "The Borric.", "", "Borric", "Who? Borric", "1", "The end.")
+        *("1", "The Borric.", "", "Borric", "Who? Borric", "1", "The end.")
     ]
     assert row[2].marks[0].text == "retrieved"
     assert row[3].note == "P′ 0.12 < threshold 0.27"
@@ -66,4 +66,4 @@ def test_a_degraded_sentence_names_the_failure() -> None:
 def test_an_answer_that_is_written_again_has_rows_for_every_time() -> None:
     again = AnswerDrafted(1, "The Borric.")
     found = texts(judged(0, trigger=1), again, judged(0, trigger=None), accepted(0))
-    assert [row[0] for row in found] == ["0", "0"]
+    assert [row[0] for row in found] == ["1", "1"]

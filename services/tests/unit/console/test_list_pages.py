@@ -42,6 +42,7 @@ PAGES = (
     "/evaluations/0190-aaaa/predictions",
     "/evaluations/0190-aaaa/predictions?setting=no_retrieval",
     "/evaluations/0190-aaaa/prediction?setting=no_retrieval&question=q1",
+    "/evaluations/0190-aaaa/prediction?setting=flare:theta%3D0.8&question=q1",
     "/evaluations/0190-aaaa/compare?a=no_retrieval&b=flare%3Atheta%3D0.3",
     "/drift",
     "/drift?period=week",
@@ -360,10 +361,10 @@ class TestSystem:
 
 
 def test_a_policy_links_to_its_method_if_the_documentation_is_published() -> None:
-    settings = ConsoleSettings(docs_url="https://git.example.com/docs/")
+    settings = ConsoleSettings(docs_url="https://docs.example.com/scaar/")
     with open_pages(catalog=catalog(), settings=settings) as client:
         page = client.get("/policies/flare-1.4").text
-    assert 'href="https://git.example.com/docs/policies.md#flare"' in page
+    assert 'href="https://docs.example.com/scaar/policies/#flare"' in page
 
 
 class TestPrediction:
@@ -376,6 +377,16 @@ class TestPrediction:
         assert (
             'href="/evaluations/0190-aaaa/prediction?setting=no_retrieval&amp;question=q8"' in page
         )
+
+    def test_its_decisions_are_shown_and_escaped(self) -> None:
+        sent = {"setting": "flare:theta=0.8", "question": "q1"}
+        with open_pages(evaluator=FixedEvaluator()) as client:
+            page = client.get("/evaluations/0190-aaaa/prediction", params=sent).text
+        assert "P′ 0.2 &lt; threshold 0.3" in page
+        assert "Draft: uncertain, retrieved" in page
+        assert "Draft and rewrite" in page
+        assert "<script>alert" not in page
+        assert "<b>Babbage" not in page
 
     def test_one_that_is_not_stored_is_not_found(self) -> None:
         sent = {"setting": "no_retrieval", "question": "q99"}

@@ -86,7 +86,7 @@ def test_the_configuration_page_has_every_setting_once(
     common = re.findall(r"^\| `(\w+)`", parts["every service"], re.MULTILINE)
     for service in ServiceName:
         own = re.findall(r"^\| `(\w+)`", parts[service], re.MULTILINE)
-        # Gateway and console have no gRPC server: their tables are complete by themselves.
+        # Services of HTTP have no gRPC server: their tables are complete by themselves.
         shared = [] if service in HTTP_PORTS else common
         assert [*shared, *own] == list(settings_class(service).model_fields)
 

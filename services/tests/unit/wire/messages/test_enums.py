@@ -5,7 +5,7 @@ import pytest
 from google.protobuf.descriptor import EnumDescriptor
 
 from scaar import v1
-from scaar.core import evaluations, types
+from scaar.core import evaluations, records, types
 from scaar.wire.messages.codec import enum_codec
 
 ENUMS: list[EnumDescriptor] = [
@@ -20,12 +20,12 @@ ENUMS: list[EnumDescriptor] = [
 
 @pytest.mark.parametrize("wire", ENUMS, ids=lambda each: each.name)
 def test_every_value_of_the_contract_but_the_unspecified_is_a_member(wire: EnumDescriptor) -> None:
-    kind = vars(types).get(wire.name) or vars(evaluations)[wire.name]
+    kind = {**vars(evaluations), **vars(records), **vars(types)}[wire.name]
     codec = enum_codec(kind, wire)
     assert [each.number for each in wire.values] == list(range(len(kind) + 1))
     assert sorted(map(codec.write, kind)) == list(range(1, len(kind) + 1))
     assert [codec.read(codec.write(member)) for member in kind] == list(kind)
 
 
-def test_the_contract_has_twenty_nine_enums() -> None:
-    assert len(ENUMS) == 29
+def test_the_contract_has_thirty_one_enums() -> None:
+    assert len(ENUMS) == 31
