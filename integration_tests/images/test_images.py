@@ -17,8 +17,11 @@ from ..installation.ours.containers import docker
 
 PREFIX = os.environ.get("SCAAR_IMAGES") or "scaar/"
 VERSION = os.environ.get("SCAAR_VERSION") or __version__
-SERVICES = ("orchestrator", "generator", "scorer", "query-builder", "retriever", "evaluator")
-IMAGES = (*SERVICES, "gateway", "worker", "scaar-lab")
+SERVICES = (
+    *("orchestrator", "generator", "scorer", "query-builder", "retriever", "evaluator"),
+    "records",
+)
+IMAGES = (*SERVICES, "gateway", "console", "worker", "scaar-lab")
 HARDENED = ("--rm", "--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL")
 TOOLS = {
     *("ash", "bash", "busybox", "dash", "sh", "apt", "apt-get", "dpkg-query", "pip", "pip3"),
@@ -110,13 +113,17 @@ def test_scanners_find_the_packages_of_debian() -> None:
     assert {"libc6", "libssl3"} & set(python("orchestrator", listed).split())
 
 
-def test_the_evaluators_image_brings_tables_to_this_version() -> None:
-    shown = f"{PREFIX}evaluator:{VERSION}"
+@pytest.mark.parametrize(
+    ("image", "tables"),
+    [("evaluator", "evaluations"), ("records", "records"), ("orchestrator", "records")],
+)
+def test_an_image_brings_its_tables_to_this_version(image: str, tables: str) -> None:
+    shown = f"{PREFIX}{image}:{VERSION}"
     volume = f"scaar-tests-{uuid4().hex[:8]}"
     run = ("run", *HARDENED, "--volume", f"{volume}:/var/lib/scaar", shown)
     try:
-        docker(*run, "db", "upgrade")
-        docker(*run, "db", "check")
+        docker(*run, "db", "upgrade", "--tables", tables)
+        docker(*run, "db", "check", "--tables", tables)
     finally:
         docker("volume", "rm", "--force", volume)
 
@@ -137,8 +144,10 @@ def wait_until_healthy(name: str) -> None:
         time.sleep(0.5)
 
 
-def test_the_health_check_of_an_image_reports_a_healthy_service() -> None:
-    name = started("query-builder")
+@pytest.mark.parametrize("image", ["query-builder", "records", "console"])
+def test_the_health_check_of_an_image_reports_a_healthy_service(image: str) -> None:
+    # Records create their database, and the console is ready without the services behind it.
+    name = started(image, "--tmpfs", "/var/lib/scaar:uid=10001,gid=10001")
     try:
         wait_until_healthy(name)
     finally:
@@ -178,3 +187,22 @@ print(json.dumps(sorted(names)))
     names = set(json.loads(python("gateway", found)))
     assert {"fastapi", "uvicorn", "mcp", "prometheus-client"} <= names
     assert not {"onnxruntime", "tokenizers", "faiss-cpu", "sqlalchemy", "tritonclient"} & names
+
+
+@pytest.mark.parametrize("image", ["orchestrator", "records"])
+def test_images_with_records_have_the_clients_of_their_databases(image: str) -> None:
+    found = "import scaar.records.store.store, aiosqlite, asyncpg; print('found')"
+    assert python(image, found) == "found"
+
+
+def test_the_consoles_image_has_its_pages_and_neither_models_nor_databases() -> None:
+    found = """
+import json
+from importlib.metadata import distributions
+names = {each.metadata["Name"].lower().replace("_", "-") for each in distributions()}
+import scaar.console.app
+print(json.dumps(sorted(names)))
+"""
+    names = set(json.loads(python("console", found)))
+    assert {"starlette", "uvicorn", "jinja2", "prometheus-client"} <= names
+    assert not {"onnxruntime", "faiss-cpu", "sqlalchemy", "tritonclient", "mcp"} & names

@@ -28,7 +28,8 @@ class Release:
     def __init__(self, cluster: Cluster, namespace: str, preset: str, values: Values) -> None:
         self.cluster, self.namespace = cluster, namespace
         self._files = ["--values", str(CHART / f"values-{preset}.yaml")] if preset else []
-        self._values = merged(merged(images(), exposed()), values)
+        own = merged(merged(images(), exposed()), unrecorded())
+        self._values = merged(own, values)
 
     def install(self) -> None:
         """Install the release, and wait until its pods are ready and its Jobs complete."""
@@ -161,6 +162,18 @@ def exposed() -> Values:
         "orchestrator": at_node,
         "evaluator": at_node,
         "gateway": at_node,
+    }
+
+
+def unrecorded() -> Values:
+    """Return the values of a release without records and console.
+
+    The lab's records need a storage class, which a cluster of tests may lack, and one orchestrator.
+    """
+    return {
+        "orchestrator": {"records": {"enabled": False}},
+        "records": {"enabled": False},
+        "console": {"enabled": False},
     }
 
 

@@ -1,14 +1,15 @@
 """The settings, the alerts and the board of deploy/observability on a real Prometheus.
 
-Six real services are asked, also through a gateway, and some of them die; the only change to the
-settings is where the services are, and how often they are read.
+Every service is asked, also through a gateway, and some of them die. The only changes to the
+settings are where the services are, and how often they are read.
 """
 
 import json
 import re
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,8 @@ EXPRESSIONS = {
     for panel in PANELS
     for target in panel.get("targets", ())
 }
-OF_FAILURES = {each for each in EXPRESSIONS if re.search("fail|degraded", each, re.IGNORECASE)}
+FAILING = re.compile("fail|degraded|dropped", re.IGNORECASE)
+OF_FAILURES = {each for each in EXPRESSIONS if FAILING.search(each)}
 OF_WAITING = {each for each in EXPRESSIONS if "wait for an orchestrator" in each}
 QUESTION = "Who is the spouse of the director of the film The Haunted Fountain?"
 TUNED = artefact_of(
@@ -63,6 +65,8 @@ class Watched:
 
     services: dict[str, RunningService]
     prometheus: PrometheusServer
+    records: Path
+    """The database of records."""
 
     def found(self, expression: str) -> list[Any]:
         requested = expression.replace("$__rate_interval", "30s")
@@ -91,6 +95,12 @@ class Watched:
         with suppress(HTTPError), build_opener(ProxyHandler({})).open(request, timeout=60):
             pass
 
+    def lose_records(self) -> None:
+        """Removes a table of the records, so that no more are written."""
+        with closing(sqlite3.connect(self.records, timeout=30)) as database:
+            database.execute("DROP TABLE record_contents")
+            database.commit()
+
     def evaluate(self) -> None:
         """Begins an evaluation that takes longer than the test."""
         requested = ("--dataset", "lab", "--limit", "2000", "--policies", "no_retrieval,scaar")
@@ -101,6 +111,7 @@ class Watched:
 @pytest.fixture
 def watched(tmp_path: Path) -> Iterator[Watched]:
     services: dict[str, RunningService] = {}
+    records = tmp_path / "records.sqlite"
     metrics = {service: f"127.0.0.1:{free_port()}" for service in ServiceName}
     config = yaml.safe_load((FOLDER / "prometheus.yml").read_text())
     config["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
@@ -112,9 +123,9 @@ def watched(tmp_path: Path) -> Iterator[Watched]:
     file = tmp_path / "prometheus.yml"
     file.write_text(yaml.safe_dump(config))
     with ExitStack() as stack:
-        # The orchestrator after those that it asks, and the evaluator and the gateway after it.
-        after = (ServiceName.ORCHESTRATOR, ServiceName.EVALUATOR, ServiceName.GATEWAY)
-        for service in (*BACK_ENDS, *after):
+        # The orchestrator after those that it asks and the records, and the others after it.
+        after = (ServiceName.EVALUATOR, ServiceName.GATEWAY, ServiceName.CONSOLE)
+        for service in (*BACK_ENDS, ServiceName.RECORDS, ServiceName.ORCHESTRATOR, *after):
             variable = f"SCAAR_{service.upper().replace('-', '_')}"
             given = {f"{variable}_METRICS_ADDRESS": metrics[service]}
             if service is ServiceName.EVALUATOR:
@@ -126,13 +137,16 @@ def watched(tmp_path: Path) -> Iterator[Watched]:
                 given[f"{variable}_POLICY_FOLDER"] = str(folder)
                 given[f"{variable}_SHADOW_POLICY"] = TUNED.name
                 given[f"{variable}_SHADOW_SHARE"] = "1"
+                given[f"{variable}_RECORDS_DATABASE"] = f"sqlite:///{records}"
+            if service is ServiceName.RECORDS:
+                given[f"{variable}_DATABASE"] = f"sqlite:///{records}"
             for other, running in services.items():
                 target = f"{variable}_{other.upper().replace('-', '_')}_TARGET"
                 given[target] = running.target
             home = tmp_path / "home"
             services[service] = stack.enter_context(running_service(service, home, **given))
         prometheus = stack.enter_context(running_prometheus(file))
-        yield Watched(services, prometheus)
+        yield Watched(services, prometheus, records)
 
 
 def until(
@@ -174,6 +188,7 @@ def test_every_service_is_scraped_and_every_panel_has_data_after_failures(
     watched.evaluate()
     until(are_up, meanwhile=watched.ask)
     until(lambda: are_empty(OF_FAILURES | OF_WAITING), watched.ask, lambda: empty)
+    watched.lose_records()
     watched.services["scorer"].process.kill()
     until(lambda: are_empty(OF_WAITING), watched.ask, lambda: empty)
     watched.services["orchestrator"].process.kill()

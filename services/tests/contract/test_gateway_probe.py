@@ -1,10 +1,12 @@
-"""The health check of the gateway's image, over sockets."""
+"""The health check of the images of gateway and console, over sockets."""
 
 import asyncio
 from pathlib import Path
 
 import pytest
 
+from scaar.console.server import open_console
+from scaar.console.settings import ConsoleSettings
 from scaar.gateway.server import open_gateway
 from scaar.gateway.settings import GatewaySettings
 from scaar.runtime import probe
@@ -72,3 +74,30 @@ async def test_a_probe_by_an_invalid_file_is_invalid_usage(
 ) -> None:
     monkeypatch.setenv(CONFIG_VARIABLE, str(tmp_path / "missing.yaml"))
     assert await probed("http://127.0.0.1:1/readyz") == 2
+
+
+async def test_a_server_in_plaintext_is_probed_beside_one_with_a_certificate(
+    issued: Issued, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    config = tmp_path / "scaar.yaml"
+    config.write_text(f"console: {{tls_cert_file: {issued.cert}}}\n")
+    monkeypatch.setenv(CONFIG_VARIABLE, str(config))
+    async with gateway_before(ScriptedAnswerer(cited_answer)) as url:
+        assert await probed(f"{url}/readyz") == 0
+        assert await probed(url.replace("http://", "https://", 1) + "/readyz") == 1
+
+
+async def test_the_probe_uses_tls_if_the_console_has_a_certificate(
+    issued: Issued, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = ConsoleSettings(
+        address="127.0.0.1:0",
+        stop_grace_s=0,
+        orchestrator_target="dns:///127.0.0.1:1",
+        tls_cert_file=issued.cert,
+        tls_key_file=issued.key,
+    )
+    monkeypatch.setenv("SCAAR_CONSOLE_TLS_CERT_FILE", str(issued.cert))
+    async with open_console(settings) as url:
+        # It is ready without the services, whose absence its pages report.
+        assert await probed(url.replace("https://", "http://", 1) + "/readyz") == 0
