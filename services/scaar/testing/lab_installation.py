@@ -1,4 +1,4 @@
-"""A running ``scaar up``: every service of the lab, and the gateway, on free ports."""
+"""A running ``scaar up``: every service of the lab, gateway and console, on free ports."""
 
 import os
 import random
@@ -10,7 +10,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-_PORTS = 7
+from scaar.cli.serve.services import GRPC_SERVICES, ServiceName, default_address
+
+_PORTS = len(ServiceName)
 _READY = "OpenAI clients: "
 
 
@@ -20,6 +22,7 @@ class LabInstallation:
 
     orchestrator_port: int
     gateway_port: int
+    console_port: int
 
     @property
     def target(self) -> str:
@@ -31,14 +34,25 @@ class LabInstallation:
         """URL of the gateway."""
         return f"http://127.0.0.1:{self.gateway_port}"
 
+    @property
+    def console_url(self) -> str:
+        """URL of the console."""
+        return f"http://127.0.0.1:{self.console_port}"
+
+    def target_of(self, service: ServiceName) -> str:
+        """Return the target of a service of gRPC."""
+        return f"dns:///{default_address(service, self.orchestrator_port)}"
+
 
 @contextmanager
 def running_lab(home: Path, **environment: str) -> Iterator[LabInstallation]:
     """Run ``scaar up`` with the data folder and further variables until the block ends."""
     base = _free_ports()
-    lab = LabInstallation(base, base + _PORTS - 1)
+    gateway = base + len(GRPC_SERVICES)
+    lab = LabInstallation(base, gateway, gateway + 1)
     command = [sys.executable, "-m", "scaar.cli", "up", "--base-port", str(base)]
     command += ["--gateway-port", str(lab.gateway_port)]
+    command += ["--console-port", str(lab.console_port)]
     variables = {**os.environ, "SCAAR_HOME": str(home), "OMP_NUM_THREADS": "1", **environment}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=variables) as process:
         assert process.stderr is not None

@@ -39,6 +39,11 @@ def gateway_port(base_port: int) -> int:
     return base_port + len(GRPC_SERVICES)
 
 
+def console_port(base_port: int) -> int:
+    """The port after that of the gateway."""
+    return gateway_port(base_port) + 1
+
+
 def stderr_of(process: subprocess.Popen[str]) -> str:
     """What it and its services still say; ends when none of them is left."""
     assert process.stderr is not None
@@ -49,6 +54,7 @@ def stderr_of(process: subprocess.Popen[str]) -> str:
 def running(base_port: int, home: Path, **environment: str) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "scaar.cli", "up", "--base-port", str(base_port)]
     command += ["--gateway-port", str(gateway_port(base_port))]
+    command += ["--console-port", str(console_port(base_port))]
     variables = {"PYTHONPATH": os.pathsep.join(sys.path), "SCAAR_HOME": str(home), **environment}
     with subprocess.Popen(
         command,
@@ -86,7 +92,7 @@ def pid_of(process: subprocess.Popen[str], service: ServiceName) -> int:
 
 
 def assert_ports_free(base_port: int) -> None:
-    for port in range(base_port, gateway_port(base_port) + 1):
+    for port in range(base_port, console_port(base_port) + 1):
         check_free(f"127.0.0.1:{port}")
 
 

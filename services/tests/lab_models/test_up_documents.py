@@ -50,6 +50,7 @@ def test_answers_cite_the_documents_of_a_folder(tmp_path: Path) -> None:
         url = line_with(server, "serving at").split()[-1]
         options = ("--model-url", url, "--documents", str(folder))
         ports = ("--base-port", str(base_port), "--gateway-port", str(gateway_port(base_port)))
+        ports += ("--console-port", "0")
         prefix = ("--url-prefix", "https://a.example/films")
         with scaar(home, "up", *options, *ports, *prefix) as up:
             assert "--index films" in line_with(up, "Ask: ")
