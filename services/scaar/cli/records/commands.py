@@ -245,8 +245,9 @@ def questions(
 ) -> None:
     """Write the questions with feedback as a data set.
 
-    It is for `scaar eval run` and `scaar tune`. The answer of a correct one becomes its known answer; other questions have none, and serve
-    `scaar tune --only threshold`. Records without texts are left out.
+    It is for `scaar eval run` and `scaar tune`. The answer of a correct one becomes its known
+    answer; other questions have none, and serve `scaar tune --only threshold`. Records without
+    texts are left out.
     """
     chosen = RecordFilter(tenant=tenant, policy=policy, since=since, until=until, verdict=verdict)
 
