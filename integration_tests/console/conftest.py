@@ -105,6 +105,18 @@ def writable(recorded: Recorded, home: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def unrecorded(recorded: Recorded, home: Path) -> Iterator[str]:
+    """The URL of a console whose service of records does not respond."""
+    with running_service(
+        "console",
+        home,
+        SCAAR_CONSOLE_ORCHESTRATOR_TARGET=recorded.lab.target,
+        SCAAR_CONSOLE_RECORDS_TARGET="dns:///127.0.0.1:1",
+    ) as service:
+        yield service.target.removeprefix("dns:///")
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     found = os.environ.get("SCAAR_CHROMIUM") or shutil.which("chromium")
     assert found, "Chromium is missing: apt-get install chromium, or set SCAAR_CHROMIUM"

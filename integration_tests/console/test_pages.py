@@ -153,6 +153,14 @@ def test_errors_are_pages_that_say_what_is_wrong(page: Page) -> None:
     assert response.status == 404
 
 
+def test_a_service_that_does_not_respond_is_named(unrecorded: str) -> None:
+    for path, status in (("/answers", 503), ("/answers/any", 503), ("/", 200), ("/policies", 200)):
+        response = httpx2.get(f"{unrecorded}{path}", timeout=60)
+        assert response.status_code == status
+    assert "records" in httpx2.get(f"{unrecorded}/answers", timeout=60).text
+    assert httpx2.get(f"{unrecorded}/system", timeout=60).status_code == 200
+
+
 def test_feedback_is_taken_only_by_a_console_that_may(
     browser: Browser, recorded: Recorded, writable: str
 ) -> None:
