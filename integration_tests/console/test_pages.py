@@ -1,6 +1,7 @@
 """The console in a real browser, over a running ``scaar up``."""
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -99,7 +100,7 @@ def test_the_slider_shows_what_a_real_answer_would_do(
     )
     would = [each["would_retrieve"] == "yes" for each in drafts]
     differs = [each["would_retrieve"] != each["retrieved"] for each in drafts]
-    expect(page.locator("#what-if-outcome")).to_contain_text(f"{sum(would)} retrievals")
+    expect(page.locator("#what-if-outcome")).to_contain_text(f"{sum(would)} retrieval")
     rows = page.locator("#what-if-outcome tbody tr")
     expect(rows).to_have_count(len(drafts))
     for row, retrieves in zip(rows.all(), would, strict=True):
@@ -211,3 +212,18 @@ def test_a_link_cannot_lead_to_another_site(recorded: Recorded) -> None:
     for path in ("//evil.example", "/answers/of-request//evil.example", "/%2f%2fevil.example"):
         found = httpx2.get(f"{recorded.url}{path}", follow_redirects=False, timeout=20)
         assert "evil.example" not in found.headers.get("location", "")
+
+
+def test_the_pictures_of_the_documentation_are_drawn(
+    browser: Browser, recorded: Recorded, tmp_path: Path
+) -> None:
+    """With SCAAR_CONSOLE_PICTURES=docs/console, the pictures of docs/console.md are written."""
+    folder = Path(os.environ.get("SCAAR_CONSOLE_PICTURES") or tmp_path)
+    page = browser.new_page(base_url=recorded.url, viewport={"width": 1000, "height": 900})
+    for name, path in (("answer", f"/answers/{recorded.ids['scaar']}"), ("answers", "/answers")):
+        page.goto(path)
+        picture = page.screenshot(path=folder / f"{name}.png")
+        assert len(picture) > 10_000
+    page.goto(f"/answers/{recorded.ids['scaar']}?theta=0.12")
+    page.locator("#what-if").screenshot(path=folder / "what-if.png")
+    page.close()
