@@ -41,7 +41,8 @@ _SOON_S, _INTERVAL_S = 0.1, 2.0
 an interval."""
 _MANY_EVENTS = 1_000
 """An answer with more events becomes a row in a thread, so that it delays no other answer."""
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 30.0
+_RETRY_S = 1.0
+"""Pause after the database did not take a batch."""
 _CLOSING_S = 5.0
 _MAX_WAITING = 256
 """Maximum number of answers that wait to become rows."""
@@ -118,7 +119,7 @@ class Recorder:
 
     async def run(self) -> None:
         """Write until cancelled. Records that cannot be written wait, up to a limit."""
-        written_at, pause = -math.inf, _FIRST_PAUSE_S
+        written_at = -math.inf
         while True:
             await self._has_ended.wait()
             self._has_ended.clear()
@@ -127,10 +128,9 @@ class Recorder:
             await self._encode()
             while self._rows:
                 if await self._write():
-                    written_at, pause = time.monotonic(), _FIRST_PAUSE_S
+                    written_at = time.monotonic()
                     continue
-                await asyncio.sleep(min(pause, _INTERVAL_S))
-                pause = min(2 * pause, _LONGEST_PAUSE_S)
+                await asyncio.sleep(_RETRY_S)
                 await self._encode()
 
     async def flush(self) -> None:

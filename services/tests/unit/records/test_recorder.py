@@ -115,7 +115,7 @@ async def test_a_database_that_fails_costs_records_and_no_answer(tmp_path: Path)
 async def test_records_wait_for_a_database_that_comes_back(
     database: Database, records: StoredRecords, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scaar.records.recorder._FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr("scaar.records.recorder._RETRY_S", 0.01)
     counts = Counts()
     async with database.writing() as connection:
         await connection.execute(sa.text("ALTER TABLE answer_records RENAME TO away"))
