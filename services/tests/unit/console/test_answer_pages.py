@@ -191,14 +191,20 @@ class TestWhatIf:
         assert text in response.text
 
     async def test_another_policy_judges_with_its_own_settings(self) -> None:
-        with pages(await recorded("flare")) as client:
-            page = client.get(f"/answers/{ID}", params={"policy": "scaar", "theta": "0.3"}).text
+        with pages(await recorded("scaar")) as client:
+            page = client.get(f"/answers/{ID}", params={"policy": "flare", "theta": "0.3"}).text
             refused = client.get(f"/answers/{ID}/what-if", params={"policy": "<b>none"})
-        assert '<option value="scaar" selected>' in page
-        assert "of policy <bdi>scaar</bdi>" in page
+        assert '<option value="flare" selected>' in page
+        assert "of policy <bdi>flare</bdi>" in page
         assert refused.status_code == 200
         assert "notice" in refused.text
         assert "<b>none" not in refused.text
+
+    async def test_evidence_that_was_not_recorded_is_named(self) -> None:
+        with pages(await recorded("flare")) as client:
+            response = client.get(f"/answers/{ID}/what-if", params={"policy": "scaar"})
+        assert response.status_code == 200
+        assert "contribution" in response.text
 
     async def test_a_policy_that_judges_nothing_says_so(self) -> None:
         with pages(await recorded("single_round")) as client:
@@ -271,7 +277,9 @@ class TestAsk:
     def test_an_answer_is_rendered_without_scripts(self) -> None:
         answerer = ScriptedAnswerer(lambda request: events_of("scaar"))
         with open_pages(catalog=catalog(), answerer=answerer) as client:
-            page = client.post("/", data={"question": HOSTILE, "policy": "scaar", "theta": "0.4"}).text
+            page = client.post(
+                "/", data={"question": HOSTILE, "policy": "scaar", "theta": "0.4"}
+            ).text
         (asked,) = answerer.requests
         assert asked.question == HOSTILE
         assert asked.policy.overrides.theta == 0.4
@@ -307,7 +315,8 @@ class TestAsk:
         assert response.status_code == 400
         assert "theta" in response.text
         assert "top_k" in response.text
-        assert "<b>&#39;" not in response.text and "&#39;&lt;b&gt;&#39;" in response.text
+        assert "<b>&#39;" not in response.text
+        assert "&#39;&lt;b&gt;&#39;" in response.text
 
     async def test_a_request_id_leads_to_its_record(self) -> None:
         with pages(await recorded()) as client:
