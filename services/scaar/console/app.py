@@ -14,31 +14,14 @@ from scaar.console.pages import ROUTES
 from scaar.console.protection import Protection
 from scaar.console.rendering import FOLDER, render
 from scaar.console.settings import ConsoleSettings
-from scaar.core.errors import (
-    BackendUnavailable,
-    DeadlineExceeded,
-    InvalidRequest,
-    NotFound,
-    Overloaded,
-    PermissionDenied,
-    ScaarError,
-    Unauthenticated,
-)
+from scaar.console.statuses import status_of
+from scaar.core.errors import ScaarError
 from scaar.core.observers import UNOBSERVED_REQUESTS, RequestObserver
 from scaar.http_server.requests import Requests
 from scaar.http_server.server import Readiness
 from scaar.runtime.admission import Admission
 
 _MAX_BODY_BYTES = 262_144
-_STATUSES: tuple[tuple[type[ScaarError], int], ...] = (
-    (InvalidRequest, 400),
-    (Unauthenticated, 401),
-    (PermissionDenied, 403),
-    (NotFound, 404),
-    (Overloaded, 429),
-    (BackendUnavailable, 503),
-    (DeadlineExceeded, 504),
-)
 _HEADINGS = {
     400: "The request is not valid",
     401: "Who are you?",
@@ -48,11 +31,6 @@ _HEADINGS = {
     503: "A service does not respond",
     504: "A service took too long",
 }
-
-
-def status_of(error: ScaarError) -> int:
-    """Return the HTTP status of an error."""
-    return next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
 
 
 def build_app(

@@ -2,19 +2,27 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound, ScaarError, WrongState
+from scaar.core.policies import PRESETS
 from scaar.core.ports import Records
 from scaar.core.records import AnswerRecord, ExplainRecordRequest, RecordExplanation
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import AnswerStarted, PolicyOverrides, SentenceJudged
 
+_POLICIES = tuple(each for each in PRESETS if PRESETS[each].trigger is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """The form and its outcome: either the judgements ``found``, or the ``problem``."""
+    """The form and its outcome: either the judgements ``found``, or the ``problem``.
 
+    An empty ``policy`` is that of the record, an empty ``trigger`` that of the policy.
+    """
+
+    policies: tuple[str, ...]
+    policy: str
     triggers: tuple[str, ...]
     own_trigger: str
     trigger: str
@@ -35,14 +43,17 @@ async def judge_again(records: Records, record: AnswerRecord, form: Mapping[str,
     if started is None:
         return _without("The answer failed before it started.")
     policy = started.provenance.policy
-    own = policy.trigger or ""
+    name = form.get("policy", "")
+    if name and name not in _POLICIES:
+        return _without(f"There is no published policy {name} that judges drafts.")
+    own = (PRESETS[name].trigger if name else policy.trigger) or ""
     if not own:
         return _without(f"The policy {policy.name} has no trigger: it judges no drafts.")
     trigger = form.get("trigger") or own
     if trigger not in TRIGGERS:
         return _without(f"There is no trigger {trigger}.")
     given = form.get("theta", "")
-    default = policy.theta if trigger == own else TRIGGERS[trigger].theta.default
+    default = policy.theta if trigger == own and not name else TRIGGERS[trigger].theta.default
     try:
         theta = float(given) if given else default
     except ValueError:
@@ -52,31 +63,28 @@ async def judge_again(records: Records, record: AnswerRecord, form: Mapping[str,
         theta = default
     # The slider keeps its place when the trigger changes, which can be outside the new range.
     theta = min(maximum, max(minimum, theta))
-    blank = WhatIf(tuple(TRIGGERS), own, trigger, theta, minimum, maximum)
+    blank = WhatIf(
+        *(_POLICIES, name, tuple(TRIGGERS), own, "" if trigger == own else trigger),
+        *(theta, minimum, maximum),
+    )
     overrides = PolicyOverrides(theta=theta, trigger=None if trigger == own else trigger)
     try:
         found = await records.explain_record(
-            ExplainRecordRequest(record.summary.id, overrides=overrides)
+            ExplainRecordRequest(record.summary.id, name, overrides)
         )
     except (InvalidRequest, WrongState, NotFound, DataCorrupt) as error:
-        return _with_problem(blank, error)
-    return WhatIf(tuple(TRIGGERS), own, trigger, theta, minimum, maximum, found)
+        return replace(blank, problem=_text_of(error))
+    return replace(blank, found=found)
 
 
-def _with_problem(blank: WhatIf, error: ScaarError) -> WhatIf:
-    return WhatIf(
-        blank.triggers,
-        blank.own_trigger,
-        blank.trigger,
-        blank.theta,
-        blank.minimum,
-        blank.maximum,
-        problem=error.message,
-    )
+def _text_of(error: ScaarError) -> str:
+    if isinstance(error, InvalidRequest):
+        return "; ".join(f"{each.field}: {each.description}" for each in error.violations)
+    return error.message
 
 
 def _without(problem: str) -> WhatIf:
-    return WhatIf((), "", "", 0.0, 0.0, 1.0, problem=problem)
+    return WhatIf((), "", (), "", "", 0.0, 0.0, 1.0, problem=problem)
 
 
 def _range(trigger: str, theta: float, record: AnswerRecord) -> tuple[float, float]:

@@ -33,7 +33,7 @@ from scaar.core.evaluations import (
 from scaar.core.loop.answer_state import Ports
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.policies.artefacts import TunedPolicies
-from scaar.core.ports import Catalog, Evaluator, Records
+from scaar.core.ports import Answerer, Catalog, Evaluator, Records
 from scaar.core.records import (
     EVERY_RECORD,
     AnswerRecord,
@@ -436,6 +436,7 @@ class MemoryBackEnds(BackEnds):
         catalog: Catalog | None = None,
         evaluator: Evaluator | None = None,
         records: Records | None = None,
+        answerer: Answerer | None = None,
     ) -> None:
         given = {"orchestrator": catalog, "records": records, "evaluator": evaluator}
         super().__init__(
@@ -444,7 +445,7 @@ class MemoryBackEnds(BackEnds):
                 for role, port in given.items()
             }
         )
-        answerer = ScriptedAnswerer(lambda request: ())
+        answerer = answerer or ScriptedAnswerer(lambda request: ())
         self._ports = ConsolePorts(answerer, catalog or ForgottenCatalog(), records, evaluator)
 
     def ports(self, headers: Mapping[str, str], request_id: str) -> ConsolePorts:
@@ -460,10 +461,13 @@ def open_pages(
     catalog: Catalog | None = None,
     evaluator: Evaluator | None = None,
     records: Records | None = None,
+    answerer: Answerer | None = None,
     settings: ConsoleSettings | None = None,
 ) -> Iterator[TestClient]:
     """Yield a client of the console over these ports; the time is that of the records."""
-    back_ends = MemoryBackEnds(catalog=catalog, evaluator=evaluator, records=records)
+    back_ends = MemoryBackEnds(
+        catalog=catalog, evaluator=evaluator, records=records, answerer=answerer
+    )
     app = build_app(back_ends, settings or ConsoleSettings())
     app.state.clock = NOW.timestamp
     with TestClient(app) as client:

@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from scaar.console.answer_view import Blocks, view_of
 from scaar.console.rendering import ports_of, render, settings_of, templates
+from scaar.console.statuses import status_of
 from scaar.core.errors import (
     BackendUnavailable,
     InvalidRequest,
@@ -61,10 +62,9 @@ async def ask(request: Request) -> Response:
     try:
         asked = _asked(given, request)
         events = await unless_disconnected(request.receive, _all_events(request, asked))
-    except InvalidRequest as error:
-        return render(request, "ask.html", {**context, "problem": _text_of(error)}, status=400)
     except ScaarError as error:
-        return render(request, "ask.html", {**context, "problem": error.message}, status=502)
+        status = status_of(error)
+        return render(request, "ask.html", {**context, "problem": _text_of(error)}, status=status)
     view = view_of(events)
     record = f"/answers/of-request/{asked.request_id}"
     return render(request, "ask.html", {**context, "view": view, "record": record})
