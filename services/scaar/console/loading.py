@@ -4,24 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from scaar.core.errors import (
-    InvalidRequest,
-    NotFound,
-    PermissionDenied,
-    ScaarError,
-    Unauthenticated,
-    WrongState,
-)
+from scaar.console import statuses
+from scaar.core.errors import ScaarError
 
 P = TypeVar("P")
 T = TypeVar("T")
-_STATUS: tuple[tuple[type[ScaarError], int], ...] = (
-    (InvalidRequest, 400),
-    (Unauthenticated, 401),
-    (PermissionDenied, 403),
-    (NotFound, 404),
-    (WrongState, 409),
-)
+_OF_THE_REQUEST = range(400, 410)
 _SHOWN = {"records": "records service"}
 UNAVAILABLE = 503
 NEEDED_S, OPTIONAL_S = 30.0, 3.0
@@ -30,7 +18,8 @@ NEEDED_S, OPTIONAL_S = 30.0, 3.0
 
 def status_of(error: ScaarError) -> int:
     """Return the HTTP status of an error: 503 if the request is not its cause."""
-    return next((status for kind, status in _STATUS if isinstance(error, kind)), UNAVAILABLE)
+    status = statuses.status_of(error)
+    return status if status in _OF_THE_REQUEST else UNAVAILABLE
 
 
 async def loaded_or(default: T, call: Awaitable[T]) -> T:

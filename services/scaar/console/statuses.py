@@ -9,6 +9,7 @@ from scaar.core.errors import (
     PermissionDenied,
     ScaarError,
     Unauthenticated,
+    WrongState,
 )
 
 _STATUSES: tuple[tuple[type[ScaarError], int], ...] = (
@@ -16,6 +17,7 @@ _STATUSES: tuple[tuple[type[ScaarError], int], ...] = (
     (Unauthenticated, 401),
     (PermissionDenied, 403),
     (NotFound, 404),
+    (WrongState, 409),
     (Overloaded, 429),
     (BackendUnavailable, 503),
     (DeadlineExceeded, 504),

@@ -38,6 +38,7 @@ from scaar.records.store.filters import check_filter
 from scaar.records.store.rows import time_of
 from scaar.records.store.schema import SCHEMA
 from scaar.records.store.store import (
+    check_readable,
     count_bytes,
     delete_ids,
     delete_matching,
@@ -60,7 +61,7 @@ class StoredRecords:
 
     async def check_ready(self) -> None:
         """Check that the database can be read."""
-        await count_bytes(self._database)
+        await check_readable(self._database)
 
     async def get_record(self, record_id: str) -> AnswerRecord:
         _require("id", record_id)

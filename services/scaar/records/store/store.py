@@ -118,6 +118,17 @@ async def count_bytes(database: Database) -> int:
 
 
 @run_to_end
+async def check_readable(database: Database) -> None:
+    """Read at most one record.
+
+    Raises:
+        BackendUnavailable: the database cannot be read.
+    """
+    async with database.reading() as connection:
+        await connection.execute(sa.select(RECORDS.c.number).limit(1))
+
+
+@run_to_end
 async def put_feedback(
     database: Database, record_id: str, tenant: str, verdict: Verdict, comment: str, *, now_ms: int
 ) -> RecordSummary | None:
