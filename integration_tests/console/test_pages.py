@@ -316,7 +316,10 @@ def test_the_pictures_of_the_documentation_are_drawn(
     """With SCAAR_CONSOLE_PICTURES=docs/console, the pictures of docs/console.md are written."""
     folder = Path(os.environ.get("SCAAR_CONSOLE_PICTURES") or tmp_path)
     page = browser.new_page(base_url=recorded.url, viewport={"width": 1000, "height": 900})
-    for name, path in (("answer", f"/answers/{recorded.ids['scaar']}"), ("answers", "/answers")):
+    for name, path in (
+        ("answer", f"/answers/{recorded.ids['scaar']}"),
+        ("answers", "/answers?text=Velvet+Statue"),
+    ):
         page.goto(path)
         picture = page.screenshot(path=folder / f"{name}.png")
         assert len(picture) > 10_000
