@@ -136,13 +136,11 @@ def _judging(
     policy, artefact = found.policy, found.artefact
     if artefact is None or policy.trigger is None:
         return None
-    if record.summary.artefact_digest == artefact.digest:
-        return _Judging(policy.trigger, policy.theta, "", {})
+    of_record = record.summary.artefact_digest == artefact.digest
     effective = dict(policy.sources)
     settings = {each: getattr(policy, each) for each in _JUDGING_SETTINGS if each in effective}
-    return _Judging(
-        policy.trigger, policy.theta, artefact.policy, {"trigger": policy.trigger, **settings}
-    )
+    overrides = {"trigger": policy.trigger, **settings}
+    return _Judging(policy.trigger, policy.theta, "" if of_record else artefact.policy, overrides)
 
 
 def _searches(record: AnswerRecord, found: RecordExplanation) -> int:

@@ -31,6 +31,7 @@ from scaar.core.types import (
     AnswerDrafted,
     AnswerEvent,
     AnswerRequest,
+    AnswerStarted,
     CandidatesScored,
     Degradation,
     FilteredPassage,
@@ -296,10 +297,12 @@ class TestWhatIf:
         refused = await judge_again(StoredRecords(record), record, form, tuned)
         assert "needs the parameters of a tuned policy" in refused.problem
         summary = replace(record.summary, artefact_digest=learned.digest)
-        same = replace(record, summary=summary)
+        events = tuple(_as_learned(each) for each in record.events)
+        same = replace(record, summary=summary, events=events)
         judged = await judge_again(StoredRecords(same), same, form, tuned)
-        assert judged.found is not None
-        assert judged.found.policy.name == "flare"
+        assert judged.found is not None, judged.problem
+        assert judged.found.policy.trigger == "learned"
+        assert judged.theta == tuned[0].policy.theta
 
     async def test_an_orchestrator_that_does_not_respond_costs_the_tuned_policies_only(
         self,
@@ -368,6 +371,14 @@ class TestFeedback:
         with pages(await recorded(), read_only=False) as client:
             response = client.post(f"/answers/{ID}/feedback", data={"verdict": "maybe"})
         assert response.status_code == 400
+
+
+def _as_learned(event: AnswerEvent) -> AnswerEvent:
+    """Return the event of an answer that a learned trigger judged."""
+    if not isinstance(event, AnswerStarted):
+        return event
+    policy = replace(event.provenance.policy, trigger="learned")
+    return replace(event, provenance=replace(event.provenance, policy=policy))
 
 
 EVENTS: tuple[tuple[AnswerEvent, str], ...] = (
