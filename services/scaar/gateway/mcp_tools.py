@@ -17,7 +17,7 @@ from scaar.core.types import AnswerRequest, SearchRequest
 from scaar.gateway.answers import Completed, Style, whole_answer
 from scaar.gateway.content import Link
 from scaar.gateway.explanation import explain_decisions
-from scaar.gateway.first_decision import first_decision
+from scaar.gateway.first_decision import first_decision, given_decision
 from scaar.gateway.options import Values
 from scaar.gateway.orchestrator import Caller, Orchestrator
 from scaar.gateway.parameters import AnswerParameters
@@ -40,6 +40,9 @@ _DECISIONS = frozenset(
 _SCOPE: ContextVar[Scope] = ContextVar("mcp_scope")
 
 Question = Annotated[str, Field(description="The question.", min_length=1, max_length=8000)]
+Draft = Annotated[
+    str, Field(description="A draft of the answer; default: the model's.", max_length=8000)
+]
 Policy = Annotated[str, Field(description="Name of a policy; default: that of the server.")]
 Index = Annotated[str, Field(description="Name of an index; default: that of the server.")]
 Filters = Annotated[
@@ -141,14 +144,17 @@ class Tools:
             raise ToolError(error.message) from error
 
     async def would_retrieve(
-        self, question: Question, policy: Policy = "", index: Index = ""
+        self, question: Question, policy: Policy = "", index: Index = "", draft: Draft = ""
     ) -> Json:
         """Report whether a policy retrieves passages for a question, and for which words.
 
-        The model drafts the first sentence, which is judged; nothing is retrieved after that.
+        The sentences of `draft` are judged up to the first one for which it does. Without a draft,
+        the model drafts the first sentence. Nothing is retrieved.
         """
-        parameters = self._parameters(question, policy, index, None)
-        return await _served(first_decision(self._caller(), parameters), ToolError)
+        caller, parameters = self._caller(), self._parameters(question, policy, index, None)
+        if draft:
+            return await _served(given_decision(caller, parameters, draft), ToolError)
+        return await _served(first_decision(caller, parameters), ToolError)
 
     async def _policies(self) -> Json:
         found = await _served(self._caller().catalog.list_policies(), ResourceError)
