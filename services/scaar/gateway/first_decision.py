@@ -41,14 +41,17 @@ async def first_decision(caller: Caller, parameters: AnswerParameters) -> Json:
 
 
 async def given_decision(caller: Caller, parameters: AnswerParameters, draft: str) -> Json:
-    """Return the decision on a given draft: on its first sentence with a retrieval, or its last."""
+    """Return the decision on a given draft.
+
+    It is that on the first sentence for which the policy retrieves, or on the last one.
+    """
     request = parameters.request
     found = await caller.answerer.judge_draft(
         JudgeDraftRequest(request.question, draft, policy=request.policy, index=request.index)
     )
     policy = found.provenance.policy.name
     if not found.sentences:
-        # The draft has the answer phrase at once.
+        # The first sentence has the answer phrase.
         return _undrafted(policy, retrieving=False)
     return _judged(policy, found.sentences[-1]) | {"query": found.query.text if found.query else ""}
 

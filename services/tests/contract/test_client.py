@@ -39,7 +39,7 @@ from scaar.client import (
 )
 from scaar.core import errors
 from scaar.core.loop.catalog import PortsCatalog
-from scaar.core.loop.loop import Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.types import (
     AcceptedSentence,
     AnswerEnd,
@@ -60,6 +60,7 @@ from scaar.runtime.server import open_server
 from scaar.runtime.settings import ServiceSettings
 from scaar.testing.certificates import Authority
 from scaar.testing.fakes import (
+    SAMPLED_MODEL,
     InMemoryRetriever,
     ScriptedAnswerer,
     ScriptedGenerator,
@@ -581,7 +582,7 @@ ORCHESTRATOR, EVALUATOR = "dns:///127.0.0.1:50051", "dns:///127.0.0.1:50056"
 
 def test_the_page_has_an_example_of_each_client() -> None:
     assert ["open_client" in example for example in EXAMPLES].count(True) == 1
-    assert ["open_sync_client" in example for example in EXAMPLES].count(True) == 3
+    assert ["open_sync_client" in example for example in EXAMPLES].count(True) == 4
     assert ["open_sync_evaluation_client" in example for example in EXAMPLES].count(True) == 1
 
 
@@ -592,7 +593,7 @@ async def test_the_examples_of_the_page_run(
     answerer = ScriptedAnswerer(script)
     passages = [Passage("p1", "Ada", "Ada was born in London.")]
     ports = Ports(
-        ScriptedGenerator({}),
+        ScriptedGenerator({}, model=SAMPLED_MODEL),
         ScriptedScorer({}),
         LocalQueryBuilder(),
         InMemoryRetriever({"lab": passages}),
@@ -605,7 +606,7 @@ async def test_the_examples_of_the_page_run(
     )
     catalog = PortsCatalog(ports, version="1")
     async with (
-        serving(OrchestratorServicer(answerer, catalog)) as (_, target),
+        serving(OrchestratorServicer(answerer, catalog, judge=AdaptiveLoop(ports))) as (_, target),
         hosted as evaluator,
         serving(EvaluatorServicer(evaluator)) as (_, evaluator_target),
     ):

@@ -1,14 +1,17 @@
 """A draft that the model wrote is judged as it was when the model wrote it."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
 
-from scaar.client import BudgetLimits, Client, SentenceAccepted, SentenceJudged
+from scaar.client import BudgetLimits, CapabilityMissing, Client, SentenceAccepted, SentenceJudged
 from scaar.embedded import open_client, open_sync_client
 from scaar.lab.questions import Question, draw_questions
 from scaar.lab.world import World
+from scaar.lab_servers.openai import open_openai_server
+from scaar.lab_servers.tgi import open_tgi_server
 
 POLICIES = (
     "scaar",
@@ -104,6 +107,55 @@ async def test_a_draft_is_judged_up_to_the_first_retrieval_with_its_query(
             assert_same(alone.sentences, found.sentences[-1:])
             assert alone.query == found.query
     assert retrieving
+
+
+@asynccontextmanager
+async def served(server: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Client]:
+    """Yield a client of an orchestrator whose model is behind a server of the lab."""
+    opened = open_tgi_server() if server == "tgi" else open_openai_server(dialect="vllm")
+    async with opened as running:
+        engine = "tgi" if server == "tgi" else "openai"
+        settings = {"engine": engine, "url": running.url, "prompt_profile": "lab"}
+        if server == "chat":
+            settings["openai_api"] = "chat"
+        for name, value in settings.items():
+            monkeypatch.setenv(f"SCAAR_GENERATOR_{name.upper()}", value)
+        async with open_client() as scaar:
+            yield scaar
+
+
+@pytest.mark.parametrize("server", ["tgi", "completions"])
+@pytest.mark.parametrize("policy", ["scaar", "flare", "perplexity"])
+async def test_the_model_of_a_server_judges_a_draft_as_its_own(
+    questions: list[str], server: str, policy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with served(server, monkeypatch) as scaar:
+        for question in questions[:6]:
+            expected, text = await drafted(scaar, question, policy, UNLIMITED)
+            assert expected
+            draft = text.strip()
+            found = await scaar.judge_draft(question, draft=draft, policy=policy, budget=UNLIMITED)
+            assert_same(found.sentences, expected)
+
+
+@pytest.mark.parametrize(
+    ("server", "settings", "missing"),
+    [
+        ("chat", {"policy": "flare"}, "a given draft needs text_logprobs"),
+        ("tgi", {"policy": "mean_entropy"}, "policy mean_entropy needs entropy"),
+        (
+            "tgi",
+            {"policy": "flare", "trigger": "margin"},
+            "trigger margin needs the most probable tokens, which engine tgi does not give",
+        ),
+    ],
+)
+async def test_a_server_that_cannot_judge_a_draft_is_an_error(
+    server: str, settings: dict[str, str], missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with served(server, monkeypatch) as scaar:
+        with pytest.raises(CapabilityMissing, match=missing):
+            await scaar.judge_draft("Who?", draft="Ada was born in Paris.", **settings)
 
 
 def test_the_embedded_client_without_an_event_loop_judges_a_draft(questions: list[str]) -> None:

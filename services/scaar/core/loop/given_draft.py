@@ -1,6 +1,6 @@
 """The judgement of a given draft, by the steps that judge the drafts of the model.
 
-The model reads the draft instead of writing it. Its sentences then take the place of drafted ones
+The model reads the draft, and its sentences are judged in turn as if the model had drafted them
 (:mod:`scaar.core.loop.draft_then_judge`), up to the first one with a query.
 """
 
@@ -54,7 +54,10 @@ def require_given_texts(model: ModelDescription) -> None:
         CapabilityMissing: naming the capability, and the alternative.
     """
     served = f"model {model.model} on engine {model.engine}"
-    advice = "leave out the draft to have one judged that the model writes"
+    advice = (
+        "use engine onnx, transformers or tgi, or openai with completions of vLLM or SGLang, or "
+        "have a draft judged that the model writes (StreamAnswer)"
+    )
     if (needed := Capability.TEXT_LOGPROBS) not in model.capabilities:
         text = f"a given draft needs {needed}, which {served} does not provide: {advice}"
         raise CapabilityMissing(text, missing=needed)
