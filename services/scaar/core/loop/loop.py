@@ -72,6 +72,7 @@ from scaar.core.types import (
     PolicyRequest,
     Provenance,
     Query,
+    RewriteOutcome,
     SearchMode,
     VectorMetric,
 )
@@ -166,6 +167,7 @@ class AdaptiveLoop:
         """Yield every decision as it is made; the last event has the answer and its usage."""
         request = self.resolve(request)
         validate(request, tuned=self.policies)
+        request = self._named(request)
         gate = self._required_gate(request)
         async with self._opened(request, gate, self._shadow) as (state, model):
             yield AnswerStarted(state.provenance)
@@ -184,13 +186,20 @@ class AdaptiveLoop:
         request = replace(request, policy=self.policies.resolve(request.policy))
         validate_draft(request, tuned=self.policies)
         require_judging(request.policy)
-        answer, rewritten = request.for_answer(), ""
+        answer, rewritten = self._named(request.for_answer()), ""
         async with self._opened(answer) as (state, model):
             require_given_texts(model)
             if is_follow_up(answer):
                 found = await rewrite_question(state)
-                rewritten = found.question if found.question != found.original else ""
+                if found.outcome is RewriteOutcome.REWRITTEN:
+                    rewritten = found.question
             return await judge_given_draft(state, request, rewritten=rewritten)
+
+    def _named(self, request: AnswerRequest) -> AnswerRequest:
+        """Return the request with its id, or a new one, which the current call has too."""
+        request = replace(request, request_id=request.request_id or self._new_request_id())
+        name_request(request.request_id)
+        return request
 
     @asynccontextmanager
     async def _opened(
@@ -200,8 +209,6 @@ class AdaptiveLoop:
         shadow: ShadowSampling | None = None,
     ) -> AsyncIterator[tuple[AnswerState, ModelDescription]]:
         """Open an answer that the parts can serve; yield its state and the model."""
-        request = replace(request, request_id=request.request_id or self._new_request_id())
-        name_request(request.request_id)
         self._require_filter(_routes_of(gate) or (request.policy,))
         self._require_counts(_routes_of(gate) or (request.policy,))
         budget = Budget(request.budget, self._clock)
