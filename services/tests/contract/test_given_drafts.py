@@ -1,5 +1,6 @@
 """The judgement of given drafts, by the loop itself and over sockets."""
 
+import asyncio
 import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -8,6 +9,8 @@ from typing import Any
 
 import grpc
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from scaar.client import Client, open_client
 from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, PromptTooLong
@@ -256,6 +259,30 @@ async def test_texts_beyond_the_context_are_an_error_of_the_draft(transport: str
     generator = ReadingGenerator(error=PromptTooLong.of("prompt", "must be at most 9 tokens"))
     with pytest.raises(PromptTooLong, match="draft: must fit .* at most 9 tokens"):
         await judged(transport, CERTAIN, generator)
+
+
+_TEXTS = st.text(
+    st.sampled_from(
+        ["a", "B", ".", "!", " ", "\n", "东", "。", "é", "\u200b", '"', "1", "\U0001f600"]
+    ),
+    max_size=30,
+)
+
+
+@given(
+    accepted=_TEXTS.filter(lambda text: not text or text.strip()), draft=_TEXTS.filter(str.strip)
+)
+@example(accepted=" A.", draft="B. ")
+def test_every_character_of_a_draft_is_judged_and_none_before_it(accepted: str, draft: str) -> None:
+    loop = AdaptiveLoop(ports_of(ReadingGenerator()))
+    limits = BudgetLimits(max_retrievals=0, max_sentences=100)
+    request = JudgeDraftRequest(QUESTION, draft, accepted, FLARE, budget=limits)
+    found = asyncio.run(loop.judge_draft(request))
+    assert "".join(texts(found)).split() == draft.split()
+    assert "".join(texts(found)).strip() == draft.strip()
+    for sentence in found.sentences:
+        for word in sentence.words:
+            assert sentence.text[word.start : word.end] == word.text
 
 
 def without(capability: Capability) -> ModelDescription:
