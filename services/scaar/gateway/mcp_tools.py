@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from scaar.client.requests import filter_choices, policy_request
 from scaar.core.errors import InvalidRequest, ScaarError
-from scaar.core.types import AnswerRequest, SearchRequest
+from scaar.core.types import AnswerRequest, SearchMode, SearchRequest
 from scaar.gateway.answers import Completed, Style, whole_answer
 from scaar.gateway.content import Link
 from scaar.gateway.explanation import explain_decisions
@@ -21,6 +21,7 @@ from scaar.gateway.first_decision import first_decision, given_decision
 from scaar.gateway.options import Values
 from scaar.gateway.orchestrator import Caller, Orchestrator
 from scaar.gateway.parameters import AnswerParameters
+from scaar.gateway.search import MODE, RERANK, rerank_settings, score_parts_of
 from scaar.gateway.settings import GatewaySettings
 from scaar.gateway.summary import extra_usage
 
@@ -110,10 +111,19 @@ class Tools:
         index: Index = "",
         top_k: Annotated[int, Field(ge=1, le=100, description="Number of passages.")] = 3,
         filters: Filters = None,
+        mode: Annotated[SearchMode, Field(description=MODE)] = SearchMode.INDEX,
+        rerank: Annotated[bool, Field(description=RERANK)] = False,
     ) -> Json:
         """Return the passages of an index for a query, best first, without an answer."""
         name = index or self._settings.default_index
-        request = SearchRequest(query, name, top_k, filter_choices(filters or {}))
+        request = SearchRequest(
+            query,
+            name,
+            top_k,
+            filter_choices(filters or {}),
+            mode=mode,
+            rerank=rerank_settings(rerank),
+        )
         found = await _served(
             self._caller().catalog.search(request),
             ToolError,
@@ -125,6 +135,7 @@ class Tools:
                 "title": each.title,
                 "text": each.text,
                 "score": each.score,
+                "score_parts": score_parts_of(each),
                 "url": link.of(each),
             }
             for each in found.passages

@@ -149,7 +149,10 @@ async def test_a_model_that_scores_no_given_text_is_an_error_of_the_draft() -> N
 async def test_a_search_returns_passages_with_links() -> None:
     async with connected() as client:
         found = await called(client, "search", query="Ada London", top_k=1)
+        by_words = await called(client, "search", query="Ada London", top_k=1, mode="words")
     assert [(each["id"], each["url"]) for each in found["passages"]] == [("p1", URL)]
+    assert found["passages"][0]["score_parts"] == {}
+    assert by_words["passages"] == found["passages"]
 
 
 async def test_policies_and_indexes_are_resources() -> None:

@@ -275,6 +275,7 @@ class AdaptiveLoop:
         )
         filters = any(map(needs_sentence_filter, policies))
         counts = self._corpus_counts if any(map(needs_corpus_counts, policies)) else None
+        reranks = any(map(needs_reranker, policies))
         artefact = self.policies.get(request.policy.artefact)
         differences: tuple[str, ...] = ()
         if artefact is not None:
@@ -303,6 +304,8 @@ class AdaptiveLoop:
             artefact_mismatch=differences,
             sentence_filter_digest=self.sentence_filter_digest if filters else "",
             corpus_counts_digest=counts.digest if counts else "",
+            reranker=found.reranker if found and reranks else "",
+            reranker_revision=found.reranker_revision if found and reranks else "",
         )
 
     def _require_filter(self, policies: Iterable[PolicyRequest]) -> None:

@@ -190,6 +190,10 @@ class Provenance:
     """Digest of the sentence filter; empty if the policy uses none."""
     corpus_counts_digest: str = ""
     """Digest of the corpus counts; empty if the policy uses none."""
+    reranker: str = ""
+    reranker_revision: str = ""
+    """Name and revision of the cross-encoder that reranks passages; empty if the policy does not
+    rerank, and without a revision for that of another server."""
 
 
 @dataclass(frozen=True, slots=True)
