@@ -44,7 +44,7 @@ from scaar.client import (
 )
 from scaar.core import errors
 from scaar.core.loop.catalog import PortsCatalog
-from scaar.core.loop.loop import Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.types import (
     AcceptedSentence,
     AnswerEnd,
@@ -69,6 +69,7 @@ from scaar.runtime.settings import ServiceSettings
 from scaar.testing.answer_records import record_answers
 from scaar.testing.certificates import Authority
 from scaar.testing.fakes import (
+    SAMPLED_MODEL,
     InMemoryRetriever,
     ScriptedAnswerer,
     ScriptedGenerator,
@@ -598,7 +599,7 @@ RECORDS = "dns:///127.0.0.1:50057"
 
 def test_the_page_has_an_example_of_each_client() -> None:
     assert ["open_client" in example for example in EXAMPLES].count(True) == 1
-    assert ["open_sync_client" in example for example in EXAMPLES].count(True) == 3
+    assert ["open_sync_client" in example for example in EXAMPLES].count(True) == 4
     assert ["open_sync_evaluation_client" in example for example in EXAMPLES].count(True) == 1
     assert ["open_sync_records_client" in example for example in EXAMPLES].count(True) == 1
 
@@ -610,7 +611,7 @@ async def test_the_examples_of_the_page_run(
     answerer = ScriptedAnswerer(script)
     passages = [Passage("p1", "Ada", "Ada was born in London.")]
     ports = Ports(
-        ScriptedGenerator({}),
+        ScriptedGenerator({}, model=SAMPLED_MODEL),
         ScriptedScorer({}),
         LocalQueryBuilder(),
         InMemoryRetriever({"lab": passages}),
@@ -623,7 +624,7 @@ async def test_the_examples_of_the_page_run(
     )
     catalog = PortsCatalog(ports, version="1")
     async with (
-        serving(OrchestratorServicer(answerer, catalog)) as (_, target),
+        serving(OrchestratorServicer(answerer, catalog, judge=AdaptiveLoop(ports))) as (_, target),
         hosted as evaluator,
         serving(EvaluatorServicer(evaluator)) as (_, evaluator_target),
         open_checked_database(f"sqlite:///{tmp_path}/records.sqlite", SCHEMA) as database,
