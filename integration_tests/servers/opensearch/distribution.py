@@ -19,6 +19,8 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..cache import locked
+
 HERE = Path(__file__).resolve().parent
 # The first Java of each version.
 NEEDED_JAVA = {"2.19.4": 11, "3.4.0": 21}
@@ -104,6 +106,11 @@ def make(home: Path, *, plugin: str = "") -> bool:
     ``plugin`` can be several, separated by commas.
     """
     check_java(VERSION, JAVA)
+    with locked(home):
+        return _make(home, plugin)
+
+
+def _make(home: Path, plugin: str) -> bool:
     made_from = _made_from(plugin)
     marker = home / MARKER
     if marker.is_file() and marker.read_text() == made_from:
