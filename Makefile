@@ -1,6 +1,6 @@
 # The main commands: `make demo` answers a question, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go test-clients servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-clients integration-console integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms tuning docs check proto lab-models dist version contract-breaks clean
+.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go test-clients servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-llama-cpp integration-transformers-serve integration-clients integration-console integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms tuning docs check proto lab-models dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -82,22 +82,29 @@ test-clients: $(PACKAGES)/.test ## test langchain-scaar and the TypeScript packa
 	@PYTHONPATH=clients/langchain $(PACKAGES)/bin/python -m pytest integration_tests/langchain integration_tests/typescript
 
 servers: $(VENV)/.dev ## fetch the servers that the integration tests run (700 MB from Maven and PyPI, once)
-	@$(BIN)/python integration_tests/servers/opensearch/distribution.py integration_tests/servers/opensearch/.cache/plain
+	@$(BIN)/python -m integration_tests.servers.opensearch.distribution
 	@$(BIN)/python integration_tests/servers/triton/triton_server.py
 
 integration: integration-servers integration-installation ## run scaar on real servers, and an installation of processes
 
-integration-servers: $(VENV)/.dev ## run scaar on real servers: OpenSearch, Triton, Redis, RabbitMQ, PostgreSQL, Prometheus, and the lab's TGI (Java 17, Maven, apt)
-	@$(BIN)/python -m pytest integration_tests/opensearch integration_tests/triton integration_tests/evaluations integration_tests/records integration_tests/observability integration_tests/platform
+integration-servers: servers ## run scaar on real servers: OpenSearch, Triton, Redis, RabbitMQ, PostgreSQL, Prometheus, and the lab's TGI (Java 17, Maven, apt)
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile integration_tests/opensearch integration_tests/triton integration_tests/evaluations integration_tests/records integration_tests/observability integration_tests/platform
 
-integration-opensearch: $(VENV)/.dev ## run the retriever on a real OpenSearch node (needs Java 17 and Maven)
-	@$(BIN)/python -m pytest integration_tests/opensearch
+integration-opensearch: $(VENV)/.dev ## run the retriever on a real OpenSearch node (needs Java 17 and Maven; OPENSEARCH=3.4.0: that version, on Java 21; JAVA=FILE: that java program)
+	@$(OPENSEARCH:%=SCAAR_TEST_OPENSEARCH=%) $(JAVA:%=SCAAR_TEST_JAVA=%) $(BIN)/python -m integration_tests.servers.opensearch.distribution
+	@$(OPENSEARCH:%=SCAAR_TEST_OPENSEARCH=%) $(JAVA:%=SCAAR_TEST_JAVA=%) $(BIN)/python -m pytest integration_tests/opensearch
 
 integration-triton: $(VENV)/.dev ## run the scorer on a real Triton server (500 MB from PyPI; 5 minutes)
 	@$(BIN)/python -m pytest integration_tests/triton
 
 integration-vllm: $(VENV)/.dev ## run the generator on a real vLLM with the lab's model, on the CPU (6 GB from PyPI)
 	@$(BIN)/python -m pytest integration_tests/vllm
+
+integration-llama-cpp: $(VENV)/.dev ## run the generator on a real llama.cpp server with the lab's model, on the CPU (100 MB from PyPI; 4 minutes)
+	@$(BIN)/python -m pytest integration_tests/llama_cpp
+
+integration-transformers-serve: $(VENV)/.dev ## run the generator on a real transformers serve with the lab's model, on the CPU (6 GB from PyPI; 5 minutes)
+	@$(BIN)/python -m pytest integration_tests/transformers_serve
 
 integration-clients: $(VENV)/.dev $(CLIENTS)/.test ## run the examples of docs/gateway.md by real clients: openai (Python, Node), LangChain, LiteLLM, lm-eval, MCP (1 GB to install; needs npm)
 	@$(BIN)/python -m pytest integration_tests/clients

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from scaar.generator.settings import GeneratorSettings
-from scaar.testing.commands import run_scaar
 
+from ..servers.lab_answers import lab_data
 from ..servers.vllm.vllm_server import VllmServer, running_vllm
 
 
@@ -22,11 +22,7 @@ def vllm() -> Iterator[VllmServer]:
 @pytest.fixture(scope="session")
 def lab_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with the lab's index."""
-    folder = tmp_path_factory.mktemp("scaar")
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("SCAAR_HOME", str(folder))
-        assert run_scaar("search", "film").status == 0
-    return folder
+    return lab_data(tmp_path_factory.mktemp("scaar"))
 
 
 def settings_for(server: VllmServer, **fields: Any) -> GeneratorSettings:

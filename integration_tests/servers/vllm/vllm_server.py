@@ -5,20 +5,18 @@
 installs vLLM from PyPI into the folder ``.cache`` beside this file, once (6 GB).
 """
 
-import subprocess
 import urllib.request
-import venv
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from scaar.lab.models import LAB_LM, model_folder
 
+from ..python_environment import install
 from ..server_process import ServerProcess, free_port, server_folder
 
 HERE = Path(__file__).resolve().parent
 VENV = HERE / ".cache" / "venv"
-UV = "uv==0.13.9"
 # Ready after a minute or two on two idle cores, and much later on busy ones.
 _START_S = 1500
 _ENVIRONMENT = {
@@ -38,22 +36,10 @@ _ARGUMENTS = (
 )
 
 
-def install() -> None:
+def install_vllm() -> None:
     """Install vLLM, unless the same requirements are installed."""
     files = (HERE / "requirements.txt", HERE / "overrides.txt")
-    expected = "".join(file.read_text() for file in files)
-    stamp = VENV / "installed.txt"
-    if stamp.is_file() and stamp.read_text() == expected:
-        return
-    print(f"Installing vLLM into {VENV} (6 GB from PyPI)", flush=True)
-    venv.create(VENV, with_pip=True, clear=True)
-    python = str(VENV / "bin" / "python")
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", UV]
-    subprocess.run(pip, check=True)
-    uv = [python, "-m", "uv", "pip", "install", "--quiet", "--python", python]
-    given = ["--requirement", str(files[0]), "--override", str(files[1])]
-    subprocess.run([*uv, *given], check=True)
-    stamp.write_text(expected)
+    install(VENV, files[0], overrides=files[1], size="6 GB")
 
 
 class VllmServer:
@@ -91,7 +77,7 @@ class VllmServer:
 @contextmanager
 def running_vllm() -> Iterator[VllmServer]:
     """Run a server for the duration of the block."""
-    install()
+    install_vllm()
     with server_folder(HERE) as folder:
         server = VllmServer(folder)
         server.start()
@@ -102,5 +88,5 @@ def running_vllm() -> Iterator[VllmServer]:
 
 
 if __name__ == "__main__":
-    install()
+    install_vllm()
     print(f"vLLM is in {VENV}")

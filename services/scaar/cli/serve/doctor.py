@@ -38,6 +38,7 @@ from scaar.core.types import (
     ScorerDescription,
 )
 from scaar.extensions import registries
+from scaar.generator.server_probe import probe_server
 from scaar.generator.settings import GeneratorSettings
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.retriever.local.files import IndexFiles
@@ -62,7 +63,7 @@ def doctor(
     probe: Annotated[
         bool,
         typer.Option(
-            "--probe", help="Print what the server of engine openai returns, and its limits."
+            "--probe", help="Print what the server of engine openai or tgi returns, and its limits."
         ),
     ] = False,
 ) -> None:
@@ -250,20 +251,16 @@ async def _check_models(checks: _Checks, targets: dict[ServiceName, str]) -> Non
 
 
 async def _probe_server(checks: _Checks) -> None:
-    """Print the capabilities of the server of engine openai, each in a line."""
+    """Print the capabilities of the server of the generator, each in a line."""
     advice = _model_advice(ServiceName.GENERATOR)
     try:
         settings = GeneratorSettings.read()
-        if settings.engine != "openai":
-            text = f"only engine openai has a server to probe; the engine is {settings.engine}"
+        if settings.engine not in _SERVER_SETTINGS:
+            text = f"engine {settings.engine} has none to probe; engines openai and tgi have one"
             checks.warning("generator server", text)
             return
-        with library_required("engine openai", "openai"):
-            from scaar.generator.engines.openai import open_openai_generator
-
-        async with open_openai_generator(settings) as generator:
-            for name, found in (await generator.server_capabilities()).items():
-                checks.good(f"generator server, {name}", found)
+        for name, found in (await probe_server(settings)).items():
+            checks.good(f"generator server, {name}", found)
     except ScaarError as error:
         checks.bad("generator server", str(error), advice)
 

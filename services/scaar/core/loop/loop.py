@@ -223,7 +223,7 @@ class AdaptiveLoop:
             routes = {each.name: effective_policy(each, model) for each in _routes_of(gate)}
             # A router's policies answer instead of the request's.
             for policy in routes.values() or (provenance.policy,):
-                _require_capabilities(policy, model)
+                self._require_capabilities(policy, model)
                 if Moment.ON_REFLECTION in policy.moments:
                     async with budget.within("opening the answer"):
                         generator = place.generator(self._ports.generator)
@@ -307,6 +307,24 @@ class AdaptiveLoop:
             reranker=found.reranker if found and reranks else "",
             reranker_revision=found.reranker_revision if found and reranks else "",
         )
+
+    def _require_capabilities(self, policy: EffectivePolicy, model: ModelDescription) -> None:
+        missing = capabilities(policy) - model.capabilities
+        if missing:
+            names = ", ".join(sorted(missing))
+            served = ", ".join(name for name in served_by(model) if self._has_files(name))
+            raise CapabilityMissing(
+                f"policy {policy.name} needs {names}, which model {model.model} on engine "
+                f"{model.engine} does not provide; policies that this model can serve: {served}",
+                policy=policy.name,
+                missing=names,
+            )
+
+    def _has_files(self, policy: str) -> bool:
+        """Return whether the policy needs no file that is not set."""
+        request = PolicyRequest(policy)
+        filters = self._sentence_filter is None and needs_sentence_filter(request)
+        return not filters and not (self._corpus_counts is None and needs_corpus_counts(request))
 
     def _require_filter(self, policies: Iterable[PolicyRequest]) -> None:
         """Reject policies that need a sentence filter if there is none."""
@@ -411,18 +429,6 @@ async def _written(state: AnswerState) -> AsyncGenerator[AnswerEvent, None]:
                 yield event
     if state.end is not AnswerEnd.ANSWER_PHRASE:
         yield await state.conclude()
-
-
-def _require_capabilities(policy: EffectivePolicy, model: ModelDescription) -> None:
-    missing = capabilities(policy) - model.capabilities
-    if missing:
-        names, served = ", ".join(sorted(missing)), ", ".join(served_by(model))
-        raise CapabilityMissing(
-            f"policy {policy.name} needs {names}, which model {model.model} on engine "
-            f"{model.engine} does not provide; policies that this model can serve: {served}",
-            policy=policy.name,
-            missing=names,
-        )
 
 
 def _require_cosines(policies: Iterable[PolicyRequest], index: IndexDescription) -> None:

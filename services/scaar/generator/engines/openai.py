@@ -46,6 +46,7 @@ from scaar.generator.engines.served.stream import served_answer, served_stream
 from scaar.generator.engines.served.text import ANY_VOCABULARY
 from scaar.generator.engines.served.tls import read_tls
 from scaar.generator.samples import each_sample
+from scaar.generator.server_probe import REQUEST
 from scaar.generator.settings import GeneratorSettings
 from scaar.generator.validation import (
     MAX_TOP_TOKENS,
@@ -121,7 +122,8 @@ class OpenAiGenerator:
         self, served: ServedModel, request: GenerateRequest
     ) -> AsyncGenerator[GenerationEvent, None]:
         """Yield the events of a single sample."""
-        restated = self._continuation(served) is ContinuationKind.RESTATED
+        # What follows a thought has lost the space before it, as what follows an instruction has.
+        restated = served.thinks or self._continuation(served) is ContinuationKind.RESTATED
         echoed = served.dialect.echoes and self._settings.openai_api == "chat"
         writing = OpenAiTokenStream(request, restated=restated, echoed=echoed)
         deltas = self._tried(lambda: self._deltas(served, request))
@@ -181,14 +183,10 @@ class OpenAiGenerator:
         )
 
     async def server_capabilities(self) -> Mapping[str, str]:
-        """Return the capabilities of the server by name, as a short generation shows them."""
-        model, served = await self.describe_model(), await self._serve()
-        request = replace(_PROBE, max_tokens=16)
-        async with aclosing(self._tried(lambda: self._deltas(served, request))) as deltas:
-            seen = [delta async for delta in deltas]
-        return capabilities_of(
-            served, seen, logprob_kind=model.logprob_kind, continuation=model.continuation
-        )
+        """Return the capabilities of the server that the chunks of a generation show, by name."""
+        served = await self._serve()
+        async with aclosing(self._tried(lambda: self._deltas(served, REQUEST))) as deltas:
+            return capabilities_of(served, [delta async for delta in deltas])
 
     async def _serve(self) -> ServedModel:
         """Return the model that the server serves now."""

@@ -398,7 +398,7 @@ async def test_a_policy_that_judges_needs_log_probabilities(policy: str) -> None
     assert (ports.generator.requests, ports.scorer.requests, ports.retriever.requests) == ([],) * 3
 
 
-async def test_an_unserved_policy_names_the_policies_that_the_model_can_serve() -> None:
+async def test_an_unserved_policy_names_the_policies_that_can_be_served() -> None:
     ports = Parts(ScriptedGenerator(model()))
     with pytest.raises(CapabilityMissing) as caught:
         await ports.events(asking("dragin"))
@@ -407,6 +407,15 @@ async def test_an_unserved_policy_names_the_policies_that_the_model_can_serve() 
         "fixed_length, fixed_sentence, ircot, iter_retgen, dtr, dtr_reference, model_asks, "
         "flare, perplexity, quco, scaar"
     )
+
+
+async def test_an_unserved_policy_names_no_policy_whose_file_is_missing() -> None:
+    ports = Parts(ScriptedGenerator(model()), sentence_filter=None, corpus_counts=None)
+    with pytest.raises(CapabilityMissing) as caught:
+        await ports.events(asking("dragin"))
+    named = str(caught.value).rpartition(": ")[2].split(", ")
+    assert "single_round" in named
+    assert not {"filco", "quco"} & set(named)
 
 
 async def test_single_round_serves_a_model_without_log_probabilities() -> None:

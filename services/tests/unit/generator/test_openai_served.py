@@ -19,7 +19,6 @@ from scaar.core.types import (
     LogprobKind,
     Token,
 )
-from scaar.generator.engines.openai import open_openai_generator
 from scaar.generator.engines.openai_server.chat import CONTINUE_INSTRUCTION, turns_of
 from scaar.generator.engines.openai_server.dialects import DIALECTS
 from scaar.generator.factory import open_generator
@@ -398,34 +397,3 @@ async def test_a_model_that_the_server_rejects_is_reported_with_those_that_it_li
             async with open_generator(settings_of(server.url, model="other")):
                 pass
     assert "The model `other` does not exist." in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("dialect", "openai_api", "fail", "expected"),
-    [
-        ("vllm", "chat", [], ("raw", "exact", "native", "off by request", "reported")),
-        ("generic", "completions", [], ("unknown", "exact", "native", "none seen", "reported")),
-        (
-            "sglang",
-            "chat",
-            [Failure.THINKS_ALWAYS],
-            ("processed", "exact", "native", "always, split off", "reported"),
-        ),
-        (
-            "generic",
-            "chat",
-            [Failure.NO_LOGPROBS, Failure.NO_USAGE],
-            ("none", "no tokens reported", "restated", "off by request", "unknown"),
-        ),
-    ],
-)
-async def test_the_capabilities_of_a_server_are_those_that_a_generation_shows(
-    dialect: Any, openai_api: str, fail: list[Failure], expected: tuple[str, ...]
-) -> None:
-    async with (
-        open_openai_server(dialect=dialect, fail=fail) as server,
-        open_openai_generator(settings_of(server.url, openai_api=openai_api)) as generator,
-    ):
-        found = await generator.server_capabilities()
-    names = ("log-probabilities", "alignment", "continuation", "thinking", "prompt tokens")
-    assert tuple(found[name] for name in names) == expected

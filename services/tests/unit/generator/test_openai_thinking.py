@@ -122,6 +122,17 @@ async def test_thoughts_are_split_off_and_the_answer_has_its_own_tokens_and_log_
 
 
 @pytest.mark.slow
+async def test_what_follows_a_thought_is_separated_from_the_text_before_it() -> None:
+    async with (
+        open_openai_server(dialect="vllm", fail=[Failure.THINKS_ALWAYS]) as server,
+        open_generator(settings_of(server.url, openai_api="chat")) as generator,
+    ):
+        found = text_of(await write(generator, prefix=" The film The Haunted Fountain was"))
+    assert found.startswith(" ")
+    assert not found.startswith("  ")
+
+
+@pytest.mark.slow
 async def test_a_model_that_starts_to_think_later_is_given_tokens_for_it() -> None:
     async with opened("vllm", openai_api="chat") as both:
         whole = await write(both.generator)

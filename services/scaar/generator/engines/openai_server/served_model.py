@@ -19,12 +19,14 @@ class ServedModel:
 
     ``logprobs`` is true if it was seen to give log-probabilities, ``thinking_off`` if it accepts a
     request not to think, and ``thinks`` if it thinks all the same. ``listed`` are the names of the
-    server's models, if the model is not among them.
+    server's models, if the model is not among them. The context is known if the server or the
+    settings name it.
     """
 
     model: str
     dialect: Dialect
     max_total_tokens: int
+    context_known: bool
     listed: tuple[str, ...] = ()
     logprobs: bool = False
     thinking_off: bool = False
@@ -35,21 +37,25 @@ def select_model(models: Sequence[Model], settings: GeneratorSettings, server: s
     """Return the model that the settings name, listed or not, else the only one.
 
     Raises:
-        NotFound: the server serves several models, or none, and the settings name none.
+        NotFound: the server lists several models, or none, and the settings name none.
     """
     dialect = _dialect(models, settings)
     # llama.cpp serves its model under any name.
     wanted = None if dialect.name == "llama_cpp" else settings.model
     found = [model for model in models if wanted is None or model.id == wanted]
     names = tuple(sorted(model.id for model in models))
+    if not models and settings.model is None:
+        text = f"{server} lists no model; set SCAAR_GENERATOR_MODEL to the name of one"
+        raise NotFound(text, server=server)
     if len(found) != 1 and settings.model is None:
-        raise unserved("no model, or several", names, server)
+        raise unserved("several models", names, server)
     model = found[0] if found else None
-    context = _context(model) if model is not None else None
+    context = settings.max_total_tokens or (_context(model) if model is not None else None)
     return ServedModel(
         model=model.id if model is not None else str(settings.model),
         dialect=dialect,
-        max_total_tokens=settings.max_total_tokens or context or DEFAULT_CONTEXT,
+        max_total_tokens=context or DEFAULT_CONTEXT,
+        context_known=context is not None,
         listed=() if found else names,
     )
 
