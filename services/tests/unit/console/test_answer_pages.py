@@ -333,7 +333,7 @@ class TestWhatIf:
             (fused, "0.2", "No decision differs: the drafts make 2 searches."),
             (record.events, "0.999", "of sentence 2: a new answer would make at least 2 searches,"),
             (fused, "0.999", "of sentence 2: a new answer would make at least 3 searches,"),
-            (fused, "0.001", "of sentence 1: a new answer would make at least 0 searches,"),
+            (fused, "0.001", "of sentence 1: a new answer would make no search up to it."),
         ):
             with pages(replace(record, events=events)) as client:
                 page = client.get(f"/answers/{ID}/what-if", params={"theta": theta}).text
