@@ -31,6 +31,7 @@ REQUEST = AnswerRequest(
     request_id="thousand-words",
 )
 MAX_BYTES = 750_000
+MAX_TRANSFERRED_BYTES = 200_000
 MAX_ELEMENTS_PER_WORD = 20
 """Elements of the words, of their table and of the rest of the page."""
 
@@ -63,6 +64,9 @@ def test_the_page_of_a_thousand_words_is_bounded_and_fits(page: Page, path: str)
     response = page.goto(path)
     assert response is not None
     assert len(response.body()) < MAX_BYTES
+    assert response.headers["content-encoding"] == "gzip"
+    sizes = response.request.sizes()
+    assert sizes["responseBodySize"] < MAX_TRANSFERRED_BYTES
     assert page.locator(".word").count() == SENTENCES * WORDS
     elements = page.evaluate("document.querySelectorAll('main *').length")
     assert elements < MAX_ELEMENTS_PER_WORD * SENTENCES * WORDS

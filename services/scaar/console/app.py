@@ -3,6 +3,7 @@
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
@@ -22,6 +23,8 @@ from scaar.http_server.server import Readiness
 from scaar.runtime.admission import Admission
 
 _MAX_BODY_BYTES = 262_144
+_COMPRESSED_BYTES = 1_024
+"""Minimum size of a response that is compressed; live answers never are."""
 _HEADINGS = {
     400: "The request is not valid",
     401: "Who are you?",
@@ -60,6 +63,8 @@ def build_app(
             *ROUTES,
         ],
         middleware=[
+            # No page has a secret that a compressed size could reveal (BREACH).
+            Middleware(GZipMiddleware, minimum_size=_COMPRESSED_BYTES, compresslevel=6),
             Middleware(Protection),
             Middleware(
                 Requests,
